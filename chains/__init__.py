@@ -1,0 +1,1 @@
+"""Placeholder; the owner writes the architecture page here."""
