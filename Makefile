@@ -1,0 +1,51 @@
+# `make run` and `make test` do all the set-up themselves: virtual environment, dependencies, system libraries, fonts.
+#   TORCH_INDEX=URL   a package index to take torch from, such as PyTorch's CPU index: on Linux, plain torch is several GB
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+TORCH := torch==2.13.0
+VAULT ?= resources/vault
+QUESTION ?= When is the notes server backed up?
+
+.PHONY: run test lint format bench picture clean
+.DEFAULT_GOAL := run
+
+$(READY): pyproject.toml .ci/system-packages
+	@.ci/system-packages
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Installing dependencies into $(VENV) (once; torch is large)"
+	@$(if $(TORCH_INDEX),$(BIN)/python -m pip install --quiet --disable-pip-version-check --index-url "$(TORCH_INDEX)" "$(TORCH)")
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	@touch $@
+
+run: $(READY)
+	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY$$QT_QPA_PLATFORM" ] || [ "$$(uname)" = Darwin ]; then \
+	  exec $(BIN)/strata --vault $(VAULT); \
+	else \
+	  echo "There is no display, so here is the same conversation in the terminal."; \
+	  $(BIN)/strata --vault $(VAULT) index && \
+	  echo && echo "> $(QUESTION)" && $(BIN)/strata --vault $(VAULT) ask --no-index "$(QUESTION)" && \
+	  echo && $(BIN)/strata --vault $(VAULT) context --last; \
+	fi
+
+lint: $(READY)
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo
+
+test: lint
+	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest
+
+bench: $(READY)
+	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m tests.benchmarks
+
+picture: $(READY)
+	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m tests.support.pictures
+
+format: $(READY)
+	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format --quiet .
+
+clean:
+	rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
