@@ -1,0 +1,79 @@
+"""Where Strata keeps its own files; never inside a vault.
+
+`STRATA_HOME` moves everything below one folder; otherwise each system's usual places are used.
+"""
+
+import hashlib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+APP_NAME = "strata"
+HOME_VARIABLE = "STRATA_HOME"
+
+
+@dataclass(frozen=True)
+class Paths:
+    """The four folders of the program and the files in them that have a fixed name."""
+
+    config: Path
+    data: Path
+    state: Path
+    cache: Path
+
+    @classmethod
+    def find(cls, environ: Mapping[str, str] = os.environ) -> "Paths":
+        """Return the folders of this user, or those below `STRATA_HOME` where it is set."""
+        if home := environ.get(HOME_VARIABLE):
+            root = Path(home).expanduser().absolute()
+            return cls(root / "config", root / "data", root / "state", root / "cache")
+        import platformdirs
+
+        return cls(
+            config=platformdirs.user_config_path(APP_NAME, appauthor=False),
+            data=platformdirs.user_data_path(APP_NAME, appauthor=False),
+            state=platformdirs.user_state_path(APP_NAME, appauthor=False),
+            cache=platformdirs.user_cache_path(APP_NAME, appauthor=False),
+        )
+
+    @property
+    def settings_file(self) -> Path:
+        """Where the user's settings are written."""
+        return self.config / "settings.toml"
+
+    @property
+    def sessions(self) -> Path:
+        """The folder of the chats, one readable file each."""
+        return self.data / "sessions"
+
+    @property
+    def state_db(self) -> Path:
+        """What can be made again: the last requests, the list of chats."""
+        return self.state / "state.db"
+
+    @property
+    def log_file(self) -> Path:
+        """The log that is being written; older ones stand beside it with a number."""
+        return self.state / "strata.log"
+
+    def index_of(self, vault: Path) -> Path:
+        """Return where the index of a vault lies; the same folder always has the same place."""
+        digest = hashlib.sha256(os.fsencode(vault.resolve()))
+        return self.data / "vaults" / digest.hexdigest()[:16]
+
+    def make(self) -> None:
+        """Create the folders for this user alone (mode 0700); those that exist keep their mode.
+
+        Raises:
+            OSError: a folder cannot be made.
+        """
+        for folder in (self.config, self.data, self.state, self.cache, self.sessions):
+            make_private_folder(folder)
+
+
+def make_private_folder(folder: Path) -> None:
+    """Create a folder and what is missing above it, open to its owner alone."""
+    if not folder.parent.is_dir():
+        make_private_folder(folder.parent)
+    folder.mkdir(mode=0o700, exist_ok=True)

@@ -1,0 +1,205 @@
+"""The schema of the settings: name, default, range, help and section of each, written once.
+
+The settings dialog, the file, validation and the table in the README are all made from it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal, get_args, get_origin
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic.fields import FieldInfo
+
+from app.errors import BadSetting
+
+Theme = Literal["system", "light", "dark"]
+SECTIONS = ("Appearance", "Vault and index", "Models", "Context", "Retrieval", "Privacy")
+
+
+def _setting(key: str, default: object, section: str, label: str, help: str, **limits: Any) -> Any:
+    extra = {"section": section, "unit": limits.pop("unit", "")}
+    return Field(
+        default, alias=key, title=label, description=help, json_schema_extra=extra, **limits
+    )
+
+
+class Settings(BaseModel):
+    """Every setting with its value; immutable, checked, and complete whatever the file says."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+    ui_theme: Theme = _setting(
+        "ui.theme", "system", "Appearance", "Theme", "Light, dark, or as the system is."
+    )
+    vault_path: str = _setting(
+        "vault.path",
+        "",
+        "Vault and index",
+        "Folder of notes",
+        "The folder that is opened at the start. Empty: none is chosen.",
+    )
+    vault_exclude: list[str] = _setting(
+        "vault.exclude",
+        [],
+        "Vault and index",
+        "Left out of the index",
+        "Patterns as in a .gitignore file, relative to the folder of notes.",
+    )
+    chat_model: str = _setting(
+        "chat.model",
+        "extractive",
+        "Models",
+        "Model",
+        "Who answers, such as openai/NAME or ollama/NAME. extractive quotes notes without a model.",
+        min_length=1,
+    )
+    chat_api_base: str = _setting(
+        "chat.apiBase",
+        "",
+        "Models",
+        "Server address",
+        "Address of an OpenAI-compatible server. Empty: the model's own service.",
+    )
+    chat_temperature: float = _setting(
+        "chat.temperature",
+        0.2,
+        "Models",
+        "Temperature",
+        "How freely the model words its answer; 0 is the steadiest.",
+        ge=0,
+        le=2,
+        allow_inf_nan=False,
+    )
+    auto_compact_threshold: int = _setting(
+        "autoCompactThreshold",
+        128_000,
+        "Context",
+        "Context limit",
+        "The most tokens that a request may hold. A model with a smaller limit lowers it further.",
+        ge=4_000,
+        le=2_000_000,
+        unit="tokens",
+    )
+    max_output_tokens: int = _setting(
+        "maxOutputTokens",
+        4_096,
+        "Context",
+        "Kept for the answer",
+        "Tokens of the limit that the answer may use.",
+        ge=256,
+        le=200_000,
+        unit="tokens",
+    )
+    retrieval_top_k: int = _setting(
+        "retrieval.topK",
+        8,
+        "Retrieval",
+        "Passages for a question",
+        "How many passages are looked up in the notes for one question.",
+        ge=1,
+        le=50,
+    )
+    privacy_offline: bool = _setting(
+        "privacy.offline",
+        False,
+        "Privacy",
+        "Offline",
+        "Refuse every call that leaves this computer. Servers on this computer still answer.",
+    )
+
+    @field_validator("chat_api_base")
+    @classmethod
+    def _is_web_address(cls, value: str) -> str:
+        if value:
+            address = urlsplit(value)
+            if address.scheme not in {"http", "https"} or not address.hostname:
+                raise ValueError("not a web address")
+        return value
+
+
+Kind = Literal["switch", "whole", "number", "text", "list", "choice"]
+
+
+@dataclass(frozen=True)
+class SettingSpec:
+    """What can be said about one setting without its value."""
+
+    key: str
+    field: str
+    section: str
+    label: str
+    help: str
+    kind: Kind
+    default: Any
+    minimum: float | None = None
+    maximum: float | None = None
+    choices: tuple[str, ...] = ()
+    unit: str = ""
+
+    @property
+    def range_text(self) -> str:
+        """What the setting takes, worded to follow "takes"."""
+        if self.minimum is not None and self.maximum is not None:
+            noun = "a whole number" if self.kind == "whole" else "a number"
+            return f"{noun} from {self.minimum:,} to {self.maximum:,}"
+        if self.choices:
+            return f"{', '.join(self.choices[:-1])} or {self.choices[-1]}"
+        if self.key == "chat.apiBase":
+            return "an address that begins with http:// or https://, or nothing"
+        names = {"switch": "true or false", "list": "a list of patterns", "text": "text"}
+        return names[self.kind]
+
+
+@cache
+def schema() -> Mapping[str, SettingSpec]:
+    """Return every setting by its key, in the order of the sections."""
+    specs = (_spec(name, info) for name, info in Settings.model_fields.items())
+    return {spec.key: spec for spec in specs}
+
+
+def check(key: str, value: object) -> Any:
+    """Return the value as the setting holds it.
+
+    Raises:
+        BadSetting: no setting has that key, or it does not take that value.
+    """
+    spec = schema().get(key)
+    if spec is None:
+        raise BadSetting(f"There is no setting named {key}.", key=key)
+    try:
+        return getattr(Settings.model_validate({key: value}), spec.field)
+    except ValidationError as error:
+        raise BadSetting(f"{key} takes {spec.range_text}.", key=key) from error
+
+
+def _spec(name: str, info: FieldInfo) -> SettingSpec:
+    limits = {
+        attribute: getattr(rule, attribute)
+        for rule in info.metadata
+        for attribute in ("ge", "le")
+        if hasattr(rule, attribute)
+    }
+    extra = info.json_schema_extra
+    assert isinstance(extra, dict)
+    return SettingSpec(
+        key=str(info.alias),
+        field=name,
+        section=str(extra["section"]),
+        label=str(info.title),
+        help=str(info.description),
+        kind=_kind(info.annotation),
+        default=info.get_default(),
+        minimum=limits.get("ge"),
+        maximum=limits.get("le"),
+        choices=get_args(info.annotation) if get_origin(info.annotation) is Literal else (),
+        unit=str(extra["unit"]),
+    )
+
+
+def _kind(annotation: Any) -> Kind:
+    if get_origin(annotation) is Literal:
+        return "choice"
+    kinds: dict[Any, Kind] = {bool: "switch", int: "whole", float: "number", str: "text"}
+    return kinds.get(annotation, "list")
