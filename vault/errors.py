@@ -1,0 +1,60 @@
+"""What can go wrong with a vault and its index, as one tree of types.
+
+VaultError
+├── VaultMissing        the folder is not there, or its drive is not mounted
+├── VaultUnreadable     it is there, but may not be read
+├── NoteUnreadable      one note cannot be read as text
+├── UnsafePath          a path that would leave the vault
+├── IndexBusy           another process owns the index
+├── IndexUnusable       the catalog cannot be opened or written
+├── EmbedderFailed      the embedding model or its process
+└── VectorStoreFailed   the vector store or its process
+
+Every message is one sentence for a person, ending with a way out where there is one.
+"""
+
+
+class VaultError(Exception):
+    """Any failure of the vault package."""
+
+
+class VaultMissing(VaultError):
+    """The vault's folder is not there."""
+
+
+class VaultUnreadable(VaultError):
+    """The vault's folder is there but may not be read."""
+
+
+class NoteUnreadable(VaultError):
+    """One note cannot be read as text.
+
+    Attributes:
+        path: the note, relative to the vault.
+        reason: why, in a few words that can stand in a list beside the path.
+    """
+
+    def __init__(self, path: str, reason: str):
+        super().__init__(f"The note {path} cannot be read: {reason}.")
+        self.path = path
+        self.reason = reason
+
+
+class UnsafePath(VaultError):
+    """A path that is not inside the vault, or would lead out of it."""
+
+
+class IndexBusy(VaultError):
+    """Another process owns this index and brings it up to date."""
+
+
+class IndexUnusable(VaultError):
+    """The catalog cannot be opened or written."""
+
+
+class EmbedderFailed(VaultError):
+    """The embedding model is damaged, or its process ended and could not be restarted."""
+
+
+class VectorStoreFailed(VaultError):
+    """The vector store is broken, or its process ended; search goes on without it."""

@@ -1,0 +1,59 @@
+"""Search by words and by meaning, fused with weights that adapt to the query."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A passage that answers a query, with its exact place and why it was found.
+
+    Attributes:
+        lines: first and last line in the file as it is, from 1, inclusive.
+        signals: score by signal (dense, words, title, links, tags, dates, rerank); None where
+            a signal was not used.
+        version: SHA-256 of the note's bytes when it was indexed.
+    """
+
+    id: str
+    path: str
+    title: str
+    heading: tuple[str, ...]
+    lines: tuple[int, int]
+    text: str
+    score: float
+    signals: Mapping[str, float | None]
+    version: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the hit as `strata search --json` prints it."""
+        return {
+            "id": self.id,
+            "path": self.path,
+            "title": self.title,
+            "heading": list(self.heading),
+            "lines": list(self.lines),
+            "text": self.text,
+            "score": self.score,
+            "signals": dict(self.signals),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """The hits of one query, best first."""
+
+    query: str
+    hits: tuple[Hit, ...]
+    seconds: float
+    filters: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the result as `strata search --json` prints it."""
+        return {
+            "query": self.query,
+            "filters": dict(self.filters),
+            "hits": [hit.to_dict() for hit in self.hits],
+            "seconds": round(self.seconds, 4),
+        }
