@@ -1,1 +1,15 @@
-"""Placeholder; the owner writes the architecture page here."""
+"""The window: PySide6 widgets over `app.assistant`, with no rules and no I/O of their own.
+
+A click becomes a call of the assistant, run by `tasks` in a thread; what it yields comes back as
+events, and each view refreshes by what an event names. Colours, fonts and sizes come from `theme`
+alone, which reads the design tokens; icons from `icons`; every message to the user goes out
+through `notify` or stands in place, in words.
+
+    main → window → sidebar | chat | panels | settings_dialog
+                        all of them → controls, icons, theme;  only `window`'s parts → tasks
+
+May import: PySide6, `app`, the event and cancel types of `chains`, `resources`.
+Must not: open files, speak to a model, decide what a request holds.
+Holds always: nothing blocks the interface for more than 50 ms; text from notes, models and
+servers is shown as plain text; no widget outlives its window with a thread still running.
+"""

@@ -1,0 +1,143 @@
+"""Icons that take their colour from the theme at the moment they are painted.
+
+The glyphs are the Phosphor set that QtAwesome ships. Only its font and its table of names are
+read: importing QtAwesome itself loads eleven further fonts and OpenGL before the first window.
+"""
+
+import json
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import (
+    QFont,
+    QFontDatabase,
+    QIcon,
+    QIconEngine,
+    QPainter,
+    QPainterPath,
+    QPen,
+    QPixmap,
+)
+
+from ui.theme import Theme
+
+__all__ = ["icon", "paint_icon", "pixmap"]
+
+_FONT = "phosphor-1.3.0.ttf"
+_NAMES = "phosphor-charmap-1.3.0.json"
+_GRID = 24.0
+
+
+def icon(name: str, tone: str = "text.secondary", on: str = "accent.base") -> QIcon:
+    """Return an icon that follows the theme.
+
+    Args:
+        name: of the Phosphor set, such as `gear`, or one of our own (`panel-left`, `panel-right`).
+        tone: the colour token at rest; hovered it is `text.primary`, off `text.disabled`.
+        on: the colour token while checked.
+    """
+    return QIcon(_Engine(name, tone, on))
+
+
+def pixmap(name: str, size: int, tone: str = "text.secondary", ratio: float = 1.0) -> QPixmap:
+    """Return one rendering in the present colours; `size` is in logical pixels."""
+    image = QPixmap(QSize(size, size) * ratio)
+    image.setDevicePixelRatio(ratio)
+    image.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(image)
+    paint_icon(painter, QRect(0, 0, size, size), name, tone)
+    painter.end()
+    return image
+
+
+def paint_icon(painter: QPainter, rect: QRect, name: str, tone: str = "text.secondary") -> None:
+    """Paint an icon centred in a rectangle, as large as its shorter side."""
+    side = min(rect.width(), rect.height())
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Theme.current().color(tone))
+    if name in _OWN:
+        _paint_own(painter, QRectF(rect), side, name)
+    else:
+        painter.setFont(_glyph_font(side))
+        painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, _glyphs()[name])
+    painter.restore()
+
+
+class _Engine(QIconEngine):
+    """Paints one glyph; holds names only, so a change of theme needs no new icon."""
+
+    def __init__(self, name: str, tone: str, on: str) -> None:
+        super().__init__()
+        self._name, self._tone, self._on = name, tone, on
+
+    def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:
+        paint_icon(painter, rect, self._name, self._tone_for(mode, state))
+
+    def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
+        image = QPixmap(size)
+        image.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(image)
+        self.paint(painter, QRect(0, 0, size.width(), size.height()), mode, state)
+        painter.end()
+        return image
+
+    def clone(self) -> QIconEngine:
+        return _Engine(self._name, self._tone, self._on)
+
+    def _tone_for(self, mode: QIcon.Mode, state: QIcon.State) -> str:
+        if mode == QIcon.Mode.Disabled:
+            return "text.disabled"
+        if state == QIcon.State.On:
+            return self._on
+        if mode == QIcon.Mode.Active and self._tone == "text.secondary":
+            return "text.primary"
+        return self._tone
+
+
+@cache
+def _folder() -> Path:
+    spec = find_spec("qtawesome")
+    if spec is None or not spec.submodule_search_locations:
+        raise FileNotFoundError("QtAwesome is not installed; install Strata again.")
+    return Path(spec.submodule_search_locations[0]) / "fonts"
+
+
+@cache
+def _family() -> str:
+    number = QFontDatabase.addApplicationFont(str(_folder() / _FONT))
+    return QFontDatabase.applicationFontFamilies(number)[0]
+
+
+@cache
+def _glyphs() -> dict[str, str]:
+    table = json.loads((_folder() / _NAMES).read_text("utf-8"))
+    return {name: chr(int(code, 16)) for name, code in table.items()}
+
+
+def _glyph_font(side: int) -> QFont:
+    font = QFont(_family())
+    font.setPixelSize(side)
+    font.setStyleStrategy(QFont.StyleStrategy.NoFontMerging)
+    return font
+
+
+def _paint_own(painter: QPainter, rect: QRectF, side: int, name: str) -> None:
+    scale = side / _GRID
+    painter.translate(rect.center() - QPointF(side / 2, side / 2))
+    painter.scale(scale, scale)
+    painter.setPen(QPen(painter.pen().color(), 1.6))
+    painter.drawPath(_OWN[name]())
+
+
+def _panel(x: float) -> QPainterPath:
+    path = QPainterPath()
+    path.addRoundedRect(QRectF(3.75, 4.5, 16.5, 15), 1.5, 1.5)
+    path.moveTo(x, 4.5)
+    path.lineTo(x, 19.5)
+    return path
+
+
+_OWN = {"panel-left": lambda: _panel(9.0), "panel-right": lambda: _panel(15.0)}

@@ -1,0 +1,235 @@
+"""The only place where threads meet Qt.
+
+A `Task` runs one iterator of the layers below in a thread of its own and hands what it yields to
+the interface's thread, in order. Pieces of text that arrive within one frame are joined first, so
+that a fast model costs one repaint each 33 ms and not one each token.
+
+Holds always: signals are emitted in the interface's thread only; after `TaskRunner.close` none
+is; nothing here waits for a thread except `close`.
+"""
+
+import threading
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import replace
+from time import monotonic
+
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
+
+from chains.cancel import CancelToken
+from chains.errors import Cancelled
+from chains.events import TextDelta
+from ui.theme import tokens
+
+__all__ = ["LatestOnly", "Task", "TaskRunner"]
+
+Work = Callable[[CancelToken], Iterable[object]]
+Call = Callable[[], object]
+
+
+class Task(QObject):
+    """One piece of work: connect to its signals, then `start` it.
+
+    `yielded` carries each item; `failed` carries the exception; `finished` comes last, once, also
+    after a failure or a cancellation. Being cancelled is not a failure.
+    """
+
+    yielded = Signal(object)
+    failed = Signal(object)
+    finished = Signal()
+    _arrived = Signal()
+
+    def __init__(self, work: Work, parent: "TaskRunner") -> None:
+        super().__init__(parent)
+        self.token = CancelToken()
+        self.is_running = False
+        self._work = work
+        self._is_synchronous = parent.is_synchronous
+        self._lock = threading.Lock()
+        self._inbox: list[object] = []
+        self._is_announced = False
+        self._is_closed = False
+        self._last_flush_s = 0.0
+        self._thread: threading.Thread | None = None
+        self._timer = QTimer(self, singleShot=True, timerType=Qt.TimerType.PreciseTimer)
+        self._timer.timeout.connect(self._flush)
+        self._arrived.connect(self._on_arrived, Qt.ConnectionType.QueuedConnection)
+
+    def start(self) -> "Task":
+        """Begin; what was connected before misses nothing."""
+        self.is_running = True
+        if self._is_synchronous:
+            self._run()
+            self._flush()
+            return self
+        self._thread = threading.Thread(target=self._run, name="strata-task", daemon=True)
+        self._thread.start()
+        return self
+
+    def cancel(self) -> None:
+        """Ask the work to stop; `finished` follows when it has."""
+        self.token.cancel()
+
+    def close(self, timeout_s: float) -> bool:
+        """Cancel, deliver nothing more, and wait; false when the work is still busy then."""
+        self.cancel()
+        with self._lock:
+            self._is_closed = True
+            self._inbox.clear()
+        if self._thread is not None:
+            self._thread.join(timeout_s)
+            return not self._thread.is_alive()
+        return True
+
+    def _run(self) -> None:
+        try:
+            with suppress(Cancelled):  # no error: the user asked for it and sees "Stopped."
+                for item in self._work(self.token):
+                    self._deliver(item)
+        except Exception as error:  # noqa: BLE001 - every failure is shown in words by the receiver
+            self._deliver(_Failure(error))
+        self._deliver(_END)
+
+    def _deliver(self, item: object) -> None:
+        with self._lock:
+            if self._is_closed:
+                return
+            self._inbox.append(item)
+            if self._is_announced or self._is_synchronous:
+                return
+            self._is_announced = True
+            self._arrived.emit()
+
+    def _on_arrived(self) -> None:
+        wait_s = tokens()["motion"]["stream_flush"] / 1000 - (monotonic() - self._last_flush_s)
+        if wait_s <= 0:
+            self._flush()
+        else:
+            self._timer.start(max(1, round(wait_s * 1000)))
+
+    def _flush(self) -> None:
+        self._last_flush_s = monotonic()
+        with self._lock:
+            items, self._inbox = self._inbox, []
+            self._is_announced = False
+        for item in _join_text(items):
+            self._emit(item)
+
+    def _emit(self, item: object) -> None:
+        if self._is_closed:
+            return
+        if item is _END:
+            self.is_running = False
+            self.finished.emit()
+            self.deleteLater()
+        elif isinstance(item, _Failure):
+            self.failed.emit(item.error)
+        else:
+            self.yielded.emit(item)
+
+
+class TaskRunner(QObject):
+    """Makes tasks, and ends them all when the window closes.
+
+    Args:
+        parent: the object whose life bounds that of all tasks.
+        is_synchronous: run each task to its end inside `start`; for tests of what a view does.
+    """
+
+    def __init__(self, parent: QObject | None = None, *, is_synchronous: bool = False) -> None:
+        super().__init__(parent)
+        self.is_synchronous = is_synchronous
+
+    def stream(self, work: Work) -> Task:
+        """Return a task over an iterator, not yet started."""
+        return Task(work, self)
+
+    def call(self, work: Call) -> Task:
+        """Return a task whose one item is what the function returns, not yet started."""
+        return Task(lambda _token: iter((work(),)), self)
+
+    def close(self, timeout_s: float = 3.0) -> bool:
+        """End every task; true when all of them have stopped in time."""
+        deadline_s = monotonic() + timeout_s
+        tasks = self.findChildren(Task)
+        for task in tasks:
+            task.cancel()
+        stopped = [task.close(max(0.0, deadline_s - monotonic())) for task in tasks]
+        return all(stopped)
+
+
+class LatestOnly(QObject):
+    """Answers only the newest of many questions, after a pause in their coming.
+
+    One question runs at a time; of those that come meanwhile only the last is kept.
+    """
+
+    answered = Signal(object)
+    failed = Signal(object)
+
+    def __init__(self, runner: TaskRunner, pause_ms: int, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._runner = runner
+        self._waiting: Call | None = None
+        self._task: Task | None = None
+        self._is_stale = False
+        self._timer = QTimer(self, singleShot=True, interval=pause_ms)
+        self._timer.timeout.connect(self._start)
+
+    def ask(self, question: Call, *, now: bool = False) -> None:
+        """Replace the waiting question; `now` leaves out the pause."""
+        self._waiting = question
+        self._is_stale = self._task is not None
+        if now or self._runner.is_synchronous:
+            self._start()
+        else:
+            self._timer.start()
+
+    def forget(self) -> None:
+        """Drop the waiting question and the answer to the running one."""
+        self._waiting = None
+        self._is_stale = self._task is not None
+        self._timer.stop()
+
+    def _start(self) -> None:
+        if self._task is not None or self._waiting is None:
+            return
+        question, self._waiting = self._waiting, None
+        self._is_stale = False
+        self._task = self._runner.call(question)
+        self._task.yielded.connect(self._on_yielded)
+        self._task.failed.connect(self._on_failed)
+        self._task.finished.connect(self._on_finished)
+        self._task.start()
+
+    def _on_yielded(self, answer: object) -> None:
+        if not self._is_stale:
+            self.answered.emit(answer)
+
+    def _on_failed(self, error: object) -> None:
+        if not self._is_stale:
+            self.failed.emit(error)
+
+    def _on_finished(self) -> None:
+        self._task = None
+        if not self._timer.isActive():
+            self._start()
+
+
+class _Failure:
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+
+_END = object()
+
+
+def _join_text(items: list[object]) -> list[object]:
+    joined: list[object] = []
+    for item in items:
+        last = joined[-1] if joined else None
+        if isinstance(item, TextDelta) and isinstance(last, TextDelta):
+            joined[-1] = replace(last, text=last.text + item.text)
+        else:
+            joined.append(item)
+    return joined
