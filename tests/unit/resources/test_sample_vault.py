@@ -1,0 +1,185 @@
+"""The sample vault keeps what a user guide promises: links lead somewhere, figures are right."""
+
+import re
+import unicodedata
+from functools import cache
+from pathlib import Path, PurePosixPath
+
+import pytest
+import yaml
+
+from app.settings import Settings, schema
+from resources import sample_vault
+
+FRONT_MATTER = re.compile(r"\A---\n(.*?)\n---\n", re.DOTALL)
+CODE = re.compile(r"^(`{3,})[^\n]*\n.*?^\1$|`[^`\n]+`", re.DOTALL | re.MULTILINE)
+WIKILINK = re.compile(r"!?\[\[([^\]|#]*)(?:#([^\]|]*))?(?:\\?\|[^\]]*)?\]\]")
+HEADING = re.compile(r"^#{1,6} (.+)$", re.MULTILINE)
+BLOCK = re.compile(r" \^([\w-]+)$", re.MULTILINE)
+SETTING = re.compile(r"`((?:vault|retrieval|chat|privacy|ui|context)\.\w+)`")
+
+
+def note_paths() -> list[str]:
+    """Every note, relative to the vault."""
+    root = sample_vault()
+    return sorted(path.relative_to(root).as_posix() for path in root.rglob("*.md"))
+
+
+@cache
+def text_of(path: str) -> str:
+    return Path(sample_vault(), path).read_text("utf-8")
+
+
+def prose_of(path: str) -> str:
+    """The note without front matter and code, where neither links nor tags are meant."""
+    return CODE.sub("", FRONT_MATTER.sub("", text_of(path)))
+
+
+def named(title: str) -> str:
+    """The path of the one note with that file name."""
+    (path,) = [path for path in note_paths() if PurePosixPath(path).stem == title]
+    return path
+
+
+def links_of(path: str) -> list[tuple[str, str]]:
+    return WIKILINK.findall(prose_of(path))
+
+
+def rows_of(path: str, heading: str) -> list[list[str]]:
+    """The cells of the first table below a heading, its head left out."""
+    below = text_of(path).split(f"# {heading}\n", 1)[1]
+    lines = below[below.index("\n|") + 1 :].split("\n\n", 1)[0].splitlines()
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines[2:]]
+
+
+def number(cell: str) -> int:
+    return int(cell.strip().replace(",", ""))
+
+
+def test_the_guide_has_about_twenty_notes() -> None:
+    assert 20 <= len(note_paths()) <= 28
+
+
+@pytest.mark.parametrize("path", note_paths())
+def test_front_matter_is_a_mapping_with_tags(path: str) -> None:
+    match = FRONT_MATTER.match(text_of(path))
+    assert match is not None
+    fields = yaml.safe_load(match[1])
+    assert fields["tags"]
+    assert all(isinstance(tag, str) for tag in fields["tags"])
+
+
+@pytest.mark.parametrize("path", note_paths())
+def test_every_link_leads_to_a_place_that_exists(path: str) -> None:
+    for target, place in links_of(path):
+        body = prose_of(named(target) if target else path)
+        if place.startswith("^"):
+            assert place[1:] in BLOCK.findall(body), f"{path}: {target}#{place}"
+        elif place:
+            assert place in HEADING.findall(body), f"{path}: {target}#{place}"
+
+
+@pytest.mark.parametrize("path", note_paths())
+def test_no_link_leads_outside(path: str) -> None:
+    assert not re.search(r"\]\(|https?://(?!127\.0\.0\.1)", text_of(path))
+
+
+def test_every_note_can_be_reached_from_the_first_one() -> None:
+    reached, waiting = set(), [named("Welcome")]
+    while waiting:
+        path = waiting.pop()
+        if path not in reached:
+            reached.add(path)
+            waiting += [named(target) for target, _ in links_of(path) if target]
+    assert reached == set(note_paths())
+
+
+@pytest.mark.parametrize(
+    "script", ["LATIN", "HIRAGANA", "KATAKANA", "CJK UNIFIED", "ARABIC", "CYRILLIC"]
+)
+def test_several_scripts_are_present(script: str) -> None:
+    letters = set("".join(prose_of(path) for path in note_paths()))
+    assert sum(unicodedata.name(letter, "").startswith(script) for letter in letters) > 15
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        r"^> \[!\w+\]",
+        r"^> \[!\w+\]-",
+        r"^\|-",
+        r"^```\w+$",
+        r"^- \[ \] ",
+        r"^- \[x\] ",
+        r"^!\[\[",
+        r"\[\[[^\]]+\|[^\]]+\]\]",
+        r"(?<![\w`#])#\w+/\w+",
+        r"^\[\^1\]: ",
+    ],
+)
+def test_every_form_of_markdown_occurs(form: str) -> None:
+    assert any(re.search(form, text_of(path), re.MULTILINE) for path in note_paths())
+
+
+def test_only_the_note_of_questions_is_private() -> None:
+    private = [
+        path
+        for path in note_paths()
+        if re.search(r"^private: true$", FRONT_MATTER.match(text_of(path))[1], re.MULTILINE)
+        or re.search(r"#private\b", prose_of(path))
+    ]
+    assert private == [named("Questions worth asking")]
+
+
+def test_the_table_of_settings_is_that_of_the_schema() -> None:
+    defaults = {row[0].strip("`"): yaml.safe_load(row[1].strip("`")) for row in settings_rows()}
+    assert defaults == {key: spec.default for key, spec in schema().items()}
+
+
+def test_the_ranges_of_the_settings_are_those_of_the_schema() -> None:
+    ranges = {
+        row[0].strip("`"): [float(end.replace(",", "")) for end in row[2].split(" to ")]
+        for row in settings_rows()
+        if " to " in row[2]
+    }
+    assert ranges == {
+        key: [spec.minimum, spec.maximum]
+        for key, spec in schema().items()
+        if spec.minimum is not None
+    }
+
+
+@pytest.mark.parametrize("path", note_paths())
+def test_every_setting_that_is_named_exists(path: str) -> None:
+    assert set(SETTING.findall(text_of(path))) <= schema().keys()
+
+
+def settings_rows() -> list[list[str]]:
+    return rows_of(named("Settings"), "Settings")
+
+
+def test_the_figures_by_threshold_are_computed_as_the_app_computes_them() -> None:
+    from context.budget import budget_tokens, output_reserve, window
+
+    kept_for_answer = Settings().max_output_tokens
+    rows = rows_of(named("Token budget"), "Figures by threshold")
+    assert len(rows) == 9
+    for threshold, reserve, own, counted in (map(number, row) for row in rows):
+        size = window(threshold, None)
+        assert reserve == output_reserve(kept_for_answer, size)
+        assert (own, counted) == (
+            budget_tokens(size, reserve, 1.0),
+            budget_tokens(size, reserve, 1.1),
+        )
+
+
+def test_the_worked_example_of_a_cut_adds_up() -> None:
+    from context.budget import budget_tokens, output_reserve, window
+
+    size = window(16_000, None)
+    budget = budget_tokens(size, output_reserve(Settings().max_output_tokens, size), 1.0)
+    room = budget - 600 - 2_400
+    figures = [f"{n:,}" for n in (budget, room, room * 3 // 4)]
+    example = text_of(named("Token budget")).split("[!example] Figures\n", 1)[1]
+    assert all(figure in example for figure in figures)
+    assert (room - room * 3 // 4) // 450 == 5
