@@ -1,0 +1,65 @@
+"""The one way to stop what is running: a token that is handed down and looked at."""
+
+import threading
+from collections.abc import Callable
+
+from chains.errors import Cancelled
+
+__all__ = ["CancelToken"]
+
+
+class CancelToken:
+    """Say once, from any thread, that the work it was handed to is no longer wanted."""
+
+    def __init__(self) -> None:
+        self._cancelled = threading.Event()
+        self._lock = threading.Lock()
+        self._callbacks: dict[int, Callable[[], None]] = {}
+        self._next = 0
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether `cancel` has been called."""
+        return self._cancelled.is_set()
+
+    def cancel(self) -> None:
+        """Stop the work; a second call changes nothing."""
+        with self._lock:
+            if self._cancelled.is_set():
+                return
+            self._cancelled.set()
+            callbacks = list(self._callbacks.values())
+            self._callbacks.clear()
+        for callback in callbacks:
+            callback()
+
+    def raise_if_cancelled(self) -> None:
+        """Raise `Cancelled` if the work is no longer wanted."""
+        if self.is_cancelled:
+            raise Cancelled
+
+    def on_cancel(self, callback: Callable[[], None]) -> Callable[[], None]:
+        """Call `callback` once when the token is cancelled, at once if it already is.
+
+        Args:
+            callback: called in the thread that cancels; quick, and raising nothing.
+
+        Returns:
+            A function that takes the callback away again.
+        """
+        with self._lock:
+            if not self._cancelled.is_set():
+                key = self._next
+                self._next += 1
+                self._callbacks[key] = callback
+                return lambda: self._forget(key)
+        callback()
+        return lambda: None
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait until cancelled, `timeout_s` at most, and return whether it is."""
+        return self._cancelled.wait(timeout_s)
+
+    def _forget(self, key: int) -> None:
+        with self._lock:
+            self._callbacks.pop(key, None)

@@ -1,0 +1,164 @@
+"""What a turn tells whoever watches it: values, in the order in which things happen."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from chains.citations import Citation, Unverified
+from context.layers import Segment
+from context.report import ContextReport
+from vault.indexer import IndexProgress
+
+__all__ = [
+    "AskResult",
+    "ContextPrepared",
+    "Event",
+    "IndexProgressed",
+    "MessageEnded",
+    "Mode",
+    "Retrieved",
+    "Status",
+    "Step",
+    "TextDelta",
+    "TurnEnded",
+    "Usage",
+    "Warned",
+]
+
+Mode = Literal["chat", "vault"]
+Status = Literal["complete", "interrupted", "limit", "error"]
+
+
+@dataclass(frozen=True)
+class Step:
+    """Something that takes a while has begun; `text` is ready to be shown."""
+
+    kind: Literal["index", "search", "read", "write", "wait"]
+    text: str
+
+
+@dataclass(frozen=True)
+class Retrieved:
+    """The passages that were found for this turn, numbered as they will be cited."""
+
+    segments: tuple[Segment, ...]
+
+
+@dataclass(frozen=True)
+class ContextPrepared:
+    """What goes to the model, or went there: first as estimated, at the end as it turned out."""
+
+    report: ContextReport
+
+
+@dataclass(frozen=True)
+class TextDelta:
+    """The answer grew by `text`."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class MessageEnded:
+    """A message is in the log, on disk."""
+
+    entry_id: str
+    role: Literal["user", "assistant"]
+    turn: str
+
+
+@dataclass(frozen=True)
+class Warned:
+    """Something did not go as it should, and the turn goes on."""
+
+    message: str
+
+
+@dataclass(frozen=True)
+class IndexProgressed:
+    """The index is being brought up to date."""
+
+    progress: IndexProgress
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What the service counted, over all requests of a turn."""
+
+    requests: int
+    prompt_tokens: int
+    completion_tokens: int
+    cached_tokens: int
+
+    def to_dict(self) -> dict[str, int]:
+        """Return the shape that `strata ask --json` prints."""
+        return {
+            "requests": self.requests,
+            "prompt_tokens": self.prompt_tokens,
+            "completion_tokens": self.completion_tokens,
+            "cached_tokens": self.cached_tokens,
+        }
+
+
+@dataclass(frozen=True)
+class AskResult:
+    """The whole of a finished turn, as `strata ask --json` prints it.
+
+    Attributes:
+        session: None only when a dry run was not part of a chat.
+        turn: None for a dry run, as is `entry`, the answer's place in the log.
+        tools: calls of the turn; a chat over notes makes none.
+        usage: None where no service counted.
+        context: the report of the last request, as plain data.
+    """
+
+    session: str | None
+    turn: str | None
+    entry: str | None
+    mode: Mode
+    answer: str
+    status: Status
+    citations: tuple[Citation, ...]
+    unverified: tuple[Unverified, ...]
+    model: str
+    usage: Usage | None
+    warnings: tuple[str, ...]
+    context: Mapping[str, Any]
+    tools: tuple[Mapping[str, Any], ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON values, with every field of the command line's shape."""
+        return {
+            "session": self.session,
+            "turn": self.turn,
+            "entry": self.entry,
+            "mode": self.mode,
+            "answer": self.answer,
+            "status": self.status,
+            "citations": [citation.to_dict() for citation in self.citations],
+            "unverified": [claim.to_dict() for claim in self.unverified],
+            "tools": [dict(tool) for tool in self.tools],
+            "model": self.model,
+            "usage": self.usage.to_dict() if self.usage else None,
+            "warnings": list(self.warnings),
+            "context": dict(self.context),
+        }
+
+
+@dataclass(frozen=True)
+class TurnEnded:
+    """The turn is over; nothing follows."""
+
+    result: AskResult
+
+
+Event = (
+    Step
+    | Retrieved
+    | ContextPrepared
+    | TextDelta
+    | MessageEnded
+    | Warned
+    | IndexProgressed
+    | TurnEnded
+)
