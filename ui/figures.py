@@ -1,0 +1,91 @@
+"""Numbers and times as they are written everywhere: exact, and separated by the locale."""
+
+from datetime import UTC, date, datetime, timedelta
+
+from PySide6.QtCore import QDate, QLocale
+
+__all__ = [
+    "ago",
+    "count",
+    "local_time",
+    "minutes_clock",
+    "percent",
+    "plural",
+    "share",
+    "when_group",
+]
+
+_SPACE = "\N{NO-BREAK SPACE}"
+
+
+def count(number: int) -> str:
+    """Return a whole number with its thousands separated, such as `48,298`."""
+    return _locale().toString(number)
+
+
+def percent(fraction: float) -> str:
+    """Return a fraction as a whole percentage, such as `39 %`."""
+    return f"{count(round(fraction * 100))}{_SPACE}%"
+
+
+def share(part: int, whole: int) -> str:
+    """Return what a layer has of the budget: `25 %`, `<1 %` where it is less, `–` for nothing."""
+    if part <= 0 or whole <= 0:
+        return "–"
+    return percent(part / whole) if part * 100 >= whole else f"<1{_SPACE}%"
+
+
+def plural(number: int, one: str, many: str = "") -> str:
+    """Return a count with its noun, such as `1 note` or `349 notes`."""
+    return f"{count(number)} {one if number == 1 else many or one + 's'}"
+
+
+def local_time(stamp: str) -> datetime:
+    """Return an ISO 8601 time of the log in this computer's time zone."""
+    parsed = datetime.fromisoformat(stamp)
+    return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).astimezone()
+
+
+def minutes_clock(stamp: str) -> str:
+    """Return the time of day of a message, such as `14:03`."""
+    return local_time(stamp).strftime("%H:%M")
+
+
+def ago(stamp: str, now: datetime | None = None) -> str:
+    """Return how long ago something was, in words that need no clock."""
+    seconds = ((now or datetime.now(UTC)) - local_time(stamp)).total_seconds()
+    if seconds < 60:
+        return "just now"
+    if seconds < 3600:
+        minutes = int(seconds // 60)
+        return "a minute ago" if minutes == 1 else f"{minutes} minutes ago"
+    if seconds < 86_400:
+        hours = int(seconds // 3600)
+        return "an hour ago" if hours == 1 else f"{hours} hours ago"
+    return f"on {_day(local_time(stamp).date())}"
+
+
+def when_group(stamp: str, today: date | None = None) -> str:
+    """Return the heading under which a chat is listed: Today, Yesterday, Last week, or a month."""
+    day = local_time(stamp).date()
+    today = today or datetime.now().astimezone().date()
+    if day >= today:
+        return "Today"
+    if day == today - timedelta(days=1):
+        return "Yesterday"
+    if day > today - timedelta(days=8):
+        return "Last week"
+    month = _locale().standaloneMonthName(day.month)
+    return month if day.year == today.year else f"{month} {day.year}"
+
+
+def _day(day: date) -> str:
+    return _locale().toString(QDate(day.year, day.month, day.day), QLocale.FormatType.ShortFormat)
+
+
+def _locale() -> QLocale:
+    """Return the user's locale; the C locale separates no thousands, so English stands in."""
+    locale = QLocale()
+    if locale.language() == QLocale.Language.C:
+        return QLocale(QLocale.Language.English, QLocale.Country.UnitedKingdom)
+    return locale

@@ -1,0 +1,239 @@
+"""The notes of the open folder as a tree, each with what is the matter with it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from PySide6.QtCore import (
+    QAbstractItemModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    Qt,
+    Signal,
+)
+from PySide6.QtWidgets import QWidget
+
+from ui.controls import one_line
+from ui.figures import count, plural
+from ui.lists import FitTree, Row, RowDelegate
+from vault.store import NoteState
+
+__all__ = ["NoteTree", "NoteTreeModel"]
+
+Index = QModelIndex | QPersistentModelIndex
+_ROOT = 0
+
+
+@dataclass
+class _Node:
+    name: str
+    number: int
+    parent: int
+    place: int = 0
+    note: NoteState | None = None
+    children: list[int] = field(default_factory=list)
+    notes: int = 0
+    problems: int = 0
+
+
+class NoteTreeModel(QAbstractItemModel):
+    """Folders first, then notes, each by name; folders carry the number of notes in them."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._nodes: list[_Node] = [_Node("", _ROOT, -1)]
+        self._open: set[int] = set()
+
+    def set_notes(self, notes: Sequence[NoteState]) -> None:
+        """Replace everything."""
+        self.beginResetModel()
+        self._nodes = _build(notes)
+        self._open.clear()
+        self.endResetModel()
+
+    def set_open(self, index: QModelIndex, is_open: bool) -> None:
+        """Turn the arrow of a folder."""
+        change = self._open.add if is_open else self._open.discard
+        change(index.internalId())
+        self.dataChanged.emit(index, index)
+
+    def path(self, index: Index) -> str:
+        """Return the path of a note or of a folder."""
+        node, names = self._nodes[index.internalId()], list[str]()
+        while node.parent >= 0:
+            names.append(node.name)
+            node = self._nodes[node.parent]
+        return "/".join(reversed(names))
+
+    def note(self, index: Index) -> NoteState | None:
+        """Return the note of a row, None for a folder."""
+        return self._nodes[index.internalId()].note
+
+    def find(self, path: str) -> QModelIndex:
+        """Return where a note stands; an invalid index where there is none."""
+        number = _ROOT
+        for name in path.split("/"):
+            children = self._nodes[number].children
+            number = next((n for n in children if self._nodes[n].name == name), -1)
+            if number < 0:
+                return QModelIndex()
+        return self.createIndex(self._nodes[number].place, 0, number)
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
+        """Return how many rows stand below one."""
+        return len(self._nodes[parent.internalId() if parent.isValid() else _ROOT].children)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        """Return the one column."""
+        return 1
+
+    def index(self, row: int, column: int, parent: Index = QModelIndex()) -> QModelIndex:  # noqa: B008
+        """Return the index of a child."""
+        children = self._nodes[parent.internalId() if parent.isValid() else _ROOT].children
+        if 0 <= row < len(children):
+            return self.createIndex(row, column, children[row])
+        return QModelIndex()
+
+    def parent(self, child: Index = QModelIndex()) -> QModelIndex:  # type: ignore[override]  # noqa: B008
+        """Return the folder of a row."""
+        if not child.isValid():
+            return QModelIndex()
+        above = self._nodes[child.internalId()].parent
+        return (
+            QModelIndex()
+            if above <= _ROOT
+            else self.createIndex(self._nodes[above].place, 0, above)
+        )
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """Return what a row shows."""
+        return self._row(index).data(role) if index.isValid() else None
+
+    def _row(self, index: Index) -> Row:
+        node = self._nodes[index.internalId()]
+        depth = _depth(self._nodes, node)
+        path = one_line(self.path(index))
+        if node.note is None:
+            problem = f"{plural(node.problems, 'note')} could not be read" if node.problems else ""
+            arrow = "open" if node.number in self._open else "closed"
+            return Row(
+                one_line(node.name),
+                right=count(node.notes),
+                problem=problem,
+                tip=path,
+                depth=depth,
+                arrow=arrow,
+                name=f"{node.name}, {plural(node.notes, 'note')}",
+            )
+        return _note_row(node.note, one_line(node.name), path, depth)
+
+
+class NoteTree(FitTree):
+    """The tree of notes; `note_chosen` carries the path of the note that was clicked."""
+
+    note_chosen = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("Notes", parent)
+        self._model = NoteTreeModel(self)
+        self.setItemDelegate(RowDelegate(self))
+        self.setModel(self._model)
+        self.expanded.connect(self._on_expanded)
+        self.collapsed.connect(self._on_collapsed)
+        self.chosen.connect(self._on_chosen)
+
+    def set_notes(self, notes: Sequence[NoteState]) -> None:
+        """Show the notes, keeping folders open that were open."""
+        was_open = self.open_folders()
+        self._model.set_notes(notes)
+        self.open_folders_again(was_open)
+
+    def open_folders(self) -> list[str]:
+        """Return the paths of the folders that are open."""
+        found, index = [], self._model.index(0, 0)
+        while index.isValid():
+            if self.isExpanded(index):
+                found.append(self._model.path(index))
+            index = self.indexBelow(index)
+        return found
+
+    def open_folders_again(self, paths: Sequence[str]) -> None:
+        """Open folders by their paths; those that are gone are passed over."""
+        for path in paths:
+            index = self._model.find(path)
+            if index.isValid():
+                self.expand(index)
+
+    def select(self, path: str) -> None:
+        """Mark the note that is being read."""
+        index = self._model.find(path)
+        if index.isValid():
+            self.setCurrentIndex(index)
+
+    def _on_expanded(self, index: QModelIndex) -> None:
+        self._model.set_open(index, True)
+
+    def _on_collapsed(self, index: QModelIndex) -> None:
+        self._model.set_open(index, False)
+
+    def _on_chosen(self, index: QModelIndex) -> None:
+        note = self._model.note(index)
+        if note is not None:
+            self.note_chosen.emit(note.path)
+
+
+def _note_row(note: NoteState, name: str, path: str, depth: int) -> Row:
+    tip = path
+    if note.state == "excluded":
+        tip = f"{path}\nLeft out of the index: {one_line(note.reason)}"
+    problem = f"{path}\n{one_line(note.reason)}" if note.state == "failed" else ""
+    return Row(
+        name,
+        icon="file-text",
+        problem=problem,
+        tip=tip,
+        depth=depth,
+        is_dim=note.state == "excluded",
+        name=f"{name}, {note.state}",
+    )
+
+
+def _build(notes: Sequence[NoteState]) -> list[_Node]:
+    nodes = [_Node("", _ROOT, -1)]
+    folders: dict[str, int] = {"": _ROOT}
+    for note in notes:
+        above, _, name = note.path.rpartition("/")
+        parent = _folder(nodes, folders, above)
+        nodes.append(_Node(name, len(nodes), parent, note=note))
+        nodes[parent].children.append(nodes[-1].number)
+        _count_upwards(nodes, parent, note)
+    for node in nodes:
+        node.children.sort(key=lambda n: (nodes[n].note is not None, nodes[n].name.casefold()))
+        for place, child in enumerate(node.children):
+            nodes[child].place = place
+    return nodes
+
+
+def _folder(nodes: list[_Node], folders: dict[str, int], path: str) -> int:
+    if path not in folders:
+        above, _, name = path.rpartition("/")
+        parent = _folder(nodes, folders, above)
+        folders[path] = len(nodes)
+        nodes.append(_Node(name, len(nodes), parent))
+        nodes[parent].children.append(folders[path])
+    return folders[path]
+
+
+def _count_upwards(nodes: list[_Node], number: int, note: NoteState) -> None:
+    while number >= 0:
+        nodes[number].notes += 1
+        nodes[number].problems += note.state == "failed"
+        number = nodes[number].parent
+
+
+def _depth(nodes: list[_Node], node: _Node) -> int:
+    depth = 0
+    while node.parent > _ROOT:
+        node = nodes[node.parent]
+        depth += 1
+    return depth
