@@ -19,7 +19,7 @@ __all__ = ["LayerRow", "LayerTree", "PartRow", "layer_rows", "part_rows"]
 _SIDE = 16
 _SHARE = 42
 _RIGHT = Qt.AlignmentFlag.AlignRight
-_UNITS = {"T": "tool", "L1": "part", "L4": "message", "L5": "message", "E": "note", "W": "message"}
+_UNITS = {"T": "tool", "L1": "part", "L4": "turn", "E": "note"}
 _STATES = {"compacted", "shrunk", "pinned"}
 
 
@@ -76,7 +76,7 @@ def part_rows(context: Mapping[str, Any], code: str) -> list[PartRow]:
     ]
     layer = context["layers"][code]
     if not rows and layer["tokens"] > 0:
-        unit = _UNITS.get(code, "item")
+        unit = _UNITS.get(code, "message")
         items = layer["items"]
         rows.append(
             PartRow(f"{count(items)} {unit if items == 1 else unit + 's'}", layer["tokens"])
@@ -109,6 +109,10 @@ class LayerTree(FitTree):
             item.setData(row.name, Qt.ItemDataRole.AccessibleTextRole)
             self._show_parts(item, part_rows(context, row.code))
         self.fit()
+
+    def is_open(self, index: Index) -> bool:
+        """Return whether a layer's parts are shown."""
+        return self.isExpanded(self._model.index(index.row(), 0))
 
     def _show_parts(self, item: QStandardItem, parts: list[PartRow]) -> None:
         if [item.child(n).data(ROW) for n in range(item.rowCount())] == parts:
@@ -145,7 +149,7 @@ class _LayerDelegate(QStyledItemDelegate):
         rect = option.rect.adjusted(_SIDE, 0, -_SIDE, 0)
         if isinstance(row, LayerRow):
             tree = self.parent()
-            is_open = isinstance(tree, FitTree) and tree.isExpanded(QModelIndex(index))
+            is_open = isinstance(tree, LayerTree) and tree.is_open(index)
             self._paint_layer(painter, rect, row, is_open)
         else:
             self._paint_part(painter, rect, row)

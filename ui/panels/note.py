@@ -1,0 +1,265 @@
+"""A note as it lies on the disk, with line numbers, opened at the lines that were cited."""
+
+from PySide6.QtCore import QEvent, QRect, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QFontMetrics,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QTextBlock,
+    QTextCursor,
+    QTextFormat,
+)
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QTextEdit, QVBoxLayout, QWidget
+
+from ui.controls import ElidedLabel, IconButton, label, wrapped
+from ui.figures import count
+from ui.panels.note_colors import MarkdownColors
+from ui.surfaces import Hairline, Notice, Pane
+from ui.theme import Theme, dress
+from vault.notes import Note
+
+__all__ = ["NotePanel", "NoteText"]
+
+_MOST_LINES = 4_000
+_MOST_CHARS = 400_000
+
+
+class NotePanel(Pane):
+    """Title, path, and the text; `closed` is emitted by its button."""
+
+    closed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("panel", parent)
+        self.path = ""
+        self._title = ElidedLabel("")
+        self._place = ElidedLabel("", Qt.TextElideMode.ElideMiddle)
+        dress(self._title, "ui_strong")
+        dress(self._place, "caption", "secondary")
+        self._cut = wrapped("", "caption", "secondary")
+        self._cut.setContentsMargins(16, 6, 16, 6)
+        self._notice = Notice("danger")
+        self.text = NoteText()
+        self._empty = label("Click a note or a source to read it here.", "ui", "tertiary")
+        self._empty.setContentsMargins(16, 12, 16, 8)
+        self._lay_out()
+        self.clear()
+
+    def show_note(self, note: Note, first: int = 0, last: int = 0) -> None:
+        """Show a note.
+
+        Args:
+            note: as it was read just now.
+            first: the first line to mark and to scroll to; 0 marks none.
+            last: the last line to mark.
+        """
+        self.path = note.path
+        self._title.set_text(note.title)
+        lines = f", lines {first}–{last}" if last > first else f", line {first}" if first else ""
+        self._place.set_text(f"{note.path}{lines}")
+        start, shown, total = _cut_out(note.text, first)
+        self.text.show_text(shown, start, first, last)
+        end = start + shown.count("\n")
+        self._cut.setText(f"Lines {count(start)} to {count(end)} of {count(total)} are shown here.")
+        self._cut.setVisible(start > 1 or end < total)
+        self._set_visible(is_empty=False)
+        self._notice.hide()
+
+    def show_error(self, path: str, message: str, hint: str) -> None:
+        """Say in place why a note cannot be shown."""
+        self.path = path
+        self._title.set_text(path.rpartition("/")[2])
+        self._place.set_text(path)
+        self._set_visible(is_empty=False)
+        self.text.hide()
+        self._cut.hide()
+        self._notice.show_notice("danger", message, hint, ())
+
+    def clear(self) -> None:
+        """Show no note."""
+        self.path = ""
+        self.text.show_text("", 1, 0, 0)
+        self._notice.hide()
+        self._cut.hide()
+        self._set_visible(is_empty=True)
+
+    def _set_visible(self, *, is_empty: bool) -> None:
+        self._empty.setVisible(is_empty)
+        self._head.setVisible(not is_empty)
+        self.text.setVisible(not is_empty)
+
+    def _lay_out(self) -> None:
+        self._head = QWidget()
+        texts = QVBoxLayout()
+        texts.setSpacing(1)
+        texts.addWidget(self._title)
+        texts.addWidget(self._place)
+        close = IconButton("x", "Close the note")
+        close.clicked.connect(self.closed)
+        row = QHBoxLayout(self._head)
+        row.setContentsMargins(16, 8, 8, 8)
+        row.addLayout(texts, 1)
+        row.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        for widget in (self._head, self._notice, self._empty, Hairline(), self._cut):
+            column.addWidget(widget)
+        column.addWidget(self.text, 1)
+        column.addStretch(0)
+
+
+class NoteText(QPlainTextEdit):
+    """Read-only text with line numbers; the cited lines are marked and in view."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._start, self._first, self._last = 1, 0, 0
+        self.setReadOnly(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setAccessibleName("Text of the note")
+        self.setUndoRedoEnabled(False)
+        self.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse
+            | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        dress(self, "ui")
+        self._numbers = _LineNumbers(self)
+        self._colors = MarkdownColors(self.document())
+        self.updateRequest.connect(self._on_update)
+        Theme.current().changed.connect(self._on_theme)
+
+    def show_text(self, text: str, start: int, first: int, last: int) -> None:
+        """Show text whose first line has the number `start`, marking lines `first` to `last`."""
+        self._start, self._first, self._last = start, first, max(first, last)
+        self._colors.begin(is_note_start=start == 1)
+        self.setPlainText(text)
+        self._fit_numbers()
+        self._mark()
+        self._scroll_to(first)
+
+    def marked_lines(self) -> tuple[int, int] | None:
+        """Return the lines that are marked."""
+        return (self._first, self._last) if self._first else None
+
+    def first_visible_line(self) -> int:
+        """Return the number of the line at the top."""
+        return self.firstVisibleBlock().blockNumber() + self._start
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep the numbers beside the text."""
+        super().resizeEvent(event)
+        self._fit_numbers()
+        if self._first and event.oldSize().isEmpty():
+            self.centerCursor()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow the font scale."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange and hasattr(self, "_numbers"):
+            self._fit_numbers()
+
+    def paint_numbers(self, event: QPaintEvent) -> None:
+        """Draw the numbers of the lines in view."""
+        theme, painter = Theme.current(), QPainter(self._numbers)
+        painter.setFont(theme.font("caption", numbers=True))
+        width = self._numbers.width() - 8
+        block = self.firstVisibleBlock()
+        while block.isValid():
+            top = self._top(block)
+            if top > event.rect().bottom():
+                return
+            number = block.blockNumber() + self._start
+            is_marked = self._first <= number <= self._last
+            painter.setPen(theme.color("text.primary" if is_marked else "text.tertiary"))
+            height = QFontMetrics(self.font()).height()
+            painter.drawText(QRect(0, top, width, height), Qt.AlignmentFlag.AlignRight, str(number))
+            block = block.next()
+
+    def numbers_width(self) -> int:
+        """Return the room that the numbers need."""
+        metrics = QFontMetrics(Theme.current().font("caption", numbers=True))
+        digits = len(str(self._start + self.blockCount()))
+        return metrics.horizontalAdvance("0") * max(3, digits) + 18
+
+    def _top(self, block: QTextBlock) -> int:
+        return round(self.blockBoundingGeometry(block).translated(self.contentOffset()).top())
+
+    def _fit_numbers(self) -> None:
+        width = self.numbers_width()
+        self.setViewportMargins(width, 0, 8, 0)
+        area = self.contentsRect()
+        self._numbers.setGeometry(QRect(area.left(), area.top(), width, area.height()))
+
+    def _on_update(self, rect: QRect, moved: int) -> None:
+        if moved:
+            self._numbers.scroll(0, moved)
+        else:
+            self._numbers.update(0, rect.y(), self._numbers.width(), rect.height())
+
+    def _on_theme(self) -> None:
+        self._colors.rehighlight()
+        self._mark()
+
+    def _mark(self) -> None:
+        selections = []
+        if self._first:
+            for number in range(self._first, self._last + 1):
+                block = self.document().findBlockByNumber(number - self._start)
+                if block.isValid():
+                    selections.append(_marked(block))
+        self.setExtraSelections(selections)
+        self._numbers.update()
+
+    def _scroll_to(self, line: int) -> None:
+        block = self.document().findBlockByNumber(max(0, line - self._start))
+        self.setTextCursor(QTextCursor(block))
+        if line:
+            self.centerCursor()
+
+
+class _LineNumbers(QWidget):
+    """The strip left of the text."""
+
+    def __init__(self, text: NoteText) -> None:
+        super().__init__(text)
+        self._text = text
+
+    def sizeHint(self) -> QSize:
+        """Return the width that the numbers need."""
+        return QSize(self._text.numbers_width(), 0)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the numbers."""
+        self._text.paint_numbers(event)
+
+
+def _marked(block: QTextBlock) -> QTextEdit.ExtraSelection:
+    theme = Theme.current()
+    selection = QTextEdit.ExtraSelection()
+    selection.cursor = QTextCursor(block)
+    shape = selection.format
+    shape.setBackground(theme.color("diff.mark_bg"))
+    shape.setForeground(theme.color("diff.mark_text"))
+    shape.setProperty(QTextFormat.Property.FullWidthSelection, True)
+    return selection
+
+
+def _cut_out(text: str, line: int) -> tuple[int, str, int]:
+    """Return the first line shown, the text shown, and how many lines there are.
+
+    A note too large to be laid out at once is shown around the line that is wanted.
+    """
+    lines = text.removesuffix("\n").split("\n")
+    if len(lines) <= _MOST_LINES and len(text) <= _MOST_CHARS:
+        return 1, "\n".join(lines), len(lines)
+    start = max(0, min(line - 1 - _MOST_LINES // 2, len(lines) - _MOST_LINES))
+    shown: list[str] = []
+    size = 0
+    for piece in lines[start : start + _MOST_LINES]:
+        size += len(piece)
+        if size > _MOST_CHARS and shown:
+            break
+        shown.append(piece[:_MOST_CHARS])
+    return start + 1, "\n".join(shown), len(lines)

@@ -1,0 +1,225 @@
+"""What an answer rests on: a row for each place it cites, and whether that bears it out."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QEvent, QModelIndex, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QPainter, QStandardItem, QStandardItemModel
+from PySide6.QtWidgets import (
+    QFrame,
+    QScrollArea,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from chains.citations import Citation, Unverified
+from context.layers import Segment
+from ui.controls import one_line, wrapped
+from ui.icons import paint_icon
+from ui.lists import ROW, FitTree, Index, paint_row_field, paint_text
+from ui.surfaces import Pane
+from ui.theme import Theme
+
+__all__ = ["SourceRow", "SourcesPanel", "source_rows"]
+
+
+@dataclass(frozen=True)
+class SourceRow:
+    """One row of the panel.
+
+    Attributes:
+        number: as it stands in the answer; None for a quotation without a number.
+        detail: the path and the lines, or what is the matter.
+        path: empty where there is nothing to open.
+    """
+
+    number: int | None
+    title: str
+    detail: str
+    is_verified: bool
+    path: str = ""
+    lines: tuple[int, int] | None = None
+
+    @property
+    def name(self) -> str:
+        """What screen readers say."""
+        word = "verified" if self.is_verified else "not verified"
+        start = f"Source {self.number}" if self.number is not None else "Quotation"
+        return f"{start}, {self.title}, {self.detail}, {word}"
+
+
+def source_rows(
+    citations: Iterable[Citation], unverified: Iterable[Unverified], sources: Sequence[Segment]
+) -> list[SourceRow]:
+    """Return a row for each place that is cited, by number, then what could not be verified."""
+    titles = {source.number: source.title for source in sources}
+    places: dict[tuple[int, tuple[int, int] | None], SourceRow] = {}
+    for citation in citations:
+        key = (citation.n, citation.lines)
+        is_verified = not citation.is_doubtful
+        if key in places:
+            is_verified = is_verified and places[key].is_verified
+        places[key] = _cited(citation, titles.get(citation.n) or "", is_verified)
+    rows = sorted(places.values(), key=lambda row: (row.number or 0, row.lines or (0, 0)))
+    paths = {source.number: source for source in sources}
+    return [*rows, *(_doubtful(claim, paths.get(claim.n)) for claim in unverified)]
+
+
+class SourcesPanel(Pane):
+    """The rows; `place_chosen` carries path and lines, `hovered` the number, -1 for none."""
+
+    place_chosen = Signal(str, int, int)
+    hovered = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("panel", parent)
+        self._list = FitTree("Sources")
+        self._model = QStandardItemModel(self)
+        self._list.setModel(self._model)
+        self._list.setItemDelegate(_SourceDelegate(self._list))
+        self._list.setSelectionMode(FitTree.SelectionMode.NoSelection)
+        self._list.chosen.connect(self._on_chosen)
+        self._list.entered.connect(self._on_entered)
+        self._list.viewport().installEventFilter(self)
+        self._empty = wrapped("Sources appear here with the answer.", "ui", "tertiary")
+        self._empty.setContentsMargins(16, 8, 16, 8)
+        self._lay_out()
+
+    def show_rows(
+        self, rows: Sequence[SourceRow], empty: str = "This answer cites no note."
+    ) -> None:
+        """Replace everything; `empty` is what is said where there is no row."""
+        self._model.removeRows(0, self._model.rowCount())
+        for row in rows:
+            item = QStandardItem(row.title)
+            item.setData(row, ROW)
+            item.setData(row.name, Qt.ItemDataRole.AccessibleTextRole)
+            item.setData(f"{row.title}\n{row.detail}", Qt.ItemDataRole.ToolTipRole)
+            self._model.appendRow(item)
+        self._empty.setText(empty)
+        self._empty.setVisible(not rows)
+        self._list.setVisible(bool(rows))
+        self._list.fit()
+
+    def rows(self) -> list[SourceRow]:
+        """Return what is shown."""
+        return [self._model.item(n).data(ROW) for n in range(self._model.rowCount())]
+
+    def eventFilter(self, watched: object, event: QEvent) -> bool:
+        """Say when the pointer leaves the rows."""
+        if event.type() == QEvent.Type.Leave:
+            self.hovered.emit(-1)
+        return False
+
+    def _lay_out(self) -> None:
+        content = Pane("panel")
+        column = QVBoxLayout(content)
+        column.setContentsMargins(0, 6, 0, 8)
+        column.setSpacing(0)
+        column.addWidget(self._empty)
+        column.addWidget(self._list)
+        column.addStretch(1)
+        self._list.hide()
+        scroll = QScrollArea(self)
+        scroll.setWidgetResizable(True)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        scroll.setWidget(content)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(scroll)
+
+    def _on_chosen(self, index: QModelIndex) -> None:
+        row: SourceRow = index.data(ROW)
+        if row.path:
+            first, last = row.lines or (0, 0)
+            self.place_chosen.emit(row.path, first, last)
+
+    def _on_entered(self, index: QModelIndex) -> None:
+        row: SourceRow = index.data(ROW)
+        self.hovered.emit(-1 if row.number is None else row.number)
+
+
+class _SourceDelegate(QStyledItemDelegate):
+    """Draws number pill, title, place, and a tick or a triangle."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        """Return the height of a row of two lines."""
+        return QSize(0, Theme.current().px(44))
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Draw one row."""
+        theme = Theme.current()
+        row: SourceRow = index.data(ROW)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        state = option.state & ~QStyle.StateFlag.State_Selected
+        paint_row_field(painter, option.rect.adjusted(8, 1, -8, -1), state)
+        rect: QRect = option.rect.adjusted(16, 0, -16, 0)
+        self._paint_pill(painter, rect, row)
+        side = theme.px(16)
+        spot = QRect(rect.right() - side + 1, rect.top() + theme.px(6), side, side)
+        mark = (
+            ("check-circle", "success.graphic") if row.is_verified else ("warning", "amber.graphic")
+        )
+        paint_icon(painter, spot, *mark)
+        text = QRect(rect.left() + theme.px(32), rect.top() + theme.px(3), 0, theme.px(20))
+        text.setRight(spot.left() - 8)
+        painter.setFont(theme.font("ui", weight=500))
+        painter.setPen(theme.color("text.primary"))
+        paint_text(painter, text, row.title)
+        text.translate(0, theme.px(19))
+        text.setRight(rect.right())
+        painter.setFont(theme.font("caption"))
+        painter.setPen(theme.color("text.secondary"))
+        paint_text(painter, text, row.detail, Qt.TextElideMode.ElideMiddle)
+        painter.restore()
+
+    def _paint_pill(self, painter: QPainter, rect: QRect, row: SourceRow) -> None:
+        theme = Theme.current()
+        pill = QRectF(rect.left(), rect.top() + theme.px(5), theme.px(22), theme.px(18))
+        kind = "accent" if row.is_verified else "amber"
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(theme.color(f"{kind}.soft"))
+        painter.drawRoundedRect(pill, theme.radius("sm"), theme.radius("sm"))
+        painter.setFont(theme.font("label", numbers=True))
+        painter.setPen(theme.color("accent.soft_text" if row.is_verified else "amber.text"))
+        text = "?" if row.number is None else str(row.number)
+        painter.drawText(pill, Qt.AlignmentFlag.AlignCenter, text)
+
+
+def _cited(citation: Citation, title: str, is_verified: bool) -> SourceRow:
+    name = one_line(title) or citation.path.rpartition("/")[2]
+    heading = one_line(citation.heading[-1]) if citation.heading else ""
+    if heading and heading != name:
+        name = f"{name} — {heading}"
+    return SourceRow(
+        citation.n,
+        name,
+        _place(citation.path, citation.lines),
+        is_verified,
+        citation.path,
+        citation.lines,
+    )
+
+
+def _doubtful(claim: Unverified, source: Segment | None) -> SourceRow:
+    if claim.quote is None:
+        return SourceRow(claim.n, f"[{claim.n}] has no source.", one_line(claim.reason), False)
+    title = f"“{one_line(claim.quote)}”"
+    if source is None:
+        return SourceRow(claim.n, title, "Not found in the notes that were sent", False)
+    detail = f"Not found in {_place(source.source, source.lines)}"
+    return SourceRow(claim.n, title, detail, False, source.source, source.lines)
+
+
+def _place(path: str, lines: tuple[int, int] | None) -> str:
+    if lines is None:
+        return one_line(path)
+    first, last = lines
+    word = f"line {first}" if first == last else f"lines {first}–{last}"
+    return f"{one_line(path)}, {word}"

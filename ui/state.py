@@ -1,0 +1,71 @@
+"""What the window remembers between two starts: places, sizes, the open chat, the font size.
+
+It is a convenience: a file that is gone or cannot be understood means the first layout again.
+"""
+
+import json
+import logging
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from app.durable import write_atomically
+
+__all__ = ["WindowState", "load_state", "save_state"]
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass
+class WindowState:
+    """Places and choices that are no settings.
+
+    Attributes:
+        geometry: of the window, as Qt packs it, in base64; `docks` likewise.
+        columns: the widths of sidebar, middle and right column.
+        session: the chat that was open.
+        sent: how many messages were sent; after ten the hint under the composer is gone.
+    """
+
+    geometry: str = ""
+    docks: str = ""
+    columns: list[int] = field(default_factory=list)
+    is_sidebar_open: bool = True
+    is_panel_open: bool = True
+    font_scale: float = 1.0
+    session: str = ""
+    sent: int = 0
+    open_folders: list[str] = field(default_factory=list)
+
+
+def load_state(path: Path) -> WindowState:
+    """Return what was remembered, or the first state."""
+    try:
+        found: Any = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        return WindowState()
+    except (OSError, ValueError) as error:
+        _log.warning("The window's places cannot be read and are reset: %s", error)
+        return WindowState()
+    return _checked(found if isinstance(found, dict) else {})
+
+
+def save_state(path: Path, state: WindowState) -> None:
+    """Remember the state; a disk that refuses costs no more than the places."""
+    try:
+        write_atomically(path, json.dumps(asdict(state), indent=1).encode())
+    except OSError as error:
+        _log.warning("The window's places cannot be kept: %s", error)
+
+
+def _checked(found: dict[str, Any]) -> WindowState:
+    state = WindowState()
+    for known in fields(state):
+        value = found.get(known.name)
+        if type(value) is type(getattr(state, known.name)):
+            setattr(state, known.name, value)
+    if not 0.5 <= state.font_scale <= 3:
+        state.font_scale = 1.0
+    state.columns = [width for width in state.columns if isinstance(width, int)]
+    state.open_folders = [name for name in state.open_folders if isinstance(name, str)]
+    return state
