@@ -1,0 +1,94 @@
+"""The one budget: how much a request may hold, and at which fill something is done."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from context.errors import BadPolicy
+
+OUTPUT_SHARE: Final = 4  # the answer may take a quarter of the window, not more
+FACTOR_SCALE: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class ContextBudget:
+    """Where the tokens of a request go, by component.
+
+    Source: "Context Management Enhancements", 1.
+    """
+
+    total: int
+    max_output_tokens: int
+    system_prompt: int = 0
+    skill_prompts: int = 0
+    tool_descriptions: int = 0
+    conversation: int = 0
+
+    @property
+    def effective_window(self) -> int:
+        """What is left of the total once the answer's room is taken; never negative."""
+        return max(0, self.total - self.max_output_tokens)
+
+    @property
+    def used_tokens(self) -> int:
+        """The sum of the components."""
+        instructions = self.system_prompt + self.skill_prompts
+        return instructions + self.tool_descriptions + self.conversation
+
+    @property
+    def remaining_tokens(self) -> int:
+        """What is left of the effective window; negative when it is exceeded."""
+        return self.effective_window - self.used_tokens
+
+    @property
+    def used_percentage(self) -> float:
+        """The used share of the effective window; 1.0 where there is none."""
+        if self.effective_window <= 0:
+            return 1.0
+        return self.used_tokens / self.effective_window
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetPolicy:
+    """The fractions of the budget beyond which something is done.
+
+    Raises:
+        BadPolicy: unless 0 < trim_at ≤ compact_at ≤ block_at ≤ 1.
+
+    Source: "Budget-Aware Trimming", 1; "Context Management Enhancements", 3.
+    """
+
+    trim_at: float = 0.80
+    compact_at: float = 0.95
+    block_at: float = 0.98
+
+    def __post_init__(self) -> None:
+        if not 0 < self.trim_at <= self.compact_at <= self.block_at <= 1:
+            raise BadPolicy("A budget policy needs 0 < trim_at ≤ compact_at ≤ block_at ≤ 1.")
+
+    def should_trim(self, used: int, budget: int) -> bool:
+        """Return whether old tool results and answers have to be shortened."""
+        return used > int(budget * self.trim_at)
+
+    def should_compact(self, used: int, budget: int) -> bool:
+        """Return whether old messages have to become a summary."""
+        return used > int(budget * self.compact_at)
+
+    def is_blocked(self, used: int, budget: int) -> bool:
+        """Return whether no further user message is accepted before something is freed."""
+        return used > int(budget * self.block_at)
+
+
+def output_reserve(max_output_tokens: int, window: int) -> int:
+    """Return what is kept for the answer: the user's setting, at most a quarter of the window."""
+    return min(max_output_tokens, window // OUTPUT_SHARE)
+
+
+def window(threshold: int, model_limit: int | None) -> int:
+    """Return the smaller of the user's threshold and the model's own limit, where it is known."""
+    return threshold if model_limit is None else min(threshold, model_limit)
+
+
+def budget_tokens(window: int, reserve: int, factor: float) -> int:
+    """Return `B`, what a request may hold: the window less the reserve, over the factor."""
+    # In whole hundredths, because 110 / 1.1 is 99.99… in floating point.
+    return max(0, (window - reserve) * FACTOR_SCALE // round(factor * FACTOR_SCALE))

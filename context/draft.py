@@ -1,0 +1,147 @@
+"""A request on its way through the pipeline: what is in it, how large that is, how it renders."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+
+from context.envelope import System
+from context.layers import Layer, Segment, render_segments
+from context.messages import Message, TextPart, ToolDefinition
+from context.replay import Turn
+from context.tokens import TokenCounter, count_message, count_part, count_tools
+
+
+@dataclass(frozen=True)
+class Preamble:
+    """What stands before the conversation: tool definitions and the system message."""
+
+    system: System
+    tools: tuple[ToolDefinition, ...]
+    counter: TokenCounter
+
+    @cached_property
+    def tool_tokens(self) -> int:
+        """The size of T."""
+        return count_tools(self.tools, self.counter)
+
+    @cached_property
+    def system_tokens(self) -> int:
+        """The size of L1; a request without instructions has no system message."""
+        text = self.system.compiled
+        return count_message(Message("system", text), self.counter) if text else 0
+
+
+@lru_cache(maxsize=8)
+def preamble(system: System, tools: tuple[ToolDefinition, ...], counter: TokenCounter) -> Preamble:
+    """Return the preamble of these parts, the same value for the same parts.
+
+    It is the largest text that stays the same from request to request, so it is counted once.
+    """
+    return Preamble(system, tools, counter)
+
+
+def segment_tokens(segment: Segment, counter: TokenCounter) -> int:
+    """Return what a segment takes on the wire, the line end behind it included."""
+    return counter.count(segment.render() + "\n")
+
+
+@dataclass(frozen=True)
+class Tail:
+    """The last message of a request: the segments of this turn, then what the user typed.
+
+    Attributes:
+        segments: L2 and L3, in the order in which they were attached or ranked.
+        question: the bare user message.
+    """
+
+    segments: tuple[Segment, ...]
+    question: Message
+    counter: TokenCounter
+
+    @cached_property
+    def blocks(self) -> tuple[tuple[Layer, str], ...]:
+        """The rendered text before the question, by layer, in the order of the wire."""
+        layers = (Layer.L2, Layer.L3)
+        return tuple((layer, render_segments(self.on(layer))) for layer in layers if self.on(layer))
+
+    @cached_property
+    def message(self) -> Message:
+        """The message as it is sent: bare text, or one text part a layer and the question last."""
+        if not self.blocks:
+            return self.question
+        texts = (*(text for _, text in self.blocks), self.question.text)
+        return replace(self.question, content=tuple(TextPart(text) for text in texts))
+
+    @cached_property
+    def tokens(self) -> Mapping[Layer, int]:
+        """The size of each layer of the message; what is around the message counts to L5."""
+        sizes = {layer: count_part(text, self.counter) for layer, text in self.blocks}
+        sizes[Layer.L5] = count_message(self.question, self.counter)
+        if self.blocks:
+            sizes[Layer.L5] += self.counter.part_overhead
+        return sizes
+
+    @cached_property
+    def total(self) -> int:
+        """The size of the whole message."""
+        return sum(self.tokens.values())
+
+    def on(self, layer: Layer) -> tuple[Segment, ...]:
+        """Return the segments of one layer."""
+        return tuple(segment for segment in self.segments if segment.layer is layer)
+
+    def without(self, left_out: Segment) -> "Tail":
+        """Return the tail with one segment less."""
+        kept = tuple(segment for segment in self.segments if segment is not left_out)
+        return replace(self, segments=kept)
+
+
+@dataclass(frozen=True)
+class MeasuredTurn:
+    """An earlier turn with the messages that stand for it, and their tokens."""
+
+    turn: Turn
+    messages: tuple[Message, ...]
+    tokens: int
+
+    @classmethod
+    def measure(
+        cls, turn: Turn, messages: Sequence[Message], counter: TokenCounter
+    ) -> "MeasuredTurn":
+        """Count the messages that stand for a turn."""
+        tokens = sum(count_message(message, counter) for message in messages)
+        return cls(turn, tuple(messages), tokens)
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What the request would be if it were sent now.
+
+    Attributes:
+        history: the earlier turns that are in it, oldest first.
+    """
+
+    preamble: Preamble
+    history: tuple[MeasuredTurn, ...]
+    tail: Tail
+
+    @cached_property
+    def layers(self) -> Mapping[Layer, int]:
+        """The size of every layer; together they are `used`."""
+        return {
+            **dict.fromkeys(Layer, 0),
+            Layer.T: self.preamble.tool_tokens,
+            Layer.L1: self.preamble.system_tokens,
+            Layer.L4: sum(turn.tokens for turn in self.history),
+            **self.tail.tokens,
+        }
+
+    @property
+    def used(self) -> int:
+        """The size of the request."""
+        return sum(self.layers.values())
+
+    @property
+    def history_messages(self) -> tuple[Message, ...]:
+        """The messages of L4."""
+        return tuple(message for turn in self.history for message in turn.messages)

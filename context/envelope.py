@@ -1,0 +1,133 @@
+"""Everything of one request, before it is rendered: system, tools, messages, options."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Self, TypeVar
+
+from context.errors import MalformedEnvelope
+from context.frozen import FrozenMapping, thaw_mapping
+from context.messages import Message, ToolDefinition
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True)
+class SystemPart:
+    """A named part of the system message."""
+
+    name: str
+    text: str
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, object]) -> Self:
+        """Read a part from JSON."""
+        name, text = data.get("name"), data.get("text")
+        if not isinstance(name, str) or not isinstance(text, str):
+            raise MalformedEnvelope("A system part has a name and a text.")
+        return cls(name, text)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the part as JSON."""
+        return {"name": self.name, "text": self.text}
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """The parts of the system message, and the text that they make together."""
+
+    parts: tuple[SystemPart, ...] = ()
+
+    @property
+    def compiled(self) -> str:
+        """The plain concatenation of the parts."""
+        return "".join(part.text for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Messages:
+    """The messages of the active path, and those that belong to this request alone.
+
+    Attributes:
+        cached: every message of the active path, the current turn's bare user text included.
+        uncached: sent behind everything, never stored.
+    """
+
+    cached: tuple[Message, ...] = ()
+    uncached: tuple[Message, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RequestMeta:
+    """What a request is for; not part of the JSON of an envelope."""
+
+    model: str = ""
+    budget: int = 0
+    turn: str = ""
+    request: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ContextEnvelope:
+    """A request as a value: system parts, tools, messages and options."""
+
+    system: System = System()
+    tools: tuple[ToolDefinition, ...] = ()
+    messages: Messages = Messages()
+    options: Mapping[str, object] = field(default_factory=lambda: FrozenMapping({}))
+    meta: RequestMeta = RequestMeta()
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.options, FrozenMapping):
+            object.__setattr__(self, "options", FrozenMapping(self.options))
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, object]) -> Self:
+        """Read an envelope from JSON; `compiled` is made anew from the parts.
+
+        Raises:
+            MalformedEnvelope: when a part is missing or of another type.
+            MalformedMessage: when a message or a tool definition is not one.
+        """
+        system, messages = _object(data, "system"), _object(data, "messages")
+        return cls(
+            system=System(_each(system, "parts", SystemPart.from_dict)),
+            tools=_each(data, "tools", ToolDefinition.from_dict),
+            messages=Messages(
+                _each(messages, "cached", Message.from_dict),
+                _each(messages, "uncached", Message.from_dict),
+            ),
+            options=FrozenMapping(_object(data, "options")),
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the envelope as fresh JSON, the inverse of `from_dict`."""
+        parts = [part.to_dict() for part in self.system.parts]
+        return {
+            "system": {"parts": parts, "compiled": self.system.compiled},
+            "tools": [tool.to_dict() for tool in self.tools],
+            "messages": {
+                "cached": _dicts(self.messages.cached),
+                "uncached": _dicts(self.messages.uncached),
+            },
+            "options": thaw_mapping(self.options),
+        }
+
+
+def _dicts(messages: Iterable[Message]) -> list[dict[str, object]]:
+    return [message.to_dict() for message in messages]
+
+
+def _object(data: Mapping[str, object], key: str) -> Mapping[str, object]:
+    value = data.get(key, {})
+    if not isinstance(value, Mapping):
+        raise MalformedEnvelope(f"An envelope's {key!r} is a JSON object.")
+    return value
+
+
+def _each(
+    data: Mapping[str, object], key: str, read: Callable[[Mapping[str, object]], Item]
+) -> tuple[Item, ...]:
+    value = data.get(key, ())
+    if not isinstance(value, list | tuple) or not all(isinstance(item, Mapping) for item in value):
+        raise MalformedEnvelope(f"An envelope's {key!r} is a list of JSON objects.")
+    return tuple(read(item) for item in value)

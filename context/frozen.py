@@ -1,0 +1,85 @@
+"""JSON values that cannot change, so that messages and entries can be shared without copying."""
+
+import json
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+
+
+class FrozenMapping(Mapping[str, object]):
+    """A JSON object that cannot change and can be hashed; its keys are kept sorted.
+
+    Sorted keys make equal objects render to equal bytes. Two of them are equal when their JSON is,
+    so `1`, `1.0` and `true` stay apart.
+    """
+
+    def __init__(self, items: Mapping[str, object]) -> None:
+        for key in items:
+            if not isinstance(key, str):
+                raise TypeError(f"A JSON object has text keys only, not {type(key).__name__}.")
+        self._items = {key: freeze(items[key]) for key in sorted(items)}
+
+    @cached_property
+    def json(self) -> str:
+        """The object as compact JSON: no blanks, not ASCII-escaped, keys sorted."""
+        return compact_json(thaw(self))
+
+    def __getitem__(self, key: str) -> object:
+        return self._items[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, FrozenMapping):
+            return self.json == other.json
+        if isinstance(other, Mapping):
+            return bool(thaw(self) == thaw(other))
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.json)
+
+    def __repr__(self) -> str:
+        return f"FrozenMapping({thaw(self)!r})"
+
+
+def freeze(value: object) -> object:
+    """Return the JSON value with every object and list made immutable.
+
+    Raises:
+        TypeError: for anything that JSON cannot hold.
+    """
+    if isinstance(value, FrozenMapping) or value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, Mapping):
+        return FrozenMapping(value)
+    if isinstance(value, list | tuple):
+        return tuple(freeze(item) for item in value)
+    raise TypeError(f"JSON cannot hold a value of type {type(value).__name__}.")
+
+
+def thaw(value: object) -> object:
+    """Return the JSON value as fresh dictionaries and lists that the caller may change."""
+    if isinstance(value, Mapping):
+        return {key: thaw(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [thaw(item) for item in value]
+    return value
+
+
+def thaw_mapping(value: Mapping[str, object]) -> dict[str, object]:
+    """Return the JSON object as a fresh dictionary that the caller may change."""
+    return {key: thaw(item) for key, item in value.items()}
+
+
+def compact_json(value: object) -> str:
+    """Return the value as JSON without blanks, not ASCII-escaped, in the order of its keys."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def canonical_json(value: object) -> str:
+    """Return the value as compact JSON with sorted keys: equal values give equal text."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)

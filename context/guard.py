@@ -1,0 +1,222 @@
+"""The last step before every request: nothing larger than the budget leaves.
+
+While a draft is over its budget, the least valuable is left out first. No model is asked, and each
+thing left out is named. What cannot be left out and is still too large ends in `ContextOverflow`.
+Only what passed here becomes a `PreparedRequest`, the one thing that a model is called with.
+"""
+
+from collections.abc import Sequence
+from dataclasses import InitVar, dataclass, replace
+from typing import Final
+
+from context.cache import message_body
+from context.carry_forward import truncate_with_ellipsis
+from context.draft import Draft, MeasuredTurn, segment_tokens
+from context.envelope import ContextEnvelope
+from context.errors import UnguardedRequest
+from context.frozen import thaw_mapping
+from context.history import CUT_TO, FittedTurns, fit_for_now, fit_turns, fit_without_guarantee
+from context.layers import Layer, Segment
+from context.messages import Message, Part, TextPart
+from context.report import ContextReport, LeftOut
+from context.tokens import TokenCounter, count_message
+
+SHORT_ANSWER_CHARS: Final = 2_000
+
+ROOM: Final = "room"
+TAIL: Final = "tail"
+SHORTENED: Final = "shortened"
+BUDGET: Final = "budget"
+GUARANTEE_BROKEN: Final = "history_guarantee_broken"
+
+_SEAL: Final = object()
+
+
+@dataclass(frozen=True)
+class PreparedRequest:
+    """A request that passed the guard; nothing else can be sent.
+
+    Attributes:
+        messages: as they are sent, the last one with this turn's context in it.
+        segments: this turn's context as sent, which may be less than was found.
+    """
+
+    envelope: ContextEnvelope
+    report: ContextReport
+    messages: tuple[Message, ...]
+    segments: tuple[Segment, ...]
+    seal: InitVar[object] = None
+
+    def __post_init__(self, seal: object) -> None:
+        if seal is not _SEAL:
+            raise UnguardedRequest("Only the budget guard can make a request that may be sent.")
+
+    def request_body(self) -> dict[str, object]:
+        """Return the request in its neutral form, as fresh JSON."""
+        return {
+            "system": self.envelope.system.compiled,
+            "tools": [tool.to_dict() for tool in self.envelope.tools],
+            "messages": [message_body(message) for message in self.messages],
+            "options": thaw_mapping(self.envelope.options),
+            "marks": [],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class GuardReport:
+    """What the guard made of a draft.
+
+    Attributes:
+        draft: what fits; or, where nothing does, what cannot be left out.
+        steps: what was done, in order.
+        left_out: what it cost.
+        cut: how many of the given turns are left out from now on; 0 while the boundary rests.
+    """
+
+    draft: Draft
+    fits: bool
+    steps: tuple[str, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    cut: int = 0
+
+
+def enforce(draft: Draft, budget: int, standing_tail: int) -> GuardReport:
+    """Make a draft fit its budget, leaving out the least valuable first.
+
+    Args:
+        budget: what the request may hold.
+        standing_tail: what the history has to leave free for tails beyond this request; a cut that
+            stays is measured against it, a cut for this request alone against the real tail.
+
+    Source: "Token Budget Enforcement", phases 1 and 2.
+    """
+    bare = replace(draft, history=(), tail=replace(draft.tail, segments=()))
+    if bare.used > budget:
+        return GuardReport(bare, fits=False)
+    passing = _Passing(draft, budget, standing_tail)
+    for step in (_cut_history, _make_room, _shorten_answers, _shrink_tail, _break_guarantee):
+        if passing.draft.used <= budget:
+            break
+        passing = step(passing)
+    return GuardReport(passing.draft, True, passing.steps, passing.left_out, passing.cut)
+
+
+def seal(guarded: GuardReport, envelope: ContextEnvelope, report: ContextReport) -> PreparedRequest:
+    """Turn a draft that passed into a request that can be sent.
+
+    Raises:
+        UnguardedRequest: when it did not pass.
+    """
+    if not guarded.fits or report.used > report.budget:
+        raise UnguardedRequest("This request is over its budget and cannot be sent.")
+    tail = guarded.draft.tail
+    messages = (*guarded.draft.history_messages, tail.message)
+    return PreparedRequest(envelope, report, messages, tail.segments, _SEAL)
+
+
+@dataclass(frozen=True)
+class _Passing:
+    """A draft on its way through the steps."""
+
+    draft: Draft
+    budget: int
+    standing_tail: int
+    steps: tuple[str, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    cut: int = 0
+
+    def room_beside(self, tail_tokens: int) -> int:
+        """What L4 may hold."""
+        layers = self.draft.layers
+        return self.budget - layers[Layer.T] - layers[Layer.L1] - tail_tokens
+
+    def after(self, step: str, draft: Draft, left_out: Sequence[LeftOut]) -> "_Passing":
+        """The state after a step; a step that left nothing out was none."""
+        if not left_out:
+            return self
+        steps, all_left_out = (*self.steps, step), (*self.left_out, *left_out)
+        return replace(self, draft=draft, steps=steps, left_out=all_left_out)
+
+    def with_turns(self, fitted: FittedTurns, step: str, reason: str) -> "_Passing":
+        left_out = [turns_left_out(fitted.dropped, reason)] if fitted.dropped else []
+        return self.after(step, replace(self.draft, history=fitted.kept), left_out)
+
+
+def turns_left_out(dropped: Sequence[MeasuredTurn], reason: str) -> LeftOut:
+    """Return the record of whole turns that a request does not hold."""
+    entries = tuple(entry for turn in dropped for entry in turn.turn.entry_ids)
+    return LeftOut(Layer.L4, entries, len(dropped), sum(turn.tokens for turn in dropped), reason)
+
+
+def segment_left_out(segment: Segment, reason: str, counter: TokenCounter) -> LeftOut:
+    """Return the record of a segment that a request does not hold."""
+    return LeftOut(segment.layer, (segment.id,), 0, segment_tokens(segment, counter), reason)
+
+
+def _cut_history(passing: _Passing) -> _Passing:
+    """Cut deep where the history itself is over its room, so that the cut can rest."""
+    room = passing.room_beside(passing.standing_tail)
+    if passing.draft.layers[Layer.L4] <= room:
+        return passing
+    fitted = fit_turns(passing.draft.history, int(room * CUT_TO))
+    return replace(passing.with_turns(fitted, "drop", ROOM), cut=len(fitted.dropped))
+
+
+def _make_room(passing: _Passing) -> _Passing:
+    """Leave out what a large tail has no room for, this time only."""
+    room = passing.room_beside(passing.draft.tail.total)
+    return passing.with_turns(fit_for_now(passing.draft.history, room), "tail", TAIL)
+
+
+def _shorten_answers(passing: _Passing) -> _Passing:
+    counter = passing.draft.tail.counter
+    over = passing.draft.used - passing.budget
+    history, left_out = [], []
+    for turn in passing.draft.history:
+        messages = []
+        for message in turn.messages:
+            shorter = _shortened(message) if over > 0 else message
+            saved = count_message(message, counter) - count_message(shorter, counter)
+            if saved > 0:
+                over -= saved
+                left_out.append(LeftOut(Layer.L4, (str(message.id),), 0, saved, SHORTENED))
+            messages.append(shorter if saved > 0 else message)
+        history.append(MeasuredTurn.measure(turn.turn, messages, counter))
+    return passing.after("shorten", replace(passing.draft, history=tuple(history)), left_out)
+
+
+def _shortened(message: Message) -> Message:
+    if message.role != "assistant":
+        return message
+    if isinstance(message.content, str):
+        return replace(message, content=truncate_with_ellipsis(message.content, SHORT_ANSWER_CHARS))
+    return replace(message, content=tuple(_shortened_part(part) for part in message.content))
+
+
+def _shortened_part(part: Part) -> Part:
+    if not isinstance(part, TextPart):
+        return part
+    return TextPart(truncate_with_ellipsis(part.text, SHORT_ANSWER_CHARS))
+
+
+def _shrink_tail(passing: _Passing) -> _Passing:
+    draft, left_out = passing.draft, []
+    for segment in _leaving_order(draft.tail.segments):
+        if draft.used <= passing.budget:
+            break
+        left_out.append(segment_left_out(segment, BUDGET, draft.tail.counter))
+        draft = replace(draft, tail=draft.tail.without(segment))
+    return passing.after("shrink_tail", draft, left_out)
+
+
+def _leaving_order(segments: Sequence[Segment]) -> list[Segment]:
+    """Passages from the lowest rank, then what was attached from the oldest, pinned last."""
+    passages = [segment for segment in segments if segment.kind == "passage"]
+    attached = [segment for segment in segments if segment.kind != "passage"]
+    return [*reversed(passages), *sorted(attached, key=lambda segment: segment.pinned)]
+
+
+def _break_guarantee(passing: _Passing) -> _Passing:
+    room = passing.room_beside(passing.draft.tail.total)
+    fitted = fit_without_guarantee(passing.draft.history, room)
+    return passing.with_turns(fitted, GUARANTEE_BROKEN, GUARANTEE_BROKEN)

@@ -1,0 +1,92 @@
+"""Which earlier turns a request holds. Only whole turns leave, the oldest first.
+
+A cut that stays is made deep, to three quarters of the room, and then rests: a window that slides
+by a turn each time would break the provider's prompt cache at every request.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from context.draft import MeasuredTurn
+from context.entries import DropEntry, Entry
+from context.replay import Turn
+
+CUT_TO: Final = 0.75
+
+
+@dataclass(frozen=True, slots=True)
+class FittedTurns:
+    """The turns that stay and those that leave, each oldest first."""
+
+    kept: tuple[MeasuredTurn, ...]
+    dropped: tuple[MeasuredTurn, ...] = ()
+
+
+def fit_turns(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
+    """Keep the newest whole turns that fit, and always the last answered one and what follows it.
+
+    Args:
+        turns: oldest first.
+        room_tokens: what they may hold together, counted as in `context.tokens`.
+
+    Returns:
+        The kept turns in their order, and the dropped ones, for the report.
+
+    Source: "Token Budget Enforcement", 1.2.
+    """
+    cut = _cut(turns, room_tokens, _guaranteed(turns))
+    return FittedTurns(tuple(turns[cut:]), tuple(turns[:cut]))
+
+
+def fit_for_now(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
+    """Keep what fits, as `fit_turns` does, but let questions without an answer go as well.
+
+    A question that failed after the last answered turn would otherwise stand in the way until the
+    next answer.
+    """
+    fitted = fit_turns(turns, room_tokens)
+    if not fitted.kept:
+        return fitted
+    guaranteed, unanswered = fitted.kept[0], fitted.kept[1:]
+    if _guaranteed(fitted.kept) != 0:
+        return fitted
+    cut = _cut(unanswered, room_tokens - guaranteed.tokens, len(unanswered))
+    dropped = (*fitted.dropped, *unanswered[:cut])
+    return FittedTurns((guaranteed, *unanswered[cut:]), dropped)
+
+
+def fit_without_guarantee(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
+    """Keep the newest whole turns that fit, if need be none."""
+    cut = _cut(turns, room_tokens, len(turns))
+    return FittedTurns(tuple(turns[cut:]), tuple(turns[:cut]))
+
+
+def resting_cut(path: Sequence[Entry], turns: Sequence[Turn], budget: int) -> int:
+    """Return how many of the oldest turns the drops of this path leave out.
+
+    A drop binds every budget up to the one that it was made under. A larger budget begins a new
+    epoch, in which what was left out may come back.
+    """
+    drops = [entry for entry in path if isinstance(entry, DropEntry)]
+    if not drops:
+        return 0
+    positions = {entry: at for at, turn in enumerate(turns) for entry in turn.entry_ids}
+    binding = (drop for drop in drops if drop.budget is None or drop.budget >= budget)
+    return max((positions.get(drop.up_to_entry_id, 0) for drop in binding), default=0)
+
+
+def _guaranteed(turns: Sequence[MeasuredTurn]) -> int:
+    """The position of the last answered turn; of the last one where none was answered."""
+    for at in range(len(turns) - 1, -1, -1):
+        if turns[at].turn.is_complete:
+            return at
+    return max(0, len(turns) - 1)
+
+
+def _cut(turns: Sequence[MeasuredTurn], room_tokens: int, most: int) -> int:
+    tokens, cut = sum(turn.tokens for turn in turns), 0
+    while cut < most and tokens > room_tokens:
+        tokens -= turns[cut].tokens
+        cut += 1
+    return cut

@@ -1,0 +1,185 @@
+"""The named layers of a request, and the segments that sit on them.
+
+A segment's text is escaped when the segment is built, so that a note may hold any tag or fence, and
+rendered text is never parsed back into segments.
+"""
+
+import html
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final, Literal, Self, cast, get_args
+
+from context.errors import MalformedEntry
+
+SegmentKind = Literal["note", "selection", "folder", "tag", "url", "file", "image", "passage"]
+SEGMENT_KINDS: Final[tuple[str, ...]] = get_args(SegmentKind)
+
+
+class Layer(StrEnum):
+    """A named part of a request."""
+
+    T = "T"
+    L1 = "L1"
+    L2 = "L2"
+    L3 = "L3"
+    L4 = "L4"
+    L5 = "L5"
+    E = "E"
+    W = "W"
+
+
+WIRE_ORDER: Final[tuple[Layer, ...]] = (
+    Layer.T,
+    Layer.L1,
+    Layer.L4,
+    Layer.L2,
+    Layer.L3,
+    Layer.E,
+    Layer.L5,
+    Layer.W,
+)
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A typed piece of context with a stable id.
+
+    Attributes:
+        source: the path relative to the vault, or an address.
+        lines: first and last line, from 1, inclusive.
+        version: a hash of the source as it was read.
+        content: the text, escaped.
+        number: what the source is cited by.
+    """
+
+    id: str
+    layer: Layer
+    kind: SegmentKind
+    source: str
+    lines: tuple[int, int] | None
+    version: str | None
+    content: str
+    pinned: bool = False
+    title: str = ""
+    heading: tuple[str, ...] = ()
+    number: int | None = None
+
+    @classmethod
+    def build(  # noqa: PLR0913 - the fields of a segment, by name only
+        cls,
+        *,
+        id: str,
+        layer: Layer,
+        kind: SegmentKind,
+        source: str,
+        text: str,
+        lines: tuple[int, int] | None = None,
+        version: str | None = None,
+        pinned: bool = False,
+        title: str = "",
+        heading: Iterable[str] = (),
+        number: int | None = None,
+    ) -> Self:
+        """Make a segment from raw text, which is escaped here and nowhere else."""
+        content = html.escape(text, quote=False)
+        return cls(
+            id, layer, kind, source, lines, version, content, pinned, title, tuple(heading), number
+        )
+
+    @property
+    def raw_content(self) -> str:
+        """The text as it stands in its source."""
+        text = self.content.replace("&lt;", "<").replace("&gt;", ">")
+        return text.replace("&amp;", "&")
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, object]) -> Self:
+        """Read a segment from the JSON of a log.
+
+        Raises:
+            MalformedEntry: when a field is missing or of another type.
+        """
+        number = data.get("number")
+        version = data.get("version")
+        return cls(
+            id=_text(data, "id"),
+            layer=_layer(data),
+            kind=_kind(data),
+            source=_text(data, "source"),
+            lines=_lines(data.get("lines")),
+            version=version if isinstance(version, str) else None,
+            content=_text(data, "content"),
+            pinned=data.get("pinned") is True,
+            title=_text(data, "title", default=""),
+            heading=_heading(data.get("heading", ())),
+            number=number if isinstance(number, int) else None,
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the segment as fresh JSON, the inverse of `from_dict`."""
+        return {
+            "id": self.id,
+            "layer": str(self.layer),
+            "kind": self.kind,
+            "source": self.source,
+            "lines": list(self.lines) if self.lines else None,
+            "version": self.version,
+            "content": self.content,
+            "pinned": self.pinned,
+            "title": self.title,
+            "heading": list(self.heading),
+            "number": self.number,
+        }
+
+    def render(self) -> str:
+        """Return the segment as the model reads it: its text, wrapped with its source."""
+        lines = f"{self.lines[0]}-{self.lines[1]}" if self.lines else None
+        number = None if self.number is None else str(self.number)
+        attributes = {"n": number, "title": self.title, "path": self.source, "lines": lines}
+        shown = "".join(
+            f' {name}="{html.escape(value)}"' for name, value in attributes.items() if value
+        )
+        return f"<source{shown}>\n{self.content}\n</source>"
+
+
+def render_segments(segments: Iterable[Segment]) -> str:
+    """Return the segments as the model reads them, in their order."""
+    return "\n".join(segment.render() for segment in segments)
+
+
+def _text(data: Mapping[str, object], key: str, default: str | None = None) -> str:
+    value = data.get(key, default)
+    if not isinstance(value, str):
+        raise MalformedEntry(f"A segment's {key!r} is missing or is not text.")
+    return value
+
+
+def _layer(data: Mapping[str, object]) -> Layer:
+    try:
+        return Layer(_text(data, "layer"))
+    except ValueError as error:
+        raise MalformedEntry(f"A segment's layer is one of {', '.join(Layer)}.") from error
+
+
+def _kind(data: Mapping[str, object]) -> SegmentKind:
+    kind = _text(data, "kind")
+    if kind not in SEGMENT_KINDS:
+        raise MalformedEntry(f"A segment's kind is one of {', '.join(SEGMENT_KINDS)}.")
+    return cast(SegmentKind, kind)
+
+
+def _lines(value: object) -> tuple[int, int] | None:
+    if value is None:
+        return None
+    if isinstance(value, list | tuple) and len(value) == 2:
+        first, last = value
+        if isinstance(first, int) and isinstance(last, int):
+            return first, last
+    raise MalformedEntry("A segment's lines are two numbers.")
+
+
+def _heading(value: object) -> tuple[str, ...]:
+    if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
+        return tuple(value)
+    raise MalformedEntry("A segment's heading is a list of texts.")

@@ -1,0 +1,163 @@
+"""A report, and the request that it tells of, as Markdown.
+
+Both are read from their JSON, so that a stored report reads like a fresh one.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from context.layers import WIRE_ORDER, Layer
+
+BAR_CELLS: Final = 20
+MOST_TOOL_NAMES: Final = 12
+LONGEST_LINE_CHARS: Final = 2_000
+_NAMES: Final[Mapping[Layer, str]] = {
+    Layer.T: "tools",
+    Layer.L1: "system and project",
+    Layer.L2: "carry-forward",
+    Layer.L3: "turn context",
+    Layer.L4: "history",
+    Layer.L5: "message",
+    Layer.E: "notes",
+    Layer.W: "work",
+}
+
+# The JSON of a report or a request, as it was written by `ContextReport.to_dict`.
+Json = Mapping[str, Any]
+
+
+def report_markdown(context: Json) -> str:
+    """Return the layer table of a report, with what was left out.
+
+    Args:
+        context: the JSON of a `ContextReport`.
+    """
+    lines = ["# Context Usage", "", _headline(context), ""]
+    lines += [_layer_line(layer, context) for layer in WIRE_ORDER]
+    left_out = _left_out(context)
+    if left_out:
+        lines.append(f"- left out: {left_out}")
+    lines.append(_ephemerals(context))
+    lines += [f"- warning: {warning}" for warning in context["warnings"]]
+    return "\n".join(lines) + "\n"
+
+
+def envelope_markdown(context: Json, body: Json) -> str:
+    """Return a request in full, after its layer table.
+
+    Args:
+        context: the JSON of a `ContextReport`.
+        body: the neutral form of the request that it tells of.
+    """
+    options = json.dumps(body["options"], ensure_ascii=False, indent=2, sort_keys=True)
+    meta = {key: context[key] for key in ("model", "budget", "request")}
+    sections = [
+        report_markdown(context) + "\n# Context Envelope",
+        "## Meta\n\n" + "\n".join(f"- {key}: {value}" for key, value in meta.items()),
+        "## Options\n\n" + _fenced(options, "json"),
+        "## System\n\n" + _fenced(str(body["system"])),
+        "## Tools\n\n"
+        + _listed(f"- {tool['name']}: {tool['description']}" for tool in body["tools"]),
+        "## Messages (cached)\n\n" + _messages(body["messages"]),
+        "## Messages (uncached)\n\n" + _messages(()),
+        "## Context transforms (persisted)\n\n" + _listed(()),
+        "## Ephemeral (request-only log)\n\n" + _listed(()),
+    ]
+    return "\n\n".join(sections) + "\n"
+
+
+def short_count(tokens: int) -> str:
+    """Return a count as `950`, `48.2k` or `3m`."""
+    if tokens < 1_000:
+        return str(tokens)
+    if tokens < 999_950:
+        return f"{tokens / 1_000:.1f}k"
+    return f"{tokens / 1_000_000:.1f}".removesuffix(".0") + "m"
+
+
+def _headline(context: Json) -> str:
+    fraction = float(context["fraction"])
+    cells = min(BAR_CELLS, round(fraction * BAR_CELLS))
+    bar = "█" * cells + "░" * (BAR_CELLS - cells)
+    used, budget = short_count(context["used"]), short_count(context["budget"])
+    return f"[{bar}] {context['model']} · ~{used}/{budget} tokens ({fraction:.0%})"
+
+
+def _layer_line(layer: Layer, context: Json) -> str:
+    use = context["layers"][layer]
+    share = round(100 * use["tokens"] / context["budget"]) if context["budget"] else 0
+    percent = f" ({share}%)" if share else ""
+    name = f"{layer} {_NAMES[layer]}" + (f" ({use['items']})" if layer is Layer.T else "")
+    details = ", ".join(_details(layer, use, context))
+    return f"- {name}: ~{short_count(use['tokens'])}{percent}" + (
+        f" — {details}" if details else ""
+    )
+
+
+def _details(layer: Layer, use: Json, context: Json) -> list[str]:
+    items = int(use["items"])
+    if layer is Layer.T:
+        names = list(context["tools"])
+        return [*names[:MOST_TOOL_NAMES], *(["…"] if len(names) > MOST_TOOL_NAMES else [])]
+    if layer is Layer.L4 and items:
+        return [_plural(items, "turn"), *(["cached"] if use["cached"] else [])]
+    if layer in (Layer.L2, Layer.L3) and items:
+        return [_plural(items, "segment")]
+    return []
+
+
+def _left_out(context: Json) -> str:
+    dropped: Sequence[Json] = context["dropped"]
+    turns = [entry for entry in dropped if entry["turns"]]
+    answers = [entry for entry in dropped if entry["reason"] == "shortened"]
+    segments = [entry for entry in dropped if entry["layer"] != Layer.L4]
+    shrunk = sum(segment["state"] == "shrunk" for segment in context["segments"])
+    parts = [
+        _part(sum(entry["turns"] for entry in turns), "turn", turns, "dropped"),
+        _part(len(answers), "answer", answers, "shortened"),
+        _part(len(segments), "segment", segments, "dropped"),
+        _part(shrunk, "segment", (), "shrunk"),
+    ]
+    return "; ".join(part for part in parts if part)
+
+
+def _part(number: int, noun: str, entries: Iterable[Json], verb: str) -> str:
+    tokens = sum(entry["tokens"] for entry in entries)
+    size = f" (~{short_count(tokens)})" if tokens else ""
+    return f"{_plural(number, noun)}{size}, {verb}" if number else ""
+
+
+def _ephemerals(context: Json) -> str:
+    number = int(context["ephemerals"])
+    return f"- ephemerals: yes ({_plural(number, 'message')})" if number else "- ephemerals: no"
+
+
+def _plural(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _messages(messages: Sequence[Json]) -> str:
+    lines = (
+        f"{number}. **{message['role']}** — {_one_line(message['content'])}"
+        for number, message in enumerate(messages, start=1)
+    )
+    return _listed(lines)
+
+
+def _one_line(content: str | Sequence[Json]) -> str:
+    if not isinstance(content, str):
+        content = " ".join(str(part.get("text", f"[{part['type']}]")) for part in content)
+    line = " ".join(content.split())
+    return line if len(line) <= LONGEST_LINE_CHARS else line[:LONGEST_LINE_CHARS] + "…"
+
+
+def _listed(lines: Iterable[str]) -> str:
+    return "\n".join(lines) or "(none)"
+
+
+def _fenced(text: str, language: str = "") -> str:
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"{fence}{language}\n{text}\n{fence}"

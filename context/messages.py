@@ -1,0 +1,221 @@
+"""Messages and their parts: the values that logs, envelopes and requests are made of."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, Literal, Self, cast, get_args
+
+from context.errors import MalformedMessage
+from context.frozen import FrozenMapping, thaw_mapping
+
+Role = Literal["system", "user", "assistant", "tool"]
+ROLES: Final[tuple[str, ...]] = get_args(Role)
+
+
+@dataclass(frozen=True, slots=True)
+class TextPart:
+    """Words for the reader."""
+
+    text: str
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the part as JSON."""
+        return {"type": "text", "text": self.text}
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningPart:
+    """Words that a model thought before it answered."""
+
+    text: str
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the part as JSON."""
+        return {"type": "reasoning", "text": self.text}
+
+
+@dataclass(frozen=True, slots=True)
+class ImagePart:
+    """A picture, as base64 text."""
+
+    media_type: str
+    data: str
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the part as JSON."""
+        return {"type": "image", "media_type": self.media_type, "data": self.data}
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallPart:
+    """A model's request to run a tool."""
+
+    id: str
+    name: str
+    arguments: Mapping[str, object]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "arguments", _frozen_object(self.arguments, "arguments"))
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the part as JSON."""
+        arguments = thaw_mapping(self.arguments)
+        return {"type": "tool_call", "id": self.id, "name": self.name, "arguments": arguments}
+
+    @property
+    def arguments_json(self) -> str:
+        """The arguments as compact JSON with sorted keys."""
+        return cast(FrozenMapping, self.arguments).json
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResultPart:
+    """What a tool answered."""
+
+    tool_call_id: str
+    content: str
+    is_error: bool = False
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the part as JSON."""
+        return {
+            "type": "tool_result",
+            "tool_call_id": self.tool_call_id,
+            "content": self.content,
+            "is_error": self.is_error,
+        }
+
+
+Part = TextPart | ReasoningPart | ImagePart | ToolCallPart | ToolResultPart
+
+
+@dataclass(frozen=True)
+class Message:
+    """One message of a conversation; deeply immutable.
+
+    Attributes:
+        content: bare text, or typed parts.
+        id: the id of the log entry that it came from, where there is one.
+    """
+
+    role: Role
+    content: str | tuple[Part, ...]
+    id: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.role not in ROLES:
+            raise MalformedMessage(f"A message's role is one of {', '.join(ROLES)}.")
+        if not isinstance(self.content, str):
+            object.__setattr__(self, "content", tuple(self.content))
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, object]) -> Self:
+        """Read a message from JSON; unknown keys are ignored.
+
+        Raises:
+            MalformedMessage: when a part of the agreed shape is missing or of another type.
+        """
+        role = _text(data, "role")
+        content = data.get("content")
+        message_id = data.get("id")
+        if message_id is not None and not isinstance(message_id, str):
+            raise MalformedMessage("A message's id is text.")
+        if isinstance(content, list | tuple):
+            content = tuple(_part_from(item) for item in content)
+        elif not isinstance(content, str):
+            raise MalformedMessage("A message's content is text or a list of parts.")
+        return cls(cast(Role, role), content, message_id)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the message as fresh JSON, the inverse of `from_dict`."""
+        content: object = self.content
+        if not isinstance(self.content, str):
+            content = [part.to_dict() for part in self.content]
+        data: dict[str, object] = {"role": self.role, "content": content}
+        return data if self.id is None else {**data, "id": self.id}
+
+    @cached_property
+    def text(self) -> str:
+        """The words of the message: its text parts, joined."""
+        if isinstance(self.content, str):
+            return self.content
+        return "".join(part.text for part in self.content if isinstance(part, TextPart))
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDefinition:
+    """A tool as a model is told of it; `parameters` is a JSON schema."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, object]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parameters", _frozen_object(self.parameters, "parameters"))
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, object]) -> Self:
+        """Read a tool definition from JSON; unknown keys are ignored."""
+        parameters = data.get("parameters", {})
+        if not isinstance(parameters, Mapping):
+            raise MalformedMessage("A tool's parameters are a JSON object.")
+        return cls(_text(data, "name"), _text(data, "description", default=""), parameters)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the definition as fresh JSON, the inverse of `from_dict`."""
+        parameters = thaw_mapping(self.parameters)
+        return {"name": self.name, "description": self.description, "parameters": parameters}
+
+    @property
+    def parameters_json(self) -> str:
+        """The schema as compact JSON with sorted keys."""
+        return cast(FrozenMapping, self.parameters).json
+
+
+def _frozen_object(value: object, name: str) -> FrozenMapping:
+    if isinstance(value, FrozenMapping):
+        return value
+    if not isinstance(value, Mapping):
+        raise MalformedMessage(f"A tool's {name} are a JSON object.")
+    try:
+        return FrozenMapping(value)
+    except TypeError as error:
+        raise MalformedMessage(f"A tool's {name} are not JSON: {error}") from error
+
+
+def _text(data: Mapping[str, object], key: str, default: str | None = None) -> str:
+    value = data.get(key, default)
+    if not isinstance(value, str):
+        raise MalformedMessage(f"{key!r} is missing or is not text.")
+    return value
+
+
+def _tool_call(data: Mapping[str, object]) -> ToolCallPart:
+    arguments = data.get("arguments")
+    if not isinstance(arguments, Mapping):
+        raise MalformedMessage("A tool call's arguments are a JSON object.")
+    return ToolCallPart(_text(data, "id"), _text(data, "name"), arguments)
+
+
+def _tool_result(data: Mapping[str, object]) -> ToolResultPart:
+    is_error = data.get("is_error", False)
+    if not isinstance(is_error, bool):
+        raise MalformedMessage("A tool result's is_error is true or false.")
+    return ToolResultPart(_text(data, "tool_call_id"), _text(data, "content"), is_error)
+
+
+_PART_READERS: Final[Mapping[str, Callable[[Mapping[str, object]], Part]]] = {
+    "text": lambda data: TextPart(_text(data, "text")),
+    "reasoning": lambda data: ReasoningPart(_text(data, "text")),
+    "image": lambda data: ImagePart(_text(data, "media_type"), _text(data, "data")),
+    "tool_call": _tool_call,
+    "tool_result": _tool_result,
+}
+
+
+def _part_from(data: object) -> Part:
+    kind = data.get("type") if isinstance(data, Mapping) else None
+    reader = _PART_READERS.get(kind) if isinstance(kind, str) else None
+    if reader is None or not isinstance(data, Mapping):
+        raise MalformedMessage(f"A part's type is one of {', '.join(_PART_READERS)}.")
+    return reader(data)

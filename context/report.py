@@ -1,0 +1,198 @@
+"""What a request held, what was left out of it and why, as JSON and as Markdown."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from context.layers import WIRE_ORDER, Layer, Segment
+from context.markdown import report_markdown
+
+When = Literal["last", "next"]
+SegmentState = Literal["full", "compacted", "shrunk", "dropped", "pinned"]
+
+
+@dataclass(frozen=True, slots=True)
+class LayerUse:
+    """The size of one layer.
+
+    Attributes:
+        cached: whether it was reused from the previous request.
+        items: how many things it holds: tools, parts, turns, segments or messages.
+    """
+
+    tokens: int = 0
+    cached: bool = False
+    items: int = 0
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the layer as JSON."""
+        return {"tokens": self.tokens, "cached": self.cached, "items": self.items}
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentUse:
+    """What became of a segment in one request."""
+
+    segment: Segment
+    tokens: int
+    original_tokens: int
+    state: SegmentState
+    reason: str | None = None
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the segment's fate as JSON."""
+        segment = self.segment
+        return {
+            "id": segment.id,
+            "layer": str(segment.layer),
+            "kind": segment.kind,
+            "source": segment.source,
+            "lines": list(segment.lines) if segment.lines else None,
+            "tokens": self.tokens,
+            "original_tokens": self.original_tokens,
+            "state": self.state,
+            "version": segment.version,
+            "reason": self.reason,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Something that a request does not hold, and why.
+
+    Attributes:
+        entries: ids of log entries, or of segments on the layers that hold those.
+        turns: how many whole turns it was; 0 where it was something else.
+        reason: `room`, `tail`, `share`, `budget`, `shortened` or `history_guarantee_broken`.
+    """
+
+    layer: Layer
+    entries: tuple[str, ...]
+    turns: int
+    tokens: int
+    reason: str
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the omission as JSON."""
+        return {
+            "layer": str(self.layer),
+            "entries": list(self.entries),
+            "turns": self.turns,
+            "tokens": self.tokens,
+            "reason": self.reason,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """How this request continues the previous one on its path.
+
+    Attributes:
+        hash: of tools, instructions and history, in the order of the wire.
+        tokens_reused: the size of the beginning that both have in common.
+        changed: whether the earlier beginning was not merely appended to; then there are reasons.
+    """
+
+    hash: str
+    tokens_reused: int = 0
+    changed: bool = False
+    reasons: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the comparison as JSON."""
+        return {
+            "hash": self.hash,
+            "tokens_reused": self.tokens_reused,
+            "changed": self.changed,
+            "reasons": list(self.reasons),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """The budget of a request and what it was made from."""
+
+    counter: str
+    factor: float
+    threshold: int
+    model_limit: int | None
+    window: int
+    reserve: int
+    budget: int
+
+
+@dataclass(frozen=True, slots=True)
+class ContextReport:
+    """What one request held."""
+
+    session: str | None
+    when: When
+    request: int
+    model: str
+    room: Room
+    layers: Mapping[Layer, LayerUse]
+    prefix: Prefix
+    guard: tuple[str, ...] = ()
+    segments: tuple[SegmentUse, ...] = ()
+    dropped: tuple[LeftOut, ...] = ()
+    tools: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    cached_tokens: int = 0
+
+    @property
+    def budget(self) -> int:
+        """What the request may hold."""
+        return self.room.budget
+
+    @property
+    def used(self) -> int:
+        """What it holds: the layers together."""
+        return sum(use.tokens for use in self.layers.values())
+
+    @property
+    def fraction(self) -> float:
+        """The used share of the budget; 1.0 where there is no budget."""
+        return self.used / self.budget if self.budget else 1.0
+
+    def to_dict(self) -> dict[str, object]:
+        """Return every field that the outside relies on; those of parts not there yet are empty."""
+        return {
+            "session": self.session,
+            "when": self.when,
+            "request": self.request,
+            "model": self.model,
+            "counter": self.room.counter,
+            "factor": self.room.factor,
+            "threshold": self.room.threshold,
+            "model_limit": self.room.model_limit,
+            "window": self.room.window,
+            "reserve": self.room.reserve,
+            "budget": self.budget,
+            "used": self.used,
+            "fraction": self.fraction,
+            "layers": {str(layer): self.layers[layer].to_dict() for layer in WIRE_ORDER},
+            "actions": {"trim": False, "compact": False, "block": False, "guard": list(self.guard)},
+            "segments": [use.to_dict() for use in self.segments],
+            "dropped": [left_out.to_dict() for left_out in self.dropped],
+            "cached_tokens": self.cached_tokens,
+            "prefix": self.prefix.to_dict(),
+            "warnings": list(self.warnings),
+            "tools": list(self.tools),
+            "ephemerals": 0,
+            **_later_parts(),
+        }
+
+    def to_markdown(self) -> str:
+        """Return the report as text for a person."""
+        return report_markdown(self.to_dict())
+
+
+def _later_parts() -> dict[str, object]:
+    progress = {"currentObjective": "", "completedSteps": [], "pendingSteps": []}
+    return {
+        "trimmed": None,
+        "compactions": [],
+        "deferred_tools": [],
+        "offloaded": [],
+        "memory": {"scratchpad": "", "progress": progress, "facts": []},
+    }

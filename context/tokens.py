@@ -1,0 +1,141 @@
+"""How large things are, counted the same way by whoever asks.
+
+Counts are raw. What is uncertain is the budget, which is divided by a factor ("Strata: the design",
+4.5): 1.0 where the tokenizer is the model's own, 1.1 where it is not, and more once a provider has
+reported more than was estimated.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Final, Protocol, runtime_checkable
+from weakref import WeakKeyDictionary
+
+from context.messages import (
+    ImagePart,
+    Message,
+    Part,
+    ReasoningPart,
+    TextPart,
+    ToolCallPart,
+    ToolDefinition,
+)
+
+BYTES_PER_TOKEN: Final = 3.5
+SAFETY: Final = 1.05
+IMAGE_TOKENS: Final = 2_000
+CALL_OVERHEAD_TOKENS: Final = 9  # 30 bytes of JSON around a call or a result
+TOOL_OVERHEAD_TOKENS: Final = 8
+TOOL_OVERHEAD_FACTOR: Final = 1.2
+
+OWN_FACTOR: Final = 1.0
+GUESSED_FACTOR: Final = 1.1
+FACTOR_STEP: Final = 0.05
+LARGEST_FACTOR: Final = 2.0
+
+
+@runtime_checkable
+class TokenCounter(Protocol):
+    """Counts the tokens of text, and says what surrounds it on the wire."""
+
+    @property
+    def name(self) -> str:
+        """What the report calls this counter."""
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the tokenizer is the model's own."""
+
+    @property
+    def message_overhead(self) -> int:
+        """The tokens that a message takes beside its content."""
+
+    @property
+    def part_overhead(self) -> int:
+        """The tokens that a part takes beside its content."""
+
+    def count(self, text: str) -> int:
+        """Return the tokens of `text`; quickly, also for hundreds of thousands of characters."""
+
+    def __hash__(self) -> int:
+        """Counters are told apart by what they are, as counts are remembered by counter."""
+
+
+class ByteEstimator:
+    """Estimates from UTF-8 bytes, for when no tokenizer is at hand.
+
+    Never from characters: a quarter of those counts Japanese at half.
+
+    Source: "Budget-Aware Trimming", 7.1.
+    """
+
+    name = "bytes"
+    is_exact = False
+    message_overhead = 8
+    part_overhead = 3
+
+    def count(self, text: str) -> int:
+        """Return the bytes over 3.5, rounded up, and five percent on top."""
+        size = len(text.encode("utf-8", "surrogatepass"))
+        return math.ceil(math.ceil(size / BYTES_PER_TOKEN) * SAFETY)
+
+
+_memo: WeakKeyDictionary[Message, dict[TokenCounter, int]] = WeakKeyDictionary()
+
+
+def count_message(message: Message, counter: TokenCounter) -> int:
+    """Return the tokens of a rendered message; each message is counted once by each counter."""
+    counts = _memo.get(message)
+    if counts is None:
+        counts = _memo[message] = {}
+    tokens = counts.get(counter)
+    if tokens is None:
+        tokens = counts[counter] = _count_content(message, counter)
+    return tokens
+
+
+def count_part(text: str, counter: TokenCounter) -> int:
+    """Return the tokens of one text part of a message."""
+    return counter.count(text) + counter.part_overhead
+
+
+def count_tools(tools: Sequence[ToolDefinition], counter: TokenCounter) -> int:
+    """Return the tokens of the tool definitions of a request."""
+    return sum(_count_tool(tool, counter) for tool in tools)
+
+
+def _count_tool(tool: ToolDefinition, counter: TokenCounter) -> int:
+    text = tool.name + tool.description + tool.parameters_json
+    return math.ceil(counter.count(text) * TOOL_OVERHEAD_FACTOR) + TOOL_OVERHEAD_TOKENS
+
+
+def factor_for(counter: TokenCounter) -> float:
+    """Return what the budget is divided by before any provider has reported usage."""
+    return OWN_FACTOR if counter.is_exact else GUESSED_FACTOR
+
+
+def raised_factor(factor: float, estimated: int, reported: int) -> float:
+    """Return the factor after a provider reported its own count of a request.
+
+    It goes up by one step when the request was larger than `estimated × factor`, and never down.
+    One step at a time, up to a limit, because a provider may be wrong about its own usage.
+    """
+    if reported <= estimated * factor or factor >= LARGEST_FACTOR:
+        return factor
+    return min(round(factor + FACTOR_STEP, 2), LARGEST_FACTOR)
+
+
+def _count_content(message: Message, counter: TokenCounter) -> int:
+    if isinstance(message.content, str):
+        return counter.message_overhead + counter.count(message.content)
+    parts = sum(_count_part(part, counter) + counter.part_overhead for part in message.content)
+    return counter.message_overhead + parts
+
+
+def _count_part(part: Part, counter: TokenCounter) -> int:
+    if isinstance(part, TextPart | ReasoningPart):
+        return counter.count(part.text)
+    if isinstance(part, ImagePart):
+        return IMAGE_TOKENS
+    if isinstance(part, ToolCallPart):
+        return counter.count(part.name + part.arguments_json) + CALL_OVERHEAD_TOKENS
+    return counter.count(part.content) + CALL_OVERHEAD_TOKENS
