@@ -1,20 +1,50 @@
 """The one use-case behind window and command line: open notes, index, search, ask, look back."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import logging
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from app.library import Library
+from app import secrets
+from app.errors import InvalidRequest, TurnFailed, VaultNotChosen
+from app.library import IndexFinished, Library
+from app.paths import Paths
+from app.session import Session, turn_ids
 from app.session_store import SessionInfo, SessionStore
 from app.settings_file import SettingsStore
-from app.transcript import Transcript
+from app.transcript import (
+    AnswerItem,
+    DroppedItem,
+    Transcript,
+    TranscriptItem,
+    UserItem,
+    build_transcript,
+)
 from chains.cancel import CancelToken
-from chains.events import Event, IndexProgressed, Mode
-from vault.indexer import IndexReport
+from chains.events import Event, IndexProgressed, Mode, Step, TurnEnded, Warned
+from chains.llm_chain import LLMChain
+from chains.runner import TurnRequest
+from chains.vault_qa import VaultQAChain
+from vault.errors import EmbedderFailed, IndexBusy, VectorStoreFailed
 from vault.notes import Note
 from vault.search import SearchResult
 from vault.store import NoteState
+
+__all__ = [
+    "AnswerItem",
+    "AskRequest",
+    "Assistant",
+    "DroppedItem",
+    "IndexFinished",
+    "ModelChoice",
+    "Transcript",
+    "TranscriptItem",
+    "UserItem",
+]
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -37,13 +67,6 @@ class AskRequest:
 
 
 @dataclass(frozen=True)
-class IndexFinished:
-    """The index is up to date, or stands where it was stopped."""
-
-    report: IndexReport
-
-
-@dataclass(frozen=True)
 class ModelChoice:
     """A model that can be chosen.
 
@@ -62,33 +85,98 @@ class ModelChoice:
 
 
 class Assistant:
-    """What Strata can do. Every method may be called from any thread, unless it says otherwise."""
+    """What Strata can do; every method may be called from any thread.
 
-    settings: SettingsStore
-    sessions: SessionStore
+    Attributes:
+        paths: where Strata's own files lie.
+        settings: what the user set.
+        sessions: the chats.
+    """
+
+    def __init__(self, paths: Paths, settings: SettingsStore, sessions: SessionStore) -> None:
+        self.paths = paths
+        self.settings = settings
+        self.sessions = sessions
+        self._library: Library | None = None
+        self._lock = threading.RLock()
 
     @property
     def vault(self) -> Path | None:
         """The open folder of notes."""
+        library = self._library
+        return None if library is None else library.root
 
     @property
     def library(self) -> Library | None:
         """The open notes with their index."""
+        return self._library
 
     def open_vault(self, folder: Path, remember: bool = True) -> None:
-        """Open a folder of notes; `remember` opens it again at the next start."""
+        """Open a folder of notes.
+
+        Args:
+            folder: where they lie.
+            remember: open it again at the next start.
+
+        Raises:
+            VaultMissing: there is no folder there.
+            VaultUnreadable: it may not be read.
+            StorageFailed: the index or the settings cannot be written.
+        """
+        with self._lock:
+            library = Library.open(folder, self.paths, self.settings.values.vault_exclude)
+            self._close_library()
+            self._library = library
+            if remember:
+                self.settings.set("vault.path", str(library.root))
 
     def close(self) -> None:
         """Let go of the notes and the child processes."""
+        with self._lock:
+            self._close_library()
 
     def index(self, cancel: CancelToken) -> Iterator[IndexProgressed | IndexFinished]:
-        """Bring the index up to date."""
+        """Bring the index up to date; the last event is `IndexFinished`, also after a cancel.
+
+        Raises:
+            VaultNotChosen: no folder is open.
+            VaultError: it could not be done; what was indexed before is still there.
+        """
+        yield from self._open_library().update(cancel)
 
     def search(self, query: str, k: int | None = None) -> SearchResult:
-        """Find passages by words and by meaning."""
+        """Find passages by words and by meaning; `k` is the setting `retrieval.topK` if None.
+
+        Raises:
+            VaultNotChosen: no folder is open.
+            VaultError: the index cannot be searched.
+        """
+        if not query.strip():
+            raise InvalidRequest("There is nothing to search for.")
+        return self._open_library().search(query, k or self.settings.values.retrieval_top_k)
 
     def ask(self, request: AskRequest, cancel: CancelToken) -> Iterator[Event]:
-        """Answer a question; the last event is `TurnEnded`, or an error is raised."""
+        """Answer a question; the last event is `TurnEnded`.
+
+        Raises:
+            TurnFailed: there is no answer; it says why, and in which chat.
+        """
+        session: Session | None = None
+        warnings: list[str] = []
+        try:
+            if not request.question.strip():
+                raise InvalidRequest("There is no question.")
+            session = self._session(request)
+            if request.mode == "vault" and request.update_index:
+                yield from self._freshen(cancel, warnings)
+            for event in self._chain(request.mode).run(self._turn(request), session, cancel):
+                yield _with_warnings(event, warnings)
+        except Exception as error:
+            made = request.session if session is None or session.is_stored else None
+            raise TurnFailed(error, made) from error
+        finally:
+            if session is not None:
+                session.close()
 
     def preview(
         self,
@@ -97,23 +185,178 @@ class Assistant:
         mode: Mode = "vault",
         model: str | None = None,
         threshold: int | None = None,
+        full: bool = False,
     ) -> dict[str, Any]:
-        """Return the *Context* of what would be sent next; nothing is looked up or stored."""
+        """Return the *Context* of what would be sent next; nothing is looked up or stored.
+
+        Args:
+            session: the chat; None for one that has not begun.
+            text: what the user has typed so far.
+            mode: as for `ask`.
+            model: as for `ask`.
+            threshold: in place of the setting `autoCompactThreshold`, to show what it would do.
+            full: add the request itself, as `request_body` and `wire`.
+
+        Raises:
+            ContextOverflow: it would not fit; the error has the report.
+        """
+        turn = self._turn(AskRequest(text, mode, model))
+        if threshold is not None:
+            turn = replace(turn, threshold=threshold)
+        chat = self.sessions.create(self._vault_name) if session is None else None
+        chat = chat or self.sessions.read(session)
+        prepared = self._chain(mode, needs_notes=False).preview(turn, chat)
+        return _context(prepared, full)
 
     def last_context(self, session: str, full: bool = False) -> dict[str, Any] | None:
-        """Return the *Context* of the last request of a chat; None where it has none."""
+        """Return the *Context* of the last request of a chat; None where it has none.
+
+        Where the request itself is not kept any more it is built again, and `rebuilt` is true.
+
+        Args:
+            session: the chat.
+            full: add the request itself, as `request_body` and `wire`.
+        """
+        chat = self.sessions.read(session)
+        stored = chat.last_request()
+        if stored is not None:
+            body = {"request_body": stored.body, "wire": stored.wire} if full else {}
+            return {**stored.report, "rebuilt": False, **body}
+        if not turn_ids(chat.path()):
+            return None
+        prepared = self._chain("vault", needs_notes=False).rebuild(self._turn(AskRequest("")), chat)
+        return {**_context(prepared, full), "when": "last", "rebuilt": True}
 
     def list_sessions(self) -> list[SessionInfo]:
         """Return the chats, the one used last first."""
+        return self.sessions.list()
 
     def transcript(self, session: str) -> Transcript:
-        """Return a chat as it is read."""
+        """Return a chat as it is read.
+
+        Raises:
+            SessionMissing: there is no such chat.
+        """
+        chat = self.sessions.read(session)
+        stored = chat.last_request()
+        report = None if stored is None else stored.report
+        return build_transcript(self.sessions.info(session).title, chat.path(), report)
 
     def notes(self) -> tuple[NoteState, ...]:
-        """Return what is known of every file in the open folder."""
+        """Return what is known of every file in the open folder; nothing where none is open."""
+        library = self._library
+        return () if library is None else library.notes()
 
     def read_note(self, path: str) -> Note:
-        """Return a note as it is on the disk now."""
+        """Return a note as it is on the disk now.
+
+        Raises:
+            VaultNotChosen: no folder is open.
+            NoteUnreadable: there is no such note, or it is not text.
+        """
+        return self._open_library().read_note(path)
 
     def model_choices(self) -> tuple[ModelChoice, ...]:
-        """Return the models that can be chosen."""
+        """Return the models that can be chosen: the one that is set, and none at all."""
+        values = self.settings.values
+        names = dict.fromkeys((EXTRACTIVE, values.chat_model))
+        return tuple(self._choice(name) for name in names)
+
+    def key_provider(self, model: str) -> str | None:
+        """Return whose key a model needs; None where it needs none."""
+        return describe(model, self.settings.values.chat_api_base).key_provider
+
+    def has_key(self, provider: str) -> bool:
+        """Return whether there is a key of a provider, in the keyring or the environment."""
+        return secrets.key_for(provider) is not None
+
+    def set_key(self, provider: str, key: str) -> None:
+        """Put a provider's key into the keyring; an empty one takes it out.
+
+        Raises:
+            NoKeyring: the system has none, or it is locked.
+        """
+        secrets.save_key(provider, key)
+
+    @property
+    def _vault_name(self) -> str | None:
+        return None if self.vault is None else str(self.vault)
+
+    def _open_library(self) -> Library:
+        if self._library is None:
+            raise VaultNotChosen(
+                "No folder of notes is chosen.",
+                hint="Name one with --vault DIR, or for good with "
+                "`strata settings set vault.path DIR`.",
+            )
+        return self._library
+
+    def _close_library(self) -> None:
+        if self._library is not None:
+            self._library.close()
+            self._library = None
+
+    def _session(self, request: AskRequest) -> Session:
+        if request.session is None:
+            return self.sessions.create(self._vault_name)
+        if request.dry_run:
+            return self.sessions.read(request.session)
+        return self.sessions.open(request.session)
+
+    def _turn(self, request: AskRequest) -> TurnRequest:
+        values = self.settings.values
+        return TurnRequest(
+            question=request.question,
+            mode=request.mode,
+            model=request.model or values.chat_model,
+            api_base=values.chat_api_base,
+            threshold=values.auto_compact_threshold,
+            max_output_tokens=values.max_output_tokens,
+            temperature=values.chat_temperature,
+            top_k=values.retrieval_top_k,
+            offline=values.privacy_offline,
+            dry_run=request.dry_run,
+        )
+
+    def _chain(self, mode: Mode, needs_notes: bool = True) -> LLMChain | VaultQAChain:
+        if mode == "chat" or (self._library is None and not needs_notes):
+            return LLMChain(secrets.key_for)
+        return VaultQAChain(secrets.key_for, self._open_library())
+
+    def _freshen(self, cancel: CancelToken, warnings: list[str]) -> Iterator[Event]:
+        """Bring the index up to date before it is searched, as far as that is possible now."""
+        library = self._open_library()
+        if library.is_updating:
+            return
+        yield Step("index", "Reading your notes")
+        try:
+            for event in library.update(cancel):
+                if isinstance(event, IndexProgressed):
+                    yield event
+        except (IndexBusy, EmbedderFailed, VectorStoreFailed) as error:
+            _log.warning("The index was not brought up to date: %s", error)
+            warnings.append(f"{error} The answer rests on what was indexed before.")
+            yield Warned(warnings[-1])
+        cancel.raise_if_cancelled()
+
+    def _choice(self, name: str) -> ModelChoice:
+        info = describe(name, self.settings.values.chat_api_base)
+        return ModelChoice(
+            name=name,
+            label="No model: quoted passages" if name == EXTRACTIVE else name,
+            where="this computer" if info.is_local else info.host,
+            input_limit=info.input_limit,
+            is_set=name == self.settings.values.chat_model,
+        )
+
+
+def _context(prepared: PreparedRequest, full: bool) -> dict[str, Any]:
+    body = {"request_body": prepared.request_body(), "wire": None} if full else {}
+    return {**prepared.report.to_dict(), "rebuilt": False, **body}
+
+
+def _with_warnings(event: Event, warnings: Sequence[str]) -> Event:
+    if not isinstance(event, TurnEnded) or not warnings:
+        return event
+    result = event.result
+    return TurnEnded(replace(result, warnings=(*warnings, *result.warnings)))

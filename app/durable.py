@@ -51,18 +51,65 @@ def sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
-def try_lock(handle: int) -> bool:
-    """Take the one lock on an open file, and return whether it was free.
+def lock(handle: int) -> None:
+    """Take the one lock on an open file.
 
     It belongs to the open file, so a second opening in the same process finds it taken too, and it
     ends with the file or the process, however that ends.
+
+    Raises:
+        BlockingIOError: the lock is taken.
     """
-    try:
-        if sys.platform == "win32":
-            os.lseek(handle, _LOCKED_BYTE, os.SEEK_SET)
+    if sys.platform == "win32":
+        os.lseek(handle, _LOCKED_BYTE, os.SEEK_SET)
+        try:
             msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-        else:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (BlockingIOError, PermissionError):
-        return False
-    return True
+        except PermissionError as error:
+            raise BlockingIOError(*error.args) from error
+    else:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def write_all(handle: int, content: bytes) -> None:
+    """Write all of `content`, in one write wherever the system takes it in one.
+
+    Raises:
+        OSError: not all of it could be written.
+    """
+    view = memoryview(content)
+    while view:
+        view = view[os.write(handle, view) :]
+
+
+def write_synced(handle: int, content: bytes) -> None:
+    """Append to an open file and return once that is on the disk; all of it or nothing.
+
+    Raises:
+        OSError: it could not be written; the file is as long as it was.
+    """
+    size = os.fstat(handle).st_size
+    try:
+        write_all(handle, content)
+        os.fsync(handle)
+    except OSError:
+        os.ftruncate(handle, size)
+        raise
+
+
+def create_synced(path: Path, content: bytes) -> int:
+    """Make a file with its first content, locked, and return it open once it is on the disk.
+
+    Raises:
+        OSError: it could not be made; nothing of it is left.
+    """
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
+    try:
+        lock(handle)
+        write_all(handle, content)
+        os.fsync(handle)
+        sync_folder(path.parent)
+    except BaseException:
+        os.close(handle)
+        path.unlink()
+        raise
+    return handle

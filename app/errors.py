@@ -1,12 +1,49 @@
-"""The errors of this package, and the one place where any error becomes a code and a sentence."""
+"""The errors of this package, and the one place where any error becomes a code and a sentence.
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+```
+AppError
+├── BadSetting       a setting that does not exist, a value out of its range, a file that is damaged
+├── SessionMissing   there is no chat of that id
+├── SessionBusy      another process is writing to the chat
+├── VaultNotChosen   no folder of notes was named
+├── NotFound         what was asked for does not exist
+├── InvalidRequest   the request cannot be carried out as it stands
+├── NoKeyring        the system keeps no keys
+├── TurnFailed       a question found no answer; says in which chat, and why
+└── StorageFailed    the disk is full, or a place cannot be read or written
+```
+"""
+
+import errno
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+from app.paths import Paths
+from chains import errors as chains
+from context import errors as context
+from vault import errors as vault
+
+_MODEL_CODES: Mapping[type[chains.ModelError], str] = {
+    chains.MissingKey: "missing_key",
+    chains.RateLimited: "rate_limited",
+    chains.ModelUnavailable: "model_unavailable",
+    chains.BadRequest: "bad_request",
+    chains.Offline: "offline",
+}
 
 
 class AppError(Exception):
-    """Something the user can be told in one sentence."""
+    """Something the user can be told in one sentence.
+
+    Attributes:
+        code: what programs know it by.
+        hint: what to do about it, where the sentence does not say.
+    """
+
+    code: ClassVar[str] = "internal"
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
         super().__init__(message)
@@ -14,7 +51,13 @@ class AppError(Exception):
 
 
 class BadSetting(AppError):
-    """A setting that does not exist, a value out of its range, or a file that cannot be read."""
+    """A setting that does not exist, a value out of its range, or a file that is damaged.
+
+    Attributes:
+        key: the setting; None where it is the file as a whole.
+    """
+
+    code = "bad_setting"
 
     def __init__(self, message: str, *, key: str | None = None, hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
@@ -24,35 +67,75 @@ class BadSetting(AppError):
 class SessionMissing(AppError):
     """There is no chat of that id."""
 
+    code = "session_missing"
+
 
 class SessionBusy(AppError):
-    """Another process is writing to the chat."""
+    """Another process, or another part of this one, is writing to the chat."""
+
+    code = "busy"
 
 
 class VaultNotChosen(AppError):
-    """No folder of notes was named, or the named one cannot be opened."""
+    """No folder of notes was named."""
+
+    code = "vault_missing"
 
 
 class NotFound(AppError):
     """What was asked for does not exist."""
 
+    code = "not_found"
 
-class BadRequest(AppError):
+
+class InvalidRequest(AppError):
     """The request cannot be carried out as it stands."""
+
+    code = "bad_request"
+
+
+class NoKeyring(AppError):
+    """The system keeps no keys, so that none can be saved."""
+
+    code = "bad_request"
 
 
 class StorageFailed(AppError):
     """The disk is full, or a place cannot be read or written."""
 
+    code = "storage"
+
+
+class TurnFailed(AppError):
+    """A question found no answer.
+
+    Attributes:
+        reason: what went wrong.
+        session: the chat, which can be continued; None where none was made.
+    """
+
+    def __init__(self, reason: Exception, session: str | None) -> None:
+        super().__init__(str(reason))
+        self.reason = reason
+        self.session = session
+
 
 @dataclass(frozen=True)
 class ErrorInfo:
-    """What a person and a program are told of a failure."""
+    """What a person and a program are told of a failure.
+
+    Attributes:
+        context: the layer table, where a request was too large.
+        session: the chat of the question that failed; None where none was made.
+        is_turn: whether it was a question that failed.
+    """
 
     code: str
     message: str
     hint: str | None = None
     context: Mapping[str, Any] | None = None
+    session: str | None = None
+    is_turn: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form; `hint` and `context` are left out where there is none."""
@@ -61,9 +144,65 @@ class ErrorInfo:
             shown["hint"] = self.hint
         if self.context is not None:
             shown["context"] = dict(self.context)
+        if self.is_turn:
+            shown["session"] = self.session
         return shown
+
+
+def storage_failed(path: Path, error: OSError) -> StorageFailed:
+    """Return an operating system's error on a file as a sentence."""
+    if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
+        return StorageFailed(
+            f"The disk is full: {path} could not be written. Nothing that was saved is lost.",
+            hint="Make room on the disk and try again.",
+        )
+    reason = (error.strerror or str(error)).lower()
+    return StorageFailed(f"{path} cannot be read or written: {reason}.")
+
+
+@contextmanager
+def storage_errors(path: Path) -> Iterator[None]:
+    """Turn an operating system's error on a file into `StorageFailed`."""
+    try:
+        yield
+    except OSError as error:
+        raise storage_failed(path, error) from error
 
 
 def describe(error: BaseException) -> ErrorInfo:
     """Return the code, the sentence and the way out for any error."""
-    return ErrorInfo("internal", str(error))
+    message, hint, report = str(error), None, None
+    match error:
+        case TurnFailed():
+            return replace(describe(error.reason), session=error.session, is_turn=True)
+        case AppError():
+            code, hint = error.code, error.hint
+        case context.ContextOverflow():
+            code, hint = "context_overflow", " ".join(error.ways_out)
+            report = None if error.report is None else error.report.to_dict()
+        case chains.ModelError():
+            code = _MODEL_CODES.get(type(error), "model_unavailable")
+        case chains.Cancelled() | KeyboardInterrupt():
+            code, message = "cancelled", "Stopped. What had arrived is kept."
+        case vault.VaultMissing():
+            code = "vault_missing"
+        case vault.IndexBusy():
+            code = "busy"
+        case vault.UnsafePath():
+            code = "bad_request"
+        case vault.VaultUnreadable() | vault.NoteUnreadable() | vault.IndexUnusable():
+            code = "storage"
+        case OSError():
+            code = "storage"
+            message = str(storage_failed(Path(str(error.filename or "A file")), error))
+        case _:
+            code, message = "internal", _bug(error)
+            hint = f"The log tells more: {Paths.find().log_file}"
+    return ErrorInfo(code, message, hint, report)
+
+
+def _bug(error: BaseException) -> str:
+    if isinstance(error, vault.VaultError | chains.ChainError):
+        return str(error)
+    said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return f"Something in Strata failed ({said}). Your notes and chats are safe."

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from app.durable import write_atomically
 from app.errors import AppError, BadSetting, StorageFailed
 from app.paths import make_private_folder
-from app.settings import SettingSpec, Settings, check, schema
+from app.settings import Settings, SettingSpec, check, schema
 
 Source = Literal["default", "file", "run"]
 
@@ -36,6 +36,7 @@ class SettingsStore:
         """Read the file.
 
         Args:
+            path: the file; it need not exist.
             overrides: values for this run alone, by key; they are never written.
 
         Raises:

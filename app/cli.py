@@ -1,0 +1,207 @@
+"""The command line: what may be typed, and the way from there to an exit code.
+
+Nothing heavy is imported here, so that `--version` and `--help` answer at once; what a verb does is
+in `cli_verbs`, how it reads to a person in `cli_text`.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    from app.assistant import Assistant
+
+USAGE_ERROR = 2
+_MOST_HITS = 1_000
+
+
+def run(argv: Sequence[str], open_window: "Callable[[Assistant], int]") -> int:
+    """Do what was typed and return the exit code.
+
+    Args:
+        argv: the words after the program's name.
+        open_window: shows the window; called where no verb was given.
+    """
+    args = parser().parse_args(argv)
+    from app.cli_verbs import run_verb, start_window
+
+    if args.verb is None:
+        return start_window(args, open_window)
+    return run_verb(args)
+
+
+def window_parser() -> argparse.ArgumentParser:
+    """Return what `strata-gui` takes."""
+    found = _Parser(prog="strata-gui", description=_ABOUT, allow_abbrev=False)
+    found.set_defaults(verb=None, **_no_globals("late"))
+    _add_version(found)
+    _add_globals(found, "early")
+    return found
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return what `strata` takes."""
+    found = _Parser(
+        prog="strata",
+        description=_ABOUT,
+        epilog="Without a command the window opens.",
+        allow_abbrev=False,
+    )
+    found.set_defaults(**_no_globals("late"))
+    _add_version(found)
+    _add_globals(found, "early")
+    verbs = found.add_subparsers(dest="verb", metavar="COMMAND")
+    _add_index(verbs)
+    _add_search(verbs)
+    _add_ask(verbs)
+    _add_context(verbs)
+    _add_settings(verbs)
+    _add_sessions(verbs)
+    _leaf(verbs, "doctor", "check that everything Strata needs is in order")
+    return found
+
+
+def run_settings(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the settings that were given for this run alone, the last one of a key winning."""
+    return dict([*args.early_set, *args.late_set])
+
+
+def vault_folder(args: argparse.Namespace) -> str | None:
+    """Return the folder of notes that was named for this run."""
+    named = args.late_vault if args.late_vault is not None else args.early_vault
+    return None if named is None else str(named)
+
+
+def parse_value(text: str) -> Any:
+    """Return a value as typed: JSON where it is JSON, else the text itself."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+_ABOUT = "Chat with a folder of notes, and see exactly what the model saw."
+_Verbs = argparse._SubParsersAction  # noqa: SLF001 (argparse has no public name for it)
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        from app.cli_text import plain
+
+        self.print_usage(sys.stderr)
+        self.exit(USAGE_ERROR, f"{self.prog}: {plain(message)}\n")
+
+
+class _Version(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *_rest: object) -> None:
+        from importlib.metadata import version
+
+        print(f"strata {version('strata-notes')}")
+        parser.exit()
+
+
+def _no_globals(place: str) -> dict[str, Any]:
+    return {f"{place}_set": [], f"{place}_vault": None}
+
+
+def _add_version(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and stop")
+
+
+def _add_globals(parser: argparse.ArgumentParser, place: str) -> None:
+    """Add what may stand before and after the verb; each place has names of its own.
+
+    A verb's parser would otherwise write its defaults over what stood before the verb.
+    """
+    parser.add_argument(
+        "--set",
+        dest=f"{place}_set",
+        metavar="KEY=VALUE",
+        type=_setting,
+        action="append",
+        default=[],
+        help="use this value of a setting for this run",
+    )
+    parser.add_argument(
+        "--vault",
+        dest=f"{place}_vault",
+        metavar="DIR",
+        help="the folder of notes (otherwise the setting vault.path)",
+    )
+
+
+def _leaf(verbs: "_Verbs[_Parser]", name: str, about: str) -> argparse.ArgumentParser:
+    found = verbs.add_parser(name, help=about, description=f"{about[0].upper()}{about[1:]}.")
+    found.allow_abbrev = False
+    _add_globals(found, "late")
+    found.add_argument("--json", action="store_true", help="print one JSON document")
+    return found
+
+
+def _add_index(verbs: "_Verbs[_Parser]") -> None:
+    found = _leaf(verbs, "index", "bring the index of a folder of notes up to date")
+    found.add_argument("dir", metavar="DIR", nargs="?", help="the folder of notes")
+
+
+def _add_search(verbs: "_Verbs[_Parser]") -> None:
+    found = _leaf(verbs, "search", "find passages by words and by meaning")
+    found.add_argument("query", metavar="QUERY")
+    found.add_argument("-k", type=_count, metavar="N", help="how many passages")
+
+
+def _add_ask(verbs: "_Verbs[_Parser]") -> None:
+    found = _leaf(verbs, "ask", "answer a question, citing the notes it rests on")
+    found.add_argument("question", metavar="QUESTION", help="- reads it from standard input")
+    found.add_argument("--mode", choices=("chat", "vault"), default="vault")
+    found.add_argument("--model", metavar="NAME", help="in place of the setting chat.model")
+    found.add_argument("--session", metavar="ID", help="the chat to go on with")
+    found.add_argument("--no-index", action="store_true", help="leave the index as it is")
+    found.add_argument(
+        "--dry-run", action="store_true", help="show what would be sent; send and store nothing"
+    )
+
+
+def _add_context(verbs: "_Verbs[_Parser]") -> None:
+    found = _leaf(verbs, "context", "show what the model saw, or would see next")
+    found.add_argument("--session", metavar="ID", help="the chat (otherwise the one used last)")
+    when = found.add_mutually_exclusive_group()
+    when.add_argument("--last", action="store_true", help="the last request (as without this)")
+    when.add_argument("--next", action="store_true", help="the next request, as it stands")
+    found.add_argument("--full", action="store_true", help="with the request itself")
+
+
+def _add_settings(verbs: "_Verbs[_Parser]") -> None:
+    about = "read and change the settings"
+    actions = verbs.add_parser("settings", help=about, description=about).add_subparsers(
+        dest="action", metavar="ACTION", required=True
+    )
+    _leaf(actions, "list", "show every setting with its value")
+    _leaf(actions, "get", "show the value of a setting").add_argument("key", metavar="KEY")
+    change = _leaf(actions, "set", "change a setting for good")
+    change.add_argument("key", metavar="KEY")
+    change.add_argument("value", metavar="VALUE", type=parse_value)
+    _leaf(actions, "path", "show where the settings are written")
+
+
+def _add_sessions(verbs: "_Verbs[_Parser]") -> None:
+    about = "list and read the chats"
+    actions = verbs.add_parser("sessions", help=about, description=about).add_subparsers(
+        dest="action", metavar="ACTION", required=True
+    )
+    _leaf(actions, "list", "list the chats, the one used last first")
+    _leaf(actions, "show", "show a chat").add_argument("session", metavar="ID")
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    key, equals, value = text.partition("=")
+    if not equals or not key:
+        raise argparse.ArgumentTypeError(f"{text} is not KEY=VALUE")
+    return key, parse_value(value)
+
+
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= _MOST_HITS:
+        raise argparse.ArgumentTypeError(f"{text} is not a number from 1 to {_MOST_HITS:,}")
+    return int(text)

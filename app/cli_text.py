@@ -1,0 +1,162 @@
+"""How results read to a person; no control character of a note or a model reaches the terminal."""
+
+import re
+import shutil
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from app.transcript import Transcript
+    from chains.events import AskResult
+    from vault.indexer import IndexProgress, IndexReport
+    from vault.search import SearchResult
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_SNIPPET_LINES = 4
+
+
+def plain(text: str) -> str:
+    """Return a text in which control characters, other than tab and line end, can be seen."""
+    return _CONTROL.sub(lambda match: f"\\x{ord(match.group()):02x}", text)
+
+
+def place(path: str, lines: Sequence[int] | None) -> str:
+    """Return where something stands, as `path:first-last`."""
+    name = plain(path).replace("\n", "\\n")
+    if not lines:
+        return name
+    first, last = lines
+    return f"{name}:{first}" if first == last else f"{name}:{first}-{last}"
+
+
+class ProgressLine:
+    """One line on standard error that is written over; nothing where that is no terminal."""
+
+    def __init__(self) -> None:
+        self._is_shown = sys.stderr is not None and sys.stderr.isatty()
+        self._width = 0
+
+    def show(self, text: str) -> None:
+        """Put this text in place of what stood there."""
+        if self._is_shown:
+            room = shutil.get_terminal_size().columns - 1
+            line = plain(text).replace("\n", " ")[:room]
+            sys.stderr.write(f"\r{line.ljust(self._width)}")
+            sys.stderr.flush()
+            self._width = len(line)
+
+    def clear(self) -> None:
+        """Take the line away."""
+        if self._width:
+            sys.stderr.write(f"\r{' ' * self._width}\r")
+            sys.stderr.flush()
+            self._width = 0
+
+
+def progress(at: "IndexProgress") -> str:
+    """Return how far indexing is."""
+    if at.total:
+        return f"Reading your notes: {at.done:,} of {at.total:,}  {at.path}"
+    return "Reading your notes"
+
+
+def index_report(report: "IndexReport") -> Iterator[str]:
+    """Return what indexing did, line by line."""
+    if not report.is_complete:
+        yield "Indexing stopped. Search covers what is done; the next run goes on from here."
+    if not report.notes and not report.failed:
+        yield "No notes in this folder yet. Add Markdown files, or choose another folder."
+        return
+    changes = {
+        "added": report.added,
+        "changed": report.changed,
+        "removed": report.removed,
+        "renamed": report.renamed,
+    }
+    said = ", ".join(f"{n:,} {what}" for what, n in changes.items() if n) or "nothing changed"
+    yield f"{report.notes:,} notes indexed: {said}."
+    yield (
+        f"{report.chunks:,} passages, {report.embedded_chunks:,} of them embedded now, "
+        f"in {report.seconds:.1f} s."
+    )
+    if report.excluded:
+        yield f"{len(report.excluded):,} left out by a rule."
+    for path, reason in report.failed:
+        yield f"Could not be read: {place(path, None)}: {plain(reason)}"
+
+
+def search_result(result: "SearchResult") -> Iterator[str]:
+    """Return the hits, each with its place and its first lines."""
+    if not result.hits:
+        yield f'Nothing found for "{plain(result.query)}". Try fewer words.'
+    for number, hit in enumerate(result.hits, start=1):
+        heading = " › ".join(hit.heading) or hit.title
+        yield f"{number}. {place(hit.path, hit.lines)}  {plain(heading)}"
+        lines = [line for line in plain(hit.text).splitlines() if line.strip()]
+        yield from (f"   {line}" for line in lines[:_SNIPPET_LINES])
+        yield ""
+
+
+def sources(result: "AskResult") -> Iterator[str]:
+    """Return what an answer rests on, and what of it could not be found there."""
+    yield ""
+    if result.mode == "vault":
+        yield "Sources" if result.citations else "This answer cites no note."
+    shown = dict.fromkeys(
+        f"[{c.n}] {place(c.path, c.lines)}  {plain(' › '.join(c.heading))}".rstrip()
+        for c in sorted(result.citations, key=lambda citation: citation.n)
+    )
+    yield from shown
+    for claim in result.unverified:
+        number = "" if claim.n is None else f"[{claim.n}] "
+        quote = "" if claim.quote is None else f'"{plain(claim.quote)}": '
+        yield f"Not verified: {number}{quote}{plain(claim.reason)}"
+    if result.status == "interrupted":
+        yield "Interrupted. What had arrived is kept."
+    yield ""
+    yield f"Chat {result.session} · {plain(result.model)} · {_fill(result.context)}"
+
+
+def _fill(context: Mapping[str, Any]) -> str:
+    return f"{context['used']:,} of {context['budget']:,} tokens"
+
+
+def layer_table(context: Mapping[str, Any]) -> Iterator[str]:
+    """Return what each layer of a request holds, as a small table."""
+    for layer, use in context["layers"].items():
+        yield f"  {layer:<3}{use['tokens']:>12,}"
+    yield f"  {'sum':<3}{context['used']:>12,} of {context['budget']:,} tokens"
+
+
+def transcript(chat: "Transcript") -> Iterator[str]:
+    """Return a chat as it is read."""
+    from app.transcript import AnswerItem, UserItem
+
+    yield plain(chat.title)
+    for item in chat.items:
+        yield ""
+        match item:
+            case UserItem():
+                yield f"You, {item.time}"
+                yield plain(item.text)
+            case AnswerItem():
+                yield f"{plain(item.model)}, {item.time}"
+                yield plain(item.text) or f"({item.status})"
+                yield from (f"[{c.n}] {place(c.path, c.lines)}" for c in item.citations)
+            case _:
+                yield f"--- {item.turns:,} turns above are not sent any more ({item.reason}) ---"
+
+
+def setting_lines(listing: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Return every setting with its value, where that comes from, and what it is for."""
+    for item in listing:
+        yield f"{item['key']} = {value(item['value'])}  ({item['source']})"
+        yield f"    {item['help']}"
+
+
+def value(found: object) -> str:
+    """Return a setting's value on one line."""
+    import json
+
+    return plain(found) if isinstance(found, str) else json.dumps(found, ensure_ascii=False)

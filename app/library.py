@@ -1,0 +1,145 @@
+"""The open folder of notes, and the index over it, which lies among Strata's own files."""
+
+import queue
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.paths import Paths, make_private_folder
+from chains.cancel import CancelToken
+from chains.concurrency import WorkerPool
+from chains.events import IndexProgressed
+from vault.errors import VaultMissing, VaultUnreadable
+from vault.indexer import IndexReport
+from vault.notes import Note
+from vault.search import SearchResult
+from vault.store import NoteState, VaultIndex
+
+
+@dataclass(frozen=True)
+class IndexFinished:
+    """The index is up to date, or stands where it was stopped."""
+
+    report: IndexReport
+
+
+class Library:
+    """A folder of notes with its index; safe to use from several threads."""
+
+    def __init__(self, root: Path, index_dir: Path, exclude: Sequence[str]) -> None:
+        self.root = root
+        self.index_dir = index_dir
+        self._index = VaultIndex(root, index_dir, exclude)
+        self._workers = WorkerPool(1)
+        self._waiting = 0
+
+    @classmethod
+    def open(cls, folder: Path, paths: Paths, exclude: Sequence[str] = ()) -> "Library":
+        """Open a folder of notes; nothing in it is written.
+
+        Raises:
+            VaultMissing: there is no folder there.
+            VaultUnreadable: it may not be read.
+            OSError: the place of the index cannot be made.
+        """
+        root = check_folder(folder)
+        index_dir = paths.index_of(root)
+        make_private_folder(index_dir)
+        return cls(root, index_dir, exclude)
+
+    @property
+    def note_count(self) -> int:
+        """How many notes are indexed."""
+        return self._index.note_count
+
+    @property
+    def indexed_at(self) -> str | None:
+        """When the last whole update ended, ISO 8601, UTC; None before the first."""
+        return self._index.indexed_at
+
+    @property
+    def is_updating(self) -> bool:
+        """Whether the index is being brought up to date by this process."""
+        return self._waiting > 0
+
+    def update(self, cancel: CancelToken) -> Iterator[IndexProgressed | IndexFinished]:
+        """Bring the index up to date; the last item is `IndexFinished`, also after a cancel.
+
+        Raises:
+            VaultError: it could not be done; what was indexed before is still there.
+        """
+        items: queue.SimpleQueue[IndexProgressed | IndexFinished | BaseException] = (
+            queue.SimpleQueue()
+        )
+        watched = CancelToken()
+        forget = cancel.on_cancel(watched.cancel)
+
+        def work() -> None:
+            try:
+                report = self._index.update(
+                    lambda progress: items.put(IndexProgressed(progress)),
+                    lambda: watched.is_cancelled,
+                )
+                items.put(IndexFinished(report))
+            except BaseException as error:  # noqa: BLE001 (it is raised where it is waited for)
+                items.put(error)
+
+        self._waiting += 1
+        try:
+            self._workers.submit(work)
+            yield from _until_finished(items)
+        finally:
+            self._waiting -= 1
+            forget()
+            watched.cancel()
+
+    def search(self, query: str, k: int) -> SearchResult:
+        """Find the best `k` passages by words and by meaning."""
+        return self._index.search(query, k)
+
+    def notes(self) -> tuple[NoteState, ...]:
+        """Return what is known of every file in the folder."""
+        return self._index.notes()
+
+    def read_note(self, path: str) -> Note:
+        """Return a note as it is on the disk now."""
+        return self._index.read_note(path)
+
+    def health(self) -> list[tuple[str, bool, str]]:
+        """Check the parts of the index: name, whether it is well, details."""
+        return self._index.health()
+
+    def close(self) -> None:
+        """End the child processes and let go of the index."""
+        self._index.close()
+
+
+def check_folder(folder: Path) -> Path:
+    """Return the folder's full path.
+
+    Raises:
+        VaultMissing: there is no folder there.
+        VaultUnreadable: it may not be read.
+    """
+    try:
+        root = folder.expanduser().resolve(strict=True)
+        next(root.iterdir(), None)
+    except NotADirectoryError as error:
+        raise VaultMissing(f"{folder} is a file, not a folder of notes.") from error
+    except PermissionError as error:
+        raise VaultUnreadable(f"The folder {folder} may not be read.") from error
+    except (OSError, RuntimeError) as error:  # RuntimeError: a home folder that cannot be found
+        raise VaultMissing(f"There is no folder at {folder}.") from error
+    return root
+
+
+def _until_finished(
+    items: "queue.SimpleQueue[IndexProgressed | IndexFinished | BaseException]",
+) -> Iterator[IndexProgressed | IndexFinished]:
+    while True:
+        item = items.get()
+        if isinstance(item, BaseException):
+            raise item
+        yield item
+        if isinstance(item, IndexFinished):
+            return

@@ -1,0 +1,85 @@
+"""The log file: what happened, without note text and without any key.
+
+It takes what the program's own packages say. Libraries are not asked: what they say on a failure
+may hold a whole request.
+"""
+
+import logging
+import os
+import re
+from io import TextIOWrapper
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+
+from app.paths import make_private_folder
+
+PACKAGES = ("app", "chains", "context", "ui", "vault")
+_MAX_BYTES = 1_000_000
+_OLDER_FILES = 3
+_hidden: set[str] = set()
+# What looks like a key, whoever wrote it: bearer tokens, sk-… and the like, key=… and "key": "…".
+_KEY = re.compile(
+    r"(?i)(bearer\s+|\b(?:api[-_]?key|x-api-key|authorization|token)[\"']?\s*[:=]\s*[\"']?)"
+    r"[^\s\"',;]{6,}|\b(?:sk|pk|gsk|xai|hf|AIza)[-_][A-Za-z0-9_\-]{8,}|\bAIza[A-Za-z0-9_\-]{20,}"
+)
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def hide(key: str) -> None:
+    """Never let this text stand in the log, however it gets there."""
+    if len(key) >= 4:  # shorter ones are no keys, and would make holes in ordinary words
+        _hidden.add(key)
+
+
+def redact(text: str) -> str:
+    """Return a text without any key that is known or looks like one."""
+    for key in _hidden:
+        text = text.replace(key, "[key]")
+    return _KEY.sub(lambda match: (match.group(1) or "") + "[key]", text)
+
+
+def start_log(path: Path) -> None:
+    """Write what the program's packages say to a file of this user alone; older files are kept.
+
+    Calling it again changes the file.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    stop_log()
+    make_private_folder(path.parent)
+    handler = _PrivateFile(path, maxBytes=_MAX_BYTES, backupCount=_OLDER_FILES, encoding="utf-8")
+    handler.setFormatter(_Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    for name in PACKAGES:
+        logger = logging.getLogger(name)
+        logger.addHandler(handler)
+        logger.setLevel(logging.INFO)
+
+
+def stop_log() -> None:
+    """Close the file."""
+    for name in PACKAGES:
+        logger = logging.getLogger(name)
+        for handler in [h for h in logger.handlers if isinstance(h, _PrivateFile)]:
+            logger.removeHandler(handler)
+            handler.close()
+
+
+class _PrivateFile(RotatingFileHandler):
+    def _open(self) -> TextIOWrapper:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+        handle = os.open(self.baseFilename, flags, 0o600)
+        return TextIOWrapper(os.fdopen(handle, "ab"), self.encoding, errors="replace")
+
+
+class _Formatter(logging.Formatter):
+    default_msec_format = "%s.%03d"
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 (the name it overrides)
+        # A path may hold a line end: one message stays one line, so that none can be forged.
+        record.message = record.message.replace("\n", "\\n")
+        return super().formatMessage(record)
+
+    def format(self, record: logging.LogRecord) -> str:
+        text = redact(super().format(record))
+        return _CONTROL.sub(lambda match: f"\\x{ord(match.group()):02x}", text)

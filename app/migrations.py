@@ -1,0 +1,70 @@
+"""The steps that bring `state.db` from any earlier form to the present one.
+
+Each is named for what it does, runs once, in order, in a transaction of its own; `user_version`
+counts those done. A step is never changed after it has been released.
+"""
+
+import sqlite3
+from collections.abc import Callable
+
+
+def m001_last_requests(connection: sqlite3.Connection) -> None:
+    """Keep the last request of each turn: its report, its body, what went on the wire."""
+    connection.execute(
+        """
+        CREATE TABLE request (
+            session TEXT NOT NULL,
+            turn TEXT NOT NULL,
+            number INTEGER NOT NULL,
+            report BLOB NOT NULL,
+            body BLOB NOT NULL,
+            wire BLOB,
+            PRIMARY KEY (session, turn)
+        ) WITHOUT ROWID
+        """
+    )
+
+
+def m002_list_of_chats(connection: sqlite3.Connection) -> None:
+    """Remember what the list shows of a chat, so that listing reads only files that changed."""
+    connection.execute(
+        """
+        CREATE TABLE chat (
+            session TEXT PRIMARY KEY,
+            size INTEGER NOT NULL,
+            mtime_ns INTEGER NOT NULL,
+            info TEXT NOT NULL
+        ) WITHOUT ROWID
+        """
+    )
+
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
+    m001_last_requests,
+    m002_list_of_chats,
+)
+
+
+def migrate(connection: sqlite3.Connection) -> None:
+    """Run the steps that have not been run yet.
+
+    Raises:
+        sqlite3.Error: a step failed; those before it hold.
+    """
+    while _version(connection) < len(MIGRATIONS):
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            done = _version(connection)  # another process may have been faster
+            if done < len(MIGRATIONS):
+                MIGRATIONS[done](connection)
+                connection.execute(f"PRAGMA user_version = {done + 1}")
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    return int(version)

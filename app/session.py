@@ -1,0 +1,157 @@
+"""One chat: its log in memory, and the file that it is appended to."""
+
+import logging
+import os
+import secrets
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from app.durable import create_synced, write_synced
+from app.errors import InvalidRequest, StorageFailed, storage_errors
+from app.paths import make_private_folder
+from app.session_file import LoadedLog, encode_line
+from app.state_db import StateDB, StoredRequest
+from context.entries import Entry, MessageEntry, SessionHeader
+from context.replay import active_path
+
+_log = logging.getLogger(__name__)
+
+
+class Session:
+    """One chat. It is written through the handle that holds its lock, or only read.
+
+    A new chat gets its file with its first entries, so that a question that is refused leaves none.
+    """
+
+    def __init__(
+        self, path: Path, log: LoadedLog, state: StateDB, handle: int | None, is_new: bool = False
+    ) -> None:
+        self._file = path
+        self._log = log
+        self._state = state
+        self._handle = handle
+        self._is_new = is_new
+        self._ids = {entry.id for entry in log.entries}
+        self._active: tuple[Entry, ...] | None = None
+
+    @property
+    def id(self) -> str:
+        """The chat's id, which is the name of its file."""
+        return self._log.header.id
+
+    @property
+    def header(self) -> SessionHeader:
+        """What the first line says: when, and over which notes."""
+        return self._log.header
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether there is a file of it."""
+        return not self._is_new
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What of the file was skipped or mended, one sentence each."""
+        return self._log.problems
+
+    @property
+    def log(self) -> LoadedLog:
+        """Everything that is in the file."""
+        return self._log
+
+    def path(self) -> tuple[Entry, ...]:
+        """Return the active path, from the root to the active leaf."""
+        if self._active is None:
+            self._active = active_path(self._log.entries)
+        return self._active
+
+    def append(self, entries: Sequence[Entry]) -> None:
+        """Write entries in one write, and return once they are on the disk.
+
+        Raises:
+            InvalidRequest: the chat was opened for reading.
+            StorageFailed: they could not be written; the file is as it was.
+        """
+        lines = b"".join(encode_line(entry.to_dict()) for entry in entries)
+        with storage_errors(self._file):
+            if self._is_new:
+                make_private_folder(self._file.parent)
+                self._handle = create_synced(self._file, encode_line(self.header.to_dict()) + lines)
+                self._is_new = False
+            elif self._handle is None:
+                raise InvalidRequest(f"The chat {self.id} was opened for reading only.")
+            else:
+                write_synced(self._handle, lines)
+        self._log = self._log.with_entries(entries)
+        self._active = None
+        self._ids.update(entry.id for entry in entries)
+
+    def new_id(self) -> str:
+        """Return an entry id that is not in use, eight hexadecimal digits."""
+        while (candidate := secrets.token_hex(4)) in self._ids:
+            pass
+        self._ids.add(candidate)
+        return candidate
+
+    def now(self) -> str:
+        """Return the time, ISO 8601, UTC."""
+        return now()
+
+    def previous_body(self) -> Mapping[str, Any] | None:
+        """Return the neutral body of the newest request of this path that is kept."""
+        for turn in reversed(turn_ids(self.path())):
+            if (kept := self.kept_request(turn)) is not None:
+                return kept.body
+        return None
+
+    def last_request(self) -> StoredRequest | None:
+        """Return the last request of this path's last turn; None where it is not kept."""
+        asked = turn_ids(self.path())
+        return self.kept_request(asked[-1]) if asked else None
+
+    def kept_request(self, turn: str) -> StoredRequest | None:
+        """Return the last request of a turn; None where it is not kept."""
+        try:
+            return self._state.request(self.id, turn)
+        except StorageFailed as error:
+            _log.warning("No request can be looked up: %s", error)
+            return None
+
+    def save_request(
+        self,
+        turn: str,
+        request: int,
+        report: dict[str, Any],
+        body: dict[str, Any],
+        wire: dict[str, Any] | None,
+    ) -> None:
+        """Keep what was sent; where that fails the turn goes on, since it can be built again."""
+        try:
+            self._state.save_request(StoredRequest(self.id, turn, request, report, body, wire))
+        except StorageFailed as error:
+            _log.warning("The request of turn %s is not kept: %s", turn, error)
+
+    def close(self) -> None:
+        """Let go of the lock."""
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None
+
+    def __enter__(self) -> "Session":
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self.close()
+
+
+def turn_ids(path: Sequence[Entry]) -> tuple[str, ...]:
+    """Return the turns of a path, each once, in the order in which they were asked."""
+    asked = (e for e in path if isinstance(e, MessageEntry) and e.message.role == "user")
+    return tuple(dict.fromkeys(entry.turn_id for entry in asked))
+
+
+def now() -> str:
+    """Return the time, ISO 8601, UTC, to the millisecond."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

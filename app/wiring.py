@@ -1,0 +1,52 @@
+"""The one place where the parts are put together."""
+
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+
+from app.assistant import Assistant
+from app.log import start_log
+from app.paths import Paths
+from app.session_store import SessionStore
+from app.settings_file import SettingsStore
+from app.state_db import StateDB
+
+_log = logging.getLogger(__name__)
+
+
+def build(paths: Paths, overrides: Mapping[str, object] | None = None) -> Assistant:
+    """Return an assistant with nothing open yet; its folders need not exist.
+
+    Args:
+        paths: where Strata's own files lie.
+        overrides: settings for this run alone, by key.
+
+    Raises:
+        BadSetting: an override names no setting or is out of its range.
+    """
+    settings = SettingsStore(paths.settings_file, overrides)
+    sessions = SessionStore(paths.sessions, StateDB(paths.state_db))
+    return Assistant(paths, settings, sessions)
+
+
+def open_log(paths: Paths) -> None:
+    """Begin the log, unless its place cannot be written, which stops nothing else."""
+    try:
+        start_log(paths.log_file)
+    except OSError as error:
+        _log.warning("There is no log: %s", error)
+
+
+def folder_of(assistant: Assistant, named: str | None, session: str | None = None) -> Path | None:
+    """Return the folder of notes to open.
+
+    Args:
+        assistant: knows the settings and the chats.
+        named: what this run was told; it comes first.
+        session: the chat to go on with, whose own folder comes before the setting's.
+    """
+    if named is not None:
+        return Path(named)
+    own = None if session is None else assistant.sessions.read(session).header.vault
+    chosen = own or assistant.settings.values.vault_path
+    return Path(chosen) if chosen else None
