@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from context.draft import Draft
-from context.frozen import canonical_json
+from context.frozen import compact_json
 from context.layers import Layer
 from context.messages import Message
 from context.report import Prefix
@@ -33,11 +33,15 @@ class Continuation:
     reused: frozenset[Layer] = frozenset()
 
 
-def continuation(draft: Draft, previous: Mapping[str, object] | None) -> Continuation:
+def continuation(
+    draft: Draft, previous: Mapping[str, object] | None, newly_dropped: int
+) -> Continuation:
     """Compare a request with the previous one on its path.
 
     Args:
-        previous: that request's neutral body; `None` for the first request.
+        draft: the request as it will be sent.
+        previous: the previous request's neutral body; `None` for the first request.
+        newly_dropped: how many turns leave with this request.
     """
     digest = prefix_hash(draft)
     if previous is None:
@@ -51,7 +55,8 @@ def continuation(draft: Draft, previous: Mapping[str, object] | None) -> Continu
     if not same_system:
         reasons.append(INSTRUCTIONS_CHANGED)
     if same < before.stable:
-        reasons.append(_why(before.messages[: before.stable], draft.history_messages, same))
+        gone = before.messages[: before.stable]
+        reasons.append(_why(gone, draft.history_messages, same, newly_dropped))
     reused = _reused(draft, same_tools, same_system, 0 if same < before.stable else same)
     tokens = sum(draft.layers[layer] for layer in reused if layer is not Layer.L4)
     if same_tools and same_system:
@@ -61,15 +66,11 @@ def continuation(draft: Draft, previous: Mapping[str, object] | None) -> Continu
 
 def prefix_hash(draft: Draft) -> str:
     """Return a hash of tools, instructions and history that changes when their bytes do."""
-    digest = hashlib.sha256()
-    parts = [
-        [tool.to_dict() for tool in draft.preamble.tools],
-        draft.preamble.system.compiled,
-        *(message_body(message) for message in draft.history_messages),
-    ]
-    for part in parts:
-        digest.update(canonical_json(part).encode("utf-8", "surrogatepass"))
-        digest.update(b"\n")
+    tools = [tool.to_dict() for tool in draft.preamble.tools]
+    before = compact_json([tools, draft.preamble.system.compiled])
+    digest = hashlib.sha256(before.encode("utf-8", "surrogatepass"))
+    for message in draft.history_messages:
+        digest.update(message.digest)
     return digest.hexdigest()
 
 
@@ -122,36 +123,31 @@ def _is_same(earlier: object, message: Message) -> bool:
     return bool(earlier.get("content") == message_body(message)["content"])
 
 
-def _why(before: Sequence[object], now: Sequence[Message], same: int) -> str:
+def _why(before: Sequence[object], now: Sequence[Message], same: int, newly_dropped: int) -> str:
     """Name what happened to the history, from how the two differ."""
-    if not now or (same == 0 and (gone := _position(before, now[0]))):
-        return _dropped(before if not now else before[:gone])
+    gone = _position(before, now[0]) if now else len(before)
+    if same == 0 and gone:
+        return _dropped(sum(_role(message) == "user" for message in before[:gone]))
+    if newly_dropped:
+        return _dropped(newly_dropped)
     if same == 0 and any(_is_same(before[0], message) for message in now):
         return TURNS_BACK
-    return _changed_answer(before[same], now[same]) if same < len(now) else HISTORY_CHANGED
+    return _changed_message(before[same], now[same]) if same < len(now) else HISTORY_CHANGED
 
 
 def _position(before: Sequence[object], message: Message) -> int:
     return next((at for at, earlier in enumerate(before) if _is_same(earlier, message)), 0)
 
 
-def _dropped(gone: Sequence[object]) -> str:
-    turns = sum(_role(message) == "user" for message in gone)
+def _dropped(turns: int) -> str:
     return "a turn was dropped" if turns == 1 else f"{turns} turns were dropped"
 
 
-def _changed_answer(earlier: object, message: Message) -> str:
+def _changed_message(earlier: object, message: Message) -> str:
     content = earlier.get("content") if isinstance(earlier, Mapping) else None
-    if _role(earlier) != "assistant" or message.role != "assistant" or not isinstance(content, str):
+    if message.role != "assistant" or not isinstance(content, str):
         return HISTORY_CHANGED
-    shared = len(_common_text(content, message.text))
-    if shared < min(len(content), len(message.text)) // 2:
+    half = min(len(content), len(message.text)) // 2
+    if content[:half] != message.text[:half]:
         return HISTORY_CHANGED
     return ANSWER_SHORTENED if len(message.text) < len(content) else ANSWER_RESTORED
-
-
-def _common_text(first: str, second: str) -> str:
-    for at, (left, right) in enumerate(zip(first, second, strict=False)):
-        if left != right:
-            return first[:at]
-    return first[: len(second)]

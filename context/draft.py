@@ -40,11 +40,6 @@ def preamble(system: System, tools: tuple[ToolDefinition, ...], counter: TokenCo
     return Preamble(system, tools, counter)
 
 
-def segment_tokens(segment: Segment, counter: TokenCounter) -> int:
-    """Return what a segment takes on the wire, the line end behind it included."""
-    return counter.count(segment.render() + "\n")
-
-
 @dataclass(frozen=True)
 class Tail:
     """The last message of a request: the segments of this turn, then what the user typed.

@@ -78,8 +78,3 @@ def thaw_mapping(value: Mapping[str, object]) -> dict[str, object]:
 def compact_json(value: object) -> str:
     """Return the value as JSON without blanks, not ASCII-escaped, in the order of its keys."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-def canonical_json(value: object) -> str:
-    """Return the value as compact JSON with sorted keys: equal values give equal text."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)

@@ -11,7 +11,7 @@ from typing import Final
 
 from context.cache import message_body
 from context.carry_forward import truncate_with_ellipsis
-from context.draft import Draft, MeasuredTurn, segment_tokens
+from context.draft import Draft, MeasuredTurn
 from context.envelope import ContextEnvelope
 from context.errors import UnguardedRequest
 from context.frozen import thaw_mapping
@@ -19,7 +19,7 @@ from context.history import CUT_TO, FittedTurns, fit_for_now, fit_turns, fit_wit
 from context.layers import Layer, Segment
 from context.messages import Message, Part, TextPart
 from context.report import ContextReport, LeftOut
-from context.tokens import TokenCounter, count_message
+from context.tokens import TokenCounter, count_message, count_segment
 
 SHORT_ANSWER_CHARS: Final = 2_000
 
@@ -84,6 +84,7 @@ def enforce(draft: Draft, budget: int, standing_tail: int) -> GuardReport:
     """Make a draft fit its budget, leaving out the least valuable first.
 
     Args:
+        draft: what the request would be.
         budget: what the request may hold.
         standing_tail: what the history has to leave free for tails beyond this request; a cut that
             stays is measured against it, a cut for this request alone against the real tail.
@@ -150,7 +151,7 @@ def turns_left_out(dropped: Sequence[MeasuredTurn], reason: str) -> LeftOut:
 
 def segment_left_out(segment: Segment, reason: str, counter: TokenCounter) -> LeftOut:
     """Return the record of a segment that a request does not hold."""
-    return LeftOut(segment.layer, (segment.id,), 0, segment_tokens(segment, counter), reason)
+    return LeftOut(segment.layer, (segment.id,), 0, count_segment(segment, counter), reason)
 
 
 def _cut_history(passing: _Passing) -> _Passing:

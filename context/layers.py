@@ -5,9 +5,10 @@ rendered text is never parsed back into segments.
 """
 
 import html
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import Final, Literal, Self, cast, get_args
 
 from context.errors import MalformedEntry
@@ -92,6 +93,11 @@ class Segment:
         """The text as it stands in its source."""
         text = self.content.replace("&lt;", "<").replace("&gt;", ">")
         return text.replace("&amp;", "&")
+
+    @cached_property
+    def token_counts(self) -> dict[Hashable, int]:
+        """What each counter found, so that a segment is counted once; see `context.tokens`."""
+        return {}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, object]) -> Self:

@@ -1,12 +1,13 @@
 """Messages and their parts: the values that logs, envelopes and requests are made of."""
 
-from collections.abc import Callable, Mapping
+import hashlib
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Literal, Self, cast, get_args
 
 from context.errors import MalformedMessage
-from context.frozen import FrozenMapping, thaw_mapping
+from context.frozen import FrozenMapping, compact_json, thaw_mapping
 
 Role = Literal["system", "user", "assistant", "tool"]
 ROLES: Final[tuple[str, ...]] = get_args(Role)
@@ -133,6 +134,18 @@ class Message:
             content = [part.to_dict() for part in self.content]
         data: dict[str, object] = {"role": self.role, "content": content}
         return data if self.id is None else {**data, "id": self.id}
+
+    @cached_property
+    def token_counts(self) -> dict[Hashable, int]:
+        """What each counter found, so that a message is counted once; see `context.tokens`."""
+        return {}
+
+    @cached_property
+    def digest(self) -> bytes:
+        """A hash of what goes on the wire, role and content."""
+        content = self.content if isinstance(self.content, str) else self.to_dict()["content"]
+        text = compact_json([self.role, content])
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
     @cached_property
     def text(self) -> str:

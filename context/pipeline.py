@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from context.budget import budget_tokens, output_reserve, window
 from context.cache import Continuation, continuation
-from context.draft import Draft, MeasuredTurn, Tail, preamble, segment_tokens
+from context.draft import Draft, MeasuredTurn, Tail, preamble
 from context.entries import DropEntry, Entry
 from context.envelope import ContextEnvelope, Messages, RequestMeta, System, SystemPart
 from context.errors import BadInputs, ContextOverflow
@@ -30,7 +30,7 @@ from context.layers import Layer, Segment
 from context.messages import ToolDefinition
 from context.replay import Turn, turns
 from context.report import ContextReport, LayerUse, LeftOut, Room, SegmentUse, When
-from context.tokens import TokenCounter, factor_for
+from context.tokens import TokenCounter, count_segment, factor_for
 from context.turn_context import fit_passages, standing_tail
 
 Mode = Literal["send", "preview"]
@@ -200,7 +200,8 @@ def _report(
     inputs: PrepareInputs, room: Room, base: _Base, guarded: GuardReport, when: When
 ) -> ContextReport:
     draft = guarded.draft
-    continued = continuation(draft, inputs.previous)
+    newly_dropped = sum(left_out.turns for left_out in guarded.left_out)
+    continued = continuation(draft, inputs.previous, newly_dropped)
     return ContextReport(
         session=inputs.session,
         when=when,
@@ -250,7 +251,7 @@ def _segments(base: _Base, guarded: GuardReport) -> tuple[SegmentUse, ...]:
     unfit = {segment.id for segment in base.unfit}
     uses = []
     for segment in base.found:
-        tokens = segment_tokens(segment, counter)
+        tokens = count_segment(segment, counter)
         if segment.id in sent:
             uses.append(SegmentUse(segment, tokens, tokens, "full"))
         else:

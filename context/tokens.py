@@ -7,9 +7,10 @@ reported more than was estimated.
 
 import math
 from collections.abc import Sequence
-from typing import Final, Protocol, runtime_checkable
-from weakref import WeakKeyDictionary
+from dataclasses import dataclass
+from typing import ClassVar, Final, Protocol, runtime_checkable
 
+from context.layers import Segment
 from context.messages import (
     ImagePart,
     Message,
@@ -60,6 +61,7 @@ class TokenCounter(Protocol):
         """Counters are told apart by what they are, as counts are remembered by counter."""
 
 
+@dataclass(frozen=True)
 class ByteEstimator:
     """Estimates from UTF-8 bytes, for when no tokenizer is at hand.
 
@@ -68,10 +70,10 @@ class ByteEstimator:
     Source: "Budget-Aware Trimming", 7.1.
     """
 
-    name = "bytes"
-    is_exact = False
-    message_overhead = 8
-    part_overhead = 3
+    name: ClassVar[str] = "bytes"
+    is_exact: ClassVar[bool] = False
+    message_overhead: ClassVar[int] = 8
+    part_overhead: ClassVar[int] = 3
 
     def count(self, text: str) -> int:
         """Return the bytes over 3.5, rounded up, and five percent on top."""
@@ -79,17 +81,19 @@ class ByteEstimator:
         return math.ceil(math.ceil(size / BYTES_PER_TOKEN) * SAFETY)
 
 
-_memo: WeakKeyDictionary[Message, dict[TokenCounter, int]] = WeakKeyDictionary()
-
-
 def count_message(message: Message, counter: TokenCounter) -> int:
     """Return the tokens of a rendered message; each message is counted once by each counter."""
-    counts = _memo.get(message)
-    if counts is None:
-        counts = _memo[message] = {}
-    tokens = counts.get(counter)
+    tokens = message.token_counts.get(counter)
     if tokens is None:
-        tokens = counts[counter] = _count_content(message, counter)
+        tokens = message.token_counts[counter] = _count_content(message, counter)
+    return tokens
+
+
+def count_segment(segment: Segment, counter: TokenCounter) -> int:
+    """Return the tokens of a rendered segment and the line end behind it; counted once as well."""
+    tokens = segment.token_counts.get(counter)
+    if tokens is None:
+        tokens = segment.token_counts[counter] = counter.count(segment.render() + "\n")
     return tokens
 
 

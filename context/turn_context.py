@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from context.draft import Tail, segment_tokens
+from context.draft import Tail
 from context.layers import Layer, Segment
 from context.replay import Turn
+from context.tokens import count_segment
 
 PASSAGES_SHARE: Final = 0.25
 LEAST_PASSAGES_SHARE: Final = 0.10
@@ -32,7 +33,7 @@ def fit_passages(tail: Tail, budget: int) -> FittedTail:
     passages = [segment for segment in tail.segments if segment.kind == "passage"]
     if not passages:
         return FittedTail(tail)
-    sizes = [segment_tokens(segment, tail.counter) for segment in passages]
+    sizes = [count_segment(segment, tail.counter) for segment in passages]
     room, kept = _passages_room(tail, budget), len(passages)
     while kept and sum(sizes[:kept]) > room:
         kept -= 1
@@ -61,7 +62,7 @@ def _passages_room(tail: Tail, budget: int) -> int:
     question = tail.tokens[Layer.L5]
     share = max(int(budget * PASSAGES_SHARE) - question, int(budget * LEAST_PASSAGES_SHARE))
     attached = (part for part in tail.on(Layer.L3) if part.kind != "passage")
-    taken = sum(segment_tokens(segment, tail.counter) for segment in attached)
+    taken = sum(count_segment(segment, tail.counter) for segment in attached)
     return min(share, int(budget * TURN_CONTEXT_SHARE) - taken)
 
 
