@@ -164,8 +164,6 @@ class Assistant:
         session: Session | None = None
         warnings: list[str] = []
         try:
-            if not request.question.strip():
-                raise InvalidRequest("There is no question.")
             session = self._session(request)
             if request.mode == "vault" and request.update_index:
                 yield from self._freshen(cancel, warnings)
@@ -203,8 +201,7 @@ class Assistant:
         turn = self._turn(AskRequest(text, mode, model))
         if threshold is not None:
             turn = replace(turn, threshold=threshold)
-        chat = self.sessions.create(self._vault_name) if session is None else None
-        chat = chat or self.sessions.read(session)
+        chat = None if session is None else self.sessions.read(session)
         prepared = self._chain(mode, needs_notes=False).preview(turn, chat)
         return _context(prepared, full)
 
@@ -297,6 +294,8 @@ class Assistant:
             self._library = None
 
     def _session(self, request: AskRequest) -> Session:
+        if not request.question.strip():
+            raise InvalidRequest("There is no question.")
         if request.session is None:
             return self.sessions.create(self._vault_name)
         if request.dry_run:

@@ -83,7 +83,7 @@ def parse_value(text: str) -> Any:
 
 
 _ABOUT = "Chat with a folder of notes, and see exactly what the model saw."
-_Verbs = argparse._SubParsersAction  # noqa: SLF001 (argparse has no public name for it)
+_Verbs = argparse._SubParsersAction
 
 
 class _Parser(argparse.ArgumentParser):

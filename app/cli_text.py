@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from app.doctor import Check
+    from app.session_store import SessionInfo
     from app.transcript import Transcript
     from chains.events import AskResult
     from vault.indexer import IndexProgress, IndexReport
@@ -122,13 +124,6 @@ def _fill(context: Mapping[str, Any]) -> str:
     return f"{context['used']:,} of {context['budget']:,} tokens"
 
 
-def layer_table(context: Mapping[str, Any]) -> Iterator[str]:
-    """Return what each layer of a request holds, as a small table."""
-    for layer, use in context["layers"].items():
-        yield f"  {layer:<3}{use['tokens']:>12,}"
-    yield f"  {'sum':<3}{context['used']:>12,} of {context['budget']:,} tokens"
-
-
 def transcript(chat: "Transcript") -> Iterator[str]:
     """Return a chat as it is read."""
     from app.transcript import AnswerItem, UserItem
@@ -160,3 +155,19 @@ def value(found: object) -> str:
     import json
 
     return plain(found) if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
+
+
+def chats(found: "Sequence[SessionInfo]") -> Iterator[str]:
+    """Return the chats, one a line."""
+    if not found:
+        yield "No chats yet. strata ask begins one."
+    for chat in found:
+        count = "1 turn" if chat.turns == 1 else f"{chat.turns:,} turns"
+        when = chat.updated[:16].replace("T", " ")
+        yield f"{chat.session}  {when}  {count:>9}  {plain(chat.title)}"
+
+
+def checks(found: "Sequence[Check]") -> Iterator[str]:
+    """Return what the check-up found, one line each."""
+    for check in found:
+        yield f"{'ok  ' if check.ok else 'BAD '} {check.name}: {plain(check.detail)}"

@@ -171,10 +171,10 @@ def storage_errors(path: Path) -> Iterator[None]:
 
 def describe(error: BaseException) -> ErrorInfo:
     """Return the code, the sentence and the way out for any error."""
+    if isinstance(error, TurnFailed):
+        return replace(describe(error.reason), session=error.session, is_turn=True)
     message, hint, report = str(error), None, None
     match error:
-        case TurnFailed():
-            return replace(describe(error.reason), session=error.session, is_turn=True)
         case AppError():
             code, hint = error.code, error.hint
         case context.ContextOverflow():

@@ -1,0 +1,270 @@
+"""What each verb does: a use-case of the assistant, printed for a person or as one document."""
+
+import argparse
+import logging
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from typing import Any
+
+from app import cli_text
+from app.assistant import AskRequest, Assistant, IndexFinished
+from app.cli import run_settings, vault_folder
+from app.cli_output import Interruptible, Output, OutputGone
+from app.doctor import check_up
+from app.errors import InvalidRequest, NotFound, SessionMissing, describe
+from app.paths import Paths
+from app.wiring import build, folder_of, open_log
+from chains.events import AskResult, IndexProgressed, Step, TextDelta, TurnEnded, Warned
+from context.markdown import envelope_markdown, report_markdown
+from vault.errors import VaultError
+
+_log = logging.getLogger(__name__)
+FAILED = 1
+OUTPUT_GONE = 141  # as a shell reports a program that SIGPIPE ended
+INTERRUPTED = 130
+
+
+def start_window(args: argparse.Namespace, open_window: Callable[[Assistant], int]) -> int:
+    """Open the window on the chosen folder, and return its exit code."""
+    output = Output(is_json=False)
+    try:
+        _require_display()
+        paths = Paths.find()
+        open_log(paths)
+        assistant = build(paths, run_settings(args))
+        folder = folder_of(assistant, vault_folder(args))
+        try:
+            if folder is not None:
+                assistant.open_vault(folder, remember=False)
+        except (VaultError, OSError) as error:
+            if vault_folder(args) is not None:
+                raise
+            _log.warning("The folder of the last time was not opened: %s", error)
+        with closing(assistant):
+            return open_window(assistant)
+    except Exception as error:  # noqa: BLE001 (the end of the line: it is told, and logged if a bug)
+        return _fail(output, error)
+
+
+def run_verb(args: argparse.Namespace) -> int:
+    """Do what a verb says, and return the exit code."""
+    output = Output(args.json)
+    try:
+        paths = Paths.find()
+        open_log(paths)
+        assistant = build(paths, run_settings(args))
+        if args.verb not in _BEARS_DAMAGE:
+            assistant.settings.require_sound()
+        with closing(assistant), Interruptible() as run:
+            code = _VERBS[args.verb](args, assistant, output, run)
+            return code if run.exit_code is None else run.exit_code
+    except OutputGone:
+        return OUTPUT_GONE
+    except KeyboardInterrupt as error:
+        output.failure(describe(error))
+        return INTERRUPTED
+    except Exception as error:  # noqa: BLE001 (the end of the line: it is told, and logged if a bug)
+        return _fail(output, error)
+
+
+def _fail(output: Output, error: Exception) -> int:
+    info = describe(error)
+    if info.code == "internal":
+        _log.error("A bug", exc_info=error)
+    else:
+        _log.info("%s: %s", info.code, type(error).__name__)
+    output.failure(info)
+    return INTERRUPTED if info.code == "cancelled" else FAILED
+
+
+def _require_display() -> None:
+    has_one = any(
+        os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
+    )
+    if sys.platform.startswith("linux") and not has_one:
+        raise InvalidRequest(
+            "There is no display to open a window on.",
+            hint='Ask without one: strata ask "…", or see strata --help.',
+        )
+
+
+def _open_vault(args: argparse.Namespace, assistant: Assistant, session: str | None = None) -> None:
+    folder = folder_of(assistant, vault_folder(args), session)
+    if folder is not None:
+        assistant.open_vault(folder, remember=False)
+
+
+def _index(
+    args: argparse.Namespace, assistant: Assistant, output: Output, run: Interruptible
+) -> int:
+    if args.dir is not None:
+        args.late_vault = args.dir
+    _open_vault(args, assistant)
+    line = cli_text.ProgressLine()
+    for event in assistant.index(run.cancel):
+        if isinstance(event, IndexFinished):
+            line.clear()
+            output.show(event.report.to_dict, cli_text.index_report(event.report))
+        else:
+            line.show(cli_text.progress(event.progress))
+    return 0
+
+
+def _search(
+    args: argparse.Namespace, assistant: Assistant, output: Output, _run: Interruptible
+) -> int:
+    _open_vault(args, assistant)
+    result = assistant.search(_readable(args.query), args.k)
+    output.show(result.to_dict, cli_text.search_result(result))
+    return 0
+
+
+def _ask(args: argparse.Namespace, assistant: Assistant, output: Output, run: Interruptible) -> int:
+    if args.mode == "vault":
+        _open_vault(args, assistant, args.session)
+    request = AskRequest(
+        question=_question(args.question),
+        mode=args.mode,
+        model=args.model,
+        session=args.session,
+        dry_run=args.dry_run,
+        update_index=not args.no_index,
+    )
+    line = cli_text.ProgressLine()
+    for event in assistant.ask(request, run.cancel):
+        match event:
+            case IndexProgressed():
+                line.show(cli_text.progress(event.progress))
+            case Step():
+                line.show(f"{event.text}…")
+            case Warned():
+                line.clear()
+                sys.stderr.write(f"strata: {cli_text.plain(event.message)}\n")
+            case TextDelta() if not output.is_json:
+                line.clear()
+                output.write(cli_text.plain(event.text))
+            case TurnEnded():
+                line.clear()
+                output.show(event.result.to_dict, _answered(event.result, args.dry_run))
+    return 0
+
+
+def _answered(result: AskResult, is_dry: bool) -> Iterator[str]:
+    if is_dry:
+        yield report_markdown(result.context)
+    else:
+        yield ""
+        yield from cli_text.sources(result)
+
+
+def _context(
+    args: argparse.Namespace, assistant: Assistant, output: Output, _run: Interruptible
+) -> int:
+    session = args.session or assistant.sessions.newest()
+    if args.next:
+        _open_vault(args, assistant, session)
+        found: Mapping[str, Any] | None = assistant.preview(session, full=args.full)
+    elif session is None:
+        raise SessionMissing("There is no chat yet.", hint='Begin one with strata ask "…".')
+    else:
+        found = assistant.last_context(session, args.full)
+    if found is None:
+        raise NotFound(f"Nothing has been asked in the chat {session} yet.")
+    output.show(lambda: found, _context_text(found))
+    return 0
+
+
+def _context_text(found: Mapping[str, Any]) -> Iterator[str]:
+    if found["rebuilt"]:
+        yield "(rebuilt: the request itself is not kept any more)\n"
+    body = found.get("request_body")
+    text = report_markdown(found) if body is None else envelope_markdown(found, body)
+    yield cli_text.plain(text)
+
+
+def _settings(
+    args: argparse.Namespace, assistant: Assistant, output: Output, _run: Interruptible
+) -> int:
+    store = assistant.settings
+    match args.action:
+        case "list":
+            listing = store.listing()
+            output.show(lambda: {"settings": listing}, cli_text.setting_lines(listing))
+            _report_unknown(store.unknown)
+        case "get":
+            found = store.get(args.key)
+            output.show(lambda: {"key": args.key, "value": found}, [cli_text.value(found)])
+        case "set":
+            held = store.set(args.key, args.value)
+            text = f"{args.key} = {cli_text.value(held)}"
+            output.show(lambda: {"key": args.key, "value": held}, [text])
+        case _:
+            output.show(lambda: {"path": str(store.path)}, [str(store.path)])
+    return 0
+
+
+def _report_unknown(keys: tuple[str, ...]) -> None:
+    if keys:
+        said = cli_text.plain(", ".join(keys))
+        sys.stderr.write(
+            f"strata: settings.toml has keys that this version does not know: {said}\n"
+        )
+
+
+def _sessions(
+    args: argparse.Namespace, assistant: Assistant, output: Output, _run: Interruptible
+) -> int:
+    if args.action == "list":
+        chats = assistant.list_sessions()
+        output.show(lambda: {"sessions": [chat.to_dict() for chat in chats]}, cli_text.chats(chats))
+        return 0
+    chat = assistant.sessions.read(args.session)
+    for problem in chat.problems:
+        sys.stderr.write(f"strata: {cli_text.plain(problem)}\n")
+    entries = [entry.to_dict() for entry in chat.log.entries]
+    path = chat.path()
+    output.show(
+        lambda: {"session": chat.id, "leaf": path[-1].id if path else None, "entries": entries},
+        cli_text.transcript(assistant.transcript(chat.id)),
+    )
+    return 0
+
+
+def _doctor(
+    args: argparse.Namespace, assistant: Assistant, output: Output, _run: Interruptible
+) -> int:
+    checks = check_up(assistant, folder_of(assistant, vault_folder(args)))
+    is_ok = all(check.ok for check in checks)
+    output.show(
+        lambda: {"ok": is_ok, "checks": [check.to_dict() for check in checks]},
+        cli_text.checks(checks),
+    )
+    return 0 if is_ok else FAILED
+
+
+def _question(text: str) -> str:
+    if text != "-":
+        return _readable(text)
+    if sys.stdin is None:
+        return ""
+    return sys.stdin.buffer.read().decode("utf-8", "replace").removesuffix("\n")
+
+
+def _readable(text: str) -> str:
+    """Return an argument as text; bytes that are no UTF-8 become the sign for that."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+_VERBS: Mapping[str, Callable[[argparse.Namespace, Assistant, Output, Interruptible], int]] = {
+    "index": _index,
+    "search": _search,
+    "ask": _ask,
+    "context": _context,
+    "settings": _settings,
+    "sessions": _sessions,
+    "doctor": _doctor,
+}
+# These look at a damaged settings file, or mend it; all others need it sound.
+_BEARS_DAMAGE = frozenset({"settings", "doctor"})

@@ -1,0 +1,126 @@
+"""The check-up: is everything there that Strata needs, and can it be used?"""
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from chains.extractive import EXTRACTIVE
+
+from app import secrets
+from app.assistant import Assistant
+from app.errors import AppError, describe
+from app.library import Library
+from app.paths import make_private_folder
+from vault.errors import VaultError
+
+_LOW_DISK_BYTES = 500_000_000
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was looked at."""
+
+    name: str
+    ok: bool
+    detail: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return asdict(self)
+
+
+def check_up(assistant: Assistant, vault: Path | None) -> tuple[Check, ...]:
+    """Look at everything that Strata needs; nothing is sent anywhere.
+
+    Args:
+        assistant: with no folder open.
+        vault: the folder of notes that would be opened.
+    """
+    looks: tuple[Callable[[], Iterator[Check]], ...] = (
+        _python,
+        lambda: _folders(assistant),
+        lambda: _settings(assistant),
+        lambda: _chats(assistant),
+        lambda: _keys(assistant),
+        lambda: _vault(assistant, vault),
+    )
+    return tuple(check for look in looks for check in look())
+
+
+def _python() -> Iterator[Check]:
+    version = ".".join(str(part) for part in sys.version_info[:3])
+    yield Check("python", sys.version_info >= (3, 11), f"{version}, {sys.executable}")
+
+
+def _folders(assistant: Assistant) -> Iterator[Check]:
+    paths = assistant.paths
+    for name in ("config", "data", "state", "cache"):
+        folder: Path = getattr(paths, name)
+        try:
+            make_private_folder(folder)
+        except OSError as error:
+            yield Check(name, False, describe(error).message)
+            continue
+        is_usable = os.access(folder, os.R_OK | os.W_OK | os.X_OK)
+        yield Check(name, is_usable, f"{folder}{'' if is_usable else ' cannot be written'}")
+    if paths.data.is_dir():
+        free = shutil.disk_usage(paths.data).free
+        yield Check("disk", free > _LOW_DISK_BYTES, f"{free / 1e9:,.1f} GB free")
+
+
+def _settings(assistant: Assistant) -> Iterator[Check]:
+    store = assistant.settings
+    for problem in store.problems:
+        yield Check("settings", False, f"{problem} {problem.hint or ''}".strip())
+    if not store.problems:
+        unknown = f"; not known here: {', '.join(store.unknown)}" if store.unknown else ""
+        yield Check("settings", True, f"{store.path}{unknown}")
+
+
+def _chats(assistant: Assistant) -> Iterator[Check]:
+    try:
+        chats = assistant.list_sessions()
+    except AppError as error:
+        yield Check("chats", False, str(error))
+        return
+    damaged = [c.session for c in chats if assistant.sessions.read(c.session).problems]
+    note = f"; with lines that cannot be read: {', '.join(damaged)}" if damaged else ""
+    yield Check("chats", not damaged, f"{len(chats)} in {assistant.paths.sessions}{note}")
+
+
+def _keys(assistant: Assistant) -> Iterator[Check]:
+    name = secrets.keyring_name()
+    detail = name or "none on this system; keys come from the environment"
+    yield Check("keyring", True, detail)
+    model = assistant.settings.values.chat_model
+    provider = assistant.key_provider(model)
+    if model == EXTRACTIVE:
+        yield Check("model", True, "none is set: answers are quoted passages")
+    elif provider is None:
+        yield Check("model", True, f"{model}, which needs no key")
+    else:
+        has_key = assistant.has_key(provider)
+        variable = secrets.variables_for(provider)[0]
+        missing = f" has no key: enter one in the window, or set {variable}"
+        yield Check("model", has_key, f"{model}{', with a key' if has_key else missing}")
+
+
+def _vault(assistant: Assistant, vault: Path | None) -> Iterator[Check]:
+    if vault is None:
+        yield Check("vault", True, "none is chosen")
+        return
+    exclude = assistant.settings.values.vault_exclude
+    try:
+        library = Library.open(vault, assistant.paths, exclude)
+    except (VaultError, OSError) as error:
+        yield Check("vault", False, describe(error).message)
+        return
+    try:
+        yield Check("vault", True, str(library.root))
+        yield from (Check(name, ok, detail) for name, ok, detail in library.health())
+    finally:
+        library.close()

@@ -1,0 +1,90 @@
+"""What every test stands on: folders of its own, no keyring, no display, no unseen error."""
+
+import logging
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.null.Keyring"
+
+OUR_PACKAGES = ("app", "chains", "context", "ui", "vault")
+NOTES = {
+    "Welcome.md": """\
+---
+tags: [start]
+---
+# Welcome
+
+This vault belongs to the tests. It holds a few notes about a small garden.
+
+See [[Watering]] and [[garden/Tomatoes|the tomatoes]].
+""",
+    "Watering.md": """\
+# Watering
+
+## In summer
+
+Water the beds before eight in the morning. The barrel behind the shed holds 210 litres.
+
+## In winter
+
+Empty the barrel in November, or the frost will crack it.
+""",
+    "garden/Tomatoes.md": """\
+# Tomatoes
+
+| Variety | Sown | Harvest |
+|---|---|---|
+| Matina | March | July |
+| Berner Rose | March | August |
+
+Matina is the earliest of our tomatoes and ripens in July.
+""",
+    "garden/Kompost.md": """\
+# Kompost
+
+Der Kompost braucht Luft. Alle sechs Wochen wird er umgesetzt.
+""",
+    "日本語.md": "# 庭の道具\n\n剪定ばさみは納屋の赤い箱に入っています。\n",
+}
+
+
+@pytest.fixture(autouse=True)
+def strata_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Strata's own files, in a folder of this test."""
+    home = tmp_path_factory.mktemp("home") / "strata"
+    monkeypatch.setenv("STRATA_HOME", str(home))
+    return home
+
+
+@pytest.fixture(autouse=True)
+def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.endswith(("_API_KEY", "_API_BASE"))]:
+        monkeypatch.delenv(name)
+
+
+@pytest.fixture(autouse=True)
+def _no_unexpected_error(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """Fail where our own code logs an error that the test did not take out of `caplog`."""
+    yield
+    errors = [
+        record.getMessage()
+        for when in ("setup", "call")
+        for record in caplog.get_records(when)
+        if record.levelno >= logging.ERROR and record.name.split(".")[0] in OUR_PACKAGES
+    ]
+    assert not errors, f"logged as errors: {errors}"
+
+
+@pytest.fixture
+def small_vault(tmp_path: Path) -> Path:
+    """A folder with five notes about a garden, for this test alone."""
+    folder = tmp_path / "notes"
+    for name, text in NOTES.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    return folder
