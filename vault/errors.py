@@ -8,7 +8,9 @@ VaultError
 ├── IndexBusy           another process owns the index
 ├── IndexUnusable       the catalog cannot be opened or written
 ├── EmbedderFailed      the embedding model or its process
-└── VectorStoreFailed   the vector store or its process
+├── VectorStoreFailed   the vector store or its process
+├── ChildDied           a child process ended; whoever uses it starts it anew
+└── ChildRefused        a child process answered with an error
 
 Every message is one sentence for a person, ending with a way out where there is one.
 """
@@ -58,3 +60,11 @@ class EmbedderFailed(VaultError):
 
 class VectorStoreFailed(VaultError):
     """The vector store is broken, or its process ended; search goes on without it."""
+
+
+class ChildDied(VaultError):
+    """A child process ended, or did not answer in time and was ended."""
+
+
+class ChildRefused(VaultError):
+    """A child process answered a request with an error."""

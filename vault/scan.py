@@ -1,0 +1,189 @@
+"""Which files of a folder are notes, found by names and file attributes alone.
+
+No file is opened here, so nothing can block: not a FIFO, not a device, not a dead network link.
+"""
+
+import os
+import stat
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from vault.errors import VaultMissing, VaultUnreadable
+from vault.paths import is_text_name, printable
+from vault.patterns import ExcludeRules
+
+MAX_NOTE_BYTES = 20_000_000
+NOTE_SUFFIXES = (".md", ".markdown")
+
+
+@dataclass(frozen=True, slots=True)
+class FileStat:
+    """What tells, without reading it, whether a file is the one that was indexed."""
+
+    mtime_ns: int
+    size: int
+    device: int
+    inode: int
+
+
+@dataclass(frozen=True, slots=True)
+class ScanResult:
+    """The notes of a folder, and what was left out and why.
+
+    Attributes:
+        files: path to attributes, for every note that can be read.
+        unreadable_folders: folders whose notes are out of sight; they are not gone.
+        root: the attributes of the folder itself.
+    """
+
+    root: FileStat
+    files: dict[str, FileStat] = field(default_factory=dict)
+    excluded: list[tuple[str, str]] = field(default_factory=list)
+    failed: list[tuple[str, str]] = field(default_factory=list)
+    unreadable_folders: list[str] = field(default_factory=list)
+
+
+def scan(
+    root: Path,
+    exclude: Sequence[str] = (),
+    seen: Callable[[int], None] = lambda _count: None,
+) -> ScanResult:
+    """List the notes below a folder.
+
+    Dot-folders (`.trash` among them) and what is no Markdown are passed over in silence.
+
+    Args:
+        root: the vault's folder.
+        exclude: patterns as in a `.gitignore`.
+        seen: told now and then how many notes there are so far.
+
+    Raises:
+        VaultMissing: there is no such folder.
+        VaultUnreadable: it may not be listed.
+    """
+    result = ScanResult(root=_root_stat(root))
+    rules = ExcludeRules(exclude)
+    pending = [""]
+    while pending:
+        folder = pending.pop()
+        for entry, path in _entries(root, folder, result):
+            if entry.is_dir(follow_symlinks=False):
+                if not entry.name.startswith(".") and _enters(entry, path, rules, result):
+                    pending.append(path)
+            elif entry.name.lower().endswith(NOTE_SUFFIXES) or _is_folder_link(entry):
+                _note(root, entry, path, rules, result)
+        seen(len(result.files))
+    return result
+
+
+def _root_stat(root: Path) -> FileStat:
+    try:
+        info = root.stat()
+    except PermissionError as error:
+        raise VaultUnreadable(
+            f"The folder {root} may not be read; change its permissions or choose another one."
+        ) from error
+    except (OSError, ValueError) as error:
+        raise VaultMissing(
+            f"The folder {root} is not there; mount its drive or choose another folder."
+        ) from error
+    if not stat.S_ISDIR(info.st_mode):
+        raise VaultMissing(f"{root} is not a folder; choose the folder that holds the notes.")
+    return _file_stat(info)
+
+
+def _entries(root: Path, folder: str, result: ScanResult) -> Iterator[tuple[os.DirEntry[str], str]]:
+    try:
+        with os.scandir(root / folder) as listing:
+            entries = list(listing)
+    except FileNotFoundError:
+        if not folder:
+            raise VaultMissing(f"The folder {root} went away while it was read.") from None
+        return  # removed since its parent was listed
+    except OSError as error:
+        if not folder:
+            raise VaultUnreadable(
+                f"The folder {root} may not be read ({error.strerror}); "
+                "change its permissions or choose another one."
+            ) from error
+        result.failed.append((folder, f"the folder cannot be read ({error.strerror})"))
+        result.unreadable_folders.append(folder)
+        return
+    prefix = f"{folder}/" if folder else ""
+    for entry in entries:
+        yield entry, prefix + entry.name
+
+
+def _is_folder_link(entry: os.DirEntry[str]) -> bool:
+    is_shown = not entry.name.startswith(".")
+    return is_shown and entry.is_symlink() and os.path.isdir(entry.path)
+
+
+def _enters(entry: os.DirEntry[str], path: str, rules: ExcludeRules, result: ScanResult) -> bool:
+    if not is_text_name(entry.name):
+        result.failed.append((printable(path), "the folder's name is not valid UTF-8; rename it"))
+        return False
+    rule = rules.rule_for(path, is_folder=True)
+    if rule is not None:
+        result.excluded.append((path, f"vault.exclude: {rule}"))
+    return rule is None
+
+
+def _note(
+    root: Path, entry: os.DirEntry[str], path: str, rules: ExcludeRules, result: ScanResult
+) -> None:
+    if not is_text_name(entry.name):
+        result.failed.append((printable(path), "the name is not valid UTF-8; rename the file"))
+        return
+    rule = rules.rule_for(path, is_folder=False)
+    if rule is not None:
+        result.excluded.append((path, f"vault.exclude: {rule}"))
+        return
+    if entry.is_symlink():
+        _link(root, entry, path, result)
+        return
+    try:
+        info = entry.stat(follow_symlinks=False)
+    except FileNotFoundError:
+        return  # removed since the folder was listed
+    except OSError as error:
+        result.failed.append((path, f"it cannot be looked at ({error.strerror})"))
+        return
+    reason = _why_not(info)
+    if reason:
+        result.failed.append((path, reason))
+    else:
+        result.files[path] = _file_stat(info)
+
+
+def _link(root: Path, entry: os.DirEntry[str], path: str, result: ScanResult) -> None:
+    """Leave links out: a note counts once, under its own name, and none from elsewhere."""
+    base = os.path.realpath(root)
+    target = os.path.realpath(entry.path)
+    if not os.path.exists(target):
+        result.failed.append((path, "it is a link that leads nowhere"))
+    elif os.path.commonpath((base, target)) != base:
+        result.excluded.append((path, "a link to outside the vault"))
+    else:
+        result.excluded.append((path, "a link to another place in the vault"))
+
+
+def _why_not(info: os.stat_result) -> str:
+    kinds = {
+        stat.S_IFIFO: "a FIFO",
+        stat.S_IFSOCK: "a socket",
+        stat.S_IFCHR: "a device",
+        stat.S_IFBLK: "a device",
+    }
+    if not stat.S_ISREG(info.st_mode):
+        kind = kinds.get(stat.S_IFMT(info.st_mode), "something else")
+        return f"it is {kind}, not a file"
+    if info.st_size > MAX_NOTE_BYTES:
+        size_mb = info.st_size / 1_000_000
+        return f"it has {size_mb:.0f} MB; notes of up to {MAX_NOTE_BYTES // 1_000_000} MB are read"
+    return ""
+
+
+def _file_stat(info: os.stat_result) -> FileStat:
+    return FileStat(info.st_mtime_ns, info.st_size, info.st_dev, info.st_ino)
