@@ -5,8 +5,9 @@ events, and each view refreshes by what an event names. Colours, fonts and sizes
 alone, which reads the design tokens; icons from `icons`; every message to the user goes out
 through `notify` or stands in place, in words.
 
-    main → window → sidebar | chat | panels | settings_dialog
-                        all of them → controls, icons, theme;  only `window`'s parts → tasks
+    main → window → presenter → chat | panels → kit → icons, theme
+                  → conversation, indexing → tasks
+                  → settings_dialog, welcome, actions, notify, state
 
 May import: PySide6, `app`, the event and cancel types of `chains`, `resources`.
 Must not: open files, speak to a model, decide what a request holds.

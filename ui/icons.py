@@ -34,7 +34,8 @@ def icon(name: str, tone: str = "text.secondary", on: str = "accent.base") -> QI
     """Return an icon that follows the theme.
 
     Args:
-        name: of the Phosphor set, such as `gear`, or one of our own (`panel-left`, `panel-right`).
+        name: of the Phosphor set, such as `gear`; our own are `panel-left`, `panel-right` and
+            `up-down`.
         tone: the colour token at rest; hovered it is `text.primary`, off `text.disabled`.
         on: the colour token while checked.
     """
@@ -140,4 +141,17 @@ def _panel(x: float) -> QPainterPath:
     return path
 
 
-_OWN = {"panel-left": lambda: _panel(9.0), "panel-right": lambda: _panel(15.0)}
+def _up_down() -> QPainterPath:
+    path = QPainterPath()
+    for tip, foot in ((5.0, 9.5), (19.0, 14.5)):
+        path.moveTo(7.5, foot)
+        path.lineTo(12.0, tip)
+        path.lineTo(16.5, foot)
+    return path
+
+
+_OWN = {
+    "panel-left": lambda: _panel(9.0),
+    "panel-right": lambda: _panel(15.0),
+    "up-down": _up_down,
+}

@@ -15,8 +15,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QToolButton, QWidget
 
-from ui.controls import one_line
 from ui.icons import icon
+from ui.kit.controls import one_line
 from ui.theme import Theme
 
 __all__ = ["Notifier", "announce"]

@@ -2,12 +2,12 @@
 
 Each panel is told what to show and says by a signal what was chosen; none calls the assistant.
 
-    vault, sessions               the two lists of the sidebar
+    sidebar ← vault, sessions, index    the left column; rail: what is left of it when narrow
     context ← context_bar, context_rows, left_out
-    sources, note                 what an answer rests on, and the note at its lines
-    column                        the right column: the docks of those three
+    sources, note ← note_colors         what an answer rests on, and the note at its lines
+    column ← context, sources, note     the right column: the docks of those three
 
-May import: `ui.controls`, `ui.lists`, `ui.surfaces`, `ui.icons`, `ui.theme`, `ui.figures`, and the
-plain values of the layers below. Must not: start tasks.
+May import: `ui.kit`, `ui.icons`, `ui.theme`, and the plain values of the layers below.
+Must not: start tasks.
 Holds always: figures are exact and come from the report as they are; rows never change places.
 """

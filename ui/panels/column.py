@@ -7,11 +7,11 @@ and the column as a whole can stand beside the conversation or, in a narrow wind
 from PySide6.QtCore import QByteArray, QSize, Qt, Signal
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabWidget, QWidget
 
-from ui.controls import IconButton, label
+from ui.kit.controls import IconButton, label
+from ui.kit.surfaces import Header
 from ui.panels.context import ContextPanel
 from ui.panels.note import NotePanel
 from ui.panels.sources import SourcesPanel
-from ui.surfaces import Header
 from ui.theme import Theme
 
 __all__ = ["RightColumn"]

@@ -9,12 +9,12 @@ from typing import Any
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
-from ui.controls import IconLabel, MenuButton, label, wrapped
-from ui.figures import count, percent
+from ui.kit.controls import IconLabel, MenuButton, label, wrapped
+from ui.kit.figures import count, percent
+from ui.kit.surfaces import Hairline, Notice, Pane
 from ui.panels.context_bar import ContextBar
 from ui.panels.context_rows import LayerTree
 from ui.panels.left_out import LeftOutList, left_out_rows
-from ui.surfaces import Hairline, Notice, Pane
 from ui.theme import dress
 
 __all__ = ["ContextPanel", "window_sentence"]

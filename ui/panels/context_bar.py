@@ -12,8 +12,8 @@ from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QHelpEvent, QKeyEvent, QPainter, QPainterPath, QPaintEvent, QPen
 from PySide6.QtWidgets import QProgressBar, QSizePolicy, QToolTip, QWidget
 
-from ui.controls import paint_focus
-from ui.figures import count, percent, share
+from ui.kit.controls import paint_focus
+from ui.kit.figures import count, percent, share
 from ui.theme import Theme, tokens
 
 __all__ = ["BarPart", "ContextBar", "bar_parts", "slots"]

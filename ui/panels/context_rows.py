@@ -8,10 +8,10 @@ from PySide6.QtCore import QModelIndex, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QPainter, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from ui.controls import one_line
-from ui.figures import count, share
 from ui.icons import paint_icon
-from ui.lists import ROW, FitTree, Index, paint_row_field, paint_text
+from ui.kit.controls import one_line
+from ui.kit.figures import count, share
+from ui.kit.lists import ROW, FitTree, Index, paint_row_field, paint_text
 from ui.theme import Theme, tokens
 
 __all__ = ["LayerRow", "LayerTree", "PartRow", "layer_rows", "part_rows"]
@@ -191,7 +191,9 @@ class _LayerDelegate(QStyledItemDelegate):
                 rest.right() - QFontMetrics(painter.font()).horizontalAdvance(row.state) - 8
             )
         painter.setPen(theme.color("text.secondary"))
-        paint_text(painter, rest, row.text, Qt.TextElideMode.ElideMiddle)
+        fits = QFontMetrics(painter.font()).horizontalAdvance(row.text) <= rest.width()
+        text = row.text if fits else row.text.rpartition("/")[2]
+        paint_text(painter, rest, text, Qt.TextElideMode.ElideMiddle)
 
 
 def _paint_figures(

@@ -8,9 +8,9 @@ from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from ui.controls import one_line
-from ui.figures import count, plural
-from ui.lists import ROW, FitTree, Index, paint_text
+from ui.kit.controls import one_line
+from ui.kit.figures import count, plural
+from ui.kit.lists import ROW, FitTree, Index, paint_text
 from ui.theme import Theme
 
 __all__ = ["LeftOutList", "LeftOutRow", "left_out_rows"]
@@ -18,7 +18,7 @@ __all__ = ["LeftOutList", "LeftOutRow", "left_out_rows"]
 _REASONS = {
     "room": "Dropped: history over its room",
     "tail": "Left out this once, for a long message or many passages",
-    "share": "Over the share of the passages: lowest rank",
+    "share": "Lowest rank: over the room for passages",
     "budget": "Over the budget",
     "shortened": "Shortened to its beginning",
     "history_guarantee_broken": "Even your previous question had to be left out to make room.",
@@ -150,8 +150,7 @@ def _segment_row(segment: Mapping[str, Any]) -> LeftOutRow:
     reason = _REASONS.get(segment["reason"], one_line(segment["reason"] or ""))
     lost = segment["original_tokens"] - segment["tokens"]
     if segment["state"] == "shrunk":
-        reason = f"Shrunk to {count(segment['tokens'])}: {reason[:1].lower()}{reason[1:]}"
-        reason = reason.rstrip(": ")
+        reason = f"Shrunk to {count(segment['tokens'])}: lowest rank"
     return LeftOutRow(segment["layer"], _source(segment), lost, reason)
 
 

@@ -12,10 +12,10 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QTextEdit, QVBoxLayout, QWidget
 
-from ui.controls import ElidedLabel, IconButton, label, wrapped
-from ui.figures import count
+from ui.kit.controls import ElidedLabel, IconButton, label, wrapped
+from ui.kit.figures import count
+from ui.kit.surfaces import Hairline, Notice, Pane
 from ui.panels.note_colors import MarkdownColors
-from ui.surfaces import Hairline, Notice, Pane
 from ui.theme import Theme, dress
 from vault.notes import Note
 

@@ -14,9 +14,9 @@ from PySide6.QtCore import (
 from PySide6.QtWidgets import QWidget
 
 from app.session_store import SessionInfo
-from ui.controls import one_line
-from ui.figures import plural, when_group
-from ui.lists import FitTree, Row, RowDelegate
+from ui.kit.controls import one_line
+from ui.kit.figures import plural, when_group
+from ui.kit.lists import FitTree, Row, RowDelegate
 
 __all__ = ["ChatList", "ChatListModel"]
 
@@ -112,4 +112,4 @@ class ChatList(FitTree):
 def _row(chat: SessionInfo) -> Row:
     title = one_line(chat.title) or "New chat"
     name = f"{title}, {plural(chat.turns, 'question')}"
-    return Row(title, icon="chat-teardrop-text", name=name)
+    return Row(title, icon="chat", name=name)

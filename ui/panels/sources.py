@@ -17,10 +17,10 @@ from PySide6.QtWidgets import (
 
 from chains.citations import Citation, Unverified
 from context.layers import Segment
-from ui.controls import one_line, wrapped
 from ui.icons import paint_icon
-from ui.lists import ROW, FitTree, Index, paint_row_field, paint_text
-from ui.surfaces import Pane
+from ui.kit.controls import one_line, wrapped
+from ui.kit.lists import ROW, FitTree, Index, paint_row_field, paint_text
+from ui.kit.surfaces import Pane
 from ui.theme import Theme
 
 __all__ = ["SourceRow", "SourcesPanel", "source_rows"]

@@ -13,9 +13,9 @@ from PySide6.QtCore import (
 )
 from PySide6.QtWidgets import QWidget
 
-from ui.controls import one_line
-from ui.figures import count, plural
-from ui.lists import FitTree, Row, RowDelegate
+from ui.kit.controls import one_line
+from ui.kit.figures import count, plural
+from ui.kit.lists import FitTree, Row, RowDelegate
 from vault.store import NoteState
 
 __all__ = ["NoteTree", "NoteTreeModel"]

@@ -5,11 +5,11 @@ Style Guide: "Depth is one background step and one hairline."
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLayout, QVBoxLayout, QWidget
 
-from ui.controls import IconLabel, button, wrapped
+from ui.kit.controls import IconLabel, button, wrapped
 from ui.theme import Theme, dress
 
 __all__ = ["Hairline", "Header", "Notice", "Pane", "clear_layout"]
@@ -44,6 +44,10 @@ class Header(Pane):
         super().changeEvent(event)
         if event.type() == QEvent.Type.StyleChange:
             self._fit()
+
+    def sizeHint(self) -> QSize:
+        """Return the fixed height; a dock asks for it here and nowhere else."""
+        return QSize(super().sizeHint().width(), self.minimumHeight())
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the hairline along the lower edge."""

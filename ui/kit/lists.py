@@ -27,8 +27,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ui.controls import paint_focus
 from ui.icons import paint_icon
+from ui.kit.controls import paint_focus
 from ui.theme import Theme
 
 __all__ = ["ROW", "FitTree", "Row", "RowDelegate"]

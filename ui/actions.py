@@ -1,0 +1,100 @@
+"""Every command of the window with its words and its keys, in one table.
+
+The table makes the shortcuts, the tooltips that name them, and the list behind F1.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QDialog, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
+
+from ui.kit.controls import button, label
+from ui.theme import Theme
+
+__all__ = ["COMMANDS", "Command", "ShortcutsDialog", "add_actions"]
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command: its name in code, its words, its keys, and where the list shows it."""
+
+    name: str
+    words: str
+    keys: tuple[str, ...]
+    group: str = "Window"
+
+
+COMMANDS = (
+    Command("new_chat", "New chat", ("Ctrl+N",), "Chats"),
+    Command("previous_chat", "Previous chat", ("Ctrl+PgUp", "Ctrl+Shift+Tab"), "Chats"),
+    Command("next_chat", "Next chat", ("Ctrl+PgDown", "Ctrl+Tab"), "Chats"),
+    Command("focus_composer", "To the composer", ("Ctrl+L",), "Chats"),
+    Command("stop", "Close what is open, else stop the answer", ("Esc",), "Chats"),
+    Command("choose_folder", "Choose a folder of notes", ("Ctrl+Shift+O",), "Notes"),
+    Command("toggle_sidebar", "Show or hide the sidebar", ("Ctrl+B",)),
+    Command("toggle_panel", "Show or hide the context panel", ("Ctrl+I",)),
+    Command("settings", "Settings", ("Ctrl+,",)),
+    Command("larger", "Larger text", ("Ctrl++", "Ctrl+=")),
+    Command("smaller", "Smaller text", ("Ctrl+-",)),
+    Command("normal_size", "Text at its normal size", ("Ctrl+0",)),
+    Command("next_region", "To the next region", ("F6",)),
+    Command("previous_region", "To the previous region", ("Shift+F6",)),
+    Command("reset_layout", "Reset the layout", ()),
+    Command("shortcuts", "Shortcuts", ("F1",)),
+    Command("quit", "Quit", ("Ctrl+Q",)),
+)
+
+
+def add_actions(window: QWidget, slots: dict[str, Callable[[], object]]) -> dict[str, QAction]:
+    """Give a window all commands, and return them by name.
+
+    Args:
+        window: the shortcuts hold while it or a part of it has the focus.
+        slots: what each command does, by name.
+    """
+    actions = {}
+    for command in COMMANDS:
+        action = QAction(command.words, window)
+        action.setShortcuts([QKeySequence(keys) for keys in command.keys])
+        action.triggered.connect(lambda _checked=False, act=slots[command.name]: act())
+        window.addAction(action)
+        actions[command.name] = action
+    return actions
+
+
+class ShortcutsDialog(QDialog):
+    """The list behind F1."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Shortcuts")
+        theme = Theme.current()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(24, 20, 24, 20)
+        column.setSpacing(theme.space(4))
+        column.addWidget(label("Shortcuts", "h2"))
+        for group in dict.fromkeys(command.group for command in COMMANDS):
+            column.addWidget(label(group, "label", "secondary"))
+            column.addLayout(_grid(c for c in COMMANDS if c.group == group and c.keys))
+        done = button("Done", "primary", self.accept)
+        done.setDefault(True)
+        row = QHBoxLayout()
+        row.addStretch(1)
+        row.addWidget(done)
+        column.addLayout(row)
+        self.setMinimumWidth(480)
+
+
+def _grid(commands: Iterable[Command]) -> QGridLayout:
+    grid = QGridLayout()
+    grid.setHorizontalSpacing(24)
+    grid.setVerticalSpacing(6)
+    grid.setColumnStretch(0, 1)
+    for row, command in enumerate(commands):
+        grid.addWidget(label(command.words), row, 0)
+        native = QKeySequence.SequenceFormat.NativeText
+        keys = " or ".join(QKeySequence(key).toString(native) for key in command.keys)
+        grid.addWidget(label(keys, "ui", "secondary"), row, 1, Qt.AlignmentFlag.AlignRight)
+    return grid

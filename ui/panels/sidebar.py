@@ -1,0 +1,234 @@
+"""The left column: which notes are open, the notes, the chats, and how the index stands."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QRect, QSize, Qt, Signal
+from PySide6.QtGui import QKeySequence, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.session_store import SessionInfo
+from ui.icons import paint_icon
+from ui.kit.controls import label, paint_focus, wrapped
+from ui.kit.lists import paint_text
+from ui.kit.surfaces import Hairline, Header, Pane
+from ui.panels.index import IndexFooter
+from ui.panels.sessions import ChatList
+from ui.panels.vault import NoteTree
+from ui.theme import Theme
+from vault.store import NoteState
+
+__all__ = ["RowButton", "Sidebar"]
+
+
+class Sidebar(Pane):
+    """The whole column. It is told what to show; its signals say what was asked for."""
+
+    new_chat_requested = Signal()
+    note_chosen = Signal(str)
+    chat_chosen = Signal(str)
+    folder_requested = Signal()
+    samples_requested = Signal()
+    index_requested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("sidebar", parent)
+        self.switcher = VaultSwitcher()
+        self.new_chat = RowButton("note-pencil", "New chat", "Ctrl+N")
+        self.notes = NoteTree()
+        self.chats = ChatList()
+        self.footer = IndexFooter()
+        self._no_notes = _quiet("")
+        self._no_chats = _quiet("No chats yet. Ctrl+N starts one.")
+        self._make_menu()
+        self._lay_out()
+        self.new_chat.clicked.connect(self.new_chat_requested)
+        self.notes.note_chosen.connect(self.note_chosen)
+        self.chats.chat_chosen.connect(self.chat_chosen)
+        for part in (self.notes, self.chats):
+            part.model().modelReset.connect(self._share_height)
+            part.height_changed.connect(self._share_height)
+
+    def show_vault(self, name: str, path: str) -> None:
+        """Say which folder is open; an empty name means none."""
+        self.switcher.show_vault(name or "No folder open", path)
+        self._reindex.setEnabled(bool(name))
+
+    def show_notes(self, notes: Sequence[NoteState], empty: str) -> None:
+        """Show the notes; `empty` is said where there are none."""
+        self.notes.set_notes(notes)
+        self._no_notes.setText(empty)
+        self._no_notes.setVisible(not notes)
+        self.notes.setVisible(bool(notes))
+
+    def show_chats(self, chats: Sequence[SessionInfo], current: str | None) -> None:
+        """Show the chats and mark the open one."""
+        self.chats.set_chats(chats, current)
+        self._no_chats.setVisible(not chats)
+        self.chats.setVisible(bool(chats))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Share the height anew."""
+        super().resizeEvent(event)
+        self._share_height()
+
+    def _share_height(self) -> None:
+        """Give the notes what they need up to half, more where the chats leave it."""
+        free = self._lists.height() - 2 * Theme.current().px(36)
+        if free <= 0:
+            return
+        chats = min(self.chats.content_height(), free // 2)
+        self.notes.set_limit(max(Theme.current().px(84), free - chats))
+        self.chats.set_limit(max(Theme.current().px(84), free - self.notes.height()))
+
+    def _make_menu(self) -> None:
+        menu = QMenu(self.switcher)
+        menu.addAction("Choose a folder…").triggered.connect(self.folder_requested)
+        menu.addAction("Open the sample notes").triggered.connect(self.samples_requested)
+        menu.addSeparator()
+        self._reindex = menu.addAction("Read the notes again")
+        self._reindex.triggered.connect(self.index_requested)
+        self.switcher.set_menu(menu)
+
+    def _lay_out(self) -> None:
+        head = Header("sidebar")
+        head.row.setContentsMargins(8, 0, 8, 1)
+        head.row.addWidget(self.switcher, 1)
+        self._lists = QWidget()
+        lists = QVBoxLayout(self._lists)
+        lists.setContentsMargins(0, 0, 0, 8)
+        lists.setSpacing(0)
+        for title, empty, view in (
+            ("Vault", self._no_notes, self.notes),
+            ("Chats", self._no_chats, self.chats),
+        ):
+            lists.addWidget(_section_head(title))
+            lists.addWidget(empty)
+            lists.addWidget(view)
+            view.hide()
+        lists.addStretch(1)
+        top = QHBoxLayout()
+        top.setContentsMargins(8, 8, 8, 0)
+        top.addWidget(self.new_chat)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(head)
+        column.addLayout(top)
+        column.addWidget(self._lists, 1)
+        column.addWidget(Hairline())
+        column.addWidget(self.footer)
+
+
+class RowButton(QAbstractButton):
+    """A row that acts: icon, word, and its shortcut at the right."""
+
+    def __init__(self, icon_name: str, word: str, shortcut: str) -> None:
+        super().__init__()
+        self._icon = icon_name
+        self._keys = QKeySequence(shortcut).toString(QKeySequence.SequenceFormat.NativeText)
+        self.setText(word)
+        self.setAccessibleName(word)
+        self.setToolTip(f"{word} ({self._keys})")
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def sizeHint(self) -> QSize:
+        """Return the height of a row."""
+        return QSize(120, Theme.current().px(28))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the row."""
+        theme, painter = Theme.current(), QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        _paint_field(self, painter)
+        side = theme.px(16)
+        spot = QRect(8, (self.height() - side) // 2, side, side)
+        paint_icon(painter, spot, self._icon, "text.primary")
+        inner = self.rect().adjusted(16 + side, 0, -8, 0)
+        painter.setFont(theme.font("caption"))
+        painter.setPen(theme.color("text.tertiary"))
+        right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        painter.drawText(inner, right, self._keys)
+        painter.setFont(theme.font("ui_strong"))
+        painter.setPen(theme.color("text.primary"))
+        painter.drawText(inner, Qt.AlignmentFlag.AlignVCenter, self.text())
+
+
+class VaultSwitcher(QAbstractButton):
+    """The name of the open folder; a click offers others."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._menu: QMenu | None = None
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.clicked.connect(self._on_clicked)
+        self.show_vault("No folder open", "")
+
+    def set_menu(self, menu: QMenu) -> None:
+        """Offer these choices."""
+        self._menu = menu
+
+    def show_vault(self, name: str, path: str) -> None:
+        """Show a folder."""
+        self.setText(name)
+        self.setAccessibleName(f"Folder of notes: {name}")
+        self.setToolTip(path or "Choose a folder of notes")
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """Return the height of a row."""
+        return QSize(120, Theme.current().px(30))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw icon, name and the two arrows."""
+        theme, painter = Theme.current(), QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        _paint_field(self, painter)
+        side = theme.px(16)
+        top = (self.height() - side) // 2
+        paint_icon(painter, QRect(6, top, side, side), "books", "text.secondary")
+        arrows = QRect(self.width() - side - 4, top, side, side)
+        paint_icon(painter, arrows, "up-down", "text.tertiary")
+        painter.setFont(theme.font("ui_strong"))
+        painter.setPen(theme.color("text.primary"))
+        paint_text(painter, self.rect().adjusted(side + 14, 0, -side - 12, 0), self.text())
+
+    def _on_clicked(self) -> None:
+        if self._menu is not None:
+            self._menu.popup(self.mapToGlobal(self.rect().bottomLeft()))
+
+
+def _section_head(title: str) -> QWidget:
+    head = QWidget()
+    row = QHBoxLayout(head)
+    row.setContentsMargins(16, 12, 16, 4)
+    row.addWidget(label(title, "label", "secondary"))
+    head.setFixedHeight(Theme.current().px(36))
+    return head
+
+
+def _quiet(text: str) -> QLabel:
+    made = wrapped(text, "caption", "tertiary")
+    made.setContentsMargins(16, 2, 16, 6)
+    return made
+
+
+def _paint_field(widget: QAbstractButton, painter: QPainter) -> None:
+    theme = Theme.current()
+    if widget.underMouse() or widget.isDown():
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(theme.color("bg.pressed" if widget.isDown() else "bg.hover"))
+        painter.drawRoundedRect(widget.rect(), theme.radius("md"), theme.radius("md"))
+    if widget.hasFocus():
+        paint_focus(painter, widget.rect())
