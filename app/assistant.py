@@ -25,8 +25,10 @@ from app.transcript import (
 from chains.cancel import CancelToken
 from chains.events import Event, IndexProgressed, Mode, Step, TurnEnded, Warned
 from chains.llm_chain import LLMChain
+from chains.models import EXTRACTIVE, describe, served_models
 from chains.runner import TurnRequest
 from chains.vault_qa import VaultQAChain
+from context.guard import PreparedRequest
 from vault.errors import EmbedderFailed, IndexBusy, VectorStoreFailed
 from vault.notes import Note
 from vault.search import SearchResult
@@ -131,9 +133,10 @@ class Assistant:
                 self.settings.set("vault.path", str(library.root))
 
     def close(self) -> None:
-        """Let go of the notes and the child processes."""
+        """Let go of the notes, the child processes and the databases."""
         with self._lock:
             self._close_library()
+        self.sessions.close()
 
     def index(self, cancel: CancelToken) -> Iterator[IndexProgressed | IndexFinished]:
         """Bring the index up to date; the last event is `IndexFinished`, also after a cancel.
@@ -254,14 +257,19 @@ class Assistant:
         return self._open_library().read_note(path)
 
     def model_choices(self) -> tuple[ModelChoice, ...]:
-        """Return the models that can be chosen: the one that is set, and none at all."""
+        """Return the models that can be chosen: none at all, the one that is set, those served.
+
+        The server at `chat.apiBase` is asked what it offers, which may take two seconds.
+        """
         values = self.settings.values
-        names = dict.fromkeys((EXTRACTIVE, values.chat_model))
-        return tuple(self._choice(name) for name in names)
+        served = served_models(values.chat_api_base) if self._may_ask_server() else ()
+        names = (EXTRACTIVE, values.chat_model, *(model.name for model in served))
+        return tuple(self._choice(name) for name in dict.fromkeys(names))
 
     def key_provider(self, model: str) -> str | None:
-        """Return whose key a model needs; None where it needs none."""
-        return describe(model, self.settings.values.chat_api_base).key_provider
+        """Return whose key a model may need; None where it needs none."""
+        endpoint = describe(model, self.settings.values.chat_api_base).endpoint
+        return None if endpoint is None or endpoint.is_local else endpoint.provider
 
     def has_key(self, provider: str) -> bool:
         """Return whether there is a key of a provider, in the keyring or the environment."""
@@ -337,6 +345,12 @@ class Assistant:
             warnings.append(f"{error} The answer rests on what was indexed before.")
             yield Warned(warnings[-1])
         cancel.raise_if_cancelled()
+
+    def _may_ask_server(self) -> bool:
+        values = self.settings.values
+        if not values.chat_api_base:
+            return False
+        return not values.privacy_offline or describe("", values.chat_api_base).is_local
 
     def _choice(self, name: str) -> ModelChoice:
         info = describe(name, self.settings.values.chat_api_base)

@@ -8,13 +8,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from chains.extractive import EXTRACTIVE
-
 from app import secrets
 from app.assistant import Assistant
 from app.errors import AppError, describe
 from app.library import Library
 from app.paths import make_private_folder
+from chains.models import EXTRACTIVE
+from chains.models import describe as describe_model
 from vault.errors import VaultError
 
 _LOW_DISK_BYTES = 500_000_000
@@ -45,7 +45,8 @@ def check_up(assistant: Assistant, vault: Path | None) -> tuple[Check, ...]:
         lambda: _folders(assistant),
         lambda: _settings(assistant),
         lambda: _chats(assistant),
-        lambda: _keys(assistant),
+        _keyring,
+        lambda: _model(assistant),
         lambda: _vault(assistant, vault),
     )
     return tuple(check for look in looks for check in look())
@@ -92,21 +93,27 @@ def _chats(assistant: Assistant) -> Iterator[Check]:
     yield Check("chats", not damaged, f"{len(chats)} in {assistant.paths.sessions}{note}")
 
 
-def _keys(assistant: Assistant) -> Iterator[Check]:
+def _keyring() -> Iterator[Check]:
     name = secrets.keyring_name()
     detail = name or "none on this system; keys come from the environment"
     yield Check("keyring", True, detail)
-    model = assistant.settings.values.chat_model
-    provider = assistant.key_provider(model)
-    if model == EXTRACTIVE:
+
+
+def _model(assistant: Assistant) -> Iterator[Check]:
+    values = assistant.settings.values
+    info = describe_model(values.chat_model, values.chat_api_base)
+    endpoint = info.endpoint
+    if info.name == EXTRACTIVE:
         yield Check("model", True, "none is set: answers are quoted passages")
-    elif provider is None:
-        yield Check("model", True, f"{model}, which needs no key")
+    elif endpoint is None:
+        yield Check("model", False, f"no service is known that offers {info.name}")
+    elif not endpoint.needs_key:
+        yield Check("model", True, f"{info.name} at {endpoint.service}")
     else:
-        has_key = assistant.has_key(provider)
-        variable = secrets.variables_for(provider)[0]
-        missing = f" has no key: enter one in the window, or set {variable}"
-        yield Check("model", has_key, f"{model}{', with a key' if has_key else missing}")
+        has_key = assistant.has_key(endpoint.provider)
+        variable = secrets.variables_for(endpoint.provider)[0]
+        said = "with a key" if has_key else f"no key: enter one in the window, or set {variable}"
+        yield Check("model", has_key, f"{info.name} at {endpoint.service}, {said}")
 
 
 def _vault(assistant: Assistant, vault: Path | None) -> Iterator[Check]:

@@ -26,12 +26,18 @@ from chains import errors as chains
 from context import errors as context
 from vault import errors as vault
 
-_MODEL_CODES: Mapping[type[chains.ModelError], str] = {
+_CODES: Mapping[type[Exception], str] = {
     chains.MissingKey: "missing_key",
     chains.RateLimited: "rate_limited",
     chains.ModelUnavailable: "model_unavailable",
     chains.BadRequest: "bad_request",
     chains.Offline: "offline",
+    vault.VaultMissing: "vault_missing",
+    vault.VaultUnreadable: "storage",
+    vault.NoteUnreadable: "storage",
+    vault.IndexUnusable: "storage",
+    vault.IndexBusy: "busy",
+    vault.UnsafePath: "bad_request",
 }
 
 
@@ -180,18 +186,10 @@ def describe(error: BaseException) -> ErrorInfo:
         case context.ContextOverflow():
             code, hint = "context_overflow", " ".join(error.ways_out)
             report = None if error.report is None else error.report.to_dict()
-        case chains.ModelError():
-            code = _MODEL_CODES.get(type(error), "model_unavailable")
+        case chains.ModelError() | vault.VaultError() if type(error) in _CODES:
+            code = _CODES[type(error)]
         case chains.Cancelled() | KeyboardInterrupt():
             code, message = "cancelled", "Stopped. What had arrived is kept."
-        case vault.VaultMissing():
-            code = "vault_missing"
-        case vault.IndexBusy():
-            code = "busy"
-        case vault.UnsafePath():
-            code = "bad_request"
-        case vault.VaultUnreadable() | vault.NoteUnreadable() | vault.IndexUnusable():
-            code = "storage"
         case OSError():
             code = "storage"
             message = str(storage_failed(Path(str(error.filename or "A file")), error))

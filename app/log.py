@@ -19,8 +19,8 @@ _OLDER_FILES = 3
 _hidden: set[str] = set()
 # What looks like a key, whoever wrote it: bearer tokens, sk-… and the like, key=… and "key": "…".
 _KEY = re.compile(
-    r"(?i)(bearer\s+|\b(?:api[-_]?key|x-api-key|authorization|token)[\"']?\s*[:=]\s*[\"']?)"
-    r"[^\s\"',;]{6,}|\b(?:sk|pk|gsk|xai|hf|AIza)[-_][A-Za-z0-9_\-]{8,}|\bAIza[A-Za-z0-9_\-]{20,}"
+    r"(?i)(\b(?:api[-_]?key|authorization|token)[\"']?\s*[:=]\s*[\"']?(?:bearer\s+)?|\bbearer\s+)"
+    r"[^\s\"',;]{6,}|\b(?:sk|pk|gsk|xai|hf)[-_][a-z0-9_\-]{8,}|\bAIza[a-z0-9_\-]{20,}"
 )
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 

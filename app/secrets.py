@@ -48,11 +48,11 @@ def save_key(provider: str, key: str) -> None:
             keyring.set_password(_SERVICE, provider, key)
         elif keyring.get_password(_SERVICE, provider) is not None:
             keyring.delete_password(_SERVICE, provider)
+        is_kept = (keyring.get_password(_SERVICE, provider) or "") == key
     except KeyringError as error:
-        raise NoKeyring(
-            "This system has no keyring that is open, so the key was not saved.",
-            hint=f"Set {variables_for(provider)[0]} in the environment instead.",
-        ) from error
+        raise _no_keyring(provider) from error
+    if not is_kept:  # where keyrings are switched off, saving looks as if it had worked
+        raise _no_keyring(provider)
 
 
 def keyring_name() -> str | None:
@@ -72,3 +72,10 @@ def _from_keyring(provider: str) -> str | None:
     except KeyringError as error:
         _log.debug("No key of %s from a keyring: %s", provider, error)
         return None
+
+
+def _no_keyring(provider: str) -> NoKeyring:
+    return NoKeyring(
+        "This system has no keyring that is open, so the key was not saved.",
+        hint=f"Set {variables_for(provider)[0]} in the environment instead.",
+    )

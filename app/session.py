@@ -13,7 +13,7 @@ from app.errors import InvalidRequest, StorageFailed, storage_errors
 from app.paths import make_private_folder
 from app.session_file import LoadedLog, encode_line
 from app.state_db import StateDB, StoredRequest
-from context.entries import Entry, MessageEntry, SessionHeader
+from context.entries import Entry, MessageEntry, SessionHeader, UsageEntry
 from context.replay import active_path
 
 _log = logging.getLogger(__name__)
@@ -66,6 +66,10 @@ class Session:
         if self._active is None:
             self._active = active_path(self._log.entries)
         return self._active
+
+    def usage(self) -> tuple[UsageEntry, ...]:
+        """Return what services counted in this chat, oldest first."""
+        return tuple(entry for entry in self._log.entries if isinstance(entry, UsageEntry))
 
     def append(self, entries: Sequence[Entry]) -> None:
         """Write entries in one write, and return once they are on the disk.

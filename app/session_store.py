@@ -131,6 +131,10 @@ class SessionStore:
         """Return where a chat lies, or would lie."""
         return self._folder / f"{session}.jsonl"
 
+    def close(self) -> None:
+        """Close the database beside the chats; it is opened again when it is needed."""
+        self._state.close()
+
     def _existing(self, session: str) -> Path:
         path = self.file(session)
         if not _ID.fullmatch(session) or not path.is_file():

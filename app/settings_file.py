@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from app.durable import write_atomically
-from app.errors import AppError, BadSetting, StorageFailed
+from app.errors import AppError, BadSetting, storage_errors, storage_failed
 from app.paths import make_private_folder
 from app.settings import Settings, SettingSpec, check, schema
 
@@ -162,7 +162,7 @@ class SettingsStore:
             line = error.object[: error.start].count(b"\n") + 1
             raise self._unreadable(f"line {line} is not UTF-8") from error
         except OSError as error:
-            raise StorageFailed(f"{self.path} cannot be read: {error.strerror}.") from error
+            raise storage_failed(self.path, error) from error
 
     def _parse(self, text: str) -> dict[str, Any]:
         try:
@@ -189,11 +189,9 @@ class SettingsStore:
                 key=key,
                 hint=f"Set {key} in the file by hand.",
             )
-        try:
+        with storage_errors(self.path):
             make_private_folder(self.path.parent)
             write_atomically(self.path, new.encode())
-        except OSError as error:
-            raise StorageFailed(f"{self.path} cannot be written: {error.strerror}.") from error
 
 
 def _flat(table: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
