@@ -1,6 +1,7 @@
 """The sample vault keeps what a user guide promises: links lead somewhere, figures are right."""
 
 import re
+import shlex
 import unicodedata
 from functools import cache
 from pathlib import Path, PurePosixPath
@@ -8,13 +9,17 @@ from pathlib import Path, PurePosixPath
 import pytest
 import yaml
 
+from app.cli import parser
+from app.errors import _CODES, AppError
 from app.settings import Settings, schema
+from context.budget import budget_tokens, output_reserve, window
 from resources import sample_vault
+from ui.actions import COMMANDS
+from vault.links import LinkResolver
+from vault.notes import Note, read_note
 
 FRONT_MATTER = re.compile(r"\A---\n(.*?)\n---\n", re.DOTALL)
 CODE = re.compile(r"^(`{3,})[^\n]*\n.*?^\1$|`[^`\n]+`", re.DOTALL | re.MULTILINE)
-WIKILINK = re.compile(r"!?\[\[([^\]|#]*)(?:#([^\]|]*))?(?:\\?\|[^\]]*)?\]\]")
-HEADING = re.compile(r"^#{1,6} (.+)$", re.MULTILINE)
 BLOCK = re.compile(r" \^([\w-]+)$", re.MULTILINE)
 SETTING = re.compile(r"`((?:vault|retrieval|chat|privacy|ui|context)\.\w+)`")
 
@@ -41,8 +46,14 @@ def named(title: str) -> str:
     return path
 
 
-def links_of(path: str) -> list[tuple[str, str]]:
-    return WIKILINK.findall(prose_of(path))
+@cache
+def note_of(path: str) -> Note:
+    return read_note(sample_vault(), path)
+
+
+@cache
+def resolver() -> LinkResolver:
+    return LinkResolver((path, note_of(path).aliases) for path in note_paths())
 
 
 def rows_of(path: str, heading: str) -> list[list[str]]:
@@ -71,12 +82,12 @@ def test_front_matter_is_a_mapping_with_tags(path: str) -> None:
 
 @pytest.mark.parametrize("path", note_paths())
 def test_every_link_leads_to_a_place_that_exists(path: str) -> None:
-    for target, place in links_of(path):
-        body = prose_of(named(target) if target else path)
-        if place.startswith("^"):
-            assert place[1:] in BLOCK.findall(body), f"{path}: {target}#{place}"
-        elif place:
-            assert place in HEADING.findall(body), f"{path}: {target}#{place}"
+    for link in note_of(path).links:
+        found = resolver().resolve(link.target, path)
+        assert found is not None, link
+        headings = [heading.text for heading in note_of(found).headings]
+        blocks = [f"^{name}" for name in BLOCK.findall(prose_of(found))]
+        assert not link.heading or link.heading in [*headings, *blocks], link
 
 
 @pytest.mark.parametrize("path", note_paths())
@@ -90,7 +101,7 @@ def test_every_note_can_be_reached_from_the_first_one() -> None:
         path = waiting.pop()
         if path not in reached:
             reached.add(path)
-            waiting += [named(target) for target, _ in links_of(path) if target]
+            waiting += [str(resolver().resolve(link.target, path)) for link in note_of(path).links]
     assert reached == set(note_paths())
 
 
@@ -122,12 +133,7 @@ def test_every_form_of_markdown_occurs(form: str) -> None:
 
 
 def test_only_the_note_of_questions_is_private() -> None:
-    private = [
-        path
-        for path in note_paths()
-        if re.search(r"^private: true$", FRONT_MATTER.match(text_of(path))[1], re.MULTILINE)
-        or re.search(r"#private\b", prose_of(path))
-    ]
+    private = [path for path in note_paths() if note_of(path).is_private]
     assert private == [named("Questions worth asking")]
 
 
@@ -159,8 +165,6 @@ def settings_rows() -> list[list[str]]:
 
 
 def test_the_figures_by_threshold_are_computed_as_the_app_computes_them() -> None:
-    from context.budget import budget_tokens, output_reserve, window
-
     kept_for_answer = Settings().max_output_tokens
     rows = rows_of(named("Token budget"), "Figures by threshold")
     assert len(rows) == 9
@@ -174,8 +178,6 @@ def test_the_figures_by_threshold_are_computed_as_the_app_computes_them() -> Non
 
 
 def test_the_worked_example_of_a_cut_adds_up() -> None:
-    from context.budget import budget_tokens, output_reserve, window
-
     size = window(16_000, None)
     budget = budget_tokens(size, output_reserve(Settings().max_output_tokens, size), 1.0)
     room = budget - 600 - 2_400
@@ -183,3 +185,27 @@ def test_the_worked_example_of_a_cut_adds_up() -> None:
     example = text_of(named("Token budget")).split("[!example] Figures\n", 1)[1]
     assert all(figure in example for figure in figures)
     assert (room - room * 3 // 4) // 450 == 5
+
+
+def commands() -> list[str]:
+    """Every command line of Strata in a code block."""
+    lines = [line for path in note_paths() for line in text_of(path).splitlines()]
+    return sorted({line for line in lines if line.startswith("strata ")})
+
+
+@pytest.mark.parametrize("line", commands())
+def test_every_command_line_can_be_typed(line: str) -> None:
+    assert parser().parse_args(shlex.split(line, comments=True)[1:]).verb
+
+
+def test_every_error_code_has_its_way_out() -> None:
+    known = {kind.code for kind in AppError.__subclasses__()} | set(_CODES.values())
+    told = {heading.text for heading in note_of(named("Troubleshooting")).headings}
+    assert known | {"context_overflow", "cancelled", "internal"} <= told
+
+
+def test_the_keys_are_those_of_the_window() -> None:
+    keys = {key for command in COMMANDS for key in command.keys}
+    cells = [row[0] for row in rows_of(named("Keyboard"), "Keyboard")]
+    told = {key for cell in cells for key in cell.split(", ")}
+    assert told - keys <= {"Enter", "Shift+Enter"}
