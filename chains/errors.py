@@ -58,8 +58,10 @@ class MissingKey(ModelError):
 
     def __init__(self, service: str, *, is_refused: bool = False, reason: str = "") -> None:
         said = "refused the key" if is_refused else "needs a key"
-        way_out = "Check it, or choose another model." if is_refused else (
-            "Enter one in the settings, or choose another model."
+        way_out = (
+            "Check it, or choose another model."
+            if is_refused
+            else ("Enter one in the settings, or choose another model.")
         )
         super().__init__(f"{service} {said}. {way_out}", service=service, reason=reason)
         self.is_refused = is_refused

@@ -4,27 +4,33 @@ from collections.abc import Iterator
 
 from chains.cancel import CancelToken
 from chains.events import Event
-from chains.llm_chain import KeyFor
-from chains.runner import SearchPort, SessionPort, TurnRequest
-from context.pipeline import PreparedRequest
+from chains.model import Pause, wait_or_cancel
+from chains.model_port import KeyFor
+from chains.retrieval import SearchPort
+from chains.runner import Chain, SessionPort, TurnRequest, preview, rebuild, run_turn
+from context.guard import PreparedRequest
+
+__all__ = ["VaultQAChain"]
 
 
 class VaultQAChain:
-    """Answers from the notes, with a number behind each claim.
+    """Answers from the notes, with a number behind each claim."""
 
-    Args of the constructor: `key_for` returns the key of a provider, or None.
-    """
-
-    def __init__(self, key_for: KeyFor, search: SearchPort) -> None:
-        self._key_for = key_for
-        self._search = search
+    def __init__(
+        self, key_for: KeyFor, search: SearchPort, *, pause: Pause = wait_or_cancel
+    ) -> None:
+        self._chain = Chain("vault_qa", key_for, search, pause)
 
     def run(
         self, request: TurnRequest, session: SessionPort, cancel: CancelToken
     ) -> Iterator[Event]:
-        """Answer one question; the last event is `TurnEnded`."""
-        raise NotImplementedError
+        """Answer one question, as `runner.run_turn` does."""
+        return run_turn(self._chain, request, session, cancel)
 
     def preview(self, request: TurnRequest, session: SessionPort | None) -> PreparedRequest:
         """Return what would be sent next; nothing is looked up, stored or called."""
-        raise NotImplementedError
+        return preview(self._chain, request, session)
+
+    def rebuild(self, request: TurnRequest, session: SessionPort) -> PreparedRequest:
+        """Return the last request of a chat as it is made from the log."""
+        return rebuild(self._chain, request, session)

@@ -1,0 +1,157 @@
+"""The one bounded pool, and what makes a blocking call stop at once when it is cancelled.
+
+A cancelled call is abandoned: whoever waited goes on within milliseconds, while the thread that
+blocks gives up in its own time and is used again after that. Threads of the pool are daemons, so
+that a server that stalls never holds up the end of the program.
+"""
+
+import queue
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Final, Generic, TypeVar
+
+from chains.cancel import CancelToken
+
+__all__ = ["Emit", "WorkerPool", "call", "iterate"]
+
+T = TypeVar("T")
+
+POOL_SIZE: Final = 8
+BUFFER_ITEMS: Final = 256
+
+# Hands an item to the consumer; False once nobody takes any more, and the work can stop.
+Emit = Callable[[T], bool]
+
+
+class WorkerPool:
+    """At most `size` daemon threads, started when there is work for them."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._tasks: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._threads = 0
+        self._pending = 0
+
+    def submit(self, task: Callable[[], None]) -> None:
+        """Run `task` as soon as a thread is free; it must not raise."""
+        with self._lock:
+            self._pending += 1
+            if self._threads < min(self._size, self._pending):
+                self._threads += 1
+                name = f"chains-{self._threads}"
+                threading.Thread(target=self._work, name=name, daemon=True).start()
+        self._tasks.put(task)
+
+    def _work(self) -> None:
+        while True:
+            task = self._tasks.get()
+            task()
+            with self._lock:
+                self._pending -= 1
+
+
+_POOL: Final = WorkerPool(POOL_SIZE)
+
+
+class _Ended(Exception):
+    """No item follows."""
+
+
+class _Channel(Generic[T]):
+    """Carries the items of one producer to one consumer, and the end of either to the other."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._items: deque[T] = deque()
+        self._is_closed = False
+        self._is_finished = False
+        self._error: BaseException | None = None
+
+    def put(self, item: T) -> bool:
+        """Hand an item over; False once nobody takes any more."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._is_closed or len(self._items) < BUFFER_ITEMS)
+            if not self._is_closed:
+                self._items.append(item)
+                self._changed.notify_all()
+            return not self._is_closed
+
+    def finish(self, error: BaseException | None = None) -> None:
+        """Say that no item follows, and why where that is an error."""
+        with self._changed:
+            self._is_finished, self._error = True, error
+            self._changed.notify_all()
+
+    def close(self) -> None:
+        """Take no more items."""
+        with self._changed:
+            self._is_closed = True
+            self._items.clear()
+            self._changed.notify_all()
+
+    def get(self) -> T:
+        """Wait for the next item.
+
+        Raises:
+            _Ended: there is none, since the producer has finished or this side closed.
+        """
+        with self._changed:
+            self._changed.wait_for(lambda: self._items or self._is_finished or self._is_closed)
+            if self._items:
+                item = self._items.popleft()
+                self._changed.notify_all()
+                return item
+            if self._error is not None and not self._is_closed:
+                raise self._error
+            raise _Ended
+
+
+def iterate(
+    produce: Callable[[Emit[T]], None], cancel: CancelToken, pool: WorkerPool = _POOL
+) -> Iterator[T]:
+    """Yield what `produce` emits in a thread of the pool, and stop at once when cancelled.
+
+    Raises:
+        Cancelled: the token was cancelled; the producer is abandoned, and finds out when it
+            emits again.
+    """
+    channel: _Channel[T] = _Channel()
+
+    def run() -> None:
+        error: BaseException | None = None
+        try:
+            if not cancel.is_cancelled:
+                produce(channel.put)
+        except BaseException as failure:  # noqa: BLE001 - it is raised in the consumer's thread
+            error = failure
+        channel.finish(error)
+
+    forget = cancel.on_cancel(channel.close)
+    pool.submit(run)
+    try:
+        while True:
+            try:
+                item = channel.get()
+            except _Ended:
+                break
+            yield item
+        cancel.raise_if_cancelled()
+    finally:
+        forget()
+        channel.close()
+
+
+def call(function: Callable[[], T], cancel: CancelToken, pool: WorkerPool = _POOL) -> T:
+    """Return what `function` returns in a thread of the pool.
+
+    Raises:
+        Cancelled: the token was cancelled first; the function runs on, and nobody waits for it.
+    """
+
+    def produce(emit: Emit[T]) -> None:
+        emit(function())
+
+    (result,) = iterate(produce, cancel, pool)
+    return result

@@ -1,0 +1,292 @@
+"""The one door to language models: litellm, imported on the first call.
+
+A call runs in the pool and its pieces come back through a channel, so that cancelling takes effect
+at once even while a server stalls. Only a request that passed the budget guard is taken.
+"""
+
+import importlib.util
+import json
+import logging
+import os
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from chains.cancel import CancelToken
+from chains.concurrency import Emit, iterate
+from chains.errors import MissingKey, ModelError, Offline, RateLimited
+from chains.events import Usage
+from chains.failures import failure_of
+from chains.model_port import (
+    Endpoint,
+    KeyFor,
+    ModelEnded,
+    ModelEvent,
+    ModelSent,
+    ModelText,
+    ModelWaiting,
+)
+from chains.wire import WireCall, current_call, wire_client
+from context.errors import ContextOverflow, UnguardedRequest
+from context.guard import PreparedRequest
+
+__all__ = ["LiteLLMModel", "Pause", "packaged_data", "wait_or_cancel"]
+
+TRIES: Final = 3
+BACK_OFF_S: Final = (1.0, 3.0)
+LONGEST_WAIT_S: Final = 30.0
+CONNECT_TIMEOUT_S: Final = 10.0
+# A model on a slow processor may read for minutes before it writes its first word.
+READ_TIMEOUT_S: Final = 600.0
+BROKEN_OFF: Final = "the stream ended too early"
+
+# Those that litellm calls through its own HTTP handler; others use the OpenAI client.
+_HANDLER_PROVIDERS: Final = frozenset(
+    {
+        "anthropic",
+        "databricks",
+        "deepseek",
+        "fireworks_ai",
+        "gemini",
+        "groq",
+        "hosted_vllm",
+        "huggingface",
+        "mistral",
+        "ollama",
+        "ollama_chat",
+        "openrouter",
+        "together_ai",
+        "xai",
+    }
+)
+_OLLAMA: Final = frozenset({"ollama", "ollama_chat"})
+
+Pause = Callable[[CancelToken, float], None]
+
+
+def wait_or_cancel(cancel: CancelToken, seconds: float) -> None:
+    """Wait, and raise `Cancelled` as soon as the token is cancelled."""
+    cancel.wait(seconds)
+    cancel.raise_if_cancelled()
+
+
+class LiteLLMModel:
+    """A language model behind a provider's or one's own HTTP interface.
+
+    Args of the constructor: `key_for` returns the key of a provider, or None; `offline` refuses
+    every host but this computer; `pause` waits between tries.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        key_for: KeyFor,
+        *,
+        offline: bool = False,
+        pause: Pause = wait_or_cancel,
+    ) -> None:
+        self._endpoint = endpoint
+        self._key_for = key_for
+        self._offline = offline
+        self._pause = pause
+
+    def stream(self, request: PreparedRequest, cancel: CancelToken) -> Iterator[ModelEvent]:
+        """Yield the answer as it comes, trying up to three times for its first words."""
+        if not isinstance(request, PreparedRequest):
+            raise UnguardedRequest("Only a request that passed the budget guard can be sent.")
+        if self._offline and not self._endpoint.is_local:
+            raise Offline(self._endpoint.host or self._endpoint.service)
+        arguments = self._arguments(request)
+        for wait_s in (*BACK_OFF_S, None):
+            try:
+                yield from self._attempt(arguments, cancel)
+            except ModelError as error:
+                pause_s = _pause_before_retry(error, wait_s)
+                if pause_s is None:
+                    raise
+                yield ModelWaiting(pause_s, error.reason)
+                self._pause(cancel, pause_s)
+            else:
+                return
+
+    def _attempt(self, arguments: Mapping[str, Any], cancel: CancelToken) -> Iterator[ModelEvent]:
+        calls: list[WireCall] = []
+
+        def produce(emit: Emit[ModelEvent]) -> None:
+            self._call(arguments, calls.append, emit)
+
+        has_text = False
+        try:
+            for event in iterate(produce, cancel):
+                has_text = has_text or isinstance(event, ModelText)
+                yield event
+        except (ModelError, ContextOverflow) as error:
+            if not has_text:
+                raise
+            yield ModelEnded("interrupted", reason=getattr(error, "reason", "") or str(error))
+        finally:
+            for call in calls:
+                call.abort()
+
+    def _arguments(self, request: PreparedRequest) -> dict[str, Any]:
+        """What litellm is called with, beside the call's own client."""
+        import httpx
+
+        endpoint, body = self._endpoint, request.request_body()
+        key = self._key()
+        options = request.envelope.options
+        arguments: dict[str, Any] = {
+            "model": endpoint.wire_name,
+            "messages": [*_system_message(body["system"]), *_list(body["messages"])],
+            "temperature": options["temperature"],
+            "max_tokens": options["maxTokens"],
+            "stream": True,
+            "stream_options": {"include_usage": True},
+            "api_base": endpoint.api_base or None,
+            # The OpenAI client wants a key even where the server does not.
+            "api_key": key or ("none" if endpoint.api_base else None),
+            "timeout": httpx.Timeout(READ_TIMEOUT_S, connect=CONNECT_TIMEOUT_S),
+            "drop_params": True,
+            "max_retries": 0,
+            "num_retries": 0,
+        }
+        if endpoint.provider in _OLLAMA:
+            arguments["num_ctx"] = request.report.room.window
+        return arguments
+
+    def _key(self) -> str | None:
+        key = self._key_for(self._endpoint.provider) or None
+        if key is None and self._endpoint.needs_key:
+            raise MissingKey(self._endpoint.service)
+        return key
+
+    def _call(
+        self,
+        arguments: Mapping[str, Any],
+        on_call: Callable[[WireCall], object],
+        emit: Emit[ModelEvent],
+    ) -> None:
+        """Make one call, in a thread of the pool."""
+        call = WireCall(
+            offline=self._offline,
+            max_output_tokens=arguments["max_tokens"],
+            on_sent=lambda body: emit(ModelSent(body)),
+        )
+        on_call(call)
+        litellm = _litellm()
+        try:
+            with current_call(call):
+                _read(litellm.completion(**arguments, **self._client()), emit)
+        except Exception as error:
+            service, key = self._endpoint.service, arguments["api_key"]
+            raise failure_of(error, call, service=service, key=key) from error
+
+    def _client(self) -> dict[str, Any]:
+        if self._endpoint.provider not in _HANDLER_PROVIDERS:
+            return {}
+        from litellm.llms.custom_httpx.http_handler import HTTPHandler
+
+        return {"client": HTTPHandler(client=wire_client())}
+
+
+def packaged_data(name: str) -> Mapping[str, Any]:
+    """Return a JSON table that litellm brings along, without importing it.
+
+    Args:
+        name: the file's name; empty is returned where there is no such file.
+    """
+    spec = importlib.util.find_spec("litellm")
+    for location in (spec and spec.submodule_search_locations) or ():
+        path = Path(location, name)
+        if path.is_file():
+            data: Mapping[str, Any] = json.loads(path.read_text("utf-8"))
+            return data
+    return {}
+
+
+def _read(stream: Any, emit: Emit[ModelEvent]) -> None:
+    """Hand the pieces of an answer on, and say how it ended."""
+    has_text, usage = False, None
+    for chunk in stream:
+        usage = getattr(chunk, "usage", None) or usage
+        text = chunk.choices[0].delta.content if chunk.choices else None
+        if text:
+            has_text = True
+            if not emit(ModelText(text)):
+                return
+    # The wrapper makes up a finish reason, and a usage, where the service gave none.
+    finish = stream.received_finish_reason or ""
+    is_counted = any(getattr(chunk, "usage", None) for chunk in stream.chunks)
+    if not finish and not has_text:
+        raise ConnectionAbortedError(BROKEN_OFF)
+    emit(
+        ModelEnded(
+            status="complete" if finish else "interrupted",
+            finish=finish,
+            usage=_usage(usage) if usage and is_counted else None,
+            reason="" if finish else BROKEN_OFF,
+        )
+    )
+
+
+def _usage(counted: Any) -> Usage:
+    details = getattr(counted, "prompt_tokens_details", None)
+    return Usage(
+        requests=1,
+        prompt_tokens=counted.prompt_tokens or 0,
+        completion_tokens=counted.completion_tokens or 0,
+        cached_tokens=getattr(details, "cached_tokens", None) or 0,
+    )
+
+
+def _system_message(text: object) -> list[dict[str, object]]:
+    return [{"role": "system", "content": text}] if text else []
+
+
+def _list(value: object) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple) else []
+
+
+def _pause_before_retry(error: ModelError, back_off_s: float | None) -> float | None:
+    """How long to wait before the next try; None where there is none."""
+    if not error.is_retryable or back_off_s is None:
+        return None
+    if isinstance(error, RateLimited) and error.retry_after_s is not None:
+        return error.retry_after_s if error.retry_after_s <= LONGEST_WAIT_S else None
+    return back_off_s
+
+
+_loading = threading.Lock()
+
+
+def _litellm() -> Any:
+    """Return litellm, silenced and kept off the network but for the calls themselves."""
+    with _loading:
+        module = _import_litellm()
+    # litellm sets this filter when it is imported; whoever resets the filters since, loses it.
+    warnings.filterwarnings("ignore", message=r".*`ReadOnly` qualifier.*", category=UserWarning)
+    return module
+
+
+@cache
+def _import_litellm() -> Any:
+    os.environ.update(
+        LITELLM_LOCAL_MODEL_COST_MAP="True",
+        LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS="True",
+        # Otherwise it reads a `.env` file from the current folder, which may be a vault.
+        LITELLM_MODE="PRODUCTION",
+    )
+    import litellm
+
+    litellm.telemetry = False
+    litellm.suppress_debug_info = True
+    litellm.disable_streaming_logging = True
+    litellm.callbacks = []
+    litellm.client_session = wire_client()
+    for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
+        # Its log lines may hold text of notes, and go to standard error.
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    return litellm

@@ -1,0 +1,251 @@
+"""What a model can do, and where it is: from its name, and from what its server reports.
+
+The table of known models comes with litellm and is read without importing it. A limit that a
+server reports is believed; with any other address of one's own the limit is unknown.
+"""
+
+import json
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from time import monotonic
+from typing import Any, Final
+
+from chains.model import packaged_data
+from chains.model_port import Endpoint, KeyFor
+from chains.wire import host_of, is_loopback, place_of, wire_client
+
+__all__ = ["EXTRACTIVE", "ModelInfo", "ServedModel", "describe", "served_models"]
+
+EXTRACTIVE: Final = "extractive"
+
+# Ollama loads a model with the context it is asked for, which has to fit into memory.
+OLLAMA_CONTEXT: Final = 16_384
+SERVER_TIMEOUT_S: Final = 2.0
+SERVER_ANSWER_KEPT_S: Final = 60.0
+SERVER_SILENCE_KEPT_S: Final = 10.0
+MAX_SERVER_ANSWER_BYTES: Final = 2_000_000
+
+# Name for the user, and host, of providers that are known by name.
+_SERVICES: Final[Mapping[str, tuple[str, str]]] = {
+    "anthropic": ("Anthropic", "api.anthropic.com"),
+    "cohere_chat": ("Cohere", "api.cohere.com"),
+    "deepseek": ("DeepSeek", "api.deepseek.com"),
+    "gemini": ("Google Gemini", "generativelanguage.googleapis.com"),
+    "groq": ("Groq", "api.groq.com"),
+    "mistral": ("Mistral", "api.mistral.ai"),
+    "openai": ("OpenAI", "api.openai.com"),
+    "openrouter": ("OpenRouter", "openrouter.ai"),
+    "together_ai": ("Together AI", "api.together.xyz"),
+    "xai": ("xAI", "api.x.ai"),
+}
+# Where these listen unless an address is set.
+_LOCAL_BASES: Final[Mapping[str, str]] = {
+    "llamafile": "http://127.0.0.1:8080/v1",
+    "lm_studio": "http://127.0.0.1:1234/v1",
+    "ollama": "http://127.0.0.1:11434",
+    "ollama_chat": "http://127.0.0.1:11434",
+}
+# These sign in by other means than one key, or need none.
+_KEYLESS: Final = frozenset(
+    {"bedrock", "custom_openai", "hosted_vllm", "sagemaker", "sagemaker_chat", "vertex_ai", "vllm"}
+)
+_LIMIT_FIELDS: Final = (
+    "max_model_len",
+    "loaded_context_length",
+    "context_length",
+    "context_window",
+)
+
+
+@dataclass(frozen=True)
+class ModelInfo:
+    """A model as the user may choose it.
+
+    Attributes:
+        name: as in the setting `chat.model`.
+        endpoint: where it is; None for `extractive`, and where nobody knows.
+        input_limit: tokens it takes; None where that is not known.
+        input_price: dollars a token, `output_price` likewise; None where they are not known.
+    """
+
+    name: str
+    endpoint: Endpoint | None
+    input_limit: int | None = None
+    input_price: float | None = None
+    output_price: float | None = None
+
+    @property
+    def is_local(self) -> bool:
+        """Whether nothing leaves this computer."""
+        return self.endpoint.is_local if self.endpoint else self.name == EXTRACTIVE
+
+    @property
+    def key_provider(self) -> str | None:
+        """Whose key is sent along; None where none is needed."""
+        endpoint = self.endpoint
+        if endpoint is None or endpoint.is_local or endpoint.provider in _KEYLESS:
+            return None
+        return endpoint.provider
+
+    @property
+    def host(self) -> str:
+        """Where text goes to; empty where it stays in the program, or nobody knows."""
+        return self.endpoint.host if self.endpoint else ""
+
+
+@dataclass(frozen=True)
+class ServedModel:
+    """A model that a server offers, with the context length that it reports."""
+
+    name: str
+    input_limit: int | None
+
+
+def describe(
+    name: str, api_base: str = "", *, key_for: KeyFor | None = None, offline: bool = False
+) -> ModelInfo:
+    """Return what is known of a model.
+
+    Args:
+        name: with or without its provider's prefix.
+        api_base: the setting `chat.apiBase`.
+        key_for: given, a server at `api_base` is asked for the model's limit, within two seconds
+            and seldom; without it nothing leaves the process.
+        offline: ask no server but one on this computer.
+    """
+    if name == EXTRACTIVE:
+        return ModelInfo(name, None)
+    if not (provider := _provider(name, api_base)):
+        return ModelInfo(name, None)
+    wire_name = name if name.startswith(f"{provider}/") else f"{provider}/{name}"
+    endpoint = _endpoint(wire_name, provider, api_base)
+    known = {} if api_base else _known(wire_name, provider)
+    limit = known.get("max_input_tokens") or known.get("max_tokens")
+    if api_base and key_for is not None and (endpoint.is_local or not offline):
+        limit = _reported_limit(endpoint, key_for(provider))
+    if provider in {"ollama", "ollama_chat"}:
+        limit = min(limit or OLLAMA_CONTEXT, OLLAMA_CONTEXT)
+    return ModelInfo(
+        name,
+        endpoint,
+        input_limit=limit,
+        input_price=known.get("input_cost_per_token"),
+        output_price=known.get("output_cost_per_token"),
+    )
+
+
+def served_models(api_base: str, key: str | None = None) -> tuple[ServedModel, ...]:
+    """Return the models that an OpenAI-compatible server offers; none where it does not answer."""
+    return _servers.models(api_base.rstrip("/"), key)
+
+
+def _provider(name: str, api_base: str) -> str:
+    prefix = name.split("/", 1)[0] if "/" in name else ""
+    if prefix in _providers():
+        return prefix
+    if api_base:
+        return "openai"
+    provider = str(_table().get(name, {}).get("litellm_provider", ""))
+    # Families of one provider are listed apart, such as `vertex_ai-mistral_models`.
+    return provider.split("-", maxsplit=1)[0]
+
+
+def _endpoint(wire_name: str, provider: str, api_base: str) -> Endpoint:
+    base = api_base or _LOCAL_BASES.get(provider, "")
+    service, host = _SERVICES.get(provider, (provider, ""))
+    if base:
+        host = host_of(base)
+        service = place_of(base) or base
+    is_local = is_loopback(host)
+    return Endpoint(
+        wire_name=wire_name,
+        provider=provider,
+        api_base=base,
+        host=host,
+        service=service,
+        is_local=is_local,
+        needs_key=not base and provider not in _KEYLESS,
+    )
+
+
+def _known(wire_name: str, provider: str) -> Mapping[str, Any]:
+    bare = wire_name.removeprefix(f"{provider}/")
+    entry: Mapping[str, Any] = _table().get(wire_name) or _table().get(bare) or {}
+    return entry if str(entry.get("litellm_provider", "")).startswith(provider) else {}
+
+
+@cache
+def _table() -> Mapping[str, Any]:
+    return packaged_data("model_prices_and_context_window_backup.json")
+
+
+@cache
+def _providers() -> frozenset[str]:
+    listed = packaged_data("provider_endpoints_support_backup.json").get("providers", {})
+    named = {str(entry.get("litellm_provider")) for entry in _table().values()}
+    return frozenset(listed) | frozenset(named) | frozenset(_LOCAL_BASES) | frozenset(_SERVICES)
+
+
+def _reported_limit(endpoint: Endpoint, key: str | None) -> int | None:
+    models = served_models(endpoint.api_base, key)
+    bare = endpoint.wire_name.removeprefix(f"{endpoint.provider}/")
+    named = [model for model in models if model.name == bare]
+    # A server with one model answers with that one, whatever it is called.
+    chosen = named or (models if len(models) == 1 else ())
+    return chosen[0].input_limit if chosen else None
+
+
+class _Servers:
+    """Remembers for a short while what servers offer, so that a preview asks nobody."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: dict[str, tuple[float, tuple[ServedModel, ...]]] = {}
+
+    def models(self, api_base: str, key: str | None) -> tuple[ServedModel, ...]:
+        with self._lock:
+            until, models = self._kept.get(api_base, (0.0, ()))
+        if monotonic() < until:
+            return models
+        models = tuple(_asked(api_base, key))
+        kept_s = SERVER_ANSWER_KEPT_S if models else SERVER_SILENCE_KEPT_S
+        with self._lock:
+            self._kept[api_base] = (monotonic() + kept_s, models)
+        return models
+
+
+_servers: Final = _Servers()
+
+
+def _asked(api_base: str, key: str | None) -> list[ServedModel]:
+    import httpx
+
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    request = ("GET", f"{api_base}/models")
+    deadline, body = monotonic() + SERVER_TIMEOUT_S, b""
+    try:
+        with wire_client().stream(*request, headers=headers, timeout=SERVER_TIMEOUT_S) as response:
+            for chunk in response.iter_raw():
+                body += chunk
+                if len(body) > MAX_SERVER_ANSWER_BYTES or monotonic() > deadline:
+                    return []
+        return _served(json.loads(body))
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError):
+        # A server that does not say what it offers may still answer questions.
+        return []
+
+
+def _served(answer: Any) -> list[ServedModel]:
+    listed = answer.get("data") if isinstance(answer, dict) else None
+    entries = [entry for entry in listed or () if isinstance(entry, dict)]
+    return [ServedModel(str(entry["id"]), _limit(entry)) for entry in entries if "id" in entry]
+
+
+def _limit(entry: Mapping[str, Any]) -> int | None:
+    """The context length, in the words of vLLM, LM Studio, OpenRouter, Groq or llama.cpp."""
+    meta = entry.get("meta")
+    places = [entry.get(field) for field in _LIMIT_FIELDS]
+    places.append(meta.get("n_ctx") if isinstance(meta, dict) else None)
+    return next((value for value in places if isinstance(value, int) and value > 0), None)

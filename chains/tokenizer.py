@@ -1,0 +1,167 @@
+"""Counting tokens with the encodings that an installed package brings along; nothing is downloaded.
+
+A model of OpenAI's is counted with its own encoding. For any other the largest count of the
+encodings at hand stands, since its tokenizer is not known here.
+
+Source: "Token Budget Enforcement", "Guiding Principles"; "Budget-Aware Trimming", overheads.
+"""
+
+import hashlib
+import importlib.util
+import os
+import re
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from context.tokens import ByteEstimator, TokenCounter
+
+if TYPE_CHECKING:
+    from tiktoken import Encoding
+
+__all__ = ["EncodingCounter", "counter_for"]
+
+PIECE_CHARS: Final = 100_000
+# How far before a piece's end a cut is looked for that no token can reach across.
+CUT_SEARCH_CHARS: Final = 2_000
+
+# Each encoding's file, named as tiktoken names its cache, and the hash of the file's content.
+ENCODING_FILES: Final = {
+    "cl100k_base": (
+        "9b5ad71b2ce5302211f9c61530b329a4922fc6a4",
+        "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
+    ),
+    "o200k_base": (
+        "fb374d419588a4632f3f557e76b4b70aebbca790",
+        "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
+    ),
+    "p50k_base": (
+        "ec7223a39ce59f226a68acc30dc1af2788490e15",
+        "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069",
+    ),
+}
+OPENAI_PROVIDERS: Final = frozenset({"openai", "azure"})
+
+_loading = threading.RLock()
+
+
+class EncodingCounter:
+    """Counts with one encoding, or with several of which the largest count stands.
+
+    Attributes:
+        is_exact: whether the one encoding is the model's own.
+        message_overhead: tokens of a message beside its content, `part_overhead` of a part.
+    """
+
+    def __init__(self, encodings: Sequence["Encoding"], *, is_exact: bool) -> None:
+        names = ", ".join(encoding.name for encoding in encodings)
+        self.name = names if len(encodings) == 1 else f"largest of {names}"
+        self.is_exact = is_exact
+        self.message_overhead = 4 if is_exact else 8
+        self.part_overhead = 0 if is_exact else 3
+        self._encodings = tuple(encodings)
+
+    def count(self, text: str) -> int:
+        """Return the tokens of `text`, in which special tokens are words like any other."""
+        return max(_count(encoding, text) for encoding in self._encodings)
+
+
+def counter_for(model: str) -> TokenCounter:
+    """Return the counter for a model's name, with or without its provider's prefix.
+
+    The first call for an encoding loads it, which takes some tenths of a second.
+    """
+    own = _own_encoding(model)
+    with _loading:
+        if own is not None and (encoding := _load(own)) is not None:
+            return _exact(encoding)
+        return _largest()
+
+
+@cache
+def _exact(encoding: "Encoding") -> TokenCounter:
+    return EncodingCounter([encoding], is_exact=True)
+
+
+@cache
+def _largest() -> TokenCounter:
+    found = [encoding for name in ENCODING_FILES if (encoding := _load(name)) is not None]
+    return EncodingCounter(found, is_exact=False) if found else ByteEstimator()
+
+
+def _own_encoding(model: str) -> str | None:
+    from tiktoken.model import encoding_name_for_model
+
+    *prefix, name = model.split("/")
+    if prefix and prefix[-1] not in OPENAI_PROVIDERS:
+        return None
+    try:
+        encoding = encoding_name_for_model(name)
+    except KeyError:
+        return None
+    return encoding if encoding in ENCODING_FILES else None
+
+
+@cache
+def _load(name: str) -> "Encoding | None":
+    import tiktoken
+
+    folder = _encodings_folder()
+    file_name, content_hash = ENCODING_FILES[name]
+    # tiktoken fetches a file that is missing or damaged from the network, so both are ruled out.
+    if folder is None or _hash_of(folder / file_name) != content_hash:
+        return None
+    with _cache_folder(folder):
+        return tiktoken.get_encoding(name)
+
+
+def _encodings_folder() -> Path | None:
+    """Find the encodings inside litellm without importing it, which takes seconds."""
+    spec = importlib.util.find_spec("litellm")
+    for location in (spec and spec.submodule_search_locations) or ():
+        folder = Path(location, "litellm_core_utils", "tokenizers")
+        if folder.is_dir():
+            return folder
+    return None
+
+
+def _hash_of(path: Path) -> str | None:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return None
+
+
+@contextmanager
+def _cache_folder(folder: Path) -> Iterator[None]:
+    before = os.environ.get("TIKTOKEN_CACHE_DIR")
+    os.environ["TIKTOKEN_CACHE_DIR"] = str(folder)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["TIKTOKEN_CACHE_DIR"]
+        else:
+            os.environ["TIKTOKEN_CACHE_DIR"] = before
+
+
+def _count(encoding: "Encoding", text: str) -> int:
+    return sum(len(encoding.encode_ordinary(piece)) for piece in _pieces(text))
+
+
+_SAFE_CUT: Final = re.compile(r"(?<=[^\W_]) (?=[^\W_])")
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Cut a long text where that changes no count: before a single blank between two words."""
+    start = 0
+    while len(text) - start > PIECE_CHARS:
+        end = start + PIECE_CHARS
+        cuts = [match.start() for match in _SAFE_CUT.finditer(text, end - CUT_SEARCH_CHARS, end)]
+        end = cuts[-1] if cuts else end
+        yield text[start:end]
+        start = end
+    yield text[start:]

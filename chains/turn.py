@@ -1,0 +1,265 @@
+"""One turn before it is stored: what is asked, the chat it is asked in, the request made from both.
+
+Nothing is written here. A turn is put together in memory and prepared, so that a question which
+does not fit leaves no trace in the log.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, Protocol
+
+from chains.events import Mode
+from chains.models import ModelInfo
+from context.entries import Entry, MessageEntry, SegmentsEntry, UsageEntry
+from context.envelope import SystemPart
+from context.errors import BadInputs
+from context.guard import PreparedRequest
+from context.layers import Segment
+from context.messages import Message
+from context.pipeline import Mode as PrepareMode
+from context.pipeline import Ports, PrepareInputs, prepare
+from context.prompt import PromptBuilder, PromptSection
+from context.tokens import TokenCounter
+from resources import read_text
+
+__all__ = [
+    "ChatPort",
+    "ChatView",
+    "DraftedTurn",
+    "PreparedTurn",
+    "SessionPort",
+    "TurnRequest",
+    "draft_turn",
+    "instructions",
+    "last_question",
+    "prepare_turn",
+]
+
+
+@dataclass(frozen=True)
+class TurnRequest:
+    """One question and the settings it is asked under.
+
+    Attributes:
+        model: `extractive`, or a model's name, with or without its provider's prefix.
+        api_base: address of an OpenAI-compatible server; empty for the provider's own.
+        threshold: `autoCompactThreshold`.
+        offline: refuse every call that would leave this computer.
+        dry_run: retrieve and prepare, but send and store nothing.
+    """
+
+    question: str
+    mode: Mode
+    model: str
+    api_base: str
+    threshold: int
+    max_output_tokens: int
+    temperature: float
+    top_k: int
+    offline: bool
+    dry_run: bool = False
+
+
+class ChatPort(Protocol):
+    """One chat as far as a turn is made from it."""
+
+    @property
+    def id(self) -> str:
+        """The chat's id; empty for one that has not begun."""
+
+    def path(self) -> tuple[Entry, ...]:
+        """Return the active path, from the root to the active leaf."""
+
+    def usage(self) -> Sequence[UsageEntry]:
+        """Return what services have counted in this chat, oldest first."""
+
+    def new_id(self) -> str:
+        """Return an entry id that is not in use."""
+
+    def now(self) -> str:
+        """Return the time, ISO 8601, UTC."""
+
+    def previous_body(self) -> Mapping[str, Any] | None:
+        """Return the neutral body of the previous request on this path."""
+
+
+class SessionPort(ChatPort, Protocol):
+    """The log of one chat, open for writing."""
+
+    def append(self, entries: Sequence[Entry]) -> None:
+        """Write entries in one write, and return once they are on disk."""
+
+    def save_request(
+        self,
+        turn: str,
+        request: int,
+        report: dict[str, Any],
+        body: dict[str, Any],
+        wire: dict[str, Any] | None,
+    ) -> None:
+        """Keep what was sent, for `context --last`; the last request of a turn is kept."""
+
+
+class ChatView:
+    """A chat that is only looked at, or has not begun; nothing can be written to it."""
+
+    def __init__(
+        self,
+        id: str = "",
+        path: tuple[Entry, ...] = (),
+        usage: Sequence[UsageEntry] = (),
+        previous: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.id = id
+        self._path = path
+        self._usage = usage
+        self._previous = previous
+        self._ids = 0
+
+    def path(self) -> tuple[Entry, ...]:
+        """Return the path that is looked at."""
+        return self._path
+
+    def usage(self) -> Sequence[UsageEntry]:
+        """Return what services have counted in this chat, oldest first."""
+        return self._usage
+
+    def new_id(self) -> str:
+        """Return an id for an entry that will not be stored."""
+        self._ids += 1
+        return f"{self._ids:08x}"
+
+    def now(self) -> str:
+        """Return no time: nothing is stored."""
+        return ""
+
+    def previous_body(self) -> Mapping[str, Any] | None:
+        """Return the neutral body of the previous request on this path."""
+        return self._previous
+
+
+@dataclass(frozen=True)
+class DraftedTurn:
+    """The entries of a turn that are not stored yet; without retrieval there are no segments."""
+
+    turn: str
+    question: MessageEntry
+    segments: SegmentsEntry | None
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """The entries in their order: what was found stands before the question."""
+        return (self.question,) if self.segments is None else (self.segments, self.question)
+
+
+@dataclass(frozen=True)
+class PreparedTurn:
+    """A turn whose request passed the guard.
+
+    Attributes:
+        entries: what is to be stored before the request is sent, in one write: the segments as
+            they are sent, the question, and a cut of the history where one was made.
+    """
+
+    turn: str
+    request: PreparedRequest
+    entries: tuple[Entry, ...]
+
+
+def draft_turn(chat: ChatPort, question: str, found: Sequence[Segment] | None) -> DraftedTurn:
+    """Make the entries of a turn; `found` is None where nothing was looked up."""
+    path = chat.path()
+    leaf = path[-1].id if path else None
+    turn, now = chat.new_id(), chat.now()
+    segments = None
+    if found is not None:
+        segments = SegmentsEntry(chat.new_id(), leaf, now, turn, tuple(found))
+        leaf = segments.id
+    message = Message("user", question)
+    return DraftedTurn(turn, MessageEntry(chat.new_id(), leaf, now, message, turn), segments)
+
+
+def prepare_turn(
+    drafted: DraftedTurn,
+    request: TurnRequest,
+    chat: ChatPort,
+    *,
+    model: ModelInfo,
+    counter: TokenCounter,
+    prompt: str,
+    mode: PrepareMode,
+) -> PreparedTurn:
+    """Prepare the request of a drafted turn.
+
+    Args:
+        prompt: the name of the prompt that the instructions come from.
+
+    Raises:
+        ContextOverflow: the question does not fit, and nothing is to be stored.
+    """
+    drops: list[Entry] = []
+    inputs = PrepareInputs(
+        session=chat.id or None,
+        model=request.model,
+        model_limit=model.input_limit,
+        threshold=request.threshold,
+        max_output_tokens=request.max_output_tokens,
+        temperature=request.temperature,
+        system=instructions(prompt),
+        path=(*chat.path(), *drafted.entries),
+        turn=drafted.turn,
+        previous=chat.previous_body(),
+        factor=_factor_so_far(chat, request.model),
+        warnings=_counting_warnings(counter),
+    )
+    ports = Ports(counter, drops.extend, chat.new_id, chat.now)
+    prepared = prepare(inputs, ports, mode)
+    if drafted.segments is not None:
+        sent = replace(drafted.segments, segments=prepared.segments)
+        drafted = replace(drafted, segments=sent)
+    return PreparedTurn(drafted.turn, prepared, (*drafted.entries, *drops))
+
+
+def last_question(path: Sequence[Entry]) -> tuple[tuple[Entry, ...], DraftedTurn]:
+    """Return the last question of a path as a drafted turn, behind the path before it.
+
+    Raises:
+        BadInputs: nothing was asked yet.
+    """
+    asked = [
+        at
+        for at, entry in enumerate(path)
+        if isinstance(entry, MessageEntry) and entry.message.role == "user"
+    ]
+    if not asked:
+        raise BadInputs("Nothing was asked in this chat yet.")
+    at = asked[-1]
+    question, before = path[at], tuple(path[:at])
+    assert isinstance(question, MessageEntry)
+    segments = before[-1] if before else None
+    if isinstance(segments, SegmentsEntry) and segments.turn_id == question.turn_id:
+        return before[:-1], DraftedTurn(question.turn_id, question, segments)
+    return before, DraftedTurn(question.turn_id, question, None)
+
+
+@cache
+def instructions(prompt: str) -> tuple[SystemPart, ...]:
+    """Return the system message of a prompt: its headings name the sections."""
+    _, *pieces = re.split(r"^# (\w+)\n", read_text(f"prompts/{prompt}.md"), flags=re.MULTILINE)
+    named = zip(pieces[::2], pieces[1::2], strict=True)
+    sections = [PromptSection(name, text.strip(), cacheable=True) for name, text in named]
+    text, _ = PromptBuilder(sections).build()
+    return (SystemPart(prompt, text),)
+
+
+def _factor_so_far(chat: ChatPort, model: str) -> float | None:
+    factors = [entry.factor for entry in chat.usage() if entry.model == model]
+    return max(factors, default=None)
+
+
+def _counting_warnings(counter: TokenCounter) -> tuple[str, ...]:
+    if counter.name != "bytes":
+        return ()
+    return ("No tokenizer was found, so tokens are estimated from bytes.",)

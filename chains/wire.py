@@ -1,0 +1,227 @@
+"""One call to a model as it goes over the network: what was sent, what came, and how to cut it off.
+
+Every call runs through one httpx client, whose hooks report to the `WireCall` of their thread. So
+the body that was really sent is known, an answer can be cut off while it stalls, and one that never
+ends is given up. Redirects are not followed, and nothing but loopback is reached when offline.
+"""
+
+import ipaddress
+import json
+import socket
+import ssl
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from email.utils import parsedate_to_datetime
+from functools import cache
+from time import time
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+
+from chains.errors import Offline
+
+if TYPE_CHECKING:
+    import httpx
+
+__all__ = ["WireCall", "current_call", "host_of", "is_loopback", "place_of", "wire_client"]
+
+MAX_LINE_BYTES: Final = 4_000_000
+MAX_ERROR_BYTES: Final = 65_536
+# One token as one event of a stream is some 300 bytes; a few services send up to 2,000.
+BYTES_PER_TOKEN: Final = 2_000
+
+_thread = threading.local()
+
+
+class ResponseTooLarge(Exception):
+    """The server sends more than an answer can be."""
+
+
+class WireCall:
+    """One attempt to call a model.
+
+    Attributes:
+        sent: the JSON body as it was handed to the network.
+        status: the status of the response; None while there is none.
+        error_body: the beginning of the response, where its status is an error.
+        failure: why the network failed; empty where it did not.
+    """
+
+    def __init__(
+        self,
+        *,
+        offline: bool,
+        max_output_tokens: int,
+        on_sent: Callable[[dict[str, Any]], object],
+    ) -> None:
+        self.sent: dict[str, Any] | None = None
+        self.status: int | None = None
+        self.error_body = b""
+        self.failure = ""
+        self.refusal: Offline | None = None
+        self._headers: Mapping[str, str] = {}
+        self._offline = offline
+        self._on_sent = on_sent
+        self._max_bytes = MAX_LINE_BYTES + BYTES_PER_TOKEN * max_output_tokens
+        self._lock = threading.Lock()
+        self._socket: socket.socket | None = None
+        self._is_aborted = False
+
+    @property
+    def retry_after_s(self) -> float | None:
+        """How long the server asks to wait; None where it does not say."""
+        return _seconds(self._headers.get("retry-after", ""))
+
+    def abort(self) -> None:
+        """Cut the connection, so that a thread that waits for it wakes up."""
+        with self._lock:
+            self._is_aborted = True
+            _shut(self._socket)
+
+    def before_request(self, request: "httpx.Request") -> None:
+        """Note what is sent, and refuse what would leave this computer."""
+        host = request.url.host
+        if self._offline and not is_loopback(host):
+            self.refusal = Offline(host)
+            raise self.refusal
+        request.extensions["trace"] = self._trace
+        self.sent = json.loads(request.read() or b"{}")
+        self._on_sent(self.sent or {})
+
+    def after_headers(self, response: "httpx.Response") -> None:
+        """Note how the server answers, and watch what follows."""
+        self.status = response.status_code
+        self._headers = response.headers
+        response.stream = _watched(response, self)
+
+    def watch(self, chunk: bytes, line_bytes: int, all_bytes: int) -> None:
+        """Take note of what came, and give up when it is too much."""
+        if self.status and self.status >= 400 and len(self.error_body) < MAX_ERROR_BYTES:
+            self.error_body += chunk[:MAX_ERROR_BYTES]
+        if line_bytes > MAX_LINE_BYTES or all_bytes > self._max_bytes:
+            self.failure = "it sent more than an answer can be"
+            raise ResponseTooLarge
+
+    def _trace(self, event: str, info: Mapping[str, Any]) -> None:
+        if event.endswith(("connect_tcp.complete", "start_tls.complete")):
+            with self._lock:
+                self._socket = info["return_value"].get_extra_info("socket")
+                if self._is_aborted:
+                    _shut(self._socket)
+        elif event.endswith(".failed") and isinstance(info["exception"], Exception):
+            # Anything else is the reader's own going away.
+            self.failure = self.failure or _why(info["exception"])
+
+
+@contextmanager
+def current_call(call: WireCall) -> Iterator[None]:
+    """Make `call` the one that this thread's requests report to."""
+    _thread.call = call
+    try:
+        yield
+    finally:
+        _thread.call = None
+
+
+@cache
+def wire_client() -> "httpx.Client":
+    """Return the one client that models are called with."""
+    import httpx
+
+    def before_request(request: httpx.Request) -> None:
+        if call := getattr(_thread, "call", None):
+            call.before_request(request)
+
+    def after_headers(response: httpx.Response) -> None:
+        if call := getattr(_thread, "call", None):
+            call.after_headers(response)
+
+    return httpx.Client(
+        event_hooks={"request": [before_request], "response": [after_headers]},
+        # A new connection for each call: its socket is what `abort` cuts.
+        limits=httpx.Limits(max_keepalive_connections=0),
+        follow_redirects=False,
+        # What is unpacked could grow without bound.
+        headers={"Accept-Encoding": "identity"},
+        # A proxy from the environment is for other hosts than this one.
+        mounts={f"all://{host}": None for host in ("localhost", "127.0.0.1", "[::1]")},
+    )
+
+
+def host_of(address: str) -> str:
+    """Return the host of an address, in lower case; empty where there is none."""
+    try:
+        return urlsplit(address).hostname or ""
+    except ValueError:
+        return ""
+
+
+def place_of(address: str) -> str:
+    """Return host and port of an address, without a name or a password; empty for no address."""
+    return urlsplit(address).netloc.rpartition("@")[2] if host_of(address) else ""
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether a host's name or number means this computer."""
+    name = host.strip("[]").rstrip(".").lower()
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    try:
+        number = ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return number.is_loopback or number.is_unspecified
+
+
+def _watched(response: "httpx.Response", call: WireCall) -> "httpx.SyncByteStream":
+    import httpx
+
+    source = response.stream
+
+    class Watched(httpx.SyncByteStream):
+        def __iter__(self) -> Iterator[bytes]:
+            if response.headers.get("content-encoding", "identity") != "identity":
+                call.failure = "it packed its answer, which was not asked for"
+                raise ResponseTooLarge
+            line_bytes = all_bytes = 0
+            for chunk in source:  # type: ignore[union-attr]
+                all_bytes += len(chunk)
+                end = chunk.rfind(b"\n")
+                line_bytes = line_bytes + len(chunk) if end < 0 else len(chunk) - end - 1
+                call.watch(chunk, line_bytes, all_bytes)
+                yield chunk
+
+        def close(self) -> None:
+            source.close()  # type: ignore[union-attr]
+
+    return Watched()
+
+
+def _shut(connection: socket.socket | None) -> None:
+    if connection is None:
+        return
+    # Already closed, or never connected: there is nothing left to cut.
+    with suppress(OSError):
+        # Past `SSLSocket.shutdown`, which would take the state away from under a reading thread.
+        socket.socket.shutdown(connection, socket.SHUT_RDWR)
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, ConnectionRefusedError) or "refused" in str(error).lower():
+        return "nothing answers at that address"
+    if isinstance(error, socket.gaierror) or "name or service" in str(error).lower():
+        return "there is no such host"
+    if isinstance(error, ssl.SSLError) or "certificate" in str(error).lower():
+        return "its certificate is not trusted"
+    if "timeout" in type(error).__name__.lower():
+        return "it took too long"
+    return "the connection broke off"
+
+
+def _seconds(header: str) -> float | None:
+    header = header.strip()
+    if header.replace(".", "", 1).isdigit():
+        return float(header)
+    with suppress(ValueError, TypeError):  # not a date either: the server does not say
+        return max(0.0, parsedate_to_datetime(header).timestamp() - time())
+    return None

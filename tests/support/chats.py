@@ -1,0 +1,116 @@
+"""A chat as the context engine sees it: entries that grow by a turn at a time."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count
+
+from context.entries import DropEntry, Entry, MessageEntry, SegmentsEntry
+from context.envelope import SystemPart
+from context.guard import PreparedRequest
+from context.layers import Layer, Segment
+from context.messages import Message
+from context.pipeline import Mode, Ports, PrepareInputs, prepare
+from context.tokens import ByteEstimator, TokenCounter
+
+TIME = "2026-01-01T00:00:00Z"
+
+
+def hex_ids() -> Iterator[str]:
+    return (f"{number:08x}" for number in count(1))
+
+
+def passage(number: int, text: str, **fields: object) -> Segment:
+    values = {
+        "id": f"p{number}",
+        "layer": Layer.L3,
+        "kind": "passage",
+        "source": f"Folder/Note {number}.md",
+        "lines": (number, number + 3),
+        "version": "v1",
+        "title": f"Note {number}",
+        "number": number,
+    }
+    return Segment.build(**{**values, **fields}, text=text)
+
+
+@dataclass
+class Chat:
+    """Asks and answers; what is cut is appended, as a runner would do it."""
+
+    threshold: int = 4_000
+    max_output_tokens: int = 1_000
+    system: str = "You answer from the notes."
+    counter: TokenCounter = field(default_factory=ByteEstimator)
+    path: list[Entry] = field(default_factory=list)
+    previous: dict[str, object] | None = None
+    model_limit: int | None = None
+    factor: float | None = None
+
+    def __post_init__(self) -> None:
+        self._ids = hex_ids()
+        self._turns = count(1)
+
+    @property
+    def drops(self) -> list[DropEntry]:
+        return [entry for entry in self.path if isinstance(entry, DropEntry)]
+
+    def inputs(self, question: str, segments: Sequence[Segment] = ()) -> PrepareInputs:
+        """The inputs for a question that is not stored yet."""
+        turn = f"t{next(self._turns)}"
+        added: list[Entry] = []
+        parent = self.path[-1].id if self.path else None
+        if segments:
+            added.append(SegmentsEntry(next(self._ids), parent, TIME, turn, tuple(segments)))
+            parent = added[-1].id
+        message = Message("user", question)
+        added.append(MessageEntry(next(self._ids), parent, TIME, message, turn))
+        return PrepareInputs(
+            session="s1",
+            model="test/model",
+            model_limit=self.model_limit,
+            threshold=self.threshold,
+            max_output_tokens=self.max_output_tokens,
+            temperature=0.2,
+            system=(SystemPart("base", self.system),),
+            path=(*self.path, *added),
+            turn=turn,
+            previous=self.previous,
+            factor=self.factor,
+        )
+
+    def prepare(
+        self, inputs: PrepareInputs, appended: list[Entry] | None = None, mode: Mode = "send"
+    ) -> PreparedRequest:
+        appended = [] if appended is None else appended
+        ports = Ports(self.counter, appended.extend, lambda: next(self._ids), lambda: TIME)
+        return prepare(inputs, ports, mode)
+
+    def preview(self, question: str, segments: Sequence[Segment] = ()) -> PreparedRequest:
+        return self.prepare(self.inputs(question, segments), mode="preview")
+
+    def ask(
+        self, question: str, answer: str | None = "Yes.", segments: Sequence[Segment] = ()
+    ) -> PreparedRequest:
+        """Send a question, keep what a runner keeps, and store the answer; none for `None`."""
+        inputs = self.inputs(question, segments)
+        appended: list[Entry] = []
+        prepared = self.prepare(inputs, appended)
+        self.path = [
+            replace(entry, segments=prepared.segments)
+            if isinstance(entry, SegmentsEntry) and entry.turn_id == inputs.turn
+            else entry
+            for entry in inputs.path
+        ]
+        self.path += appended
+        self.previous = prepared.request_body()
+        if answer is not None:
+            self.answer(inputs.turn, answer)
+        return prepared
+
+    def answer(self, turn: str, text: str, status: str = "complete") -> None:
+        message = Message("assistant", text)
+        self.path.append(
+            MessageEntry(
+                next(self._ids), self.path[-1].id, TIME, message, turn, "test/model", None, status
+            )
+        )

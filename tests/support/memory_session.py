@@ -1,0 +1,83 @@
+"""A chat and a search that live in memory, for tests of chains."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from context.entries import Entry, MessageEntry, UsageEntry, is_path_entry
+from vault.search import Hit, SearchResult
+
+
+@dataclass
+class MemorySession:
+    """A chat that keeps its entries, and each write of them, in lists."""
+
+    id: str = "chat1"
+    entries: list[Entry] = field(default_factory=list)
+    writes: list[tuple[Entry, ...]] = field(default_factory=list)
+    saved: list[dict[str, Any]] = field(default_factory=list)
+
+    def path(self) -> tuple[Entry, ...]:
+        return tuple(entry for entry in self.entries if is_path_entry(entry))
+
+    def usage(self) -> Sequence[UsageEntry]:
+        return [entry for entry in self.entries if isinstance(entry, UsageEntry)]
+
+    def append(self, entries: Sequence[Entry]) -> None:
+        self.writes.append(tuple(entries))
+        self.entries.extend(entries)
+
+    def new_id(self) -> str:
+        self._count = getattr(self, "_count", 0) + 1
+        return f"{self._count:08x}"
+
+    def now(self) -> str:
+        return f"2026-01-01T00:00:{len(self.entries):02d}.000Z"
+
+    def previous_body(self) -> Mapping[str, Any] | None:
+        return self.saved[-1]["body"] if self.saved else None
+
+    def save_request(
+        self,
+        turn: str,
+        request: int,
+        report: dict[str, Any],
+        body: dict[str, Any],
+        wire: dict[str, Any] | None,
+    ) -> None:
+        kept = {"turn": turn, "request": request, "report": report, "body": body, "wire": wire}
+        self.saved.append(kept)
+
+    @property
+    def messages(self) -> list[MessageEntry]:
+        """The messages of the chat, oldest first."""
+        return [entry for entry in self.entries if isinstance(entry, MessageEntry)]
+
+
+def hit(path: str, text: str, first: int = 1, **fields: Any) -> Hit:
+    """Make a search result out of a passage's whole lines."""
+    last = first + text.count("\n")
+    values: dict[str, Any] = {
+        "id": f"{path}:{first}",
+        "path": path,
+        "title": path.rsplit("/", 1)[-1].removesuffix(".md"),
+        "heading": (),
+        "lines": (first, last),
+        "text": text,
+        "score": 1.0,
+        "signals": {},
+        "version": "v1",
+    }
+    return Hit(**(values | fields))
+
+
+class ListSearch:
+    """Finds what it was given, whatever is asked."""
+
+    def __init__(self, *hits: Hit) -> None:
+        self.hits = hits
+        self.asked: list[tuple[str, int]] = []
+
+    def search(self, query: str, k: int) -> SearchResult:
+        self.asked.append((query, k))
+        return SearchResult(query, self.hits[:k], 0.0)

@@ -1,0 +1,247 @@
+"""A scripted OpenAI-compatible server on loopback: it says what a test tells it, and keeps score.
+
+```
+with ModelServer() as server:
+    server.script(Failure(503), Answer("The answer is 42 [1]."))
+    ...                       # chat.apiBase = server.url
+    server.bodies[0]["messages"]
+```
+
+Replies are used up in order; the last one is repeated. A reply may be a function of the body that
+was received, so that an answer can quote what it was sent.
+"""
+
+import json
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Self
+
+Body = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A streamed answer, and everything that can go wrong while it is streamed.
+
+    Attributes:
+        chunk_chars: characters of text in each event.
+        usage: what the server claims to have counted; None says nothing of it.
+        stall_after: after so many events nothing comes for as long as the server lives.
+        break_after: after so many events the connection is cut, without an end.
+        cut_json_after: after so many events the stream ends in the middle of an event's JSON.
+    """
+
+    text: str = "Understood."
+    chunk_chars: int = 12
+    finish: str | None = "stop"
+    usage: Mapping[str, Any] | None = field(
+        default_factory=lambda: {
+            "prompt_tokens": 100,
+            "completion_tokens": 10,
+            "total_tokens": 110,
+            "prompt_tokens_details": {"cached_tokens": 40},
+        }
+    )
+    stall_after: int | None = None
+    break_after: int | None = None
+    cut_json_after: int | None = None
+    says_done: bool = True
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An answer with an error status."""
+
+    status: int
+    body: str = '{"error": {"message": "scripted failure", "type": "error", "code": null}}'
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def saying(cls, status: int, message: str, **headers: str) -> Self:
+        """Make an error in OpenAI's form."""
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return cls(status, json.dumps({"error": {"message": message, "type": "error"}}), named)
+
+
+@dataclass(frozen=True)
+class Silence:
+    """The request is taken, and nothing comes: not even a status line."""
+
+
+@dataclass(frozen=True)
+class Raw:
+    """Bytes as they are, as the body of a streamed answer; endless where `repeats` is None."""
+
+    data: bytes
+    repeats: int | None = 1
+
+
+Reply = Answer | Failure | Silence | Raw
+Script = Reply | Callable[[Body], Reply]
+
+
+@dataclass(frozen=True)
+class Received:
+    """A request as it came in."""
+
+    path: str
+    headers: Mapping[str, str]
+    raw: bytes
+    body: Body
+
+
+class ModelServer:
+    """The server; a context manager that answers as long as it is entered."""
+
+    def __init__(self, *replies: Script, models: Sequence[Mapping[str, Any]] = ()) -> None:
+        self.models = [dict(model) for model in models] or [{"id": "scripted", "object": "model"}]
+        self.received: list[Received] = []
+        self.closing = threading.Event()
+        self.sent_bytes = 0
+        self._lock = threading.Lock()
+        self._script: list[Script] = list(replies) or [Answer()]
+        self._server = _Server(self)
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
+
+    @property
+    def url(self) -> str:
+        """What `chat.apiBase` is set to."""
+        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+
+    @property
+    def bodies(self) -> list[Body]:
+        """The body of each chat request so far."""
+        return [received.body for received in self.received if received.body]
+
+    def script(self, *replies: Script) -> None:
+        """Answer with these from now on; the last one is repeated."""
+        with self._lock:
+            self._script = list(replies)
+
+    def next_reply(self, body: Body) -> Reply:
+        """Take the next reply of the script."""
+        with self._lock:
+            reply = self._script.pop(0) if len(self._script) > 1 else self._script[0]
+        return reply(body) if callable(reply) else reply
+
+    def close(self) -> None:
+        """Stop answering, and wake every answer that stalls."""
+        self.closing.set()
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join(5)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self.close()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self, owner: ModelServer) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.owner = owner
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say nothing: a client that hangs up is part of the script."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: _Server
+
+    def do_GET(self) -> None:
+        self._record(b"")
+        if self.path.rstrip("/").endswith("/models"):
+            self._send_json(200, json.dumps({"object": "list", "data": self.server.owner.models}))
+        else:
+            self._send_json(404, '{"error": {"message": "no such page"}}')
+
+    def do_POST(self) -> None:
+        raw = self.rfile.read(int(self.headers.get("Content-Length", "0")))
+        body = self._record(raw)
+        match self.server.owner.next_reply(body):
+            case Failure(status, text, headers):
+                self._send_json(status, text, headers)
+            case Silence():
+                self.server.owner.closing.wait(30)
+                self.close_connection = True
+            case Raw(data, repeats):
+                self._start_stream()
+                count = 0
+                while repeats is None or count < repeats:
+                    self._chunk(data)
+                    count += 1
+                self._end_stream()
+            case Answer() as answer:
+                self._answer(answer, str(body.get("model")))
+
+    def _answer(self, answer: Answer, model: str) -> None:
+        self._start_stream()
+        for index, event in enumerate(_events(answer, model)):
+            if index == answer.stall_after:
+                self.server.owner.closing.wait(30)
+            if index == answer.break_after:
+                self.close_connection = True
+                return
+            if index == answer.cut_json_after:
+                self._chunk(f"data: {event[: len(event) // 2]}".encode())
+                break
+            self._chunk(f"data: {event}\n\n".encode())
+        self._end_stream()
+
+    def _record(self, raw: bytes) -> Body:
+        body: Body = json.loads(raw) if raw else {}
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        self.server.owner.received.append(Received(self.path, headers, raw, body))
+        return body
+
+    def _send_json(self, status: int, text: str, headers: Mapping[str, str] | None = None) -> None:
+        data = text.encode()
+        self.send_response(status)
+        for name, value in {**(headers or {}), "Content-Length": str(len(data))}.items():
+            self.send_header(name, value)
+        self.send_header("Content-Type", "application/json")
+        self.end_headers()
+        self.wfile.write(data)
+
+    def _start_stream(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+
+    def _chunk(self, data: bytes) -> None:
+        self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
+        self.wfile.flush()
+        self.server.owner.sent_bytes += len(data)
+
+    def _end_stream(self) -> None:
+        self.wfile.write(b"0\r\n\r\n")
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        """Say nothing: standard error belongs to the test."""
+
+
+def _events(answer: Answer, model: str) -> Iterator[str]:
+    head = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": model}
+
+    def event(delta: Mapping[str, Any], finish: str | None = None) -> str:
+        choice = {"index": 0, "delta": dict(delta), "finish_reason": finish}
+        return json.dumps({**head, "choices": [choice]})
+
+    yield event({"role": "assistant", "content": ""})
+    for start in range(0, len(answer.text), answer.chunk_chars):
+        yield event({"content": answer.text[start : start + answer.chunk_chars]})
+    if answer.finish:
+        yield event({}, answer.finish)
+    if answer.usage is not None:
+        yield json.dumps({**head, "choices": [], "usage": dict(answer.usage)})
+    if answer.says_done:
+        yield "[DONE]"
