@@ -2,10 +2,11 @@
 
 import logging
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from app import secrets
 from app.errors import InvalidRequest, TurnFailed, VaultNotChosen
@@ -28,6 +29,7 @@ from chains.llm_chain import LLMChain
 from chains.models import EXTRACTIVE, describe, served_models
 from chains.runner import TurnRequest
 from chains.vault_qa import VaultQAChain
+from context.entries import SegmentsEntry
 from context.guard import PreparedRequest
 from vault.errors import EmbedderFailed, IndexBusy, VectorStoreFailed
 from vault.notes import Note
@@ -148,15 +150,20 @@ class Assistant:
         yield from self._open_library().update(cancel)
 
     def search(self, query: str, k: int | None = None) -> SearchResult:
-        """Find passages by words and by meaning; `k` is the setting `retrieval.topK` if None.
+        """Find passages by words and by meaning.
+
+        Args:
+            query: what to look for.
+            k: how many passages; as many as the setting `retrieval.topK` says where it is None.
 
         Raises:
             VaultNotChosen: no folder is open.
             VaultError: the index cannot be searched.
         """
+        library = self._open_library()
         if not query.strip():
             raise InvalidRequest("There is nothing to search for.")
-        return self._open_library().search(query, k or self.settings.values.retrieval_top_k)
+        return library.search(query, k or self.settings.values.retrieval_top_k)
 
     def ask(self, request: AskRequest, cancel: CancelToken) -> Iterator[Event]:
         """Answer a question; the last event is `TurnEnded`.
@@ -170,8 +177,11 @@ class Assistant:
             session = self._session(request)
             if request.mode == "vault" and request.update_index:
                 yield from self._freshen(cancel, warnings)
-            for event in self._chain(request.mode).run(self._turn(request), session, cancel):
-                yield _with_warnings(event, warnings)
+            chain = self._chain(request.mode)
+            events = cast(Generator[Event], chain.run(self._turn(request), session, cancel))
+            with closing(events):  # before the chat: what has arrived is still to be stored
+                for event in events:
+                    yield _finished(event, warnings, session)
         except Exception as error:
             made = request.session if session is None or session.is_stored else None
             raise TurnFailed(error, made) from error
@@ -205,7 +215,7 @@ class Assistant:
         if threshold is not None:
             turn = replace(turn, threshold=threshold)
         chat = None if session is None else self.sessions.read(session)
-        prepared = self._chain(mode, needs_notes=False).preview(turn, chat)
+        prepared = self._chain(mode).preview(turn, chat)
         return _context(prepared, full)
 
     def last_context(self, session: str, full: bool = False) -> dict[str, Any] | None:
@@ -222,9 +232,11 @@ class Assistant:
         if stored is not None:
             body = {"request_body": stored.body, "wire": stored.wire} if full else {}
             return {**stored.report, "rebuilt": False, **body}
-        if not turn_ids(chat.path()):
+        asked = turn_ids(chat.path())
+        if not asked:
             return None
-        prepared = self._chain("vault", needs_notes=False).rebuild(self._turn(AskRequest("")), chat)
+        mode: Mode = "vault" if _was_retrieved(chat, asked[-1]) else "chat"
+        prepared = self._chain(mode).rebuild(self._turn(AskRequest("", mode)), chat)
         return {**_context(prepared, full), "when": "last", "rebuilt": True}
 
     def list_sessions(self) -> list[SessionInfo]:
@@ -268,8 +280,7 @@ class Assistant:
 
     def key_provider(self, model: str) -> str | None:
         """Return whose key a model may need; None where it needs none."""
-        endpoint = describe(model, self.settings.values.chat_api_base).endpoint
-        return None if endpoint is None or endpoint.is_local else endpoint.provider
+        return describe(model, self.settings.values.chat_api_base).key_provider
 
     def has_key(self, provider: str) -> bool:
         """Return whether there is a key of a provider, in the keyring or the environment."""
@@ -325,10 +336,10 @@ class Assistant:
             dry_run=request.dry_run,
         )
 
-    def _chain(self, mode: Mode, needs_notes: bool = True) -> LLMChain | VaultQAChain:
-        if mode == "chat" or (self._library is None and not needs_notes):
+    def _chain(self, mode: Mode) -> LLMChain | VaultQAChain:
+        if mode == "chat":
             return LLMChain(secrets.key_for)
-        return VaultQAChain(secrets.key_for, self._open_library())
+        return VaultQAChain(secrets.key_for, self)
 
     def _freshen(self, cancel: CancelToken, warnings: list[str]) -> Iterator[Event]:
         """Bring the index up to date before it is searched, as far as that is possible now."""
@@ -363,13 +374,21 @@ class Assistant:
         )
 
 
+def _was_retrieved(chat: Session, turn: str) -> bool:
+    found = (entry for entry in chat.path() if isinstance(entry, SegmentsEntry))
+    return any(entry.turn_id == turn for entry in found)
+
+
 def _context(prepared: PreparedRequest, full: bool) -> dict[str, Any]:
     body = {"request_body": prepared.request_body(), "wire": None} if full else {}
     return {**prepared.report.to_dict(), "rebuilt": False, **body}
 
 
-def _with_warnings(event: Event, warnings: Sequence[str]) -> Event:
-    if not isinstance(event, TurnEnded) or not warnings:
+def _finished(event: Event, warnings: Sequence[str], session: Session) -> Event:
+    """Add to the end of a turn what the chain cannot know."""
+    if not isinstance(event, TurnEnded):
         return event
-    result = event.result
-    return TurnEnded(replace(result, warnings=(*warnings, *result.warnings)))
+    result = replace(event.result, warnings=(*warnings, *event.result.warnings))
+    if not session.is_stored:
+        result = replace(result, session=None, context={**result.context, "session": None})
+    return TurnEnded(result)

@@ -102,8 +102,8 @@ def search_result(result: "SearchResult") -> Iterator[str]:
 
 def sources(result: "AskResult") -> Iterator[str]:
     """Return what an answer rests on, and what of it could not be found there."""
-    yield ""
     if result.mode == "vault":
+        yield ""
         yield "Sources" if result.citations else "This answer cites no note."
     shown = dict.fromkeys(
         f"[{c.n}] {place(c.path, c.lines)}  {plain(' › '.join(c.heading))}".rstrip()
@@ -146,7 +146,7 @@ def transcript(chat: "Transcript") -> Iterator[str]:
 def setting_lines(listing: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     """Return every setting with its value, where that comes from, and what it is for."""
     for item in listing:
-        yield f"{item['key']} = {value(item['value'])}  ({item['source']})"
+        yield f"{item['key']} = {value(item['value']) or 'nothing'}  ({item['source']})"
         yield f"    {item['help']}"
 
 

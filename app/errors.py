@@ -23,7 +23,7 @@ from typing import Any, ClassVar
 
 from app.paths import Paths
 from chains import errors as chains
-from context import errors as context
+from context.errors import ContextOverflow
 from vault import errors as vault
 
 _CODES: Mapping[type[Exception], str] = {
@@ -178,12 +178,14 @@ def storage_errors(path: Path) -> Iterator[None]:
 def describe(error: BaseException) -> ErrorInfo:
     """Return the code, the sentence and the way out for any error."""
     if isinstance(error, TurnFailed):
-        return replace(describe(error.reason), session=error.session, is_turn=True)
+        info = describe(error.reason)
+        context = info.context and {**info.context, "session": error.session}
+        return replace(info, context=context, session=error.session, is_turn=True)
     message, hint, report = str(error), None, None
     match error:
         case AppError():
             code, hint = error.code, error.hint
-        case context.ContextOverflow():
+        case ContextOverflow():
             code, hint = "context_overflow", " ".join(error.ways_out)
             report = None if error.report is None else error.report.to_dict()
         case chains.ModelError() | vault.VaultError() if type(error) in _CODES:
