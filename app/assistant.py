@@ -11,6 +11,7 @@ from typing import Any, cast
 from app import secrets
 from app.errors import InvalidRequest, TurnFailed, VaultNotChosen
 from app.library import IndexFinished, Library
+from app.model_choices import ModelChoice, model_choices
 from app.paths import Paths
 from app.session import Session, turn_ids
 from app.session_store import SessionInfo, SessionStore
@@ -26,7 +27,7 @@ from app.transcript import (
 from chains.cancel import CancelToken
 from chains.events import Event, IndexProgressed, Mode, Step, TurnEnded, Warned
 from chains.llm_chain import LLMChain
-from chains.models import EXTRACTIVE, describe, served_models
+from chains.models import describe
 from chains.runner import TurnRequest
 from chains.vault_qa import VaultQAChain
 from context.entries import SegmentsEntry
@@ -68,24 +69,6 @@ class AskRequest:
     session: str | None = None
     dry_run: bool = False
     update_index: bool = True
-
-
-@dataclass(frozen=True)
-class ModelChoice:
-    """A model that can be chosen.
-
-    Attributes:
-        name: as in the setting `chat.model`.
-        where: "this computer", or the host that text goes to.
-        input_limit: tokens it takes; None where that is not known.
-        is_set: whether it is the one in the settings.
-    """
-
-    name: str
-    label: str
-    where: str
-    input_limit: int | None
-    is_set: bool
 
 
 class Assistant:
@@ -273,10 +256,7 @@ class Assistant:
 
         The server at `chat.apiBase` is asked what it offers, which may take two seconds.
         """
-        values = self.settings.values
-        served = served_models(values.chat_api_base) if self._may_ask_server() else ()
-        names = (EXTRACTIVE, values.chat_model, *(model.name for model in served))
-        return tuple(self._choice(name) for name in dict.fromkeys(names))
+        return model_choices(self.settings.values)
 
     def key_provider(self, model: str) -> str | None:
         """Return whose key a model may need; None where it needs none."""
@@ -356,22 +336,6 @@ class Assistant:
             warnings.append(f"{error} The answer rests on what was indexed before.")
             yield Warned(warnings[-1])
         cancel.raise_if_cancelled()
-
-    def _may_ask_server(self) -> bool:
-        values = self.settings.values
-        if not values.chat_api_base:
-            return False
-        return not values.privacy_offline or describe("", values.chat_api_base).is_local
-
-    def _choice(self, name: str) -> ModelChoice:
-        info = describe(name, self.settings.values.chat_api_base)
-        return ModelChoice(
-            name=name,
-            label="No model: quoted passages" if name == EXTRACTIVE else name,
-            where="this computer" if info.is_local else info.host,
-            input_limit=info.input_limit,
-            is_set=name == self.settings.values.chat_model,
-        )
 
 
 def _was_retrieved(chat: Session, turn: str) -> bool:

@@ -63,17 +63,6 @@ def parser() -> argparse.ArgumentParser:
     return found
 
 
-def run_settings(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the settings that were given for this run alone, the last one of a key winning."""
-    return dict([*args.early_set, *args.late_set])
-
-
-def vault_folder(args: argparse.Namespace) -> str | None:
-    """Return the folder of notes that was named for this run."""
-    named = args.late_vault if args.late_vault is not None else args.early_vault
-    return None if named is None else str(named)
-
-
 def parse_value(text: str) -> Any:
     """Return a value as typed: JSON where it is JSON, else the text itself."""
     try:

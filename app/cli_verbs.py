@@ -10,7 +10,6 @@ from typing import Any
 
 from app import cli_text
 from app.assistant import AskRequest, Assistant, IndexFinished
-from app.cli import run_settings, vault_folder
 from app.cli_output import Interruptible, Output, OutputGone
 from app.doctor import check_up
 from app.errors import InvalidRequest, NotFound, SessionMissing, describe
@@ -33,13 +32,13 @@ def start_window(args: argparse.Namespace, open_window: Callable[[Assistant], in
         _require_display()
         paths = Paths.find()
         open_log(paths)
-        assistant = build(paths, run_settings(args))
-        folder = folder_of(assistant, vault_folder(args))
+        assistant = build(paths, _run_settings(args))
+        folder = folder_of(assistant, _vault_folder(args))
         try:
             if folder is not None:
                 assistant.open_vault(folder, remember=False)
         except (VaultError, OSError) as error:
-            if vault_folder(args) is not None:
+            if _vault_folder(args) is not None:
                 raise
             _log.warning("The folder of the last time was not opened: %s", error)
         with closing(assistant):
@@ -54,7 +53,7 @@ def run_verb(args: argparse.Namespace) -> int:
     try:
         paths = Paths.find()
         open_log(paths)
-        assistant = build(paths, run_settings(args))
+        assistant = build(paths, _run_settings(args))
         if args.verb not in _BEARS_DAMAGE:
             assistant.settings.require_sound()
         with closing(assistant), Interruptible() as run:
@@ -91,9 +90,20 @@ def _require_display() -> None:
 
 
 def _open_vault(args: argparse.Namespace, assistant: Assistant, session: str | None = None) -> None:
-    folder = folder_of(assistant, vault_folder(args), session)
+    folder = folder_of(assistant, _vault_folder(args), session)
     if folder is not None:
         assistant.open_vault(folder, remember=False)
+
+
+def _run_settings(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the settings that were given for this run alone, the last one of a key winning."""
+    return dict([*args.early_set, *args.late_set])
+
+
+def _vault_folder(args: argparse.Namespace) -> str | None:
+    """Return the folder of notes that was named for this run."""
+    named = args.late_vault if args.late_vault is not None else args.early_vault
+    return None if named is None else str(named)
 
 
 def _index(
@@ -235,7 +245,7 @@ def _sessions(
 def _doctor(
     args: argparse.Namespace, assistant: Assistant, output: Output, _run: Interruptible
 ) -> int:
-    checks = check_up(assistant, folder_of(assistant, vault_folder(args)))
+    checks = check_up(assistant, folder_of(assistant, _vault_folder(args)))
     is_ok = all(check.ok for check in checks)
     output.show(
         lambda: {"ok": is_ok, "checks": [check.to_dict() for check in checks]},
