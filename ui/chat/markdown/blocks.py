@@ -1,0 +1,162 @@
+"""What a text becomes before it is drawn: a flat row of leaves, each knowing the boxes it is in.
+
+Flat, because a document is written from top to bottom and only its end is ever taken back.
+"""
+
+from dataclasses import dataclass
+from enum import IntFlag
+from typing import Literal
+
+__all__ = [
+    "Box",
+    "CodeLines",
+    "Columns",
+    "Heading",
+    "Leaf",
+    "Missing",
+    "Paragraph",
+    "Rule",
+    "Run",
+    "Style",
+    "TableRows",
+    "plain",
+]
+
+
+class Style(IntFlag):
+    """How a run of text is set apart."""
+
+    NONE = 0
+    BOLD = 1
+    ITALIC = 2
+    STRIKE = 4
+    CODE = 8
+    TEX = 16
+    RAISED = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Text in one look.
+
+    Attributes:
+        link: an address from the allow-list, or nothing.
+        cites: the number of the source this run stands for, or 0.
+    """
+
+    text: str
+    style: Style = Style.NONE
+    link: str = ""
+    cites: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """Something that leaves stand in: a list item, a quote, a callout, a footnote.
+
+    Attributes:
+        key: tells two neighbours of one kind apart.
+        marker: what hangs before an item: `•`, `3.`, `[x]`, `[ ]`, or a footnote's label.
+        tone: of a callout: accent, success, amber, danger or neutral.
+        icon: of a callout.
+    """
+
+    kind: Literal["item", "quote", "callout", "footnote"]
+    key: int
+    marker: str = ""
+    tone: str = ""
+    icon: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A paragraph; `is_title` for the first line of a callout."""
+
+    runs: tuple[Run, ...]
+    boxes: tuple[Box, ...] = ()
+    is_title: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading; what is deeper than three looks like three."""
+
+    level: int
+    runs: tuple[Run, ...]
+    boxes: tuple[Box, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CodeLines:
+    """Lines of code, or of mathematics between `$$`.
+
+    Attributes:
+        lines: of each, the syntax colours' names with their text.
+        whole: every line of the block in its final colours, once the block is closed and a
+            part of it was drawn before; otherwise nothing.
+        is_continued: whether the block's beginning was drawn before.
+    """
+
+    language: str
+    lines: tuple[tuple[tuple[str, str], ...], ...]
+    boxes: tuple[Box, ...] = ()
+    whole: tuple[tuple[tuple[str, str], ...], ...] = ()
+    is_continued: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """What all rows of a table share, settled by its first rows.
+
+    Attributes:
+        shares: of the whole width, as percentages.
+        aligns: left, center or right.
+    """
+
+    shares: tuple[float, ...]
+    aligns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TableRows:
+    """Some rows of a table; the first group begins with the header.
+
+    Attributes:
+        is_last: whether the table ends here, as far as is known.
+    """
+
+    columns: Columns
+    rows: tuple[tuple[tuple[Run, ...], ...], ...]
+    boxes: tuple[Box, ...] = ()
+    is_continued: bool = False
+    is_last: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """Where an image was meant to be; images are never fetched.
+
+    Attributes:
+        where: the host, or the name of the file.
+        link: to open it in the browser, or nothing.
+    """
+
+    where: str
+    alt: str
+    link: str
+    boxes: tuple[Box, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A line across."""
+
+    boxes: tuple[Box, ...] = ()
+
+
+Leaf = Paragraph | Heading | CodeLines | TableRows | Missing | Rule
+
+
+def plain(runs: tuple[Run, ...]) -> str:
+    """Return the text of runs without their look."""
+    return "".join(run.text for run in runs)

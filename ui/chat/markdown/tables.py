@@ -1,0 +1,53 @@
+"""How wide a table's columns are, and which hold numbers; settled by the first rows.
+
+Later rows do not change what was settled, so a table that is still arriving never reflows, and
+its rows can be appended without touching those above.
+"""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+from ui.chat.markdown.blocks import Columns, Run
+
+__all__ = ["GROUP_ROWS", "Cells", "settle_columns"]
+
+GROUP_ROWS = 6
+
+Cells = tuple[tuple[Run, ...], ...]
+
+_NUMBER = re.compile(r"[-+−±~<>≈]?\s?[$€£¥]?\s?\d[\d.,\u00a0\u202f ]*\s?(?:%|[A-Za-z°µ€]{1,3})?")
+_FEWEST, _MOST, _PADDING = 4, 36, 2
+
+
+def settle_columns(header: Cells, rows: Sequence[Cells], written: Sequence[str]) -> Columns:
+    """Return shares and alignments.
+
+    Args:
+        header: the cells of the first line.
+        rows: the first rows, at most `GROUP_ROWS`.
+        written: the alignment each column asks for, or an empty string.
+    """
+    weights = [_weight([header[i], *(row[i] for row in rows)]) for i in range(len(header))]
+    aligns = [
+        asked or ("right" if _holds_numbers([row[i] for row in rows]) else "left")
+        for i, asked in enumerate(written)
+    ]
+    total = sum(weights)
+    return Columns(tuple(100 * weight / total for weight in weights), tuple(aligns))
+
+
+def _weight(cells: Sequence[tuple[Run, ...]]) -> float:
+    texts = ["".join(run.text for run in cell) for cell in cells]
+    longest = max((_width(text) for text in texts), default=0)
+    return max(_FEWEST, min(longest, _MOST)) + _PADDING
+
+
+def _width(text: str) -> int:
+    return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
+
+
+def _holds_numbers(cells: Sequence[tuple[Run, ...]]) -> bool:
+    texts = ["".join(run.text for run in cell if not run.cites).strip() for cell in cells]
+    filled = [text for text in texts if text and text not in {"-", "–", "—"}]
+    return bool(filled) and all(_NUMBER.fullmatch(text) for text in filled)

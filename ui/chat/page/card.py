@@ -1,0 +1,123 @@
+"""The card that shows what a citation stands for, while the pointer or the focus rests on it."""
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
+
+from ui.kit.controls import ElidedLabel, IconLabel, one_line, wrapped
+from ui.theme import Theme, dress
+
+__all__ = ["CitationCard", "Source"]
+
+_WIDTH = 360
+_PASSAGE_LINES = 4
+_MOST_CHARS = 320
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What a number in an answer stands for.
+
+    Attributes:
+        lines: inclusive, from 1; None for a whole note.
+        doubt: why it is not borne out; nothing where it is.
+        is_verified: whether its quotation was found in the passage as it was sent.
+    """
+
+    number: int
+    title: str
+    path: str
+    lines: tuple[int, int] | None
+    passage: str
+    is_verified: bool = False
+    doubt: str = ""
+
+    @property
+    def place(self) -> str:
+        """The path with its lines, such as `Home server/Backups.md, lines 12–31`."""
+        if self.lines is None:
+            return self.path
+        first, last = self.lines
+        return f"{self.path}, " + (f"line {first}" if first == last else f"lines {first}–{last}")
+
+    @property
+    def spoken(self) -> str:
+        """The whole of it in one sentence, for screen readers."""
+        lines = f", lines {self.lines[0]} to {self.lines[1]}" if self.lines else ""
+        state = ", verified" if self.is_verified else (", not verified" if self.doubt else "")
+        return f"Source {self.number}, {one_line(self.title)}{lines}{state}"
+
+
+class CitationCard(QFrame):
+    """A small popup; it takes no focus and lets the mouse through."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent, Qt.WindowType.ToolTip | Qt.WindowType.FramelessWindowHint)
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground)
+        self.setAttribute(Qt.WidgetAttribute.WA_ShowWithoutActivating)
+        self._title = ElidedLabel()
+        dress(self._title, "ui_strong")
+        self._state = IconLabel("check-circle", "success.graphic", 14)
+        self._place = ElidedLabel("", Qt.TextElideMode.ElideMiddle)
+        dress(self._place, "caption", "secondary")
+        self._passage = wrapped("", "ui", "secondary")
+        self._doubt = wrapped("", "caption", "amber")
+        head = QHBoxLayout()
+        head.setSpacing(8)
+        head.addWidget(self._title, 1)
+        head.addWidget(self._state)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(14, 12, 14, 12)
+        column.setSpacing(4)
+        column.addLayout(head)
+        column.addWidget(self._place)
+        column.addWidget(self._passage)
+        column.addWidget(self._doubt)
+
+    def show_source(self, source: Source, at: QRect) -> None:
+        """Show a source below the citation at `at`, or above it where there is no room below."""
+        self._title.set_text(source.title)
+        self._place.set_text(source.place)
+        self._passage.setText(_excerpt(source.passage))
+        self._passage.setVisible(bool(source.passage))
+        self._doubt.setText(source.doubt)
+        self._doubt.setVisible(bool(source.doubt))
+        self._state.setVisible(source.is_verified or bool(source.doubt))
+        if source.doubt:
+            self._state.set_icon("warning", "amber.graphic")
+        else:
+            self._state.set_icon("check-circle", "success.graphic")
+        self._limit_passage()
+        self.setFixedWidth(Theme.current().px(_WIDTH))
+        self.adjustSize()
+        self.move(self._spot(at))
+        self.show()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the popup's background and edge."""
+        theme, painter = Theme.current(), QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setBrush(theme.color("bg.overlay"))
+        painter.setPen(theme.color("line.strong"))
+        edge = self.rect().adjusted(0, 0, -1, -1)
+        painter.drawRoundedRect(edge, theme.radius("lg"), theme.radius("lg"))
+
+    def _limit_passage(self) -> None:
+        line = self._passage.fontMetrics().lineSpacing()
+        self._passage.setMaximumHeight(_PASSAGE_LINES * line + 2)
+
+    def _spot(self, at: QRect) -> QPoint:
+        screen = QGuiApplication.screenAt(at.center()) or QGuiApplication.primaryScreen()
+        room = screen.availableGeometry()
+        x = max(room.left() + 8, min(at.left(), room.right() - self.width() - 8))
+        below = at.bottom() + 6
+        fits = below + self.height() <= room.bottom()
+        return QPoint(x, below if fits else at.top() - self.height() - 6)
+
+
+def _excerpt(passage: str) -> str:
+    flat = one_line(passage)
+    return flat if len(flat) <= _MOST_CHARS else flat[: _MOST_CHARS - 1].rstrip() + "…"

@@ -1,0 +1,139 @@
+"""How each kind of text is set, as Qt's character and block formats, from the design tokens."""
+
+import re
+import unicodedata
+from functools import cache
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFont, QTextBlockFormat, QTextCharFormat
+
+from ui.chat.markdown.blocks import Run, Style
+from ui.theme import Theme
+
+__all__ = ["Formats", "has_rtl", "is_rtl"]
+
+# Scripts whose letters reach further up or down than a line of fixed height leaves room for.
+_TALL = re.compile(
+    "[\u0600-\u109f\u1780-\u18af\u1950-\u1cff\ua840-\uabff\ufb50-\ufdff\ufe70-\ufefc\U00011000-\U00011fff]"
+)
+_RTL_LETTER = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
+_FIXED = QTextBlockFormat.LineHeightTypes.FixedHeight.value
+_AT_LEAST = QTextBlockFormat.LineHeightTypes.MinimumHeight.value
+
+
+class Formats:
+    """The formats of one look; a change of theme wants a new one."""
+
+    def __init__(self) -> None:
+        self._theme = Theme.current()
+        self._made: dict[tuple[str, str, Run], QTextCharFormat] = {}
+        self._numbers: dict[tuple[str, str, bool], QTextCharFormat] = {}
+
+    def text(self, role: str, tone: str, run: Run, href: str = "") -> QTextCharFormat:
+        """Return the format of a run.
+
+        Args:
+            role: a key of `type` in the tokens.
+            tone: a colour token.
+            run: its look counts, not its text.
+            href: what a click on it reports.
+        """
+        key = (role, tone, Run("", run.style, "link" if href else ""))
+        if key not in self._made:
+            self._made[key] = self._make(role, tone, run.style, bool(href))
+        made = QTextCharFormat(self._made[key])
+        if href:
+            _set_anchor(made, href)
+        return made
+
+    def number(self, href: str, text: str, *, is_doubtful: bool) -> QTextCharFormat:
+        """Return the format of a citation's figures, or of its brackets.
+
+        The brackets have the colour of the pill that is painted under them: copying and screen
+        readers get `[1]`, the eye gets a pill.
+        """
+        key = (href, text, is_doubtful)
+        if key not in self._numbers:
+            self._numbers[key] = self._make_number(href, text, is_doubtful)
+        return self._numbers[key]
+
+    def _make_number(self, href: str, text: str, is_doubtful: bool) -> QTextCharFormat:
+        made = QTextCharFormat()
+        is_bracket, is_end = not text.isdigit(), text == "]"
+        made.setFont(self._theme.font("chip", weight=600))
+        soft, text = ("amber.soft", "amber.text") if is_doubtful else _CITED
+        made.setForeground(self._theme.color(soft if is_bracket else text))
+        made.setFontLetterSpacingType(QFont.SpacingType.AbsoluteSpacing)
+        made.setFontLetterSpacing(self._theme.px(9) if is_doubtful and is_end else 0)
+        _set_anchor(made, href)
+        return made
+
+    def code(self, color: str) -> QTextCharFormat:
+        """Return the format of a run in a code block."""
+        return self.text("code", f"syntax.{color}", _PLAIN)
+
+    def block(self, role: str, text: str = "", *, top: float = 0) -> QTextBlockFormat:
+        """Return a block with the line height of a type role, in the direction of its text."""
+        made = QTextBlockFormat()
+        is_tall = _TALL.search(text) is not None
+        made.setLineHeight(self._theme.line(role), _AT_LEAST if is_tall else _FIXED)
+        made.setTopMargin(top)
+        right_to_left = is_rtl(text)
+        made.setLayoutDirection(_RTL if right_to_left else _LTR)
+        made.setAlignment(_LEADING)
+        return made
+
+    def spacer(self, *, top: float = 0, height: float = 1) -> QTextBlockFormat:
+        """Return the format of a block that holds no text but stands where Qt wants one."""
+        made = QTextBlockFormat()
+        made.setLineHeight(height, _FIXED)
+        made.setTopMargin(top)
+        return made
+
+    def _make(self, role: str, tone: str, style: Style, is_link: bool) -> QTextCharFormat:
+        made = QTextCharFormat()
+        made.setFont(self._font(role, style))
+        made.setForeground(self._theme.color("text.link" if is_link else tone))
+        made.setFontStrikeOut(bool(style & Style.STRIKE))
+        if style & Style.RAISED:
+            made.setVerticalAlignment(QTextCharFormat.VerticalAlignment.AlignSuperScript)
+        return made
+
+    def _font(self, role: str, style: Style) -> QFont:
+        weight = 600 if style & Style.BOLD else 0
+        italic = bool(style & Style.ITALIC)
+        if style & (Style.CODE | Style.TEX):
+            mono = "code_inline" if role in {"body", "h1", "h2", "h3"} else "code"
+            return self._theme.font(mono, weight=weight, italic=italic)
+        return self._theme.font(role, weight=weight, italic=italic)
+
+
+def has_rtl(text: str) -> bool:
+    """Return whether there is any letter that runs from right to left."""
+    return _RTL_LETTER.search(text) is not None
+
+
+@cache
+def is_rtl(text: str) -> bool:
+    """Return whether the first letter with a direction of its own runs from right to left."""
+    for char in text:
+        direction = unicodedata.bidirectional(char)
+        if direction in {"R", "AL"}:
+            return True
+        if direction == "L":
+            return False
+    return False
+
+
+def _set_anchor(made: QTextCharFormat, href: str) -> None:
+    made.setAnchor(True)
+    made.setAnchorHref(href)
+    if not href.startswith("cite:"):
+        made.setFontUnderline(True)
+
+
+_PLAIN = Run("")
+_CITED = ("accent.soft", "accent.soft_text")
+_RTL = Qt.LayoutDirection.RightToLeft
+_LTR = Qt.LayoutDirection.LeftToRight
+_LEADING = Qt.AlignmentFlag.AlignLeading

@@ -1,0 +1,80 @@
+"""Where text stands in a laid-out document.
+
+With a fixed line height Qt puts the extra space above the text, at four fifths of the line, so
+boxes are measured from the baseline.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtGui import QTextBlock, QTextBlockFormat, QTextCursor, QTextDocument, QTextLine
+
+__all__ = ["baseline", "bottom_of", "line_at", "origin_of", "pieces", "top_of"]
+
+_FIXED = QTextBlockFormat.LineHeightTypes.FixedHeight.value
+_ABOVE_BASELINE = 0.8
+
+
+def origin_of(block: QTextBlock) -> QPointF:
+    """Return the point that the lines of a block count from."""
+    layout = block.document().documentLayout()
+    return layout.blockBoundingRect(block).topLeft()
+
+
+def top_of(document: QTextDocument, position: int) -> float:
+    """Return the upper edge of the block at a position, without its margin."""
+    return origin_of(document.findBlock(position)).y()
+
+
+def bottom_of(document: QTextDocument, position: int) -> float:
+    """Return the lower edge of the block at a position; in a table, that of the table."""
+    block = document.findBlock(position)
+    if table := QTextCursor(block).currentTable():
+        return document.documentLayout().frameBoundingRect(table).bottom()
+    layout = block.layout()
+    if layout.lineCount() == 0:
+        return origin_of(block).y()
+    line = layout.lineAt(layout.lineCount() - 1)
+    height = block.blockFormat().lineHeight()
+    top = origin_of(block).y() + line.y()
+    if block.blockFormat().lineHeightType() == _FIXED:
+        return top + line.ascent() + (1 - _ABOVE_BASELINE) * height
+    return top + max(height, line.height())
+
+
+def line_at(document: QTextDocument, position: int) -> tuple[QTextBlock, QTextLine]:
+    """Return the block and the line that a position stands in."""
+    block = document.findBlock(position)
+    return block, block.layout().lineForTextPosition(position - block.position())
+
+
+def baseline(block: QTextBlock, line: QTextLine) -> float:
+    """Return how far down the letters of a line stand."""
+    return origin_of(block).y() + line.y() + line.ascent()
+
+
+def pieces(document: QTextDocument, start: int, end: int) -> Iterator[tuple[QRectF, float]]:
+    """Yield the stretch of each line between two positions of a block, with its baseline.
+
+    The rectangles reach from the line's ascent to its descent.
+    """
+    block = document.findBlock(start)
+    origin, layout = origin_of(block), block.layout()
+    first, last = start - block.position(), end - block.position()
+    for number in range(layout.lineCount()):
+        line = layout.lineAt(number)
+        begins = max(first, line.textStart())
+        ends = min(last, line.textStart() + line.textLength())
+        if begins >= ends:
+            continue
+        x, other = _x(line, begins), _x(line, ends)
+        at = origin.y() + line.y()
+        rect = QRectF(origin.x() + min(x, other), at, abs(other - x), line.height())
+        yield rect, at + line.ascent()
+
+
+def _x(line: QTextLine, position: int) -> float:
+    # PySide gives the position back beside the place.
+    found: Any = line.cursorToX(position)
+    return float(found[0] if isinstance(found, tuple) else found)

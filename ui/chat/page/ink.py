@@ -1,0 +1,81 @@
+"""What is painted under and beside the text of a document, by the places it belongs to."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from PySide6.QtGui import QTextTable
+
+__all__ = ["Ink", "Line", "Mark", "Panel", "Pill", "Rows", "Span"]
+
+
+@dataclass(slots=True)
+class Panel:
+    """A background that runs under several blocks; `last` moves while code arrives.
+
+    Attributes:
+        first: a position in its first block, as `last` is in its last one.
+        start: how far it is set in, as `end` on the other side.
+    """
+
+    kind: Literal["code", "callout", "quote", "missing"]
+    first: int
+    last: int
+    start: float
+    end: float
+    tone: str = ""
+    icon: str = ""
+    language: str = ""
+    is_rtl: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What hangs before a list item or a footnote."""
+
+    start: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Code within a line."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pill:
+    """A citation."""
+
+    start: int
+    end: int
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line across the page."""
+
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Some rows of a table."""
+
+    start: int
+    table: QTextTable
+
+
+@dataclass(slots=True)
+class Ink:
+    """Everything that is painted for one stretch of a document, each list in the text's order."""
+
+    panels: list[Panel] = field(default_factory=list)
+    marks: list[Mark] = field(default_factory=list)
+    spans: list[Span] = field(default_factory=list)
+    pills: list[Pill] = field(default_factory=list)
+    rules: list[Line] = field(default_factory=list)
+    tables: list[Rows] = field(default_factory=list)
+    targets: list[str] = field(default_factory=list)

@@ -1,0 +1,285 @@
+"""One text in Markdown, shown: it may grow while it is read, and it fetches nothing."""
+
+import time
+from collections.abc import Mapping
+from math import ceil
+
+from PySide6.QtCore import QMimeData, QPoint, QRect, QRectF, Qt, QTimer, QUrl, Signal
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QCursor,
+    QKeyEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QTextCursor,
+    QTextOption,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QWidget
+
+from ui.chat.markdown.blocks import Leaf
+from ui.chat.markdown.stream import MarkdownStream
+from ui.chat.page.card import Source
+from ui.chat.page.copy_buttons import CopyButtons
+from ui.chat.page.formats import Formats
+from ui.chat.page.painter import InkPainter
+from ui.chat.page.pointing import Pointing
+from ui.chat.page.selection import selected_text
+from ui.chat.page.writer import DocumentWriter
+from ui.theme import Theme
+
+__all__ = ["MarkdownView"]
+
+_SPARE_BELOW = 4
+_BUSY_SHARE = 4
+
+
+class MarkdownView(QTextBrowser):
+    """Shows Markdown as wide as it is given room, and as high as it needs.
+
+    `citation_clicked` has the number of a source, `link_clicked` an allowed address.
+
+    Attributes:
+        flushes: how often what had arrived was drawn.
+    """
+
+    citation_clicked = Signal(int)
+    link_clicked = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._set_up_widget()
+        self._leaves: list[Leaf] = []
+        self._stream: MarkdownStream | None = None
+        self._is_stale = False
+        self.flushes = 0
+        self._begin()
+        self._timer = QTimer(self, singleShot=True)
+        self._timer.timeout.connect(self._flush)
+        self._pointing = Pointing(self, self._targets, self._place_of)
+        self._pointing.citation_clicked.connect(self.citation_clicked)
+        self._pointing.link_clicked.connect(self.link_clicked)
+        layout = self.document().documentLayout()
+        layout.documentSizeChanged.connect(self._fit_height)
+        Theme.current().changed.connect(self._on_theme_changed)
+
+    @property
+    def written(self) -> int:
+        """How many blocks were ever written for good."""
+        return self._writer.written
+
+    def set_markdown(self, text: str) -> None:
+        """Show a whole text in place of what was there."""
+        stream = MarkdownStream()
+        stream.feed(text)
+        self._leaves = list(stream.finish())
+        self._stream = None
+        self._rewrite()
+
+    def append(self, text: str) -> None:
+        """Add what has arrived; it is drawn within some 33 ms, together with what follows it."""
+        if self._stream is None:
+            self._stream = MarkdownStream()
+        self._stream.feed(text)
+        if not self._timer.isActive():
+            self._timer.start(Theme.current().duration("stream_flush"))
+
+    def finish(self) -> None:
+        """Draw the rest; the text is whole."""
+        self._timer.stop()
+        if self._stream is None:
+            return
+        final = (*self._stream.update().final, *self._stream.finish())
+        self._stream = None
+        self._write(final, ())
+
+    def set_sources(self, sources: Mapping[int, Source]) -> None:
+        """Tell what the numbers stand for; those in doubt become amber."""
+        self._pointing.sources = sources
+        doubtful = frozenset(number for number, source in sources.items() if source.doubt)
+        self._ink.doubtful = doubtful
+        self._writer.set_doubtful(doubtful)
+        self._ink.forget()
+        self._place_buttons()
+        self.viewport().update()
+
+    def refresh(self) -> None:
+        """Draw everything again if the theme has changed since it was drawn."""
+        if self._is_stale:
+            self._is_stale = False
+            self._rewrite()
+
+    def createMimeDataFromSelection(self) -> QMimeData:
+        """Copy plain text only."""
+        data = QMimeData()
+        data.setText(selected_text(self.textCursor()))
+        return data
+
+    def loadResource(self, kind: int, name: QUrl | str) -> object:
+        """Load nothing: no text that is shown may cause a call or open a file."""
+        return None
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint backgrounds, then the text, then what stands beside it."""
+        clip = QRectF(event.rect())
+        painter = QPainter(self.viewport())
+        for ink in (self._writer.final, self._writer.tail):
+            self._ink.paint_below(painter, ink, clip)
+        painter.end()
+        super().paintEvent(event)
+        painter = QPainter(self.viewport())
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        for ink in (self._writer.final, self._writer.tail):
+            self._ink.paint_beside(painter, ink, clip)
+        painter.end()
+        if self._is_stale:
+            QTimer.singleShot(0, self.refresh)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Lay the text out for the new width."""
+        super().resizeEvent(event)
+        if event.oldSize().width() != event.size().width():
+            self._ink.forget()
+            self._fit_height()
+            self._place_buttons()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Leave scrolling to the transcript."""
+        event.ignore()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Leave scrolling keys to the transcript."""
+        if event.key() in _SCROLL_KEYS:
+            event.ignore()
+        else:
+            super().keyPressEvent(event)
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Walk the links, and treat the one that has the focus as one that is pointed at."""
+        is_here = super().focusNextPrevChild(forward)
+        href = self.textCursor().charFormat().anchorHref() if is_here else ""
+        self._pointing.focus(href)
+        return is_here
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Offer to copy, and to copy the address of a link as it is."""
+        menu = self._pointing.menu(self.anchorAt(event.pos()))
+        menu.exec(event.globalPos())
+        menu.deleteLater()
+
+    def _set_up_widget(self) -> None:
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setOpenLinks(False)
+        self.setUndoRedoEnabled(False)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self.document().setDocumentMargin(0)
+        self.viewport().setAutoFillBackground(False)
+        self._buttons = CopyButtons(self.viewport(), self._code_text)
+
+    def _begin(self) -> None:
+        self.document().setDefaultFont(Theme.current().font("body"))
+        self._writer = DocumentWriter(self.document(), Formats())
+        self._ink = InkPainter(self.document())
+
+    def _flush(self) -> None:
+        if self._stream is None:
+            return
+        started = time.perf_counter()
+        growth = self._stream.update()
+        self._write(growth.final, growth.tail)
+        self.flushes += 1
+        self._pause(time.perf_counter() - started)
+
+    def _pause(self, seconds: float) -> None:
+        """Wait the longer before the next drawing, the more this one took."""
+        wait = ceil(seconds * 1000 * _BUSY_SHARE)
+        self._timer.setInterval(max(Theme.current().duration("stream_flush"), wait))
+
+    def _write(self, final: tuple[Leaf, ...], tail: tuple[Leaf, ...]) -> None:
+        selection = self._selection()
+        self._ink.forget_tail(self._writer.tail, self._writer.open_code)
+        self._writer.write(final, tail)
+        self._leaves.extend(final)
+        self._restore(selection)
+        self._fit_height()
+        self._place_buttons()
+
+    def _rewrite(self) -> None:
+        doubtful = self._writer.doubtful
+        self.document().clear()
+        self._begin()
+        self._writer.doubtful = self._ink.doubtful = doubtful
+        tail = self._stream.update().tail if self._stream else ()
+        self._writer.write(self._leaves, tail)
+        self._fit_height()
+        self._place_buttons()
+
+    def _selection(self) -> tuple[int, int]:
+        cursor = self.textCursor()
+        return cursor.anchor(), cursor.position()
+
+    def _restore(self, selection: tuple[int, int]) -> None:
+        """Put a selection back that reached into what was drawn again."""
+        if self._selection() == selection:
+            return
+        most = self.document().characterCount() - 1
+        cursor = self.textCursor()
+        cursor.setPosition(min(selection[0], most))
+        cursor.setPosition(min(selection[1], most), QTextCursor.MoveMode.KeepAnchor)
+        self.setTextCursor(cursor)
+
+    def _fit_height(self) -> None:
+        below = self._writer.padding_below + _SPARE_BELOW
+        height = ceil(self.document().size().height() + below)
+        if height != self.height() or self.minimumHeight() != height:
+            self.setFixedHeight(height)
+
+    def _place_buttons(self) -> None:
+        panels = [*self._writer.final.panels, *self._writer.tail.panels]
+        codes = [panel for panel in panels if panel.kind == "code"]
+        self._buttons.place([self._ink.panel_rect(panel) for panel in codes])
+        self._codes = codes
+
+    def _code_text(self, index: int) -> str:
+        cursor = QTextCursor(self.document())
+        cursor.setPosition(self._codes[index].first)
+        cursor.setPosition(self._codes[index].last, QTextCursor.MoveMode.KeepAnchor)
+        return selected_text(cursor)
+
+    def _on_theme_changed(self) -> None:
+        self._is_stale = True
+        if not self.visibleRegion().isEmpty():
+            self.refresh()
+
+    def _targets(self) -> list[str]:
+        return [*self._writer.final.targets, *self._writer.tail.targets]
+
+    def _place_of(self, number: int) -> QRect:
+        """Return where a number stands: the place nearest to the pointer."""
+        pointer = self.viewport().mapFromGlobal(QCursor.pos())
+        pills = [*self._writer.final.pills, *self._writer.tail.pills]
+        found = [
+            rect.toRect()
+            for pill in pills
+            if pill.number == number
+            for rect in self._ink.pill_rects(pill)
+        ]
+        return min(found, key=lambda rect: _distance(rect, pointer), default=QRect())
+
+
+def _distance(rect: QRect, point: QPoint) -> int:
+    return (rect.center() - point).manhattanLength()
+
+
+_SCROLL_KEYS = {
+    Qt.Key.Key_Up,
+    Qt.Key.Key_Down,
+    Qt.Key.Key_PageUp,
+    Qt.Key.Key_PageDown,
+    Qt.Key.Key_Home,
+    Qt.Key.Key_End,
+}
