@@ -31,6 +31,8 @@ COMMANDS = (
     Command("previous_chat", "Previous chat", ("Ctrl+PgUp", "Ctrl+Shift+Tab"), "Chats"),
     Command("next_chat", "Next chat", ("Ctrl+PgDown", "Ctrl+Tab"), "Chats"),
     Command("focus_composer", "To the composer", ("Ctrl+L",), "Chats"),
+    Command("choose_mode", "Choose the mode", ("Ctrl+M",), "Chats"),
+    Command("choose_model", "Choose the model", ("Ctrl+Shift+M",), "Chats"),
     Command("stop", "Close what is open, else stop the answer", ("Esc",), "Chats"),
     Command("choose_folder", "Choose a folder of notes", ("Ctrl+Shift+O",), "Notes"),
     Command("toggle_sidebar", "Show or hide the sidebar", ("Ctrl+B",)),

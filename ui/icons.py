@@ -23,7 +23,7 @@ from PySide6.QtGui import (
 
 from ui.theme import Theme
 
-__all__ = ["icon", "paint_icon", "pixmap"]
+__all__ = ["app_icon", "icon", "paint_icon", "pixmap"]
 
 _FONT = "phosphor-1.3.0.ttf"
 _NAMES = "phosphor-charmap-1.3.0.json"
@@ -40,6 +40,14 @@ def icon(name: str, tone: str = "text.secondary", on: str = "accent.base") -> QI
         on: the colour token while checked.
     """
     return QIcon(_Engine(name, tone, on))
+
+
+def app_icon() -> QIcon:
+    """Return the program's own icon: layers of notes, one of them cited."""
+    made = QIcon()
+    for size in (16, 32, 48, 64, 128, 256):
+        made.addPixmap(_app_pixmap(size))
+    return made
 
 
 def pixmap(name: str, size: int, tone: str = "text.secondary", ratio: float = 1.0) -> QPixmap:
@@ -123,6 +131,23 @@ def _glyph_font(side: int) -> QFont:
     font.setPixelSize(side)
     font.setStyleStrategy(QFont.StyleStrategy.NoFontMerging)
     return font
+
+
+def _app_pixmap(size: int) -> QPixmap:
+    theme, unit = Theme.current(), size / 16
+    image = QPixmap(size, size)
+    image.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(image)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(theme.color("accent.base"))
+    painter.drawRoundedRect(QRectF(0, 0, size, size), 3.5 * unit, 3.5 * unit)
+    painter.setBrush(theme.color("text.on_accent"))
+    for row, width in enumerate((5.5, 9.0, 7.0)):
+        bar = QRectF(3.5 * unit, (3.9 + 3.1 * row) * unit, width * unit, 2 * unit)
+        painter.drawRoundedRect(bar, unit, unit)
+    painter.end()
+    return image
 
 
 def _paint_own(painter: QPainter, rect: QRectF, side: int, name: str) -> None:

@@ -33,6 +33,11 @@ class IndexState:
     message: str = ""
 
     @property
+    def icon(self) -> tuple[str, str]:
+        """The icon of the state and its colour."""
+        return _ICONS["problems" if self.failed and self.kind == "done" else self.kind]
+
+    @property
     def text(self) -> str:
         """What the footer says."""
         if self.kind == "running":
@@ -78,7 +83,7 @@ class IndexFooter(Pane):
         """Say how the index stands."""
         self.state = state
         self._line.set_text(state.text, _TIPS.get(state.kind, ""))
-        self._icon.set_icon(*_ICONS["problems" if state.failed else state.kind])
+        self._icon.set_icon(*state.icon)
         is_long = state.kind in {"stopped", "failed"} or bool(state.failed)
         self._more.setVisible(is_long)
         self._line.setVisible(not is_long)

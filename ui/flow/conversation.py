@@ -17,6 +17,7 @@ from chains.events import (
     AskResult,
     ContextPrepared,
     IndexProgressed,
+    MessageEnded,
     Mode,
     Retrieved,
     Step,
@@ -171,6 +172,8 @@ class Conversation(QObject):
             turn.result = event.result
         elif isinstance(event, Retrieved):
             turn.sources = event.segments
+        elif isinstance(event, MessageEnded):
+            self._note_entry(turn, event)
         elif isinstance(event, ContextPrepared):
             self._note_context(turn, event)
         if self._is_shown(turn):
@@ -185,6 +188,10 @@ class Conversation(QObject):
             if is_shown:
                 self.session = session
                 self.session_changed.emit(session)
+
+    def _note_entry(self, turn: Turn, event: MessageEnded) -> None:
+        if event.role == "user" and self._is_shown(turn):
+            self.questions[event.entry_id] = turn.question
 
     def _show(self, event: object, turn: Turn) -> None:
         if isinstance(event, Step):

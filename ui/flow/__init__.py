@@ -1,0 +1,14 @@
+"""What happens between the assistant and the views, each flow with its own state.
+
+    notes         which folder is open, what is in it, reading one note
+    indexing      bringing the index up to date, one run at a time
+    conversation  one chat: asking, stopping, what each event means
+    presenter     conversation → transcript, composer, panels
+
+A flow starts tasks and turns what they yield into signals that name what happened. Only the
+presenter knows views.
+
+May import: `ui.tasks`, `app`, the events and values of `chains`, `context`, `vault`; the presenter
+also `ui.chat` and `ui.panels`.
+Holds always: the assistant is called in a task, never in the interface's thread.
+"""

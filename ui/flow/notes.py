@@ -1,0 +1,151 @@
+"""The open folder: opening it, listing what is in it, reading one note of it."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+
+from PySide6.QtCore import QObject, Signal
+
+from app.assistant import Assistant
+from app.errors import describe
+from ui.tasks import LatestOnly, TaskRunner
+from vault.notes import Note
+from vault.store import NoteState
+
+__all__ = ["Notes", "find_note", "heading_line", "suggested_questions"]
+
+_QUESTIONS = "Questions worth asking.md"
+_ITEM = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+(?P<text>\S.{8,110}\?)\s*$", re.MULTILINE)
+
+
+class Notes(QObject):
+    """The notes of the open folder.
+
+    `opened` and `open_failed` carry the folder, the latter what went wrong too; `listed` the notes
+    and the questions they suggest; `read` a note with the lines to mark; `read_failed` its path.
+    """
+
+    opened = Signal(object)
+    open_failed = Signal(object, object)
+    listed = Signal(object, object)
+    read = Signal(object, int, int)
+    read_failed = Signal(str, object)
+
+    def __init__(self, assistant: Assistant, runner: TaskRunner, parent: QObject) -> None:
+        super().__init__(parent)
+        self._assistant = assistant
+        self._runner = runner
+        self._lists = LatestOnly(runner, 0, self)
+        self._lists.answered.connect(self._on_listed)
+        self._lists.failed.connect(self._on_list_failed)
+        self._reads = LatestOnly(runner, 0, self)
+        self._reads.answered.connect(self._on_read)
+        self.notes: tuple[NoteState, ...] = ()
+        self.questions: tuple[str, ...] = ()
+
+    def open(self, folder: Path, *, remember: bool = True) -> None:
+        """Open a folder; what was open stays so if that fails."""
+        task = self._runner.call(lambda: self._open(folder, remember))
+        task.yielded.connect(self._on_opened)
+        task.start()
+
+    def list(self) -> None:
+        """Ask what is in the folder now."""
+        self._lists.ask(self._list, now=True)
+
+    def show(self, path: str, first: int = 0, last: int = 0) -> None:
+        """Read a note as it is on the disk now."""
+        self._reads.ask(lambda: self._read(path, first, last), now=True)
+
+    def follow(self, link: str) -> bool:
+        """Read the note that a link names, at its heading; false where there is none."""
+        name, _, heading = link.partition("#")
+        path = find_note(self.notes, name)
+        if path is None:
+            return False
+        self._reads.ask(lambda: self._read(path, 0, 0, heading), now=True)
+        return True
+
+    def _open(self, folder: Path, remember: bool) -> tuple[Path, Exception | None]:
+        try:
+            self._assistant.open_vault(folder, remember)
+        except Exception as error:  # noqa: BLE001 - it is shown in words where the notes would be
+            return folder, error
+        return folder, None
+
+    def _list(self) -> tuple[tuple[NoteState, ...], tuple[str, ...]]:
+        notes = self._assistant.notes()
+        return notes, suggested_questions(notes, self._text_of_questions(notes))
+
+    def _text_of_questions(self, notes: Sequence[NoteState]) -> str:
+        paths = [note.path for note in notes if note.path.rpartition("/")[2] == _QUESTIONS]
+        return self._assistant.read_note(paths[0]).text if paths else ""
+
+    def _read(self, path: str, first: int, last: int, heading: str = "") -> object:
+        try:
+            note = self._assistant.read_note(path)
+        except Exception as error:  # noqa: BLE001 - it is shown in words where the note would be
+            return path, describe(error)
+        line = heading_line(note, heading) if heading else first
+        return note, line, max(line, last)
+
+    def _on_opened(self, answer: tuple[Path, Exception | None]) -> None:
+        folder, error = answer
+        if error is not None:
+            self.open_failed.emit(folder, describe(error))
+            return
+        self.notes = ()
+        self.opened.emit(folder)
+        self.list()
+
+    def _on_listed(self, answer: tuple[tuple[NoteState, ...], tuple[str, ...]]) -> None:
+        self.notes, self.questions = answer
+        self.listed.emit(*answer)
+
+    def _on_list_failed(self, error: Exception) -> None:
+        self.open_failed.emit(self._assistant.vault, describe(error))
+
+    def _on_read(self, answer: tuple[object, ...]) -> None:
+        if isinstance(answer[0], Note):
+            self.read.emit(*answer)
+        else:
+            self.read_failed.emit(*answer)
+
+
+def find_note(notes: Sequence[NoteState], name: str) -> str | None:
+    """Return the path of the note that a link means: by path, then by name, then by title."""
+    wanted = name.strip().removesuffix(".md").casefold()
+    found: dict[int, str] = {}
+    for note in notes:
+        path = PurePosixPath(note.path)
+        names = (str(path.with_suffix("")), path.stem, note.title)
+        for rank, known in enumerate(names):
+            if known.casefold() == wanted:
+                found.setdefault(rank, note.path)
+    return found[min(found)] if found else None
+
+
+def heading_line(note: Note, heading: str) -> int:
+    """Return the line of a heading, 0 where the note has none of that name."""
+    wanted = heading.rpartition("#")[2].strip().casefold()
+    for known in note.headings:
+        if known.text.casefold() == wanted:
+            return known.line
+    return 0
+
+
+def suggested_questions(notes: Sequence[NoteState], questions: str) -> tuple[str, ...]:
+    """Return up to three questions that these notes can answer.
+
+    Args:
+        notes: what is in the folder.
+        questions: the text of a note that lists such questions, or nothing.
+    """
+    listed = tuple(match["text"] for match in _ITEM.finditer(questions))
+    if listed:
+        return listed[:3]
+    titles: dict[str, str] = {}
+    for note in notes:
+        if note.state == "indexed" and 3 < len(note.title) < 48 and not note.title[0].isdigit():
+            titles.setdefault(note.path.rpartition("/")[0], note.title)
+    return tuple(f"What do my notes say about {title}?" for title in list(titles.values())[:3])

@@ -1,0 +1,93 @@
+"""Where the window starts: the application, its look, the first paint, and then the rest."""
+
+import ctypes
+import os
+import socket
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from app.assistant import Assistant
+
+__all__ = ["display_problem", "run"]
+
+
+def run(assistant: "Assistant", exit_after_show: bool = False) -> int:
+    """Show the window until it is closed, and return the exit code.
+
+    Args:
+        assistant: what the window is for.
+        exit_after_show: end at the first idle moment after the first paint; for measuring.
+    """
+    problem = display_problem(os.environ)
+    if problem is not None:
+        sys.stderr.write(f"{problem}\n")
+        return 1
+    from PySide6.QtCore import QTimer
+    from PySide6.QtWidgets import QApplication
+
+    from ui.icons import app_icon
+    from ui.theme import Theme
+    from ui.window import MainWindow
+
+    app = QApplication.instance() or QApplication(sys.argv[:1])
+    assert isinstance(app, QApplication)
+    app.setApplicationName("Strata")
+    app.setDesktopFileName("strata")
+    app.setWindowIcon(app_icon())
+    window = MainWindow(assistant)
+    Theme.current().apply(assistant.settings.values.ui_theme)
+    after_paint = app.quit if exit_after_show else window.begin
+    window.first_painted.connect(lambda: QTimer.singleShot(0, after_paint))
+    window.show()
+    code = app.exec()
+    window.close()
+    return code
+
+
+def display_problem(environ: Mapping[str, str], platform: str = sys.platform) -> str | None:
+    """Return in one sentence why no window can be shown; None where one can.
+
+    Qt ends the whole process where it finds no display, so this is asked first.
+    """
+    if not platform.startswith("linux") or environ.get("QT_QPA_PLATFORM"):
+        return None
+    wayland, display = _wayland_address(environ), environ.get("DISPLAY")
+    if wayland is not None and _answers(socket.AF_UNIX, wayland):
+        return None
+    if not display:
+        return "There is no display to show a window on. Use the commands: strata --help."
+    if not any(_answers(family, address) for family, address in _x11_addresses(display)):
+        return f"The display {display} does not answer. Use the commands: strata --help."
+    try:
+        ctypes.CDLL("libxcb-cursor.so.0")
+    except OSError:
+        return "The library libxcb-cursor is missing: sudo apt install libxcb-cursor0"
+    return None
+
+
+def _wayland_address(environ: Mapping[str, str]) -> str | None:
+    name, folder = environ.get("WAYLAND_DISPLAY"), environ.get("XDG_RUNTIME_DIR")
+    return str(Path(folder, name)) if name and folder else None
+
+
+def _x11_addresses(display: str) -> list[tuple[socket.AddressFamily, object]]:
+    """Return where an X server of this name listens: a socket, also in the abstract namespace."""
+    host, _, rest = display.rpartition(":")
+    number = rest.partition(".")[0]
+    if host not in {"", "unix"}:
+        return [(socket.AF_INET, (host, 6000 + int(number)))] if number.isdigit() else []
+    path = f"/tmp/.X11-unix/X{number}"  # noqa: S108 - where every X server has it
+    return [(socket.AF_UNIX, path), (socket.AF_UNIX, f"\0{path}")]
+
+
+def _answers(family: socket.AddressFamily, address: object) -> bool:
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.settimeout(2.0)
+        with suppress(OSError):  # whoever does not answer is no display; the caller says so
+            probe.connect(address)
+            return True
+    return False

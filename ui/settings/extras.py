@@ -1,0 +1,208 @@
+"""What stands on a page beside its settings: a model's key, the index, what leaves the computer."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+
+from app.assistant import Assistant, ModelChoice
+from app.errors import describe
+from ui.kit.controls import ElidedLabel, IconLabel, button, label, wrapped
+from ui.kit.figures import plural
+from ui.kit.surfaces import Hairline, clear_layout
+from ui.tasks import LatestOnly, TaskRunner
+from ui.theme import Theme, dress
+from vault.store import NoteState
+
+__all__ = ["IndexSection", "KeySection", "PrivacySection"]
+
+_MOST_LISTED = 200
+
+
+class KeySection(QWidget):
+    """The key of the model's service: entered here, kept in the system's keyring."""
+
+    def __init__(self, assistant: Assistant, runner: TaskRunner) -> None:
+        super().__init__()
+        self._assistant = assistant
+        self._provider = ""
+        self._looks = LatestOnly(runner, 0, self)
+        self._looks.answered.connect(self._on_looked)
+        self._looks.failed.connect(self._on_failed)
+        self._saves = LatestOnly(runner, 0, self)
+        self._saves.answered.connect(self._on_saved)
+        self._saves.failed.connect(self._on_failed)
+        self._title = label("Key", "ui_strong")
+        self._state = wrapped("", "caption", "secondary")
+        self.field = QLineEdit()
+        self.field.setEchoMode(QLineEdit.EchoMode.Password)
+        self.field.setFixedWidth(Theme.current().px(264))
+        self.field.setPlaceholderText("Enter a key")
+        self.field.setAccessibleName("Key of the service")
+        self.field.returnPressed.connect(self._on_save)
+        dress(self.field, "ui", "")
+        self.save = button("Save the key", "", self._on_save)
+        self.remove = button("Remove the key", "text", self._on_remove)
+        self._lay_out()
+        self.hide()
+
+    def refresh(self) -> None:
+        """Ask whose key the model needs, and whether there is one."""
+        self._looks.ask(self._look, now=True)
+
+    def _look(self) -> tuple[str, bool]:
+        model = self._assistant.settings.values.chat_model
+        provider = self._assistant.key_provider(model) or ""
+        return provider, bool(provider) and self._assistant.has_key(provider)
+
+    def _on_looked(self, answer: tuple[str, bool]) -> None:
+        self._provider, has_key = answer
+        self.setVisible(bool(self._provider))
+        self._title.setText(f"Key for {self._provider}")
+        words = "There is a key." if has_key else "There is no key yet."
+        self._say(f"{words} Keys are kept in the system's keyring, never in a file.", "secondary")
+        self.remove.setVisible(has_key)
+
+    def _on_save(self) -> None:
+        provider, key = self._provider, self.field.text().strip()
+        if key:
+            self._saves.ask(lambda: self._assistant.set_key(provider, key), now=True)
+
+    def _on_remove(self) -> None:
+        provider = self._provider
+        self._saves.ask(lambda: self._assistant.set_key(provider, ""), now=True)
+
+    def _on_saved(self, _answer: object) -> None:
+        self.field.clear()
+        self.refresh()
+
+    def _on_failed(self, error: Exception) -> None:
+        info = describe(error)
+        self._say(" ".join(filter(None, (info.message, info.hint))), "danger")
+
+    def _say(self, text: str, tone: str) -> None:
+        self._state.setText(text)
+        dress(self._state, "caption", tone)
+
+    def _lay_out(self) -> None:
+        texts = QVBoxLayout()
+        texts.setSpacing(2)
+        texts.addWidget(self._title)
+        texts.addWidget(self._state)
+        controls = QVBoxLayout()
+        controls.setSpacing(6)
+        controls.addWidget(self.field)
+        buttons = QHBoxLayout()
+        buttons.addStretch(1)
+        buttons.addWidget(self.remove)
+        buttons.addWidget(self.save)
+        controls.addLayout(buttons)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 10, 0, 10)
+        row.setSpacing(8)
+        row.addLayout(texts, 1)
+        row.addLayout(controls)
+
+
+class IndexSection(QWidget):
+    """How the index stands: what could not be read, what is left out, each with its reason."""
+
+    index_requested = Signal()
+
+    def __init__(self, assistant: Assistant, runner: TaskRunner) -> None:
+        super().__init__()
+        self._assistant = assistant
+        self._lists = LatestOnly(runner, 0, self)
+        self._lists.answered.connect(self.show_notes)
+        self._state = wrapped("", "caption", "secondary")
+        self._rows = QVBoxLayout()
+        self._rows.setSpacing(2)
+        head = QHBoxLayout()
+        texts = QVBoxLayout()
+        texts.setSpacing(2)
+        texts.addWidget(label("Index", "ui_strong"))
+        texts.addWidget(self._state)
+        head.addLayout(texts, 1)
+        again = button("Read the notes again", "", self.index_requested.emit)
+        head.addWidget(again, 0, Qt.AlignmentFlag.AlignTop)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 10, 0, 10)
+        column.setSpacing(8)
+        column.addLayout(head)
+        column.addLayout(self._rows)
+
+    def refresh(self) -> None:
+        """Ask how each note stands."""
+        self._lists.ask(self._assistant.notes, now=True)
+
+    def show_notes(self, notes: Sequence[NoteState]) -> None:
+        """Show the counts, and those notes that are not in the index."""
+        failed = [note for note in notes if note.state == "failed"]
+        excluded = [note for note in notes if note.state == "excluded"]
+        parts = [f"{plural(len(notes) - len(failed) - len(excluded), 'note')} indexed"]
+        if failed:
+            parts.append(f"{plural(len(failed), 'note')} could not be read")
+        if excluded:
+            parts.append(f"{plural(len(excluded), 'note')} left out")
+        self._state.setText(", ".join(parts) + ". It is kept outside the folder of notes.")
+        clear_layout(self._rows)
+        for note in [*failed, *excluded][:_MOST_LISTED]:
+            self._rows.addWidget(_note_line(note))
+
+
+class PrivacySection(QWidget):
+    """What leaves this computer, and where it goes."""
+
+    def __init__(self, assistant: Assistant, runner: TaskRunner) -> None:
+        super().__init__()
+        self._assistant = assistant
+        self._asks = LatestOnly(runner, 0, self)
+        self._asks.answered.connect(self._on_choices)
+        self._text = wrapped("", "caption", "secondary")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 10, 0, 10)
+        column.setSpacing(2)
+        column.addWidget(label("What leaves this computer", "ui_strong"))
+        column.addWidget(self._text)
+
+    def refresh(self) -> None:
+        """Ask where the model runs."""
+        self._asks.ask(self._assistant.model_choices, now=True)
+
+    def _on_choices(self, choices: Sequence[ModelChoice]) -> None:
+        chosen = next((choice for choice in choices if choice.is_set), None)
+        if self._assistant.settings.values.privacy_offline:
+            text = "Nothing: offline is on."
+        elif chosen is None or chosen.where == "this computer":
+            text = "Nothing: the answers are made on this computer."
+        else:
+            text = (
+                f"Your question, the chat and the passages found go to {chosen.where}, which runs "
+                f"{chosen.name}. Nothing else leaves, and no account is needed."
+            )
+        self._text.setText(text)
+
+
+def _note_line(note: NoteState) -> QWidget:
+    line = QWidget()
+    row = QHBoxLayout(line)
+    row.setContentsMargins(0, 2, 0, 2)
+    row.setSpacing(8)
+    is_failed = note.state == "failed"
+    mark = ("warning", "amber.graphic") if is_failed else ("prohibit", "text.tertiary")
+    row.addWidget(IconLabel(*mark, 14))
+    path = ElidedLabel(note.path, Qt.TextElideMode.ElideMiddle)
+    dress(path, "caption", "primary")
+    reason = ElidedLabel(note.reason)
+    dress(reason, "caption", "secondary")
+    row.addWidget(path, 1)
+    row.addWidget(reason, 1)
+    return line
+
+
+def separated(widgets: Sequence[QWidget], column: QVBoxLayout) -> None:
+    """Stack widgets with hairlines between them."""
+    for place, widget in enumerate(widgets):
+        if place:
+            column.addWidget(Hairline())
+        column.addWidget(widget)

@@ -1,0 +1,276 @@
+"""The row of `autoCompactThreshold`: a field, a slider, and what it would do to the open chat."""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from PySide6.QtCore import QRect, Qt
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QSlider, QVBoxLayout, QWidget
+
+from app.errors import ErrorInfo, describe
+from app.settings import SettingSpec
+from ui.kit.controls import IconLabel, label, wrapped
+from ui.kit.figures import count, percent, plural
+from ui.panels.context_bar import ContextBar
+from ui.settings.rows import NumberField, SettingRow, parse_number, range_sentence, shown_number
+from ui.settings.writer import SettingsWriter
+from ui.tasks import LatestOnly, TaskRunner
+from ui.theme import Theme, dress
+
+__all__ = ["LimitRow", "effect_sentence", "position_of", "value_at"]
+
+Preview = Callable[[int], Mapping[str, Any]]
+_STEPS = 1_000
+_MARKS = (4_000, 16_000, 128_000, 2_000_000)
+
+
+class LimitRow(SettingRow):
+    """Field, slider, two bars, one sentence."""
+
+    def __init__(self, spec: SettingSpec, writer: SettingsWriter, runner: TaskRunner) -> None:
+        self._effect = _Effect(runner)
+        super().__init__(spec, writer)
+        self._begin = int(self._value())
+
+    def set_preview(self, preview: Preview) -> None:
+        """Show the effect on this chat; the value in force now is what it is compared with."""
+        self._begin = int(self._value())
+        self._effect.begin(preview, self._begin)
+        self._effect.show_limit(self._begin)
+
+    def _value(self) -> int:
+        value = self._writer.value(self.spec.key)
+        assert isinstance(value, int)
+        return value
+
+    def _make_control(self) -> QWidget:
+        self._field = NumberField(self.spec.unit)
+        self._field.textEdited.connect(self._on_edited)
+        self._field.editingFinished.connect(self._on_finished)
+        return self._field
+
+    def _lay_out(self) -> None:
+        super()._lay_out()
+        self._slider = QSlider(Qt.Orientation.Horizontal)
+        self._slider.setRange(0, _STEPS)
+        self._slider.setPageStep(_STEPS // 20)
+        self._slider.setAccessibleName(f"{self.spec.label}, slider")
+        self._slider.setToolTip(self.spec.help)
+        self._slider.valueChanged.connect(self._on_slid)
+        self._slider.sliderReleased.connect(self._on_released)
+        self._range = label(range_sentence(self.spec), "caption", "secondary", numbers=True)
+        column = self.layout()
+        assert isinstance(column, QVBoxLayout)
+        column.insertWidget(1, self._slider)
+        column.insertWidget(2, _Scale())
+        column.insertWidget(3, self._effect)
+        column.insertWidget(4, self._range)
+
+    def _show(self, value: Any) -> None:
+        self._field.setText(shown_number(value))
+        self._place_slider(value)
+        self._effect.show_limit(value)
+
+    def set_problem(self, text: str) -> None:
+        """Show the range in red where a value is not taken."""
+        super().set_problem(text)
+        self._range.setVisible(not text)
+
+    def _place_slider(self, value: int) -> None:
+        self._slider.blockSignals(True)
+        self._slider.setValue(position_of(value))
+        self._slider.blockSignals(False)
+
+    def _on_edited(self, text: str) -> None:
+        value = parse_number(text, self.spec)
+        if value is None:
+            self.set_problem(f"{range_sentence(self.spec)} It stays at {count(self._value())}.")
+            return
+        self.set_problem("")
+        self._place_slider(int(value))
+        self._effect.show_limit(int(value))
+
+    def _on_finished(self) -> None:
+        value = parse_number(self._field.text(), self.spec)
+        if value is not None:
+            self._write(int(value))
+
+    def _on_slid(self, position: int) -> None:
+        value = value_at(position)
+        self._field.setText(shown_number(value))
+        self.set_problem("")
+        self._effect.show_limit(value)
+        if not self._slider.isSliderDown():
+            self._write(value)
+
+    def _on_released(self) -> None:
+        self._write(value_at(self._slider.value()))
+
+
+class _Scale(QWidget):
+    """The figures under the slider, each at its place."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setFixedHeight(Theme.current().px(18))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the figures."""
+        theme, painter = Theme.current(), QPainter(self)
+        painter.setFont(theme.font("caption", numbers=True))
+        painter.setPen(theme.color("text.secondary"))
+        for value in _MARKS:
+            x = round(8 + (self.width() - 16) * position_of(value) / _STEPS)
+            text = count(value)
+            width = painter.fontMetrics().horizontalAdvance(text) + 2
+            left = max(0, min(self.width() - width, x - width // 2))
+            place = QRect(left, 0, width, self.height())
+            painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, text)
+
+
+class _Effect(QFrame):
+    """The open chat under the present limit and under another, and what the difference is."""
+
+    def __init__(self, runner: TaskRunner) -> None:
+        super().__init__()
+        self.setProperty("surface", "raised")
+        self._preview: Preview | None = None
+        self._wanted = 0
+        self._first: Mapping[str, Any] | None = None
+        pause = Theme.current().duration("preview_debounce")
+        self._asks = LatestOnly(runner, pause, self)
+        self._asks.answered.connect(self._on_answered)
+        self._asks.failed.connect(self._on_failed)
+        self._now, self._new = _Half("now"), _Half("new")
+        self._icon = IconLabel("info", "text.secondary", 16)
+        self._sentence = wrapped("", "caption", "secondary")
+        self._lay_out()
+
+    def begin(self, preview: Preview, limit: int) -> None:
+        """Compare from now on with this limit."""
+        self._preview, self._first, self._begin_limit = preview, None, limit
+
+    def show_limit(self, limit: int) -> None:
+        """Show what another limit would do."""
+        preview, self._wanted = self._preview, limit
+        if preview is None:
+            return
+        begin, first = self._begin_limit, self._first
+        self._asks.ask(lambda: (limit, first or _try(preview, begin), _try(preview, limit)))
+
+    def _on_answered(self, answer: tuple[int, Any, Any]) -> None:
+        limit, first, new = answer
+        if isinstance(first, ErrorInfo):
+            self._say(first.message, "danger")
+            return
+        self._first = first
+        self._now.show_context(self._begin_limit, first)
+        if isinstance(new, ErrorInfo):
+            if new.context is not None:
+                self._new.show_context(limit, new.context)
+            self._say("Your message would not fit.", "danger")
+            return
+        self._new.show_context(limit, new)
+        self._say(*effect_sentence(first, new))
+
+    def _on_failed(self, error: Exception) -> None:
+        self._say(describe(error).message, "danger")
+
+    def _say(self, text: str, tone: str) -> None:
+        self._sentence.setText(text)
+        dress(self._sentence, "caption", tone)
+        icons = {"danger": "x-circle", "amber": "warning"}
+        colour = f"{tone}.text" if tone in icons else "text.secondary"
+        self._icon.set_icon(icons.get(tone, "info"), colour)
+
+    def _lay_out(self) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 12, 16, 12)
+        column.setSpacing(10)
+        column.addWidget(label("Preview: the chat you are in", "label", "secondary"))
+        column.addWidget(self._now)
+        column.addWidget(self._new)
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        row.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self._sentence, 1)
+        column.addLayout(row)
+
+
+class _Half(QWidget):
+    """One of the two bars with its figures."""
+
+    def __init__(self, word: str) -> None:
+        super().__init__()
+        self._word = word
+        self._limit = label("", "ui", numbers=True)
+        self._figures = label("", "ui", "secondary", numbers=True)
+        self._bar = ContextBar()
+        row = QHBoxLayout()
+        row.addWidget(self._limit)
+        row.addStretch(1)
+        row.addWidget(self._figures)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(6)
+        column.addLayout(row)
+        column.addWidget(self._bar)
+
+    def show_context(self, limit: int, context: Mapping[str, Any]) -> None:
+        """Show one request."""
+        used, budget = count(context["used"]), count(context["budget"])
+        self._limit.setText(f"{count(limit)} {self._word}")
+        self._figures.setText(f"{used} of {budget} · {percent(context['fraction'])}")
+        self._bar.show_context(context)
+
+
+def position_of(limit: int) -> int:
+    """Return where a limit stands on the slider: each doubling takes the same way."""
+    low, high = math.log(_MARKS[0]), math.log(_MARKS[-1])
+    return round((math.log(limit) - low) / (high - low) * _STEPS)
+
+
+def value_at(position: int) -> int:
+    """Return the limit at a place of the slider, rounded to two figures."""
+    low, high = math.log(_MARKS[0]), math.log(_MARKS[-1])
+    exact = math.exp(low + (high - low) * position / _STEPS)
+    unit = int(10 ** (len(str(int(exact))) - 2))
+    for mark in (*_MARKS, 8_000, 32_000, 64_000, 200_000, 1_000_000):
+        if abs(position_of(mark) - position) <= 4:
+            return mark
+    rounded: int = round(exact / unit) * unit
+    return max(_MARKS[0], min(_MARKS[-1], rounded))
+
+
+def effect_sentence(now: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, str]:
+    """Return in one sentence what a new limit does to the next request, and its tone."""
+    before, after = _turns_out(now), _turns_out(new)
+    if new["window"] == now["window"]:
+        if new["threshold"] != now["threshold"]:
+            limit = count(new["window"])
+            return (
+                f"Nothing changes: the model itself takes no more than {limit} tokens.",
+                "secondary",
+            )
+        return "This is the limit in force.", "secondary"
+    if after > before:
+        turns = plural(after - before, "turn")
+        return f"{turns} more would be left out of your next message, the oldest first.", "amber"
+    if after < before:
+        back = plural(before - after, "turn")
+        return f"{back} that are left out now would be sent again.", "secondary"
+    if after:
+        return f"{plural(after, 'turn')} would be left out, as now.", "secondary"
+    return "Nothing would be left out.", "secondary"
+
+
+def _turns_out(context: Mapping[str, Any]) -> int:
+    return sum(int(dropped["turns"]) for dropped in context["dropped"])
+
+
+def _try(preview: Preview, limit: int) -> Mapping[str, Any] | ErrorInfo:
+    try:
+        return preview(limit)
+    except Exception as error:  # noqa: BLE001 - a message that does not fit is an answer here
+        return describe(error)

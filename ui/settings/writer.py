@@ -1,0 +1,83 @@
+"""Changing settings without holding the interface: in a task, one after the other."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from app.assistant import Assistant
+from app.errors import describe
+from app.settings import SettingSpec
+from ui.tasks import Task, TaskRunner
+
+__all__ = ["SettingsWriter"]
+
+
+class SettingsWriter(QObject):
+    """Writes settings in the order in which they were changed.
+
+    `changed` carries the key; `refused` the key and the sentence that says what it takes.
+    """
+
+    changed = Signal(str)
+    refused = Signal(str, str)
+
+    def __init__(self, assistant: Assistant, runner: TaskRunner, parent: QObject) -> None:
+        super().__init__(parent)
+        self._assistant = assistant
+        self._runner = runner
+        self._waiting: list[tuple[str, Callable[[], object]]] = []
+        self._task: Task | None = None
+
+    def value(self, key: str) -> object:
+        """Return the value in force."""
+        value: object = self._assistant.settings.get(key)
+        return value
+
+    def spec(self, key: str) -> SettingSpec:
+        """Return what the schema says of a setting."""
+        return self._assistant.settings.spec(key)
+
+    def set(self, key: str, value: object) -> None:
+        """Put a value into force, at once as far as anybody can see."""
+        self._add(key, lambda: self._assistant.settings.set(key, value))
+
+    def reset(self, key: str) -> None:
+        """Put the default into force."""
+        self._add(key, lambda: self._assistant.settings.reset(key))
+
+    def open_folder(self, folder: str) -> None:
+        """Open a folder of notes and remember it; one that cannot be opened changes nothing."""
+        self._add("vault.path", lambda: self._assistant.open_vault(Path(folder)))
+
+    def _add(self, key: str, write: Callable[[], object]) -> None:
+        self._waiting.append((key, write))
+        self._next()
+
+    def _next(self) -> None:
+        if self._task is not None or not self._waiting:
+            return
+        key, write = self._waiting.pop(0)
+        self._task = self._runner.call(lambda: (key, _problem(write)))
+        self._task.yielded.connect(self._on_written)
+        self._task.finished.connect(self._on_finished)
+        self._task.start()
+
+    def _on_written(self, answer: tuple[str, str]) -> None:
+        key, problem = answer
+        if problem:
+            self.refused.emit(key, problem)
+        else:
+            self.changed.emit(key)
+
+    def _on_finished(self) -> None:
+        self._task = None
+        self._next()
+
+
+def _problem(write: Callable[[], object]) -> str:
+    try:
+        write()
+    except Exception as error:  # noqa: BLE001 - it is said at the row, in words
+        return describe(error).message
+    return ""

@@ -1,0 +1,451 @@
+"""The main window: puts the parts together and carries commands between them."""
+
+import base64
+from pathlib import Path
+
+from PySide6.QtCore import QByteArray, Qt, Signal
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QPaintEvent
+from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QWidget
+
+from app.assistant import Assistant
+from app.errors import ErrorInfo, describe
+from app.session_store import SessionInfo
+from resources import sample_vault
+from ui.actions import ShortcutsDialog, add_actions
+from ui.chat.composer import Composer
+from ui.chat.transcript import Transcript
+from ui.flow.conversation import Conversation
+from ui.flow.indexing import Indexing
+from ui.flow.notes import Notes
+from ui.flow.presenter import Presenter, Views
+from ui.kit.columns import Columns
+from ui.middle import Middle
+from ui.notify import Notifier, announce
+from ui.panels.column import RightColumn
+from ui.panels.index import IndexState
+from ui.panels.rail import Rail
+from ui.panels.sidebar import Sidebar
+from ui.settings_dialog import SettingsDialog
+from ui.state import load_state, save_state
+from ui.tasks import LatestOnly, TaskRunner
+from ui.theme import Theme, tokens
+from vault.notes import Note
+
+__all__ = ["MainWindow"]
+
+_HINT_MESSAGES = 10
+_EMPTY_VAULT = "No notes in this folder yet. Add Markdown files, or choose another folder."
+
+
+class MainWindow(QMainWindow):
+    """Three columns and the flows behind them.
+
+    `first_painted` is emitted once, when the window has been drawn for the first time.
+    """
+
+    first_painted = Signal()
+
+    def __init__(self, assistant: Assistant, runner: TaskRunner | None = None) -> None:
+        super().__init__()
+        self._assistant = assistant
+        self._runner = runner or TaskRunner(self)
+        self._state_path = assistant.paths.state / "window.json"
+        self._state = load_state(self._state_path)
+        self._is_painted = False
+        self._settings: SettingsDialog | None = None
+        self._make_views()
+        self._make_flows()
+        self._connect()
+        self._restore()
+
+    def begin(self) -> None:
+        """Show what the last time left open, and bring its index up to date."""
+        self._presenter.load_models()
+        self._refresh_chats()
+        if self._assistant.vault is not None:
+            self._on_opened(self._assistant.vault)
+            self._notes.list()
+        elif self._assistant.settings.values.vault_path:
+            self._show_lost(self._assistant.settings.values.vault_path)
+        self._show_settings_problem()
+        if self._state.session:
+            self._talk.open(self._state.session)
+        else:
+            self._presenter.refresh_preview()
+        self._composer.setFocus()
+
+    def open_folder(self, folder: Path) -> None:
+        """Open a folder of notes and index it."""
+        self._notes.open(folder)
+
+    def open_samples(self) -> None:
+        """Open the notes that come with the program."""
+        self._notes.open(sample_vault())
+
+    def choose_folder(self) -> None:
+        """Ask for a folder of notes and open it."""
+        start = str(self._assistant.vault or Path.home())
+        chosen = QFileDialog.getExistingDirectory(self, "Choose a folder of notes", start)
+        if chosen:
+            self.open_folder(Path(chosen))
+
+    def show_note(self, path: str, first: int = 0, last: int = 0) -> None:
+        """Open a note beside the conversation, at its lines."""
+        self._notes.show(path, first, last)
+
+    def open_settings(self, page: str = "") -> None:
+        """Show the settings, at a page."""
+        if self._settings is None:
+            self._settings = SettingsDialog(self._assistant, self._runner, self)
+            self._settings.changed.connect(self._on_setting_changed)
+            self._settings.index_requested.connect(self._indexing.start)
+            self._settings.finished.connect(self._on_settings_closed)
+        self._settings.set_preview(self._presenter.preview_call())
+        self._settings.show_page(page)
+        self._settings.show()
+        self._settings.raise_()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """End all work, and remember the places."""
+        self._remember()
+        self._runner.close()
+        super().closeEvent(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Say when the window has been drawn."""
+        super().paintEvent(event)
+        if not self._is_painted:
+            self._is_painted = True
+            self.first_painted.emit()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Take a folder, nothing else."""
+        if _dropped_folder(event) is not None:
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Open the folder that was dropped."""
+        folder = _dropped_folder(event)
+        if folder is not None:
+            event.acceptProposedAction()
+            self.open_folder(folder)
+
+    def _make_views(self) -> None:
+        self._composer = Composer()
+        self._transcript = Transcript()
+        self._sidebar, self._rail = Sidebar(), Rail()
+        self._column = RightColumn()
+        self._middle = Middle(self._transcript, self._composer)
+        self._notifier = Notifier(self._middle)
+        self._columns = Columns(self._sidebar, self._rail, self._middle, self._column)
+        self.setCentralWidget(self._columns)
+        self.setWindowTitle("Strata")
+        self.setAcceptDrops(True)
+        layout = tokens()["layout"]
+        self.setMinimumSize(*layout["window_min"])
+        self.resize(*layout["window_default"])
+
+    def _make_flows(self) -> None:
+        self._talk = Conversation(self._assistant, self._runner, self)
+        self._indexing = Indexing(self._assistant, self._runner, self)
+        self._notes = Notes(self._assistant, self._runner, self)
+        views = Views(self._composer, self._transcript, self._column, self._notifier)
+        self._presenter = Presenter(self._assistant, self._runner, self._talk, views)
+        self._chats = LatestOnly(self._runner, 0, self)
+        self._actions = add_actions(
+            self,
+            {
+                "new_chat": self._new_chat,
+                "previous_chat": lambda: self._step_chat(-1),
+                "next_chat": lambda: self._step_chat(1),
+                "focus_composer": self._composer.setFocus,
+                "choose_mode": self._composer.open_modes,
+                "choose_model": self._composer.open_models,
+                "stop": self._stop,
+                "choose_folder": self.choose_folder,
+                "toggle_sidebar": self._columns.toggle_sidebar,
+                "toggle_panel": self._columns.toggle_right,
+                "settings": self.open_settings,
+                "larger": lambda: self._zoom(1),
+                "smaller": lambda: self._zoom(-1),
+                "normal_size": lambda: self._zoom(0),
+                "next_region": lambda: self._next_region(1),
+                "previous_region": lambda: self._next_region(-1),
+                "reset_layout": self._reset_layout,
+                "shortcuts": self._show_shortcuts,
+                "quit": self.close,
+            },
+        )
+
+    def _connect(self) -> None:
+        self._connect_sidebar()
+        middle, welcome = self._middle, self._middle.welcome
+        middle.sidebar_requested.connect(self._columns.toggle_sidebar)
+        middle.panel_requested.connect(self._columns.toggle_right)
+        middle.composer_resized.connect(self._notifier.set_bottom)
+        welcome.folder_requested.connect(self.choose_folder)
+        welcome.samples_requested.connect(self.open_samples)
+        welcome.again_requested.connect(self._look_again)
+        self._columns.changed.connect(self._on_columns_changed)
+        self._column.close_requested.connect(self._columns.toggle_right)
+        self._notes.opened.connect(self._on_opened)
+        self._notes.open_failed.connect(self._on_open_failed)
+        self._notes.listed.connect(self._on_listed)
+        self._notes.read.connect(self._on_note_read)
+        self._notes.read_failed.connect(self._on_note_failed)
+        self._indexing.state_changed.connect(self._on_index_state)
+        self._indexing.finished.connect(self._on_indexed)
+        self._talk.index_progressed.connect(self._indexing.show_progress)
+        self._talk.session_changed.connect(self._on_session_changed)
+        self._talk.loaded.connect(self._on_chat_loaded)
+        presenter = self._presenter
+        presenter.place_chosen.connect(self.show_note)
+        presenter.link_chosen.connect(self._on_link)
+        presenter.settings_requested.connect(self.open_settings)
+        presenter.folder_requested.connect(self.choose_folder)
+        presenter.panel_requested.connect(self._columns.show_right)
+        presenter.chats_changed.connect(self._refresh_chats)
+        presenter.asked.connect(self._on_asked)
+        self._chats.answered.connect(self._on_chats)
+        self._chats.failed.connect(self._on_chats_failed)
+
+    def _connect_sidebar(self) -> None:
+        sidebar, footer, rail = self._sidebar, self._sidebar.footer, self._rail
+        sidebar.new_chat_requested.connect(self._new_chat)
+        sidebar.note_chosen.connect(self._on_note_chosen)
+        sidebar.chat_chosen.connect(self._open_chat)
+        sidebar.folder_requested.connect(self.choose_folder)
+        sidebar.samples_requested.connect(self.open_samples)
+        sidebar.index_requested.connect(self._indexing.start)
+        footer.settings_requested.connect(self.open_settings)
+        footer.cancel_requested.connect(self._indexing.cancel)
+        footer.continue_requested.connect(self._indexing.start)
+        footer.problems_requested.connect(self._show_problems)
+        rail.open_requested.connect(self._columns.toggle_sidebar)
+        rail.new_chat_requested.connect(self._new_chat)
+        rail.settings_requested.connect(self.open_settings)
+
+    def _restore(self) -> None:
+        state = self._state
+        self.restoreGeometry(QByteArray(base64.b64decode(state.geometry)))
+        self._column.restore(QByteArray(base64.b64decode(state.docks)))
+        self._columns.set_widths(state.columns)
+        self._columns.wants_sidebar = state.is_sidebar_open
+        self._columns.wants_right = state.is_panel_open
+        self._columns.arrange()
+        self._composer.set_hint_visible(state.sent < _HINT_MESSAGES)
+        self._middle.show_chat(self._assistant.vault is not None)
+        vault = self._assistant.vault
+        self._sidebar.show_vault(vault.name if vault else "", str(vault or ""))
+
+    def _remember(self) -> None:
+        state = self._state
+        state.geometry = base64.b64encode(self.saveGeometry().data()).decode()
+        state.docks = base64.b64encode(self._column.places().data()).decode()
+        state.columns = self._columns.widths()
+        state.is_sidebar_open = self._columns.wants_sidebar
+        state.is_panel_open = self._columns.wants_right
+        state.font_scale = Theme.current().scale
+        state.session = self._talk.session or ""
+        state.open_folders = self._sidebar.notes.open_folders()
+        save_state(self._state_path, state)
+
+    def _on_opened(self, folder: Path) -> None:
+        self._middle.welcome.clear_problem()
+        self._middle.clear_notice()
+        self._middle.show_chat(True)
+        self._sidebar.show_vault(folder.name or str(folder), str(folder))
+        self._indexing.forget()
+        self._indexing.start()
+        self._presenter.refresh_preview()
+        self._composer.setFocus()
+
+    def _on_open_failed(self, _folder: Path | None, info: ErrorInfo) -> None:
+        announce(self, info.message, is_urgent=True)
+        if self._assistant.vault is None:
+            self._middle.welcome.show_problem(info.message, info.hint or "Nothing was deleted.")
+            return
+        choose = ("Choose a folder", self.choose_folder)
+        dismiss = ("Dismiss", self._middle.clear_notice)
+        self._middle.show_notice("amber", info.message, info.hint or "", choose, dismiss)
+
+    def _show_lost(self, path: str) -> None:
+        message = f"The folder {path} cannot be reached."
+        self._middle.welcome.show_problem(message, "Nothing was deleted.")
+
+    def _look_again(self) -> None:
+        path = self._assistant.settings.values.vault_path
+        if path:
+            self.open_folder(Path(path))
+        else:
+            self._middle.welcome.clear_problem()
+
+    def _show_settings_problem(self) -> None:
+        problems = self._assistant.settings.problems
+        if problems:
+            info = describe(problems[0])
+            dismiss = ("Dismiss", self._middle.clear_notice)
+            self._middle.show_notice("amber", info.message, info.hint or "", dismiss)
+
+    def _on_listed(self, notes: object, questions: object) -> None:
+        self._sidebar.show_notes(self._notes.notes, _EMPTY_VAULT)
+        self._sidebar.notes.open_folders_again(self._state.open_folders)
+        self._state.open_folders = []
+        self._show_empty()
+
+    def _show_empty(self) -> None:
+        library = self._assistant.library
+        indexed = library.indexed_at if library is not None else None
+        count = sum(note.state == "indexed" for note in self._notes.notes)
+        self._presenter.set_empty(count, indexed, self._notes.questions)
+
+    def _on_index_state(self, state: IndexState) -> None:
+        self._sidebar.footer.show_state(state)
+        self._rail.show_state(state)
+
+    def _on_indexed(self, _report: object) -> None:
+        self._notes.list()
+        self._presenter.refresh_preview()
+        if self._settings is not None:
+            self._settings.refresh_index()
+        announce(self, self._indexing.state.text)
+
+    def _on_note_chosen(self, path: str) -> None:
+        self.show_note(path)
+
+    def _on_note_read(self, note: Note, first: int, last: int) -> None:
+        self._column.note.show_note(note, first, last)
+        self._sidebar.notes.select(note.path)
+        self._show_note_dock()
+
+    def _on_note_failed(self, path: str, info: ErrorInfo) -> None:
+        self._column.note.show_error(path, info.message, info.hint or "")
+        self._show_note_dock()
+
+    def _show_note_dock(self) -> None:
+        self._columns.show_right()
+        self._column.show_dock(self._column.note_dock)
+
+    def _on_link(self, name: str) -> None:
+        if not self._notes.follow(name):
+            self._notifier.toast(f"There is no note named {name}.")
+
+    def _new_chat(self) -> None:
+        self._columns.close_drawer()
+        self._talk.open(None)
+        self._composer.setFocus()
+
+    def _open_chat(self, session: str) -> None:
+        self._columns.close_drawer()
+        if session != self._talk.session:
+            self._talk.open(session)
+        self._composer.setFocus()
+
+    def _step_chat(self, step: int) -> None:
+        session = self._sidebar.chats.neighbour(self._talk.session, step)
+        if session is not None:
+            self._open_chat(session)
+
+    def _on_session_changed(self, session: str | None) -> None:
+        self._sidebar.chats.select(session)
+        if session is None:
+            self._middle.set_title("")
+
+    def _on_chat_loaded(self, transcript: object) -> None:
+        self._middle.set_title(getattr(transcript, "title", ""))
+
+    def _refresh_chats(self) -> None:
+        self._chats.ask(self._assistant.list_sessions, now=True)
+
+    def _on_chats(self, chats: list[SessionInfo]) -> None:
+        self._sidebar.show_chats(chats, self._talk.session)
+        for chat in chats:
+            if chat.session == self._talk.session:
+                self._middle.set_title(chat.title)
+
+    def _on_chats_failed(self, error: Exception) -> None:
+        self._notifier.toast(describe(error).message)
+
+    def _on_asked(self) -> None:
+        self._state.sent += 1
+        self._composer.set_hint_visible(self._state.sent < _HINT_MESSAGES)
+
+    def _on_columns_changed(self) -> None:
+        columns = self._columns
+        self._middle.set_columns(
+            has_sidebar=columns.is_sidebar_shown,
+            has_rail=not columns.is_sidebar_docked,
+            has_panel=columns.is_right_shown,
+        )
+
+    def _stop(self) -> None:
+        if not self._columns.close_drawer():
+            self._talk.stop()
+
+    def _zoom(self, step: int) -> None:
+        steps = tokens()["font"]["scale_steps"]
+        scale = Theme.current().scale
+        at = min(range(len(steps)), key=lambda place: abs(steps[place] - scale))
+        wanted = steps[max(0, min(len(steps) - 1, at + step))] if step else 1.0
+        Theme.current().apply(scale=wanted)
+        self._columns.arrange()
+
+    def _next_region(self, step: int) -> None:
+        regions: list[QWidget] = [
+            self._transcript,
+            self._composer,
+            self._column,
+            self._sidebar,
+            self._rail,
+        ]
+        shown = [region for region in regions if region.isVisible()]
+        focus = QApplication.focusWidget()
+        at = [n for n, region in enumerate(shown) if focus and region.isAncestorOf(focus)]
+        target = shown[((at[0] if at else 0) + step) % len(shown)]
+        _focus_first(target)
+
+    def _reset_layout(self) -> None:
+        self._columns.wants_sidebar = self._columns.wants_right = True
+        self._columns.set_widths([])
+        self._column.reset()
+        self._columns.arrange()
+
+    def _show_shortcuts(self) -> None:
+        ShortcutsDialog(self).exec()
+
+    def _on_setting_changed(self, key: str) -> None:
+        if key == "ui.theme":
+            Theme.current().apply(self._assistant.settings.values.ui_theme)
+        elif key == "vault.exclude" and self._assistant.vault is not None:
+            self._notes.open(self._assistant.vault, remember=False)
+        elif key == "vault.path" and self._assistant.vault is not None:
+            self._on_opened(self._assistant.vault)
+            self._notes.list()
+        elif key.startswith("chat."):
+            self._presenter.load_models()
+        self._presenter.refresh_preview()
+
+    def _show_problems(self) -> None:
+        self.open_settings("Vault and index")
+
+    def _on_settings_closed(self) -> None:
+        self._composer.setFocus()
+
+
+def _dropped_folder(event: QDropEvent) -> Path | None:
+    for url in event.mimeData().urls():
+        path = Path(url.toLocalFile())
+        if url.isLocalFile() and path.is_dir():
+            return path
+    return None
+
+
+def _focus_first(region: QWidget) -> None:
+    """Give the focus to the first part of a region that takes it."""
+    if region.focusPolicy() & Qt.FocusPolicy.TabFocus:
+        region.setFocus(Qt.FocusReason.TabFocusReason)
+        return
+    for widget in region.findChildren(QWidget):
+        if widget.isVisible() and widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
+            widget.setFocus(Qt.FocusReason.TabFocusReason)
+            return
