@@ -1,12 +1,24 @@
-"""Longer text made shorter without a model, always the same way."""
+"""Longer text made shorter without a model, always the same way.
 
+Source: "Token Budget Enforcement", "L2 Carry-Forward Compaction".
+"""
+
+import html
 import re
+from dataclasses import dataclass
 from typing import Final
+
+VERBATIM_CHARS: Final = 5_000
+PREVIEW_CHARS: Final = 500
+MOST_SECTIONS: Final = 20
+UNSTRUCTURED_PREVIEWS: Final = 4
 
 SENTENCE_FROM: Final = 0.5
 WORD_FROM: Final = 0.8
 _SENTENCE_END: Final = re.compile(r"[.!?](?=\s)")
 _BLANK_LINE: Final = re.compile(r"\n[^\S\n]*\n")
+_HEADING: Final = re.compile(r" {0,3}#{1,6}(?=\s|$)")
+_FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
 
 
 def truncate_with_ellipsis(text: str, max_chars: int) -> str:
@@ -14,12 +26,10 @@ def truncate_with_ellipsis(text: str, max_chars: int) -> str:
 
     The place is looked for in the first `max_chars` characters, and the ellipsis comes on top. A
     text that fits comes back unchanged.
-
-    Source: "Token Budget Enforcement", 2.1.
     """
     if len(text) <= max_chars:
         return text
-    head = text[:max_chars]
+    head = text[: max(0, max_chars)]
     sentence = max((match.end() for match in _SENTENCE_END.finditer(head)), default=0)
     if sentence > max_chars * SENTENCE_FROM:
         return head[:sentence] + " ..."
@@ -30,3 +40,79 @@ def truncate_with_ellipsis(text: str, max_chars: int) -> str:
     if word > max_chars * WORD_FROM:
         return head[:word] + " ..."
     return head + "..."
+
+
+def compact_by_section(
+    text: str, preview_chars: int = PREVIEW_CHARS, max_sections: int = MOST_SECTIONS
+) -> str:
+    """Keep the headings of a Markdown text and the beginning of what stands below each.
+
+    What stands before the first heading is a section too. A text that is one section is shortened
+    as a whole.
+    """
+    sections = _sections(text)
+    if len(sections) < 2:
+        return truncate_with_ellipsis(text, UNSTRUCTURED_PREVIEWS * preview_chars)
+    kept = "".join(section.shortened(preview_chars) for section in sections[:max_sections])
+    omitted = len(sections) - max_sections
+    if omitted > 0:
+        return f"{kept.rstrip()}\n\n[... {omitted} more sections omitted ...]"
+    return kept
+
+
+def prior_context(source: str, kind: str, text: str) -> str:
+    """Return an earlier turn's attachment as it is carried forward, escaped.
+
+    Up to 5,000 characters are kept word for word; a longer text keeps its structure and previews,
+    and ends with a line that tells how to get all of it.
+    """
+    body = text
+    if len(text) > VERBATIM_CHARS:
+        body = f"{compact_by_section(text).rstrip()}\n\n{_full_text_line(source, kind)}"
+    attributes = f'source="{html.escape(source)}" type="{html.escape(kind)}"'
+    return f"<prior_context {attributes}>\n{html.escape(body, quote=False)}\n</prior_context>"
+
+
+def _full_text_line(source: str, kind: str) -> str:
+    tool, argument = ("fetch_url", "url") if kind in ("url", "youtube") else ("read_note", "path")
+    return f'[Shortened. For the full text use the "{tool}" tool with {argument}="{source}".]'
+
+
+@dataclass(frozen=True, slots=True)
+class _Section:
+    """A heading line, empty before the first one, and what stands below it."""
+
+    heading: str
+    body: str
+
+    def shortened(self, preview_chars: int) -> str:
+        body = self.body.strip()
+        if len(body) <= preview_chars:
+            return self.heading + self.body
+        return f"{self.heading}{truncate_with_ellipsis(body, preview_chars)}\n\n"
+
+
+def _sections(text: str) -> list[_Section]:
+    """Split at the headings; what stands before the first one counts unless it is blank."""
+    sections: list[tuple[str, list[str]]] = [("", [])]
+    fence = ""
+    for line in text.splitlines(keepends=True):
+        if not fence and _HEADING.match(line):
+            sections.append((line, []))
+            continue
+        fence = _fence_after(line, fence)
+        sections[-1][1].append(line)
+    found = [_Section(heading, "".join(lines)) for heading, lines in sections]
+    return found if found[0].body.strip() else found[1:]
+
+
+def _fence_after(line: str, fence: str) -> str:
+    """The fence that is open behind a line; a fence ends with its own sign, as long or longer."""
+    match = _FENCE.match(line)
+    if match is None:
+        return fence
+    marks, rest = match.group(1), line[match.end() :].strip()
+    if not fence:
+        is_inline_code = marks.startswith("`") and "`" in rest
+        return "" if is_inline_code else marks
+    return "" if marks.startswith(fence) and not rest else fence

@@ -5,6 +5,7 @@
     ├── MalformedEntry      a log entry that is not one
     ├── UnknownEntry        an entry id that is not in the log
     ├── MalformedEnvelope   an envelope that is not one
+    ├── ContextPatchError   a patch of an envelope that cannot be applied
     ├── BadPolicy           budget thresholds out of order
     ├── BadInputs           the inputs of a request contradict each other
     ├── UnguardedRequest    a request that did not come out of the guard
@@ -52,6 +53,10 @@ class UnknownEntry(ContextError, LookupError):
 
 class MalformedEnvelope(ContextError, ValueError):
     """An envelope does not have the agreed shape."""
+
+
+class ContextPatchError(ContextError, ValueError):
+    """A patch of an envelope cannot be applied."""
 
 
 class BadPolicy(ContextError, ValueError):

@@ -1,0 +1,42 @@
+"""Old verbose tool output shortened to its number of lines; the calls stay visible.
+
+Source: "Context Engineering Optimization", 3.5.
+"""
+
+import re
+from dataclasses import replace
+from typing import Final
+
+from context.messages import Message, Part, ToolResultPart
+from context.offload import is_offload_stub
+
+_CLEANED: Final = re.compile(r"\[Content truncated: \d+ lines\]")
+
+
+def clean_tool_output(message: Message) -> Message:
+    """Return the message with each tool result replaced by `[Content truncated: N lines]`.
+
+    A result that is already so is left, and so is the stub of a stored one.
+    """
+    if isinstance(message.content, str):
+        if message.role != "tool":
+            return message
+        return replace(message, content=_cleaned(message.content))
+    return replace(message, content=tuple(_cleaned_part(part) for part in message.content))
+
+
+def _cleaned_part(part: Part) -> Part:
+    if not isinstance(part, ToolResultPart):
+        return part
+    return replace(part, content=_cleaned(part.content))
+
+
+def _cleaned(content: str) -> str:
+    if _CLEANED.fullmatch(content) or is_offload_stub(content):
+        return content
+    return f"[Content truncated: {_line_count(content)} lines]"
+
+
+def _line_count(text: str) -> int:
+    """A line end at the very end begins no further line."""
+    return text.count("\n") + (bool(text) and not text.endswith("\n"))

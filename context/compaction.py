@@ -1,0 +1,79 @@
+"""Values and pure decisions of making a long conversation shorter.
+
+Source: "Context Management Enhancements", 3 and 7; "Context Engineering Optimization", 3.2.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple, Self
+
+from context.messages import Message, ToolCallPart, ToolResultPart
+
+LEAST_SPLIT: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class CompactResult:
+    """What a compaction did, in tokens and messages."""
+
+    before_tokens: int
+    after_tokens: int
+    before_messages: int
+    after_messages: int
+    strategies_run: Sequence[str]
+
+
+class ConversationSignals(NamedTuple):
+    """How much of a conversation is tools, and how much of it failed."""
+
+    error_density: float
+    tool_call_density: float
+    message_count: int
+
+    @classmethod
+    def measure(cls, messages: Sequence[Message]) -> Self:
+        """Return the shares of messages with a failed result, and with a call or a result."""
+        total = len(messages)
+        if not total:
+            return cls(0.0, 0.0, 0)
+        failed = sum(any(part.is_error for part in _results(message)) for message in messages)
+        tools = sum(bool(_calls(message) or _results(message)) for message in messages)
+        return cls(failed / total, tools / total, total)
+
+
+def find_safe_split(messages: Sequence[Message], target: int) -> int:
+    """Return where to cut so that no tool call is separated from its result.
+
+    Returns:
+        The nearest position at or before `target`, but 2 at the least.
+    """
+    unsafe = _inside_calls(messages)
+    for at in range(min(target, len(messages)), LEAST_SPLIT - 1, -1):
+        if at not in unsafe:
+            return at
+    return LEAST_SPLIT
+
+
+def _inside_calls(messages: Sequence[Message]) -> set[int]:
+    """The positions between a call and the last result that answers it."""
+    called: dict[str, int] = {}
+    inside: set[int] = set()
+    for at, message in enumerate(messages):
+        for result in _results(message):
+            if result.tool_call_id in called:
+                inside.update(range(called[result.tool_call_id] + 1, at + 1))
+        for call in _calls(message):
+            called[call.id] = at
+    return inside
+
+
+def _calls(message: Message) -> list[ToolCallPart]:
+    if isinstance(message.content, str):
+        return []
+    return [part for part in message.content if isinstance(part, ToolCallPart)]
+
+
+def _results(message: Message) -> list[ToolResultPart]:
+    if isinstance(message.content, str):
+        return []
+    return [part for part in message.content if isinstance(part, ToolResultPart)]

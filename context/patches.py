@@ -1,0 +1,240 @@
+"""Changes to an envelope as data, so that they can be stored and replayed.
+
+Every operation on the cached part has to say why it breaks the provider's prompt cache.
+
+Source: "Context Engineering", "Patch operations" and "Boundary enforcement rules".
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal, TypeVar
+
+from context.envelope import ContextEnvelope, Messages, System, SystemPart
+from context.errors import ContextError, ContextPatchError
+from context.frozen import FrozenMapping
+from context.messages import Message, ToolDefinition
+
+Phase = Literal["before_request", "turn_end", "ephemeral"]
+Op = Mapping[str, object]
+Item = TypeVar("Item")
+
+OPTION_NAMES: Final = ("reasoning", "temperature", "maxTokens")
+
+
+@dataclass(frozen=True, slots=True)
+class PatchResult:
+    """An envelope after a patch, and what that does to the prompt cache.
+
+    Attributes:
+        cache_invalidated: whether any operation addressed the cached part, also without effect.
+        reasons: why, each reason once, in order.
+    """
+
+    envelope: ContextEnvelope
+    cache_invalidated: bool
+    reasons: list[str] = field(default_factory=list)
+
+
+def apply_patch(
+    envelope: ContextEnvelope,
+    ops: Sequence[Op],
+    *,
+    phase: Phase = "before_request",
+    transformer_name: str = "",
+    entry_id: str = "",
+) -> PatchResult:
+    """Return the envelope with the operations applied, after all of them were checked.
+
+    Args:
+        envelope: stays as it is.
+        ops: the JSON of the operations, applied in order.
+        phase: only `ephemeral` patches may address the uncached part.
+        transformer_name: what the patch comes from, for the error message.
+        entry_id: the entry that the patch is stored in; what it brings in is named after it.
+
+    Raises:
+        ContextPatchError: when an operation is unknown, misses its scope or its reason, or names a
+            message that is not there.
+    """
+    for op in ops:
+        _check(op, phase, transformer_name)
+    newcomers = _Newcomers(entry_id)
+    for op in ops:
+        envelope = _apply(envelope, op, newcomers)
+    cached = [op for op in ops if op["scope"] == "cached"]
+    reasons = list(dict.fromkeys(str(op["invalidateCacheReason"]) for op in cached))
+    return PatchResult(envelope, bool(cached), reasons)
+
+
+def _check(op: Op, phase: Phase, transformer_name: str) -> None:
+    name = op.get("op")
+    if not isinstance(name, str) or name not in _APPLIERS:
+        raise ContextPatchError(f'Unknown context patch op "{name}"')
+    scope = "uncached" if name == "messages_uncached_append" else "cached"
+    if op.get("scope") != scope:
+        raise ContextPatchError(
+            f'Context patch op "{name}" has the scope "{op.get("scope")}" instead of "{scope}"'
+        )
+    if scope == "uncached" and phase != "ephemeral":
+        raise ContextPatchError(
+            f'context({phase}) persisted patch from "{transformer_name}" '
+            f'contained non-cached op "{name}"'
+        )
+    reason = op.get("invalidateCacheReason")
+    if scope == "cached" and not (isinstance(reason, str) and reason.strip()):
+        raise ContextPatchError(
+            f'Context patch op "{name}" modifies cached content '
+            "but did not provide invalidateCacheReason"
+        )
+
+
+def _apply(envelope: ContextEnvelope, op: Op, newcomers: "_Newcomers") -> ContextEnvelope:
+    try:
+        return _APPLIERS[str(op["op"])](envelope, op, newcomers)
+    except ContextPatchError:
+        raise
+    except ContextError as error:
+        raise ContextPatchError(
+            f'Context patch op "{op["op"]}" is not readable: {error}'
+        ) from error
+
+
+class _Newcomers:
+    """Names the messages that a patch brings in after the entry it is stored in."""
+
+    def __init__(self, entry_id: str) -> None:
+        self.entry_id = entry_id
+        self._number = 0
+
+    def read(self, op: Op) -> tuple[Message, ...]:
+        """Read the messages of an operation; those that have an id already keep it."""
+        return tuple(self._named(message) for message in _each(op, "messages", Message.from_dict))
+
+    def _named(self, message: Message) -> Message:
+        number, self._number = self._number, self._number + 1
+        if message.id is not None or not self.entry_id:
+            return message
+        return replace(message, id=f"{self.entry_id}:{number}")
+
+
+def _system_part_set(envelope: ContextEnvelope, op: Op, _: _Newcomers) -> ContextEnvelope:
+    part = SystemPart(_text(op, "partName"), _text(op, "text"))
+    parts = envelope.system.parts
+    if any(old.name == part.name for old in parts):
+        parts = tuple(part if old.name == part.name else old for old in parts)
+    else:
+        parts = (*parts, part)
+    return replace(envelope, system=System(parts))
+
+
+def _system_part_remove(envelope: ContextEnvelope, op: Op, _: _Newcomers) -> ContextEnvelope:
+    name = _text(op, "partName")
+    parts = tuple(part for part in envelope.system.parts if part.name != name)
+    return replace(envelope, system=System(parts))
+
+
+def _system_parts_replace(envelope: ContextEnvelope, op: Op, _: _Newcomers) -> ContextEnvelope:
+    return replace(envelope, system=System(_each(op, "parts", SystemPart.from_dict)))
+
+
+def _tools_replace(envelope: ContextEnvelope, op: Op, _: _Newcomers) -> ContextEnvelope:
+    return replace(envelope, tools=_each(op, "tools", ToolDefinition.from_dict))
+
+
+def _tools_remove(envelope: ContextEnvelope, op: Op, _: _Newcomers) -> ContextEnvelope:
+    names = op.get("toolNames")
+    if not isinstance(names, list | tuple):
+        raise _unfit(op, "toolNames")
+    return replace(envelope, tools=tuple(tool for tool in envelope.tools if tool.name not in names))
+
+
+def _cached_replace(envelope: ContextEnvelope, op: Op, newcomers: _Newcomers) -> ContextEnvelope:
+    return _with_cached(envelope, newcomers.read(op))
+
+
+def _uncached_append(envelope: ContextEnvelope, op: Op, newcomers: _Newcomers) -> ContextEnvelope:
+    messages = envelope.messages
+    uncached = (*messages.uncached, *newcomers.read(op))
+    return replace(envelope, messages=replace(messages, uncached=uncached))
+
+
+def _options_set(envelope: ContextEnvelope, op: Op, _: _Newcomers) -> ContextEnvelope:
+    given = {name: op[name] for name in OPTION_NAMES if name in op}
+    return replace(envelope, options=FrozenMapping({**envelope.options, **given}))
+
+
+def _message_replace(envelope: ContextEnvelope, op: Op, _: _Newcomers) -> ContextEnvelope:
+    at = _position(envelope, op, "entryId")
+    cached = envelope.messages.cached
+    content = Message.from_dict({"role": cached[at].role, "content": op.get("parts")}).content
+    changed = replace(cached[at], content=content)
+    return _with_cached(envelope, (*cached[:at], changed, *cached[at + 1 :]))
+
+
+def _message_hide(envelope: ContextEnvelope, op: Op, _: _Newcomers) -> ContextEnvelope:
+    at = _position(envelope, op, "entryId")
+    cached = envelope.messages.cached
+    return _with_cached(envelope, (*cached[:at], *cached[at + 1 :]))
+
+
+def _compaction_apply(envelope: ContextEnvelope, op: Op, newcomers: _Newcomers) -> ContextEnvelope:
+    summary = Message("user", _text(op, "summary"), newcomers.entry_id or None)
+    kept = envelope.messages.cached[_first_kept(envelope, op) :]
+    return _with_cached(envelope, (summary, *kept))
+
+
+def _first_kept(envelope: ContextEnvelope, op: Op) -> int:
+    if op.get("firstKeptEntryId") is not None:
+        return _position(envelope, op, "firstKeptEntryId")
+    index = op.get("firstKeptMessageIndex")
+    if not isinstance(index, int) or isinstance(index, bool):
+        raise _unfit(op, "firstKeptEntryId")
+    if not 0 <= index <= len(envelope.messages.cached):
+        raise _unfit(op, "firstKeptMessageIndex")
+    return index
+
+
+def _position(envelope: ContextEnvelope, op: Op, key: str) -> int:
+    wanted = op.get(key)
+    if isinstance(wanted, str):
+        for at, message in enumerate(envelope.messages.cached):
+            if message.id == wanted:
+                return at
+    raise ContextPatchError(f'Context patch op "{op["op"]}" names the unknown entry "{wanted}"')
+
+
+def _with_cached(envelope: ContextEnvelope, cached: tuple[Message, ...]) -> ContextEnvelope:
+    return replace(envelope, messages=Messages(cached, envelope.messages.uncached))
+
+
+def _text(op: Op, key: str) -> str:
+    value = op.get(key)
+    if not isinstance(value, str):
+        raise _unfit(op, key)
+    return value
+
+
+def _each(op: Op, key: str, read: Callable[[Op], Item]) -> tuple[Item, ...]:
+    value = op.get(key)
+    if not isinstance(value, list | tuple) or not all(isinstance(item, Mapping) for item in value):
+        raise _unfit(op, key)
+    return tuple(read(item) for item in value)
+
+
+def _unfit(op: Op, key: str) -> ContextPatchError:
+    return ContextPatchError(f'Context patch op "{op["op"]}" has no usable {key}')
+
+
+_APPLIERS: Final[Mapping[str, Callable[[ContextEnvelope, Op, _Newcomers], ContextEnvelope]]] = {
+    "system_part_set": _system_part_set,
+    "system_part_remove": _system_part_remove,
+    "system_parts_replace": _system_parts_replace,
+    "tools_replace": _tools_replace,
+    "tools_remove": _tools_remove,
+    "messages_cached_replace": _cached_replace,
+    "messages_uncached_append": _uncached_append,
+    "options_set": _options_set,
+    "message_replace": _message_replace,
+    "message_hide": _message_hide,
+    "compaction_apply": _compaction_apply,
+}

@@ -1,0 +1,251 @@
+"""Old assistant and tool content becomes `[trimmed]` once a conversation passes its threshold.
+
+User and system text is never touched, tool calls keep their shape, and the boundary only moves
+forward, so that the trimmed beginning stays the same from request to request. Lengths are UTF-8
+bytes.
+
+Source: "Budget-Aware Trimming".
+"""
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Final
+
+from context.messages import (
+    ImagePart,
+    Message,
+    Part,
+    ReasoningPart,
+    TextPart,
+    ToolCallPart,
+    ToolDefinition,
+    ToolResultPart,
+)
+
+TRIMMED: Final = "[trimmed]"
+INDEX_KEY: Final = "trimmed_up_to_message_index"
+CHECKPOINT_TAG: Final = "checkpoint_id"
+
+BYTES_PER_TOKEN: Final = 3.5
+SAFETY: Final = 1.05
+MESSAGE_TOKENS: Final = 8
+PART_TOKENS: Final = 3
+CALL_BYTES: Final = 30
+IMAGE_TOKENS: Final = 2_000
+TOOL_JSON_FACTOR: Final = 1.2
+TOOL_TOKENS: Final = 8
+
+
+def bytes_to_tokens(n_bytes: int) -> int:
+    """Return the bytes over 3.5, rounded up."""
+    return math.ceil(n_bytes / BYTES_PER_TOKEN)
+
+
+def estimate_tokens(messages: Sequence[Message]) -> int:
+    """Return a careful estimate of the messages, five percent on top of the sum."""
+    return _with_safety(sum(_message_tokens(message) for message in messages))
+
+
+def estimate_tool_overhead(tools: Sequence[ToolDefinition] | None) -> int:
+    """Return what the tool definitions take beside the messages."""
+    return sum(_tool_tokens(tool) for tool in tools or ())
+
+
+def merge_consecutive_same_role(messages: Iterable[Message]) -> list[Message]:
+    """Make neighbours of the same role one message, which keeps the id of the first.
+
+    A string becomes one text part, an empty one drops out; a message that stands alone is left.
+    """
+    merged: list[Message] = []
+    for _, neighbours in groupby(messages, key=lambda message: message.role):
+        first, *others = neighbours
+        if others:
+            parts = tuple(part for message in (first, *others) for part in _parts(message))
+            first = replace(first, content=parts)
+        merged.append(first)
+    return merged
+
+
+def dedup_tool_results(messages: Iterable[Message]) -> list[Message]:
+    """Keep the last of several results for the same call, within each tool message."""
+    return [_without_earlier_results(message) for message in messages]
+
+
+def remove_xml_tag(tag_name: str, content: str) -> str:
+    """Return the text without the elements of that name and what is in them."""
+    tag = re.escape(tag_name)
+    return re.sub(f"<{tag}>.*?</{tag}>", "", content, flags=re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class ContextTrimmer:
+    """Trims from the oldest message on, lazily, and remembers how far in the metadata.
+
+    Attributes:
+        keep_last_n_assistant_messages: how many of the newest assistant messages stay as they are
+            while the budget allows it.
+        context_budget_threshold: the share of the window that messages and tools may fill.
+    """
+
+    keep_last_n_assistant_messages: int = 50
+    context_budget_threshold: float = 0.8
+
+    def reduce_context(self, messages: Sequence[Message]) -> list[Message]:
+        """Return the messages without checkpoint tags, merged by role, results deduplicated."""
+        cleaned = [_without_checkpoints(message) for message in messages]
+        return dedup_tool_results(merge_consecutive_same_role(cleaned))
+
+    def reduce_context_with_budget(
+        self,
+        messages: Sequence[Message],
+        context_window: int,
+        metadata: dict[str, object] | None = None,
+        tools: Sequence[ToolDefinition] | None = None,
+    ) -> tuple[list[Message], dict[str, object] | None]:
+        """Return the reduced messages, trimmed where they pass the threshold, and the metadata.
+
+        The stored index is that of the merged list; it never goes down.
+        """
+        reduced = self.reduce_context(messages)
+        overhead = estimate_tool_overhead(tools)
+        threshold = int(context_window * self.context_budget_threshold)
+        already = _stored_index(metadata)
+        if already == 0 and estimate_tokens(reduced) + overhead <= threshold:
+            return reduced, metadata
+        run = _Run(reduced, threshold - overhead)
+        run.trim(0, already)
+        end = already
+        if run.is_over:
+            keep_from = self._keep_from(reduced)
+            run.trim(already, keep_from)
+            end = max(run.trim_until_under(max(already, keep_from)), already, keep_from)
+        return run.messages, {**(metadata or {}), INDEX_KEY: end}
+
+    def _keep_from(self, messages: Sequence[Message]) -> int:
+        """The position of the first message to keep; 0 where there are not enough to trim any."""
+        if self.keep_last_n_assistant_messages <= 0:
+            return len(messages)
+        assistants = [at for at, message in enumerate(messages) if message.role == "assistant"]
+        newest = assistants[-self.keep_last_n_assistant_messages :]
+        return newest[0] if len(newest) == self.keep_last_n_assistant_messages else 0
+
+
+class _Run:
+    """One pass over a list of messages, keeping their estimate up to date."""
+
+    def __init__(self, messages: Sequence[Message], limit: int) -> None:
+        self.messages = list(messages)
+        self._limit = limit
+        self._raw = sum(_message_tokens(message) for message in self.messages)
+
+    @property
+    def is_over(self) -> bool:
+        return _with_safety(self._raw) > self._limit
+
+    def trim(self, first: int, end: int) -> None:
+        for at in range(first, min(end, len(self.messages))):
+            self._trim_one(at)
+
+    def trim_until_under(self, first: int) -> int:
+        """Trim one message at a time; returns the position behind the last one trimmed."""
+        end = first
+        for at in range(first, len(self.messages)):
+            if not self.is_over:
+                break
+            if self._trim_one(at):
+                end = at + 1
+        return end
+
+    def _trim_one(self, at: int) -> bool:
+        message = self.messages[at]
+        if message.role not in ("assistant", "tool"):
+            return False
+        trimmed = _trimmed(message)
+        self._raw += _message_tokens(trimmed) - _message_tokens(message)
+        self.messages[at] = trimmed
+        return True
+
+
+def _with_safety(raw: int) -> int:
+    return math.ceil(raw * SAFETY)
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
+def _message_tokens(message: Message) -> int:
+    if isinstance(message.content, str):
+        return bytes_to_tokens(_size(message.content)) + MESSAGE_TOKENS
+    return sum(_part_tokens(part) + PART_TOKENS for part in message.content) + MESSAGE_TOKENS
+
+
+def _part_tokens(part: Part) -> int:
+    if isinstance(part, ImagePart):
+        return IMAGE_TOKENS
+    if isinstance(part, ToolCallPart):
+        return bytes_to_tokens(_size(part.name) + _size(part.arguments_json) + CALL_BYTES)
+    if isinstance(part, ToolResultPart):
+        return bytes_to_tokens(_size(part.content) + CALL_BYTES)
+    return bytes_to_tokens(_size(part.text))
+
+
+def _tool_tokens(tool: ToolDefinition) -> int:
+    size = _size(tool.name) + _size(tool.description) + _size(tool.parameters_json)
+    return bytes_to_tokens(math.ceil(size * TOOL_JSON_FACTOR)) + TOOL_TOKENS
+
+
+def _parts(message: Message) -> tuple[Part, ...]:
+    if not isinstance(message.content, str):
+        return message.content
+    return (TextPart(message.content),) if message.content else ()
+
+
+def _without_earlier_results(message: Message) -> Message:
+    if message.role != "tool" or isinstance(message.content, str):
+        return message
+    last = {
+        part.tool_call_id: at
+        for at, part in enumerate(message.content)
+        if isinstance(part, ToolResultPart)
+    }
+    kept = tuple(
+        part
+        for at, part in enumerate(message.content)
+        if not isinstance(part, ToolResultPart) or last[part.tool_call_id] == at
+    )
+    return message if len(kept) == len(message.content) else replace(message, content=kept)
+
+
+def _without_checkpoints(message: Message) -> Message:
+    if isinstance(message.content, str):
+        return replace(message, content=remove_xml_tag(CHECKPOINT_TAG, message.content))
+    parts = tuple(
+        TextPart(remove_xml_tag(CHECKPOINT_TAG, part.text)) if isinstance(part, TextPart) else part
+        for part in message.content
+    )
+    return replace(message, content=parts)
+
+
+def _trimmed(message: Message) -> Message:
+    if isinstance(message.content, str):
+        return replace(message, content=TRIMMED)
+    return replace(message, content=tuple(_trimmed_part(part) for part in message.content))
+
+
+def _trimmed_part(part: Part) -> Part:
+    if isinstance(part, TextPart | ReasoningPart):
+        return replace(part, text=TRIMMED)
+    if isinstance(part, ToolResultPart):
+        return replace(part, content=TRIMMED)
+    return part
+
+
+def _stored_index(metadata: Mapping[str, object] | None) -> int:
+    index = (metadata or {}).get(INDEX_KEY)
+    if isinstance(index, int) and not isinstance(index, bool) and index > 0:
+        return index
+    return 0
