@@ -1,0 +1,110 @@
+import errno
+from pathlib import Path
+
+import pytest
+
+from app import errors
+from chains import errors as chains
+from context.errors import ContextOverflow, MalformedEntry
+from vault import errors as vault
+
+
+class Report:
+    """A layer table of one line."""
+
+    budget = 3
+
+    def to_dict(self) -> dict[str, object]:
+        return {"used": 5, "budget": 3, "session": "made-up"}
+
+    def to_markdown(self) -> str:
+        return ""
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (ContextOverflow("too long"), "context_overflow"),
+        (chains.MissingKey("OpenAI"), "missing_key"),
+        (chains.RateLimited("OpenAI", retry_after_s=60), "rate_limited"),
+        (chains.ModelUnavailable("127.0.0.1"), "model_unavailable"),
+        (chains.BadRequest("OpenAI", reason="no"), "bad_request"),
+        (chains.Offline("OpenAI"), "offline"),
+        (chains.Cancelled(), "cancelled"),
+        (KeyboardInterrupt(), "cancelled"),
+        (vault.VaultMissing("gone"), "vault_missing"),
+        (vault.VaultUnreadable("closed"), "storage"),
+        (vault.NoteUnreadable("a.md", "it is gone"), "storage"),
+        (vault.IndexUnusable("broken"), "storage"),
+        (vault.IndexBusy("busy"), "busy"),
+        (vault.UnsafePath("outside"), "bad_request"),
+        (errors.BadSetting("no"), "bad_setting"),
+        (errors.SessionMissing("no"), "session_missing"),
+        (errors.SessionBusy("no"), "busy"),
+        (errors.VaultNotChosen("no"), "vault_missing"),
+        (errors.NotFound("no"), "not_found"),
+        (errors.InvalidRequest("no"), "bad_request"),
+        (errors.NoKeyring("no"), "bad_request"),
+        (errors.StorageFailed("no"), "storage"),
+        (PermissionError(errno.EACCES, "Permission denied", "/x"), "storage"),
+        (vault.EmbedderFailed("The model's file is damaged."), "internal"),
+        (MalformedEntry("x"), "internal"),
+        (ZeroDivisionError("x"), "internal"),
+    ],
+)
+def test_every_error_has_its_code_and_a_sentence(error: BaseException, code: str) -> None:
+    info = errors.describe(error)
+    assert info.code == code
+    assert info.message
+    assert "\n" not in info.message
+
+
+def test_no_error_of_ours_is_taken_for_a_bug() -> None:
+    for module in (chains, vault):
+        for name, kind in vars(module).items():
+            if isinstance(kind, type) and issubclass(kind, (chains.ModelError, vault.VaultError)):
+                is_root = kind in (chains.ModelError, vault.VaultError)
+                is_told_as_it_is = kind in (
+                    vault.EmbedderFailed,
+                    vault.VectorStoreFailed,
+                    vault.ChildDied,
+                )
+                assert is_root or is_told_as_it_is or kind in errors._CODES, name
+
+
+def test_an_overflow_carries_its_layer_table_and_its_ways_out() -> None:
+    info = errors.describe(ContextOverflow("too long", Report(), ("Split it.", "Raise it.")))
+    assert info.hint == "Split it. Raise it."
+    assert info.context is not None
+    assert info.context["used"] == 5
+
+
+def test_a_failed_turn_says_why_and_in_which_chat() -> None:
+    reason = chains.ModelUnavailable("127.0.0.1")
+    document = errors.describe(errors.TurnFailed(reason, "1a2b3c4d")).to_dict()
+    assert document["code"] == "model_unavailable"
+    assert document["session"] == "1a2b3c4d"
+
+
+def test_a_failed_turn_without_a_chat_has_a_null_there() -> None:
+    reason = ContextOverflow("too long", Report())
+    document = errors.describe(errors.TurnFailed(reason, None)).to_dict()
+    assert document["session"] is None
+    assert document["context"]["session"] is None
+
+
+def test_other_failures_name_no_chat() -> None:
+    assert set(errors.describe(errors.NotFound("no")).to_dict()) == {"code", "message"}
+
+
+def test_a_bug_says_where_the_log_is(strata_home: Path) -> None:
+    info = errors.describe(ZeroDivisionError("division by zero"))
+    assert info.hint is not None
+    assert str(strata_home / "state" / "strata.log") in info.hint
+    assert "ZeroDivisionError" in info.message
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG])
+def test_a_full_disk_is_called_that(number: int) -> None:
+    info = errors.describe(OSError(number, "text of the system", "/data/x"))
+    assert info.message.startswith("The disk is full: /data/x")
