@@ -1,75 +1,370 @@
-"""Bringing the index up to date with the folder."""
+"""Bringing the index up to date with the folder.
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal
+A run looks at names and attributes, reads only what is new or differs, embeds only texts that no
+vector is known for, and keeps what it has done at every step: a run that is cancelled or killed is
+taken up by the next one where it ended.
+"""
 
-Phase = Literal["seen", "scan", "embed", "store", "done"]
+import hashlib
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from vault.catalog import Catalog
+from vault.chunking import Chunk, chunk_note
+from vault.embedder import Embedder
+from vault.errors import NoteUnreadable, UnsafePath, VaultMissing, VectorStoreFailed
+from vault.notes import Note, parse_note, read_bytes
+from vault.records import NEVER_SEEN, FileRow, Records, State
+from vault.reports import (
+    CancelCheck,
+    IndexCancelled,
+    IndexProgress,
+    IndexReport,
+    Meter,
+    ProgressCallback,
+)
+from vault.scan import FileStat, ScanResult, scan
+from vault.vectors import BATCH, VectorStore
+
+__all__ = ["CancelCheck", "IndexProgress", "IndexReport", "Indexer", "ProgressCallback"]
+
+PRIVATE_RULE = "private: the note says so"
+
+_COMMIT_S = 0.3
+_COMMIT_NOTES = 128
+_BATCH_TEXTS = 32
+_BATCH_TOKENS = 4_096
 
 
-@dataclass(frozen=True, slots=True)
-class IndexProgress:
-    """How far a run has come in its present phase; `total` is 0 while it is not known."""
-
-    phase: Phase
-    path: str = ""
-    done: int = 0
-    total: int = 0
-    per_s: float = 0.0
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the data of an `index_progress` event."""
-        return {
-            "phase": self.phase,
-            "path": self.path,
-            "done": self.done,
-            "total": self.total,
-            "per_s": round(self.per_s, 1),
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class IndexReport:
-    """What one run did, and how the index stands after it.
-
-    Attributes:
-        notes: notes in the index now; `chunks` likewise.
-        embedded_chunks: passages embedded by this run; the others' vectors were reused.
-        excluded: path and rule; failed: path and reason.
-        is_complete: False after a cancel; what was done by then is kept.
-    """
-
-    vault: str
-    notes: int = 0
-    chunks: int = 0
-    embedded_chunks: int = 0
-    reused_chunks: int = 0
+@dataclass(slots=True)
+class _Counts:
     added: int = 0
     changed: int = 0
     removed: int = 0
     renamed: int = 0
-    excluded: tuple[tuple[str, str], ...] = ()
-    failed: tuple[tuple[str, str], ...] = ()
-    seconds: float = 0.0
-    is_complete: bool = True
+    embedded: int = 0
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give the report as `strata index --json` prints it."""
-        return {
-            "vault": self.vault,
-            "notes": self.notes,
-            "chunks": self.chunks,
-            "embedded_chunks": self.embedded_chunks,
-            "reused_chunks": self.reused_chunks,
-            "added": self.added,
-            "changed": self.changed,
-            "removed": self.removed,
-            "renamed": self.renamed,
-            "excluded": [{"path": path, "rule": rule} for path, rule in self.excluded],
-            "failed": [{"path": path, "reason": reason} for path, reason in self.failed],
-            "seconds": round(self.seconds, 3),
+    @property
+    def has_change(self) -> bool:
+        return any((self.added, self.changed, self.removed, self.renamed, self.embedded))
+
+
+@dataclass(frozen=True, slots=True)
+class _Changes:
+    """What the folder's names and attributes say against the catalog."""
+
+    known: dict[str, FileRow]
+    to_read: list[tuple[str, FileStat]]
+    left_out: list[tuple[str, State, str]]
+    gone: dict[str, FileRow]
+
+
+@dataclass(slots=True)
+class _Pending:
+    """Changes that wait to be committed together."""
+
+    writes: list[Callable[[], None]] = field(default_factory=list)
+    since: float = field(default_factory=time.monotonic)
+
+    @property
+    def is_due(self) -> bool:
+        return len(self.writes) >= _COMMIT_NOTES or time.monotonic() - self.since > _COMMIT_S
+
+
+class Indexer:
+    """Runs over one vault; one run at a time."""
+
+    def __init__(
+        self,
+        root: Path,
+        catalog: Catalog,
+        embedder: Embedder,
+        store: VectorStore,
+        exclude: Sequence[str] = (),
+    ):
+        self._root = root
+        self._catalog = catalog
+        self._records = Records(catalog)
+        self._embedder = embedder
+        self._store = store
+        self._exclude = tuple(exclude)
+        self._counts = _Counts()
+        self._is_store_broken = False
+
+    def run(
+        self,
+        progress: ProgressCallback = lambda _progress: None,
+        is_cancelled: CancelCheck = lambda: False,
+    ) -> IndexReport:
+        """Bring the index up to date.
+
+        Args:
+            progress: told several times a second.
+            is_cancelled: asked between notes and between batches.
+
+        Raises:
+            VaultMissing: the folder is not there, or its drive is not mounted.
+            VaultUnreadable: it may not be listed.
+            EmbedderFailed: passages cannot be embedded; they are found by their words.
+            IndexUnusable: the catalog cannot be written.
+        """
+        began = time.monotonic()
+        self._counts, self._is_store_broken = _Counts(), False
+        meter = Meter(progress, is_cancelled)
+        is_complete = True
+        try:
+            self._steps(meter)
+        except IndexCancelled:
+            is_complete = False
+        report = self._report(time.monotonic() - began, is_complete)
+        progress(IndexProgress("done", done=report.notes, total=report.notes))
+        return report
+
+    def _steps(self, meter: Meter) -> None:
+        meter.begin("seen")
+        found = scan(self._root, self._exclude, meter.step)
+        changes = self._compare(found)
+        self._leave_out(changes, found)
+        self._read(changes, meter)
+        self._embed(meter)
+        self._tidy(meter)
+
+    def _compare(self, found: ScanResult) -> _Changes:
+        known = self._records.files()
+        left_out: list[tuple[str, State, str]] = [
+            *((path, "excluded", rule) for path, rule in found.excluded),
+            *((path, "failed", reason) for path, reason in found.failed),
+        ]
+        in_sight = found.files.keys() | {path for path, _, _ in left_out}
+        hidden = tuple(f"{folder}/" for folder in found.unreadable_folders)
+        gone = {
+            path: row
+            for path, row in known.items()
+            if path not in in_sight and not path.startswith(hidden)
         }
+        if known and not in_sight:
+            self._refuse_unmounted(found)
+        to_read = [
+            (path, stat)
+            for path, stat in sorted(found.files.items())
+            if path not in known or _differs(known[path].stat, stat)
+        ]
+        return _Changes(known, to_read, left_out, gone)
+
+    def _refuse_unmounted(self, found: ScanResult) -> None:
+        """Tell an emptied folder from the empty place where a drive was mounted."""
+        before = self._catalog.meta("root")
+        if before is not None and before != _root_id(found):
+            raise VaultMissing(
+                f"The folder {self._root} is empty and not the one that was indexed; mount its "
+                "drive, or delete the index if the notes are really gone."
+            )
+
+    def _leave_out(self, changes: _Changes, found: ScanResult) -> None:
+        with self._catalog.transaction():
+            self._catalog.set_meta("root", _root_id(found))
+            for path, state, reason in changes.left_out:
+                row = changes.known.get(path)
+                if row is None or (row.state, row.reason) != (state, reason):
+                    self._put_state(path, row, NEVER_SEEN, state, reason)
+
+    def _put_state(
+        self, path: str, row: FileRow | None, stat: FileStat, state: State, reason: str
+    ) -> None:
+        self._counts.removed += row is not None and row.state == "indexed"
+        self._records.put_state(path, stat, state, reason)
+
+    # -- reading
+
+    def _read(self, changes: _Changes, meter: Meter) -> None:
+        moved = _ByVersion(changes.gone)
+        meter.begin("scan", len(changes.to_read))
+        pending = _Pending()
+        try:
+            for done, (path, stat) in enumerate(changes.to_read):
+                meter.step(done, path)
+                pending.writes.append(self._look(path, stat, changes.known.get(path), moved, meter))
+                if pending.is_due:
+                    self._commit(pending)
+                    pending = _Pending()
+        finally:
+            self._commit(pending)
+        for path, row in moved.left():
+            pending.writes.append(self._removal(path, row))
+        self._commit(pending)
+
+    def _commit(self, pending: _Pending) -> None:
+        if pending.writes:
+            with self._catalog.transaction():
+                for write in pending.writes:
+                    write()
+            pending.writes.clear()
+
+    def _look(
+        self, path: str, stat: FileStat, row: FileRow | None, moved: "_ByVersion", meter: Meter
+    ) -> Callable[[], None]:
+        """Read one file and give what is to be written about it."""
+        try:
+            data = read_bytes(self._root, path)
+        except (NoteUnreadable, UnsafePath) as error:
+            reason = error.reason if isinstance(error, NoteUnreadable) else str(error)
+            return lambda: self._put_state(path, row, NEVER_SEEN, "failed", reason)
+        version = hashlib.sha256(data).hexdigest()
+        if row is not None and row.state == "indexed" and row.version == version:
+            return lambda: self._records.touch(path, stat)
+        try:
+            note, document = parse_note(path, data)
+        except NoteUnreadable as error:
+            reason = error.reason
+            return lambda: self._put_state(path, row, stat, "failed", reason)
+        if note.is_private:
+            return lambda: self._put_state(path, row, stat, "excluded", PRIVATE_RULE)
+        old_path = moved.take(version, stat)
+        if old_path is not None:
+            return lambda: self._rename(old_path, row, stat, note)
+        chunks = chunk_note(note, document, meter.tick)
+        if chunks:
+            self._embedder.start()
+        return lambda: self._put_note(row, stat, note, chunks)
+
+    def _put_note(
+        self, row: FileRow | None, stat: FileStat, note: Note, chunks: Sequence[Chunk]
+    ) -> None:
+        is_known = row is not None and row.state == "indexed"
+        self._counts.changed += is_known
+        self._counts.added += not is_known
+        self._records.put_note(stat, note, chunks)
+
+    def _rename(self, old: str, row: FileRow | None, stat: FileStat, note: Note) -> None:
+        self._counts.renamed += 1
+        self._counts.removed += row is not None and row.state == "indexed"
+        self._records.rename(old, stat, note)
+
+    def _removal(self, path: str, row: FileRow) -> Callable[[], None]:
+        def remove() -> None:
+            self._counts.removed += row.state == "indexed"
+            self._records.remove(path)
+
+        return remove
+
+    # -- embedding
+
+    def _embed(self, meter: Meter) -> None:
+        waiting = self._catalog.unembedded()
+        if not waiting:
+            return
+        meter.begin("embed", len(waiting))
+        self._store.start()
+        asked: deque[list[bytes]] = deque()
+        not_stored = 0
+        for vectors in self._embedder.embed(self._texts(waiting, asked), meter.tick):
+            hashes = asked.popleft()
+            with self._catalog.transaction():
+                self._catalog.add_vectors(hashes, [vector.tobytes() for vector in vectors])
+            self._counts.embedded += len(hashes)
+            meter.step(self._counts.embedded)
+            not_stored += len(hashes)
+            if not_stored >= BATCH:
+                self._store_vectors(lambda _done: None, meter)
+                not_stored = 0
+
+    def _texts(
+        self, waiting: Sequence[tuple[int, int]], asked: deque[list[bytes]]
+    ) -> Iterator[list[str]]:
+        """Give batches of texts of about equal length, noting the hashes of each."""
+        for chunk_ids in _batches(waiting):
+            texts = self._catalog.texts(chunk_ids)
+            asked.append([text_hash for text_hash, _ in texts])
+            yield [text for _, text in texts]
+
+    def _store_vectors(self, progress: Callable[[int], None], meter: Meter) -> None:
+        if not self._is_store_broken:
+            try:
+                self._store.bring_in_line(progress, meter.tick)
+            except VectorStoreFailed:  # the exact scan serves; `health` says what is wrong
+                self._is_store_broken = True
+
+    def _tidy(self, meter: Meter) -> None:
+        dropped = 0
+        with self._catalog.transaction():
+            if self._counts.has_change:
+                dropped = self._catalog.drop_unused_vectors()
+            self._catalog.set_meta("indexed_at", _now())
+        if self._counts.embedded or (dropped and self._store.pid is not None):
+            meter.begin("store")
+            self._store_vectors(meter.step, meter)
+
+    def _report(self, seconds: float, is_complete: bool) -> IndexReport:
+        notes, chunks = self._records.counts()
+        unembedded = 0 if is_complete else self._catalog.unembedded_count()
+        counts = self._counts
+        return IndexReport(
+            vault=str(self._root),
+            notes=notes,
+            chunks=chunks,
+            embedded_chunks=counts.embedded,
+            reused_chunks=chunks - unembedded - counts.embedded,
+            added=counts.added,
+            changed=counts.changed,
+            removed=counts.removed,
+            renamed=counts.renamed,
+            excluded=self._records.left_out("excluded"),
+            failed=self._records.left_out("failed"),
+            seconds=seconds,
+            is_complete=is_complete,
+        )
 
 
-ProgressCallback = Callable[[IndexProgress], None]
-CancelCheck = Callable[[], bool]
+class _ByVersion:
+    """Notes that are gone, by content, so that one of the same content is known as moved."""
+
+    def __init__(self, gone: dict[str, FileRow]):
+        self._gone = dict(gone)
+        self._paths: dict[str, list[str]] = {}
+        for path, row in gone.items():
+            if row.state == "indexed":
+                self._paths.setdefault(row.version, []).append(path)
+
+    def take(self, version: str, stat: FileStat) -> str | None:
+        """Give the gone path of this content, best the very same file, and count it as found."""
+        paths = self._paths.get(version)
+        if not paths:
+            return None
+        path = min(paths, key=lambda gone: self._gone[gone].stat.inode != stat.inode)
+        paths.remove(path)
+        del self._gone[path]
+        return path
+
+    def left(self) -> list[tuple[str, FileRow]]:
+        """Give what is gone for good."""
+        return list(self._gone.items())
+
+
+def _batches(waiting: Sequence[tuple[int, int]]) -> Iterator[list[int]]:
+    batch: list[int] = []
+    longest = 0
+    for chunk_id, tokens in waiting:
+        longest = max(longest, tokens)
+        if len(batch) == _BATCH_TEXTS or (longest * (len(batch) + 1) > _BATCH_TOKENS and batch):
+            yield batch
+            batch, longest = [], tokens
+        batch.append(chunk_id)
+    if batch:
+        yield batch
+
+
+def _differs(known: FileStat, seen: FileStat) -> bool:
+    """Compare what an edit changes; the device may differ after a drive was mounted anew."""
+    return (known.mtime_ns, known.size, known.inode) != (seen.mtime_ns, seen.size, seen.inode)
+
+
+def _root_id(found: ScanResult) -> str:
+    return f"{found.root.device}:{found.root.inode}"
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

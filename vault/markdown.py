@@ -33,17 +33,17 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A top-level block: its kind, its first and last line, and the ranges not to be cut.
+    """A top-level block: its kind, its first and last line, and what is inside it.
 
     Attributes:
         kind: the name of its opening token, such as `paragraph`, `fence`, `table`, `heading`.
-        whole: fences and tables in it, by their lines.
+        inner: the lines of items, paragraphs, fences and tables in it; they nest.
     """
 
     kind: str
     first: int
     last: int
-    whole: tuple[tuple[int, int], ...] = ()
+    inner: tuple[tuple[int, int], ...] = ()
     heading: Heading | None = None
 
 
@@ -204,14 +204,10 @@ def _blocks(tokens: "Sequence[Token]", body_line: int) -> Iterator[Block]:
         if token.map is not None:
             inner = tokens[index : end + 1]
             first, last = _lines_of(token, body_line)
-            whole = tuple(_lines_of(t, body_line) for t in inner if _is_whole(t))
+            ranges = tuple(_lines_of(t, body_line) for t in inner[1:] if t.map is not None)
             heading = _heading(inner, first) if token.type == "heading_open" else None
-            yield Block(token.type.removesuffix("_open"), first, last, whole, heading)
+            yield Block(token.type.removesuffix("_open"), first, last, ranges, heading)
         index = end + 1
-
-
-def _is_whole(token: "Token") -> bool:
-    return token.type in {"fence", "code_block", "table_open"}
 
 
 def _lines_of(token: "Token", body_line: int) -> tuple[int, int]:

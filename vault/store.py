@@ -1,13 +1,27 @@
 """One vault with its index, for the packages above: update, search, read, health."""
 
+import fcntl
+import os
+import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import IO, TYPE_CHECKING, Literal
 
-from vault.indexer import CancelCheck, IndexReport, ProgressCallback
-from vault.notes import Note
-from vault.search import SearchResult
+from vault.catalog import Catalog
+from vault.embedder import Embedder
+from vault.errors import IndexBusy, IndexUnusable, VaultError, VectorStoreFailed
+from vault.exact import ExactScan
+from vault.indexer import CancelCheck, Indexer, IndexReport, ProgressCallback
+from vault.notes import Note, read_note
+from vault.records import Records
+from vault.search import Searcher, SearchResult
+from vault.vectors import VectorStore
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +34,15 @@ class NoteState:
     reason: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """The catalog as it is open now, and what searches it; a store only for the owner."""
+
+    catalog: Catalog
+    exact: ExactScan
+    store: VectorStore | None
+
+
 class VaultIndex:
     """A folder of notes and the index over it; safe to use from several threads.
 
@@ -28,44 +51,174 @@ class VaultIndex:
     """
 
     def __init__(self, root: Path, index_dir: Path, exclude: Sequence[str] = ()):
+        """Name the folder and where its index lies; nothing is opened or started yet.
+
+        Args:
+            root: the folder of notes.
+            index_dir: holds `catalog.db`, `chroma/` and the lock; made when it is needed.
+            exclude: patterns as in a `.gitignore`.
+        """
         self.root = root
         self.index_dir = index_dir
         self.exclude = tuple(exclude)
+        self._embedder = Embedder()
+        self._lock = threading.RLock()
+        self._update_lock = threading.Lock()
+        self._owner_lock: IO[bytes] | None = None
+        self._opened: _Opened | None = None
+        self._refill: threading.Thread | None = None
+        self._is_closed = False
 
     def update(
         self,
         progress: ProgressCallback = lambda _progress: None,
         is_cancelled: CancelCheck = lambda: False,
     ) -> IndexReport:
-        """Bring the index up to date with the folder."""
-        raise NotImplementedError
+        """Bring the index up to date with the folder; a second call waits for the first.
+
+        Raises:
+            IndexBusy: another process owns the index.
+            VaultMissing: the folder is not there, or its drive is not mounted.
+            VaultUnreadable: it may not be listed.
+            EmbedderFailed: passages cannot be embedded; they are found by their words.
+            IndexUnusable: the index cannot be written.
+        """
+        with self._update_lock:
+            opened = self._own()
+            assert opened.store is not None
+            indexer = Indexer(self.root, opened.catalog, self._embedder, opened.store, self.exclude)
+            return indexer.run(progress, is_cancelled)
 
     def search(self, query: str, k: int = 8) -> SearchResult:
-        """Find the `k` best passages by words and by meaning."""
-        raise NotImplementedError
+        """Find the `k` best passages by words and by meaning, also while an update runs.
+
+        Raises:
+            IndexUnusable: the index cannot be read.
+        """
+        opened = self._open()
+        if opened is None:
+            return SearchResult(query, (), 0.0)
+        self._refill_if_needed(opened)
+
+        def nearest(vector: "NDArray[np.float32]", k: int) -> list[tuple[bytes, float]]:
+            if opened.store is not None and opened.store.is_ready:
+                with suppress(VectorStoreFailed):  # the exact scan answers in its place
+                    return opened.store.query(vector, k)
+            return opened.exact.query(vector, k)
+
+        return Searcher(opened.catalog, self._embedder.embed_query, nearest).search(query, k)
 
     def notes(self) -> tuple[NoteState, ...]:
         """List every note with its state, by path."""
-        raise NotImplementedError
+        opened = self._open()
+        if opened is None:
+            return ()
+        return tuple(NoteState(*row) for row in Records(opened.catalog).states())
 
     @property
     def note_count(self) -> int:
         """Tell how many notes are indexed."""
-        raise NotImplementedError
+        opened = self._open()
+        return 0 if opened is None else Records(opened.catalog).counts()[0]
 
     @property
     def indexed_at(self) -> str | None:
         """Tell when the last complete update ended, in ISO 8601 UTC."""
-        raise NotImplementedError
+        opened = self._open()
+        return None if opened is None else opened.catalog.meta("indexed_at")
 
     def read_note(self, path: str) -> Note:
-        """Read one note as it is on disk now."""
-        raise NotImplementedError
+        """Read one note as it is on disk now.
 
-    def health(self) -> list[tuple[str, bool, str]]:
-        """Check the parts of the index: name, ok, detail."""
-        raise NotImplementedError
+        Raises:
+            UnsafePath: the path would leave the vault.
+            NoteUnreadable: it is gone, or is not text.
+        """
+        return read_note(self.root, path)
 
     def close(self) -> None:
         """End the children and give up the lock."""
-        raise NotImplementedError
+        with self._lock:
+            self._is_closed = True
+            opened, self._opened = self._opened, None
+            refill = self._refill
+        self._embedder.close()
+        if opened is not None and opened.store is not None:
+            opened.store.close()
+        if refill is not None:
+            refill.join()
+        if opened is not None:
+            opened.catalog.close()
+        if self._owner_lock is not None:
+            self._owner_lock.close()
+
+    # -- inside
+
+    def _own(self) -> _Opened:
+        """Become the owner of the index, or find that another process is."""
+        with self._lock:
+            if self._is_closed:
+                raise IndexUnusable("The index was closed.")
+            if self._opened is not None and self._opened.store is not None:
+                return self._opened
+            lock = self._take_lock()
+            try:
+                catalog = Catalog(self.index_dir / "catalog.db", is_writable=True)
+            except BaseException:
+                lock.close()
+                raise
+            if self._opened is not None:
+                self._opened.catalog.close()
+            store = VectorStore(catalog, self.index_dir / "chroma")
+            self._owner_lock = lock
+            self._opened = _Opened(catalog, ExactScan(catalog), store)
+            return self._opened
+
+    def _take_lock(self) -> IO[bytes]:
+        try:
+            self.index_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+            lock = open(self.index_dir / "lock", "ab", opener=_private)  # noqa: SIM115 - held
+        except OSError as error:
+            raise IndexUnusable(
+                f"The index in {self.index_dir} cannot be written ({error.strerror}); "
+                "see that its folder may be written and has room."
+            ) from error
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            lock.close()
+            raise IndexBusy(
+                "Another Strata keeps this index up to date; close it, or only search here."
+            ) from error
+        return lock
+
+    def _open(self) -> _Opened | None:
+        """Give what is open, else open the catalog for reading; None where there is none yet."""
+        with self._lock:
+            if self._is_closed:
+                raise IndexUnusable("The index was closed.")
+            path = self.index_dir / "catalog.db"
+            if self._opened is None and path.exists():
+                catalog = Catalog(path, is_writable=False)
+                self._opened = _Opened(catalog, ExactScan(catalog), None)
+            return self._opened
+
+    def _refill_if_needed(self, opened: _Opened) -> None:
+        """Bring an owner's store in line beside the search, which does not wait for it."""
+        with self._lock:
+            if opened.store is None or opened.store.is_ready or self._is_closed:
+                return
+            if self._refill is None or not self._refill.is_alive():
+                self._refill = threading.Thread(
+                    target=_bring_in_line, args=(opened.store,), name="refill", daemon=True
+                )
+                self._refill.start()
+
+
+def _bring_in_line(store: VectorStore) -> None:
+    with suppress(VaultError):  # the exact scan serves; `health` says what is wrong
+        store.bring_in_line()
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)

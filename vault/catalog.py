@@ -1,0 +1,255 @@
+"""The catalog: what is known of every file, passage, link and tag, and every vector.
+
+One SQLite file in WAL mode. One connection writes, under a lock; any number of threads read at the
+same time, and so do other processes. Everything else in an index can be made again from here.
+"""
+
+import json
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+from vault.chunking import CHUNKER_VERSION, embedded_text
+from vault.errors import IndexUnusable
+from vault.migrations import MIGRATIONS, migrate, schema_version
+from vault.model_card import DIMENSION, EMBEDDER
+from vault.scan import FileStat
+from vault.words import WORDS_VERSION
+
+State = Literal["indexed", "excluded", "failed"]
+Row = tuple[Any, ...]
+
+NEVER_SEEN = FileStat(-1, -1, -1, -1)
+_BUSY_S = 30.0
+_STAMP = {
+    "chunker": CHUNKER_VERSION,
+    "words": WORDS_VERSION,
+    "embedder": EMBEDDER,
+    "dimension": str(DIMENSION),
+}
+
+
+class Catalog:
+    """The catalog of one vault.
+
+    Methods that change it belong inside `with catalog.transaction():`; they are kept together or
+    not at all.
+    """
+
+    def __init__(self, path: Path, *, is_writable: bool):
+        """Open the catalog, making or mending it where it may be written.
+
+        Raises:
+            IndexUnusable: it cannot be opened, or another version of the program made it.
+        """
+        self.path = path
+        self.is_writable = is_writable
+        self._lock = threading.RLock()
+        self._is_closed = False
+        self._idle: list[sqlite3.Connection] = []
+        self._writer: sqlite3.Connection | None = None
+        with self._translated():
+            if is_writable:
+                self._writer = self._open_writer()
+            self._check_stamp()
+
+    # -- reading
+
+    def rows(self, statement: str, parameters: Sequence[Any] = ()) -> list[Row]:
+        """Read, in any thread, what is committed.
+
+        Raises:
+            IndexUnusable: the file cannot be read.
+        """
+        with self._translated():
+            reader = self._borrow()
+            try:
+                return reader.execute(statement, parameters).fetchall()
+            finally:
+                self._give_back(reader)
+
+    def meta(self, key: str) -> str | None:
+        """Read one of the catalog's own values."""
+        found = self.rows("SELECT value FROM meta WHERE key = ?", (key,))
+        return str(found[0][0]) if found else None
+
+    def unembedded(self) -> list[tuple[int, int]]:
+        """List a passage for each text without a vector, with its tokens, longest first."""
+        return [
+            (row[0], row[1])
+            for row in self.rows(
+                "SELECT min(id), tokens FROM chunks WHERE hash NOT IN (SELECT hash FROM vectors)"
+                " GROUP BY hash ORDER BY tokens DESC, 1"
+            )
+        ]
+
+    def unembedded_count(self) -> int:
+        """Count the passages whose text has no vector yet."""
+        statement = "SELECT count(*) FROM chunks WHERE hash NOT IN (SELECT hash FROM vectors)"
+        return int(self.rows(statement)[0][0])
+
+    def texts(self, chunk_ids: Sequence[int]) -> list[tuple[bytes, str]]:
+        """Read hash and embedded text of passages; those that are gone are left out."""
+        return [
+            (bytes(row[0]), embedded_text(row[1], row[2]))
+            for row in self.rows(
+                "SELECT hash, context, text FROM chunks"
+                " WHERE id IN (SELECT value FROM json_each(?))",
+                (json.dumps(chunk_ids),),
+            )
+        ]
+
+    def vector_hashes(self) -> set[bytes]:
+        """Read the hashes of all texts that have a vector."""
+        return {bytes(row[0]) for row in self.rows("SELECT hash FROM vectors")}
+
+    def vector(self, text_hash: bytes) -> bytes | None:
+        """Read the vector of a text, as float32 bytes."""
+        found = self.rows("SELECT vector FROM vectors WHERE hash = ?", (text_hash,))
+        return bytes(found[0][0]) if found else None
+
+    # -- writing
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Keep all changes of the block, or none of them when it raises."""
+        with self._lock, self._translated():
+            writer = self._writing()
+            writer.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                writer.execute("COMMIT")
+            except BaseException:
+                writer.execute("ROLLBACK")
+                raise
+
+    def run(self, statement: str, parameters: Sequence[Any] = ()) -> sqlite3.Cursor:
+        """Run a statement in the transaction under way."""
+        return self._writing().execute(statement, parameters)
+
+    def run_many(self, statement: str, rows: Sequence[Row]) -> None:
+        """Run a statement for each row, in the transaction under way."""
+        if rows:
+            self._writing().executemany(statement, rows)
+
+    def set_meta(self, key: str, value: str) -> None:
+        """Write one of the catalog's own values."""
+        self.run("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
+    def add_vectors(self, hashes: Sequence[bytes], vectors: Sequence[bytes]) -> None:
+        """Keep the vectors of texts, as float32 bytes."""
+        pairs = list(zip(hashes, vectors, strict=True))
+        self.run_many("INSERT OR IGNORE INTO vectors (hash, vector) VALUES (?, ?)", pairs)
+
+    def drop_unused_vectors(self) -> int:
+        """Forget the vectors of texts that no note holds any more."""
+        unused = "DELETE FROM vectors WHERE hash NOT IN (SELECT hash FROM chunks)"
+        dropped = self.run(unused).rowcount
+        if dropped:
+            self.set_meta("vectors_epoch", str(int(self.meta("vectors_epoch") or 0) + 1))
+        return dropped
+
+    def close(self) -> None:
+        """Close all connections."""
+        with self._lock:
+            for connection in [*self._idle, *([self._writer] if self._writer else [])]:
+                connection.close()
+            self._idle, self._writer, self._is_closed = [], None, True
+
+    # -- inside
+
+    def _writing(self) -> sqlite3.Connection:
+        if self._writer is None:
+            raise IndexUnusable("The index was closed, or opened for reading only.")
+        return self._writer
+
+    def _open_writer(self) -> sqlite3.Connection:
+        try:
+            return self._prepared(self._connect())
+        except sqlite3.OperationalError:
+            raise
+        except sqlite3.DatabaseError:
+            # Not a database any more: kept aside for who wants to look, and built anew.
+            self.path.replace(self.path.with_suffix(".db.damaged"))
+            for tail in ("-wal", "-shm"):
+                self.path.with_name(self.path.name + tail).unlink(missing_ok=True)
+            return self._prepared(self._connect())
+
+    def _connect(self) -> sqlite3.Connection:
+        mode = "rwc" if self.is_writable else "ro"
+        return sqlite3.connect(
+            f"{self.path.absolute().as_uri()}?mode={mode}",
+            uri=True,
+            timeout=_BUSY_S,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+
+    def _prepared(self, connection: sqlite3.Connection) -> sqlite3.Connection:
+        try:
+            self._refuse_newer(connection)
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute("PRAGMA foreign_keys = ON")
+            migrate(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _refuse_newer(self, connection: sqlite3.Connection) -> None:
+        if schema_version(connection) > len(MIGRATIONS):
+            raise IndexUnusable(
+                f"The index in {self.path.parent} was made by a newer version of Strata; "
+                "update Strata, or delete that folder to build the index anew."
+            )
+
+    def _check_stamp(self) -> None:
+        """See that what the catalog holds was made as it would be made now."""
+        if not self.is_writable and self.rows("PRAGMA user_version")[0][0] != len(MIGRATIONS):
+            raise self._foreign()
+        differing = {key for key, value in _STAMP.items() if self.meta(key) != value}
+        if not differing:
+            return
+        if not self.is_writable:
+            raise self._foreign()
+        with self.transaction():
+            if differing & {"chunker", "words"}:
+                self.run("DELETE FROM files")
+                self.run("INSERT INTO words (words) VALUES ('delete-all')")
+            if differing & {"embedder", "dimension"}:
+                self.run("DELETE FROM vectors")
+            for key, value in _STAMP.items():
+                self.set_meta(key, value)
+
+    def _foreign(self) -> IndexUnusable:
+        return IndexUnusable(
+            f"The index in {self.path.parent} was made by another version of Strata; "
+            "close that one and index again."
+        )
+
+    def _borrow(self) -> sqlite3.Connection:
+        with self._lock:
+            if self._is_closed:
+                raise IndexUnusable("The index was closed while it was in use.")
+            return self._idle.pop() if self._idle else self._connect()
+
+    def _give_back(self, reader: sqlite3.Connection) -> None:
+        with self._lock:
+            if self._is_closed:
+                reader.close()
+            else:
+                self._idle.append(reader)
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise IndexUnusable(
+                f"The index in {self.path.parent} cannot be used ({error}); "
+                "free some space or delete that folder, then index again."
+            ) from error

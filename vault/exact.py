@@ -1,0 +1,59 @@
+"""The nearest passages by exact scan of the catalog's vectors.
+
+It needs no other process and no lock, so it serves whenever Chroma does not: while its store is
+being filled, when it is broken, and for those who only read.
+"""
+
+import threading
+from typing import TYPE_CHECKING
+
+from vault.catalog import Catalog
+from vault.model_card import DIMENSION
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class ExactScan:
+    """The catalog's vectors in memory, brought up to date when they are asked for."""
+
+    def __init__(self, catalog: Catalog):
+        self._catalog = catalog
+        self._lock = threading.Lock()
+        self._hashes: list[bytes] = []
+        self._matrix: NDArray[np.float32] | None = None
+        self._last_id = 0
+        self._epoch: str | None = None
+
+    def query(self, vector: "NDArray[np.float32]", k: int) -> list[tuple[bytes, float]]:
+        """Give the hashes of the `k` nearest texts with their cosines, nearest first."""
+        import numpy as np
+
+        hashes, matrix = self._current()
+        if matrix is None or k <= 0:
+            return []
+        cosines = matrix @ vector
+        k = min(k, len(hashes))
+        nearest = np.argpartition(-cosines, k - 1)[:k]
+        ordered = nearest[np.argsort(-cosines[nearest], kind="stable")]
+        return [(hashes[index], float(cosines[index])) for index in ordered]
+
+    def _current(self) -> "tuple[list[bytes], NDArray[np.float32] | None]":
+        import numpy as np
+
+        with self._lock:
+            epoch = self._catalog.meta("vectors_epoch")
+            if epoch != self._epoch:
+                self._hashes, self._matrix, self._last_id, self._epoch = [], None, 0, epoch
+            rows = self._catalog.rows(
+                "SELECT id, hash, vector FROM vectors WHERE id > ? ORDER BY id", (self._last_id,)
+            )
+            if rows:
+                joined = b"".join(row[2] for row in rows)
+                added = np.frombuffer(joined, "<f4").reshape(-1, DIMENSION)
+                known = [] if self._matrix is None else [self._matrix]
+                self._matrix = np.concatenate([*known, added])
+                self._hashes = self._hashes + [bytes(row[1]) for row in rows]
+                self._last_id = int(rows[-1][0])
+            return self._hashes, self._matrix

@@ -1,0 +1,41 @@
+"""How two rankings become one: scores on a common scale, weighed by what the query looks like."""
+
+import re
+from collections.abc import Mapping
+
+_CODE_LIKE = re.compile(r"\d|\w[_./:-]\w|[a-z][A-Z]")
+
+_BASE, _SHORT, _CODE, _FOREIGN = 0.5, 0.1, 0.15, 0.9
+_FEW_TOKENS = 2
+_MAX_TOKENS = 64
+
+
+def words_weight(query: str) -> float:
+    """Tell how much words count against meaning, from 0 to 1.
+
+    The embedding model reads English, and other Latin script by and by: the rest of a query is
+    left to its words. Names, numbers and code mean little to it either.
+    """
+    tokens = query.split()[:_MAX_TOKENS]
+    code_like = sum(bool(_CODE_LIKE.search(token)) for token in tokens) / max(len(tokens), 1)
+    base = _BASE + (_SHORT if len(tokens) <= _FEW_TOKENS else 0.0) + _CODE * code_like
+    return base + (_FOREIGN - base) * (1.0 - latin_share(query))
+
+
+def fuse(
+    words: Mapping[int, float], dense: Mapping[int, float], weight: float
+) -> list[tuple[int, float]]:
+    """Rank everything that either signal found, best first, with scores from 0 to 1."""
+    if not dense:
+        weight = 1.0
+    if not words:
+        weight = 0.0
+    best_words = max(words.values(), default=1.0) or 1.0
+    low, high = min(dense.values(), default=0.0), max(dense.values(), default=1.0)
+    span = (high - low) or 1.0
+    scores = {
+        item: weight * words.get(item, 0.0) / best_words
+        + (1.0 - weight) * max(0.0, dense.get(item, low) - low) / span
+        for item in words.keys() | dense.keys()
+    }
+    return sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))

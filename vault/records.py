@@ -1,0 +1,175 @@
+"""What the catalog records of each file and note; changes belong in a catalog's transaction."""
+
+import json
+import posixpath
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from vault.catalog import Catalog, Row
+from vault.chunking import Chunk
+from vault.notes import Note
+from vault.scan import FileStat
+from vault.words import index_text
+
+State = Literal["indexed", "excluded", "failed"]
+
+NEVER_SEEN = FileStat(-1, -1, -1, -1)
+
+
+@dataclass(frozen=True, slots=True)
+class FileRow:
+    """What the catalog knows of a file; an attribute of -1 makes it be looked at again."""
+
+    id: int
+    stat: FileStat
+    state: State
+    reason: str
+    version: str
+
+
+class Records:
+    """The files, notes, passages, links and tags of one catalog."""
+
+    def __init__(self, catalog: Catalog):
+        self._catalog = catalog
+
+    def files(self) -> dict[str, FileRow]:
+        """Read what is known of every file, by path."""
+        return {
+            row[0]: FileRow(row[1], FileStat(*row[2:6]), *row[6:9])
+            for row in self._catalog.rows(
+                "SELECT path, id, mtime_ns, size, device, inode, state, reason, version FROM files"
+            )
+        }
+
+    def counts(self) -> tuple[int, int]:
+        """Count notes and passages."""
+        row = self._catalog.rows(
+            "SELECT (SELECT count(*) FROM notes), (SELECT count(*) FROM chunks)"
+        )[0]
+        return int(row[0]), int(row[1])
+
+    def left_out(self, state: State) -> tuple[tuple[str, str], ...]:
+        """List the paths in a state with their reasons, by path."""
+        statement = "SELECT path, reason FROM files WHERE state = ? ORDER BY path"
+        return tuple((row[0], row[1]) for row in self._catalog.rows(statement, (state,)))
+
+    def states(self) -> list[tuple[str, str, State, str]]:
+        """List path, title, state and reason of every file, by path."""
+        return [
+            (row[0], row[1] or "", row[2], row[3])
+            for row in self._catalog.rows(
+                "SELECT path, title, state, reason FROM files"
+                " LEFT JOIN notes ON notes.file_id = files.id ORDER BY path"
+            )
+        ]
+
+    def put_note(self, stat: FileStat, note: Note, chunks: Iterable[Chunk]) -> None:
+        """Put a note in, or in the place of what its path held before."""
+        file_id = self._put_file(note.path, stat, "indexed", "", note.version)
+        aliases = json.dumps(note.aliases, ensure_ascii=False)
+        self._catalog.run(
+            "INSERT INTO notes VALUES (?, ?, ?)", (file_id, _clean(note.title), aliases)
+        )
+        for chunk in chunks:
+            self._put_chunk(file_id, chunk)
+        self._put_words(file_id)
+        self._catalog.run_many(
+            "INSERT INTO links VALUES (?, ?, ?, ?, ?, ?)",
+            [
+                (file_id, link.line, link.target, link.heading, link.label, link.is_embed)
+                for link in note.links
+            ],
+        )
+        self._catalog.run_many(
+            "INSERT INTO tags VALUES (?, ?)", [(file_id, tag) for tag in note.tags]
+        )
+
+    def put_state(self, path: str, stat: FileStat, state: State, reason: str) -> None:
+        """Record that a file is excluded or failed; what was indexed of it goes."""
+        self._put_file(path, stat, state, reason, "")
+
+    def touch(self, path: str, stat: FileStat) -> None:
+        """Record new attributes of a file whose content is the same."""
+        self._catalog.run(
+            "UPDATE files SET mtime_ns = ?, size = ?, device = ?, inode = ? WHERE path = ?",
+            (stat.mtime_ns, stat.size, stat.device, stat.inode, path),
+        )
+
+    def rename(self, old: str, stat: FileStat, note: Note) -> None:
+        """Give a note its new path; its passages and their vectors stay as they are."""
+        self._remove_words(old)
+        self.remove(note.path)
+        self._catalog.run("UPDATE files SET path = ? WHERE path = ?", (note.path, old))
+        self.touch(note.path, stat)
+        file_id = self._file_id(note.path)
+        self._catalog.run(
+            "UPDATE notes SET title = ? WHERE file_id = ?", (_clean(note.title), file_id)
+        )
+        self._put_words(file_id)
+
+    def remove(self, path: str) -> None:
+        """Forget a file."""
+        self._remove_words(path)
+        self._catalog.run("DELETE FROM files WHERE path = ?", (path,))
+
+    def _put_file(self, path: str, stat: FileStat, state: State, reason: str, version: str) -> int:
+        self.remove(path)
+        self._catalog.run(
+            "INSERT INTO files (path, mtime_ns, size, device, inode, state, reason, version)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (path, stat.mtime_ns, stat.size, stat.device, stat.inode, state, reason, version),
+        )
+        return self._file_id(path)
+
+    def _file_id(self, path: str) -> int:
+        found = self._catalog.run("SELECT id FROM files WHERE path = ?", (path,)).fetchone()
+        return int(found[0])
+
+    def _put_chunk(self, file_id: int, chunk: Chunk) -> None:
+        self._catalog.run(
+            "INSERT INTO chunks (file_id, hash, heading, first_line, last_line, tokens, context,"
+            " text) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                file_id,
+                chunk.hash,
+                json.dumps(chunk.heading, ensure_ascii=False),
+                *chunk.lines,
+                chunk.tokens,
+                chunk.context,
+                chunk.text,
+            ),
+        )
+
+    def _put_words(self, file_id: int) -> None:
+        self._catalog.run_many(
+            "INSERT INTO words (rowid, title, heading, body) VALUES (?, ?, ?, ?)",
+            self._words("files.id = ?", file_id),
+        )
+
+    def _remove_words(self, path: str) -> None:
+        self._catalog.run_many(
+            "INSERT INTO words (words, rowid, title, heading, body) VALUES ('delete', ?, ?, ?, ?)",
+            self._words("files.path = ?", path),
+        )
+
+    def _words(self, condition: str, value: str | int) -> list[Row]:
+        """Compute the index words of a note's passages from what is stored."""
+        statement = (
+            "SELECT chunks.id, path, title, aliases, heading, text FROM chunks"
+            " JOIN notes USING (file_id) JOIN files ON files.id = file_id WHERE "
+        )
+        rows = []
+        for chunk_id, path, title, aliases, heading, text in self._catalog.run(
+            statement + condition, (value,)
+        ):
+            stem = posixpath.splitext(posixpath.basename(path))[0]
+            names = dict.fromkeys([title, stem, *json.loads(aliases)])
+            headings = " ".join(json.loads(heading))
+            rows.append((chunk_id, *map(index_text, (" ".join(names), headings, text))))
+        return rows
+
+
+def _clean(text: str) -> str:
+    return text.encode("utf-8", "replace").decode("utf-8")

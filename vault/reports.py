@@ -1,0 +1,125 @@
+"""What an indexing run tells while it goes, and when it is done."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from vault.errors import VaultError
+
+Phase = Literal["seen", "scan", "embed", "store", "done"]
+
+_SILENCE_S = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class IndexProgress:
+    """How far a run has come in its present phase; `total` is 0 while it is not known."""
+
+    phase: Phase
+    path: str = ""
+    done: int = 0
+    total: int = 0
+    per_s: float = 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the data of an `index_progress` event."""
+        return {
+            "phase": self.phase,
+            "path": self.path,
+            "done": self.done,
+            "total": self.total,
+            "per_s": round(self.per_s, 1),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class IndexReport:
+    """What one run did, and how the index stands after it.
+
+    Attributes:
+        notes: notes in the index now; `chunks` likewise.
+        embedded_chunks: texts embedded by this run.
+        reused_chunks: passages whose vector was there, or is shared with an equal text.
+        excluded: path and rule; failed: path and reason.
+        is_complete: False after a cancel; what was done by then is kept.
+    """
+
+    vault: str
+    notes: int = 0
+    chunks: int = 0
+    embedded_chunks: int = 0
+    reused_chunks: int = 0
+    added: int = 0
+    changed: int = 0
+    removed: int = 0
+    renamed: int = 0
+    excluded: tuple[tuple[str, str], ...] = ()
+    failed: tuple[tuple[str, str], ...] = ()
+    seconds: float = 0.0
+    is_complete: bool = True
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the report as `strata index --json` prints it."""
+        return {
+            "vault": self.vault,
+            "notes": self.notes,
+            "chunks": self.chunks,
+            "embedded_chunks": self.embedded_chunks,
+            "reused_chunks": self.reused_chunks,
+            "added": self.added,
+            "changed": self.changed,
+            "removed": self.removed,
+            "renamed": self.renamed,
+            "excluded": [{"path": path, "rule": rule} for path, rule in self.excluded],
+            "failed": [{"path": path, "reason": reason} for path, reason in self.failed],
+            "seconds": round(self.seconds, 3),
+        }
+
+
+ProgressCallback = Callable[[IndexProgress], None]
+CancelCheck = Callable[[], bool]
+
+
+class IndexCancelled(VaultError):
+    """The run was told to stop; the indexer turns this into an incomplete report."""
+
+
+class Meter:
+    """Tells the progress of a run, often but not for every note, and notices a cancel."""
+
+    def __init__(self, progress: ProgressCallback, is_cancelled: CancelCheck):
+        self._progress = progress
+        self._is_cancelled = is_cancelled
+        self._now = IndexProgress("seen")
+        self._phase_began = self._told = time.monotonic()
+
+    def begin(self, phase: Phase, total: int = 0) -> None:
+        """Enter a phase and say so at once."""
+        self._phase_began = time.monotonic()
+        self._now = IndexProgress(phase, total=total)
+        self._tell()
+
+    def step(self, done: int, path: str = "") -> None:
+        """Say how far the phase has come; everything between two tellings is left out."""
+        elapsed = max(time.monotonic() - self._phase_began, 1e-3)
+        now = self._now
+        self._now = IndexProgress(now.phase, path, done, now.total, done / elapsed)
+        if done >= now.total > 0:
+            self._tell()
+        self.tick()
+
+    def tick(self) -> None:
+        """Repeat the last word if it was a while ago, and stop a run that was cancelled.
+
+        Raises:
+            IndexCancelled: the caller asked to stop.
+        """
+        if self._is_cancelled():
+            raise IndexCancelled("Indexing was stopped; what was done is kept.")
+        if time.monotonic() - self._told >= _SILENCE_S:
+            self._tell()
+
+    def _tell(self) -> None:
+        self._told = time.monotonic()
+        self._progress(self._now)

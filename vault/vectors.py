@@ -1,0 +1,171 @@
+"""The Chroma store, kept in line with the catalog, in a child process of its own.
+
+The catalog is the source. A store that is missing, lags behind, cannot be opened or ends its
+process is brought in line, or thrown away and filled again; `vault.exact` answers meanwhile.
+"""
+
+import shutil
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from vault.catalog import Catalog
+from vault.child import Child
+from vault.errors import ChildDied, ChildRefused, VectorStoreFailed
+from vault.frames import Frame
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+BATCH = 512
+_ANSWER_S = 180.0
+_ATTEMPTS = 3
+
+Progress = Callable[[int], None]
+
+
+class VectorStore:
+    """The vectors of one catalog in Chroma; safe to use from several threads."""
+
+    def __init__(self, catalog: Catalog, folder: Path):
+        self._catalog = catalog
+        self._folder = folder
+        self._lock = threading.RLock()
+        self._child: Child | None = None
+        self._held: set[bytes] | None = None
+        self._is_in_line = False
+        self._is_closed = False
+
+    @property
+    def pid(self) -> int | None:
+        """Tell the child's process id while it runs."""
+        child = self._child
+        return child.pid if child is not None and child.is_alive else None
+
+    @property
+    def is_ready(self) -> bool:
+        """Tell whether it can be asked now and holds what the catalog holds."""
+        return self._is_in_line and self.pid is not None
+
+    def start(self) -> None:
+        """Start the child without waiting for it."""
+        self._running()
+
+    def bring_in_line(
+        self,
+        progress: Progress = lambda _done: None,
+        on_wait: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Make the store hold exactly the catalog's vectors.
+
+        A child that ended is started again; if that does not help, or Chroma refuses its own
+        files, they are thrown away and filled from the catalog.
+
+        Args:
+            progress: told how many of the missing vectors are in.
+            on_wait: called about every 50 ms; what it raises ends the work.
+
+        Raises:
+            VectorStoreFailed: not even a new store works.
+        """
+        with self._lock:
+            for attempt in range(_ATTEMPTS):
+                try:
+                    self._fill(progress, on_wait)
+                except ChildDied as error:
+                    failure: Exception = error
+                    self._stop()
+                    if attempt > 0:
+                        self._throw_away()
+                except ChildRefused as error:
+                    failure = error
+                    self._stop()
+                    self._throw_away()
+                else:
+                    return
+        raise VectorStoreFailed(
+            f"The vector store in {self._folder} cannot be used: {failure}. "
+            "Search goes on without it; `strata doctor` tells more."
+        ) from failure
+
+    def query(self, vector: "NDArray[np.float32]", k: int) -> list[tuple[bytes, float]]:
+        """Give the hashes of the `k` nearest texts with their cosines, nearest first.
+
+        Raises:
+            VectorStoreFailed: it is not ready or broke just now.
+        """
+        child, held = self._child, self._held
+        if child is None or held is None or not self.is_ready:
+            raise VectorStoreFailed("The vector store is not ready yet.")
+        if not held:
+            return []
+        try:
+            request = {"do": "query", "k": min(k, len(held)), "urgent": True}
+            frame = child.request(request, vector.astype("<f4").tobytes(), _ANSWER_S)
+        except (ChildDied, ChildRefused) as error:
+            self._is_in_line = False
+            raise VectorStoreFailed(f"The vector store broke: {error}.") from error
+        found = zip(frame.header["ids"], frame.header["distances"], strict=True)
+        return [(bytes.fromhex(text_hash), 1.0 - distance) for text_hash, distance in found]
+
+    def close(self) -> None:
+        """End the child, letting it finish what it is writing."""
+        child = self._child
+        self._is_closed = True
+        if child is not None:
+            child.close()
+
+    def _running(self) -> Child:
+        with self._lock:
+            if self._is_closed:
+                raise VectorStoreFailed("The index was closed while it was in use.")
+            if self._child is None:
+                self._child = Child("vault.vector_worker", str(self._folder))
+                self._held = None
+            return self._child
+
+    def _fill(self, progress: Progress, on_wait: Callable[[], None]) -> None:
+        child = self._running()
+        if self._held is None:
+            frame = self._ask(child, {"do": "ids"}, b"", on_wait)
+            self._held = {bytes.fromhex(text_hash) for text_hash in frame.header["ids"]}
+        wanted = self._catalog.vector_hashes()
+        missing, extra = sorted(wanted - self._held), sorted(self._held - wanted)
+        for part in _parts(extra):
+            self._ask(child, {"do": "delete", "ids": _names(part)}, b"", on_wait)
+            self._held.difference_update(part)
+        for done, part in enumerate(_parts(missing)):
+            progress(done * BATCH)
+            vectors = [(h, vector) for h in part if (vector := self._catalog.vector(h))]
+            hashes = [text_hash for text_hash, _ in vectors]
+            payload = b"".join(vector for _, vector in vectors)
+            self._ask(child, {"do": "upsert", "ids": _names(hashes)}, payload, on_wait)
+            self._held.update(hashes)
+        self._is_in_line = True
+
+    @staticmethod
+    def _ask(
+        child: Child, request: dict[str, object], payload: bytes, on_wait: Callable[[], None]
+    ) -> Frame:
+        return child.answer(child.submit(request, payload, _ANSWER_S), _ANSWER_S, on_wait)
+
+    def _stop(self) -> None:
+        child, self._child, self._held = self._child, None, None
+        self._is_in_line = False
+        if child is not None:
+            child.kill("it is started anew")
+
+    def _throw_away(self) -> None:
+        # What cannot be deleted is refused by Chroma again, and said then.
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _parts(hashes: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
+    for start in range(0, len(hashes), BATCH):
+        yield hashes[start : start + BATCH]
+
+
+def _names(hashes: Sequence[bytes]) -> list[str]:
+    return [text_hash.hex() for text_hash in hashes]

@@ -1,0 +1,105 @@
+"""Text as words of the full-text index, the same way for notes and for queries.
+
+Letters are folded (case, accents, compatibility forms). Scripts written without spaces are cut
+into bigrams, the last letter standing alone as well, so that words of two letters and of one are
+found; the index itself then stems and ranks.
+"""
+
+import re
+import sys
+import unicodedata
+from collections.abc import Sequence
+from functools import cache
+from itertools import pairwise
+
+WORDS_VERSION = "1"
+TOKENIZER = "porter unicode61 remove_diacritics 0 categories 'L* N* Co Mn Mc'"
+
+_MAX_QUERY_CHARS = 20_000
+_MAX_TERMS = 128
+
+# Marks that readers leave out or type differently: accents, Hebrew points, Arabic vowel signs.
+_FOLDED_MARKS = re.compile(
+    "[\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06ed]"
+)
+# Thai, Lao, Tibetan, Burmese, Khmer, kana, Han; Hangul too, whose words carry their particles.
+_UNSPACED = re.compile(
+    "[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+"
+)
+
+
+def index_text(text: str) -> str:
+    """Give the text in the form that the full-text index takes."""
+    folded = fold(text)
+    return folded if folded.isascii() else _UNSPACED.sub(_bigrams, folded)
+
+
+def fold(text: str) -> str:
+    """Fold case, accents and compatibility forms; what cannot be encoded becomes a blank."""
+    if text.isascii():
+        return text.replace("\0", " ").lower()
+    encodable = text.encode("utf-8", "replace").decode("utf-8")
+    apart = unicodedata.normalize("NFKD", encodable.replace("\0", " "))
+    return unicodedata.normalize("NFC", _FOLDED_MARKS.sub("", apart)).casefold()
+
+
+def query_terms(query: str) -> tuple[str, ...]:
+    """Cut any text into distinct terms to be looked up, each a quoted expression of FTS5.
+
+    However long the text is, the work and the number of terms are bounded.
+    """
+    terms: dict[str, None] = {}
+    for match in _token().finditer(fold(query[:_MAX_QUERY_CHARS])):
+        for term in _terms_of(match.group()):
+            terms.setdefault(term)
+        if len(terms) >= _MAX_TERMS:
+            break
+    return tuple(terms)[:_MAX_TERMS]
+
+
+def any_of(terms: Sequence[str]) -> str:
+    """Give the FTS5 expression for passages that hold at least one of the terms."""
+    return " OR ".join(terms)
+
+
+def latin_share(text: str) -> float:
+    """Tell which share of a text's letters is Latin; 1.0 where it has none."""
+    letters = [char for char in text[:2000] if char.isalpha()]
+    latin = sum(char.isascii() or "LATIN" in unicodedata.name(char, "") for char in letters)
+    return latin / len(letters) if letters else 1.0
+
+
+def _terms_of(token: str) -> list[str]:
+    terms, at = [], 0
+    for run in _UNSPACED.finditer(token):
+        terms += _quoted(token[at : run.start()])
+        letters = run.group()
+        at = run.end()
+        # One letter alone begins a bigram, or ends a run, wherever it occurs.
+        terms += [f'"{letters}"*'] if len(letters) == 1 else _quoted(*_pairs(letters))
+    return terms + _quoted(token[at:])
+
+
+def _quoted(*words: str) -> list[str]:
+    return [f'"{word}"' for word in words if word]
+
+
+def _pairs(letters: str) -> list[str]:
+    return [a + b for a, b in pairwise(letters)]
+
+
+def _bigrams(run: re.Match[str]) -> str:
+    letters = run.group()
+    return f" {' '.join([*_pairs(letters), letters[-1]])} "
+
+
+@cache
+def _token() -> re.Pattern[str]:
+    """Match what the index takes for a word: letters, digits and the marks that belong to them."""
+    marks = "".join(
+        char
+        for char in map(chr, range(sys.maxunicode + 1))
+        if unicodedata.category(char) in {"Mn", "Mc"}
+    )
+    return re.compile(f"(?:[^\\W_]|[{marks}])+")
