@@ -3,6 +3,8 @@
 import re
 from collections.abc import Mapping
 
+from vault.words import latin_share
+
 _CODE_LIKE = re.compile(r"\d|\w[_./:-]\w|[a-z][A-Z]")
 
 _BASE, _SHORT, _CODE, _FOREIGN = 0.5, 0.1, 0.15, 0.9
