@@ -1,12 +1,17 @@
 """Numbers and quotations of an answer, checked against the sources as they were sent."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
+from chains.quoting.reading import Claim, read_answer
+from chains.quoting.verbatim import VerbatimText, plain, word_count
 from context.layers import Segment
 
 __all__ = ["Citation", "CitationReport", "Unverified", "check_citations"]
+
+MAX_QUOTATIONS: Final = 500
+SHORTEST_UNNUMBERED_WORDS: Final = 3
 
 
 @dataclass(frozen=True)
@@ -74,7 +79,104 @@ def check_citations(answer: str, sources: Sequence[Segment], question: str = "")
 
     Args:
         sources: the passages that were sent, each with its number.
-        question: what the user asked; quoting that needs no source.
+        question: what the user asked; words quoted from it need no source.
     """
-    del answer, sources, question
-    return CitationReport()
+    reading = read_answer(answer)
+    checked = _Checked(sources, question)
+    found = [(group.start, checked.numbers(group.numbers)) for group in reading.numbers]
+    found += [(claim.start, checked.claim(claim)) for claim in reading.claims[:MAX_QUOTATIONS]]
+    found.sort(key=lambda item: item[0])
+    report = _joined([part for _, part in found])
+    if len(reading.claims) > MAX_QUOTATIONS:
+        reason = f"Only the first {MAX_QUOTATIONS} quotations were checked."
+        report = replace(report, unverified=(*report.unverified, Unverified(None, None, reason)))
+    return report
+
+
+class _Source:
+    """A passage as it was sent, in which quotations are looked up."""
+
+    def __init__(self, segment: Segment) -> None:
+        self.segment = segment
+        self.text = VerbatimText(segment.raw_content)
+        stem = segment.source.rsplit("/", 1)[-1].removesuffix(".md")
+        self.names = {plain(name) for name in (segment.title, stem, *segment.heading)}
+
+    def citation(self, quote: str | None, span: tuple[int, int] | None = None) -> Citation:
+        lines = self.segment.lines
+        if span is not None and lines is not None:
+            lines = self.text.lines_of(span, lines[0])
+        segment = self.segment
+        return Citation(
+            segment.number or 0, segment.source, segment.heading, lines, quote, span is not None
+        )
+
+
+class _Checked:
+    """The sources of an answer, and what its parts are worth against them."""
+
+    def __init__(self, sources: Sequence[Segment], question: str) -> None:
+        self._sources = {s.number: _Source(s) for s in sources if s.number is not None}
+        self._question = VerbatimText(question)
+        self._names = {name for source in self._sources.values() for name in source.names}
+
+    def numbers(self, numbers: Sequence[int]) -> CitationReport:
+        """What numbers stand for, whatever they are given for."""
+        known = [self._sources[n].citation(None) for n in numbers if n in self._sources]
+        unknown = [_no_source(n, None) for n in numbers if n not in self._sources]
+        return CitationReport(tuple(known), tuple(unknown))
+
+    def claim(self, claim: Claim) -> CitationReport:
+        """Whether a quotation is where it is said to be."""
+        quote = claim.quote
+        if plain(quote) in self._names or not plain(quote):
+            return CitationReport()
+        for numbers in claim.numbers:
+            found = [(n, self._find(n, quote)) for n in numbers if n in self._sources]
+            verified = [self._sources[n].citation(quote, span) for n, span in found if span]
+            if verified:
+                return CitationReport(tuple(verified))
+        if self._question.find(quote) is not None:
+            return CitationReport()
+        return self._unnumbered(quote) if not claim.numbers else self._wrong(claim)
+
+    def _unnumbered(self, quote: str) -> CitationReport:
+        if not self._sources or word_count(quote) < SHORTEST_UNNUMBERED_WORDS or self._where(quote):
+            return CitationReport()
+        return CitationReport((), (Unverified(None, quote, "Not in any of the sources."),))
+
+    def _wrong(self, claim: Claim) -> CitationReport:
+        numbers, quote = claim.numbers[0], claim.quote
+        sources = [self._sources[n] for n in numbers if n in self._sources]
+        if not sources:
+            return CitationReport((), (_no_source(numbers[0], quote),))
+        note = sources[0].segment.title or sources[0].segment.source
+        reason = f"Not in {note} as it was sent."
+        if elsewhere := self._where(quote):
+            reason += f" It is in [{elsewhere}]."
+        n = sources[0].segment.number
+        citations = tuple(source.citation(quote) for source in sources)
+        return CitationReport(citations, (Unverified(n, quote, reason),))
+
+    def _find(self, n: int, quote: str) -> tuple[int, int] | None:
+        return self._sources[n].text.find(quote)
+
+    def _where(self, quote: str) -> int | None:
+        """The first source that a quotation is in."""
+        return next((n for n in self._sources if self._find(n, quote) is not None), None)
+
+
+def _no_source(n: int, quote: str | None) -> Unverified:
+    return Unverified(n, quote, f"[{n}] has no source.")
+
+
+def _joined(parts: Sequence[CitationReport]) -> CitationReport:
+    """Each citation once; a bare number only where no quotation was given for it."""
+    citations = dict.fromkeys(citation for part in parts for citation in part.citations)
+    unverified = dict.fromkeys(claim for part in parts for claim in part.unverified)
+    quoted = {citation.n for citation in citations if citation.quote is not None}
+    disputed = {claim.n for claim in unverified if claim.quote is not None}
+    return CitationReport(
+        tuple(c for c in citations if c.quote is not None or c.n not in quoted),
+        tuple(u for u in unverified if u.quote is not None or u.n not in disputed),
+    )

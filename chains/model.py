@@ -266,8 +266,9 @@ def _litellm() -> Any:
     """Return litellm, silenced and kept off the network but for the calls themselves."""
     with _loading:
         module = _import_litellm()
-    # litellm sets this filter when it is imported; whoever resets the filters since, loses it.
-    warnings.filterwarnings("ignore", message=r".*`ReadOnly` qualifier.*", category=UserWarning)
+    # litellm sets these filters when it is imported; whoever resets filters since, loses them.
+    warnings.filterwarnings("ignore", r".*`ReadOnly` qualifier.*", UserWarning)
+    warnings.filterwarnings("ignore", r"Accessing the 'model_.*' attribute", DeprecationWarning)
     return module
 
 

@@ -1,0 +1,186 @@
+"""Finding a quotation in the text that it is said to come from.
+
+What does not change the words does not count: blanks, line breaks, Markdown's marks, the style of
+quotation marks and dashes, HTML escapes. The words, their order and their case do.
+"""
+
+import html
+import re
+import unicodedata
+from functools import cache, cached_property
+from typing import Final
+
+__all__ = ["VerbatimText", "plain", "readable", "word_count"]
+
+_MARKUP: Final = re.compile(
+    r"(?P<entity>&(?:#\d{1,7}|#x[0-9a-fA-F]{1,6}|[a-zA-Z]{2,31});)"
+    r"|(?P<escape>\\[!-/:-@\[-`{-~])"
+    r"|(?P<line>^[ \t]{0,20}(?:(?:>|[-*+•][ \t]|\d{1,3}[.)][ \t]|\#{1,6}[ \t])[ \t]{0,8}){1,6}"
+    r"(?:\[[ xX]\][ \t])?)"
+    r"|(?P<alias>!?\[\[[^\[\]\n|]{0,300}\|)"
+    r"|(?P<target>\]\([^()\s]{0,1000}\))"
+    r"|(?P<note>\[\^[\w-]{1,40}\])"
+    r"|(?P<letter>\[(?P<kept>\w)\](?=\w))"
+    r"|(?P<tag></?(?:b|br|i|u|s|em|strong|sub|sup|mark|kbd|small|span|p|div)\b[^<>\n]{0,200}>)"
+    r"|(?P<mark>!?\[\[|\]\]|!?\[(?=[^\[\]\n]{0,300}\]\()|==|~~|[*_`~|])",
+    re.MULTILINE,
+)
+_ELLIPSIS: Final = re.compile(r"\[\s?(?:…|\.{3})\s?\]|\(\s?(?:…|\.{3})\s?\)|…|\.{3}")
+_ODD_QUOTES: Final = dict.fromkeys(map(ord, '"“”„‟«»″‘’‚‛′`「」『』'), "'")
+_DASHES: Final = dict.fromkeys(map(ord, "‐‑‒–—―−"), "-")
+_EDGES: Final = "'.,;:!?-。、，；：！？؟،"
+# Thai, Lao, Khmer, kana and Han, which put no blanks between words.
+_UNSPACED: Final = re.compile(
+    r"[\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+"
+)
+_WORD: Final = re.compile(r"\w+")
+
+# More places than this are not tried for one that begins and ends between words.
+MAX_PLACES: Final = 50
+SHORTEST_PART_WORDS: Final = 2
+
+
+class VerbatimText:
+    """A text in which quotations are looked up."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def find(self, quote: str) -> tuple[int, int] | None:
+        """Return where `quote` stands, as a span of the text; None where it does not.
+
+        An ellipsis may stand for words that were left out, and the first letter may have another
+        case.
+        """
+        whole = self._place(quote, 0)
+        if whole is not None:
+            return self._span(whole)
+        parts = [part for part in _ELLIPSIS.split(quote) if plain(part)]
+        if len(parts) < 2 or min(map(word_count, parts)) < SHORTEST_PART_WORDS:
+            return None
+        places: list[tuple[int, int]] = []
+        for part in parts:
+            place = self._place(part, places[-1][1] if places else 0)
+            if place is None:
+                return None
+            places.append(place)
+        return self._span((places[0][0], places[-1][1]))
+
+    def lines_of(self, span: tuple[int, int], first_line: int) -> tuple[int, int]:
+        """Return the lines of a span, where the text begins at `first_line`."""
+        above = first_line + self.text.count("\n", 0, span[0])
+        return above, above + self.text.count("\n", span[0], span[1])
+
+    def _place(self, quote: str, after: int) -> tuple[int, int] | None:
+        needle = plain(quote)
+        if not needle:
+            return None
+        for variant in dict.fromkeys((needle, needle[0].swapcase() + needle[1:])):
+            start = self._plain.find(variant, after)
+            for _ in range(MAX_PLACES):
+                if start < 0:
+                    break
+                if self._is_between_words(start, start + len(variant)):
+                    return start, start + len(variant)
+                start = self._plain.find(variant, start + 1)
+        return None
+
+    def _is_between_words(self, start: int, end: int) -> bool:
+        first, last, text = self._at[start], self._at[end - 1], self.text
+        before, behind = text[max(0, first - 1) : first], text[last + 1 : last + 2]
+        return not (_joins(before, text[first]) or _joins(text[last], behind))
+
+    def _span(self, place: tuple[int, int]) -> tuple[int, int]:
+        return self._at[place[0]], self._at[place[1] - 1] + 1
+
+    @cached_property
+    def _reduced(self) -> tuple[str, list[int]]:
+        return _reduce(self.text)
+
+    @property
+    def _plain(self) -> str:
+        return self._reduced[0]
+
+    @property
+    def _at(self) -> list[int]:
+        return self._reduced[1]
+
+
+def plain(text: str) -> str:
+    """Return the words of a text as they are compared: no blanks, no marks, no edges."""
+    return _reduce(text)[0].strip(_EDGES)
+
+
+def readable(text: str) -> str:
+    """Return a text without Markdown's marks, for somebody to read."""
+
+    def shown(match: re.Match[str]) -> str:
+        mark = match.group()
+        if match["kept"]:
+            return match["kept"]
+        if match.lastgroup == "entity":
+            return html.unescape(mark)
+        if match.lastgroup == "escape":
+            return mark[1]
+        around = (
+            text[max(0, match.start() - 1) : match.start()],
+            text[match.end() : match.end() + 1],
+        )
+        # Marks of Markdown stand at the edge of words; within or between them they are text.
+        is_text = mark in {"|", "~"} or (mark in {"_", "*"} and _is_inside(*around))
+        return mark if is_text else ""
+
+    return _MARKUP.sub(shown, text)
+
+
+def word_count(text: str) -> int:
+    """Return the words of a text; two characters count as one in scripts without blanks."""
+    unspaced = sum((len(run) + 1) // 2 for run in _UNSPACED.findall(text))
+    return unspaced + len(_WORD.findall(_UNSPACED.sub(" ", text)))
+
+
+def _reduce(text: str) -> tuple[str, list[int]]:
+    """Return what is left of a text when it is compared, and where each character stood."""
+    characters: list[str] = []
+    places: list[int] = []
+
+    def add(piece: str, at: int, step: int) -> None:
+        for offset, char in enumerate(piece):
+            simple = char if char.isascii() and char.isalnum() else _simple(char)
+            characters.append(simple)
+            places.extend([at + offset * step] * len(simple))
+
+    end = 0
+    for match in _MARKUP.finditer(text):
+        add(text[end : match.start()], end, 1)
+        end = match.end()
+        if match.lastgroup == "entity":
+            add(html.unescape(match.group()), match.start(), 0)
+        elif match.lastgroup == "escape":
+            add(match.group()[1], match.start() + 1, 1)
+        elif match["kept"]:
+            add(match["kept"], match.start("kept"), 1)
+    add(text[end:], end, 1)
+    return "".join(characters), places
+
+
+@cache
+def _simple(char: str) -> str:
+    if char.isspace() or unicodedata.category(char) == "Cf":
+        return ""
+    mapped = char.translate(_ODD_QUOTES).translate(_DASHES)
+    return "".join(part for part in unicodedata.normalize("NFKD", mapped) if not part.isspace())
+
+
+def _is_inside(before: str, behind: str) -> bool:
+    between_words = before.isalnum() and behind.isalnum()
+    return between_words or (before.isspace() and behind.isspace())
+
+
+def _joins(left: str, right: str) -> bool:
+    """Whether two characters belong to one word or number, in scripts that have cases."""
+    return _is_cased(left) and _is_cased(right)
+
+
+def _is_cased(char: str) -> bool:
+    return bool(char) and unicodedata.category(char) in {"Lu", "Ll", "Lt", "Nd"}
