@@ -14,6 +14,8 @@ from context.errors import ContextError, ContextPatchError
 from context.frozen import FrozenMapping
 from context.messages import Message, ToolDefinition
 
+__all__ = ["ContextPatchError", "PatchResult", "Phase", "apply_patch"]
+
 Phase = Literal["before_request", "turn_end", "ephemeral"]
 Op = Mapping[str, object]
 Item = TypeVar("Item")
