@@ -82,7 +82,11 @@ def _no_unexpected_error(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
 @pytest.fixture
 def small_vault(tmp_path: Path) -> Path:
     """A folder with five notes about a garden, for this test alone."""
-    folder = tmp_path / "notes"
+    return write_notes(tmp_path / "notes")
+
+
+def write_notes(folder: Path) -> Path:
+    """Write the notes about the garden into a folder, and return that."""
     for name, text in NOTES.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,62 @@
+"""The installed program, a scripted model server, and one indexed folder that the tests share."""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import write_notes
+from tests.support.model_server import ModelServer
+from tests.support.program import Program
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Program:
+    """The program with a home of its own and no notes."""
+    return Program(tmp_path / "home")
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with ModelServer() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def indexed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A folder of notes and a home that holds its index; both are only copied from."""
+    root = tmp_path_factory.mktemp("indexed")
+    notes = write_notes(root / "notes")
+    done = Program(root / "home").run("index", str(notes))
+    assert done.code == 0, done
+    return notes, root / "home"
+
+
+@pytest.fixture
+def with_notes(indexed: tuple[Path, Path], tmp_path: Path) -> Program:
+    """The program on the shared notes, which nothing changes, with an index of its own."""
+    notes, home = indexed
+    shutil.copytree(home, tmp_path / "home")
+    return Program(tmp_path / "home", ("--vault", str(notes)))
+
+
+@pytest.fixture
+def asking(server: ModelServer) -> Callable[[Program], Program]:
+    """Turn a program into one that asks the scripted server."""
+
+    def with_server(program: Program) -> Program:
+        options = ("--set", f"chat.apiBase={server.url}", "--set", "chat.model=gpt-4o")
+        return Program(program.home, (*program.options, *options))
+
+    return with_server
+
+
+@pytest.fixture
+def without_rights() -> tuple[str, ...]:
+    """A command that starts another one which file modes bind, whoever runs the tests."""
+    if os.geteuid() != 0:
+        return ()
+    given_up = "-dac_override,-dac_read_search"
+    return ("setpriv", f"--bounding-set={given_up}", f"--inh-caps={given_up}")

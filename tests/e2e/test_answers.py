@@ -1,0 +1,137 @@
+"""Answers from notes: what was sent, what was cited, and whether it holds."""
+
+import html
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tests.support.model_server import Answer, Failure, ModelServer
+from tests.support.program import Program
+from tests.support.recount import recount
+
+Asking = Callable[[Program], Program]
+_SOURCE = re.compile(
+    r'<source n="(?P<n>\d+)"[^>]* path="(?P<path>[^"]*)"[^>]*>\n(?P<text>.*?)\n</source>', re.DOTALL
+)
+
+
+def sources_in(body: dict[str, Any]) -> dict[int, tuple[str, str]]:
+    """Return what a request held as sources: path and text by number."""
+    content = body["messages"][-1]["content"]
+    assert isinstance(content, list)
+    return {
+        int(found["n"]): (html.unescape(found["path"]), html.unescape(found["text"]))
+        for found in _SOURCE.finditer(content[0]["text"])
+    }
+
+
+def number_of(body: dict[str, Any], words: str) -> int:
+    """Return the number of the source that holds these words."""
+    return next(n for n, (_, text) in sources_in(body).items() if words in text)
+
+
+def test_an_answer_streams_and_its_citation_opens_the_right_lines(
+    with_notes: Program, asking: Asking, server: ModelServer
+) -> None:
+    quote = "The barrel behind the shed holds 210 litres."
+    server.script(lambda body: Answer(f'"{quote}" [{number_of(body, quote)}]'))
+    result = asking(with_notes).json("ask", "How much does the barrel hold?")
+    (citation,) = result["citations"]
+    assert (citation["path"], citation["quote"], citation["verified"]) == (
+        "Watering.md",
+        quote,
+        True,
+    )
+    first, last = citation["lines"]
+    note = Path(with_notes.options[1], citation["path"]).read_text("utf-8").splitlines()
+    assert quote in "\n".join(note[first - 1 : last])
+    assert result["unverified"] == []
+    assert server.bodies[0]["stream"] is True
+    text = asking(with_notes).run("ask", "How much does the barrel hold?", "--no-index")
+    assert text.code == 0
+    assert text.out.startswith(f'"{quote}" [')
+    assert f"Watering.md:{first}" in text.out
+    assert text.err == ""
+
+
+def test_a_wrong_number_a_paraphrase_and_an_invention_are_all_marked(
+    with_notes: Program, asking: Asking, server: ModelServer
+) -> None:
+    def answer(body: dict[str, Any]) -> Answer:
+        n = number_of(body, "before eight in the morning")
+        return Answer(
+            f'Early [42]. "One should irrigate at an early hour of the day" [{n}]. '
+            'And "snails are the gardener\'s best friends in every season".'
+        )
+
+    server.script(answer)
+    result = asking(with_notes).json("ask", "When do I water?", "--no-index")
+    by_quote = {claim["quote"]: claim for claim in result["unverified"]}
+    assert by_quote[None]["n"] == 42
+    paraphrase = by_quote["One should irrigate at an early hour of the day"]
+    assert paraphrase["n"] in sources_in(server.bodies[0])
+    invention = by_quote["snails are the gardener's best friends in every season"]
+    assert invention["n"] is None
+    assert all(claim["reason"] for claim in result["unverified"])
+
+
+def test_what_went_over_the_wire_is_what_the_report_counts(
+    with_notes: Program, asking: Asking, server: ModelServer
+) -> None:
+    server.script(Answer("In July [1]."), Answer("Every six weeks [1]."))
+    first = asking(with_notes).json("ask", "When do tomatoes ripen?", "--no-index")
+    asking(with_notes).json(
+        *("ask", "Wann wird der Kompost umgesetzt? 🪱", "--no-index"),
+        *("--session", first["session"]),
+    )
+    shown = with_notes.json("context", "--last", "--full", "--session", first["session"])
+    body = server.bodies[1]
+    counted = recount(body)
+    layers = {name: layer["tokens"] for name, layer in shown["layers"].items()}
+    assert layers == {**dict.fromkeys(("L2", "E", "W"), 0), **counted}
+    assert shown["used"] == sum(counted.values()) <= shown["budget"]
+    assert shown["fraction"] == shown["used"] / shown["budget"]
+    assert shown["wire"] == body
+    neutral = shown["request_body"]
+    assert neutral["system"] == body["messages"][0]["content"]
+    said = [part["text"] for part in neutral["messages"][-1]["content"]]
+    assert said == [part["text"] for part in body["messages"][-1]["content"]]
+    assert {segment["source"] for segment in shown["segments"]} == {
+        path for path, _ in sources_in(body).values()
+    }
+    assert shown["prefix"]["changed"] is False
+    assert shown["prefix"]["tokens_reused"] >= counted["L1"]
+
+
+def test_without_a_model_the_answer_is_quoted_and_every_quotation_holds(
+    with_notes: Program,
+) -> None:
+    result = with_notes.json("ask", "Which tomato ripens first?", "--no-index")
+    assert (result["model"], result["status"], result["usage"]) == ("extractive", "complete", None)
+    assert result["citations"]
+    for citation in result["citations"]:
+        assert citation["verified"]
+        first, last = citation["lines"]
+        note = Path(with_notes.options[1], citation["path"]).read_text("utf-8").splitlines()
+        assert citation["quote"] in "\n".join(note[first - 1 : last])
+
+
+def test_a_note_that_was_just_changed_is_in_the_answer(
+    with_notes: Program, small_vault: Path, asking: Asking, server: ModelServer
+) -> None:
+    (small_vault / "Hose.md").write_text("# Hose\n\nThe hose is 25 metres long.\n", "utf-8")
+    asking(with_notes).json("ask", "How long is the hose?", "--vault", str(small_vault))
+    assert any("25 metres" in text for _, text in sources_in(server.bodies[0]).values())
+
+
+def test_a_failed_turn_keeps_the_question_and_its_passages(
+    with_notes: Program, asking: Asking, server: ModelServer
+) -> None:
+    server.script(Failure.saying(401, "Incorrect API key provided"))
+    done = asking(with_notes).run("ask", "When do I water?", "--no-index", "--json")
+    assert (done.code, done.error["code"]) == (1, "missing_key")
+    shown = with_notes.json("sessions", "show", done.error["session"])
+    types = [entry["type"] for entry in shown["entries"]]
+    assert types[:2] == ["segments", "message"]
+    assert shown["entries"][1]["content"] == "When do I water?"

@@ -1,0 +1,133 @@
+"""Folders, files and disks that are not as they should be: one clear sentence, and nothing lost."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.support.model_server import ModelServer
+from tests.support.program import Done, Program
+
+Asking = Callable[[Program], Program]
+CHAT = ("--mode", "chat")
+
+
+def assert_refused(done: Done, code: str, *words: str) -> None:
+    """Check that a run failed with one document, its code, and a sentence with these words."""
+    assert done.code == 1, done
+    assert done.error["code"] == code
+    assert "\n" not in done.error["message"]
+    for word in words:
+        assert word in done.error["message"]
+    assert done.err == ""
+
+
+def test_a_folder_that_is_missing_and_a_file_in_its_place(program: Program, tmp_path: Path) -> None:
+    (tmp_path / "file.md").write_text("# x")
+    assert_refused(program.run("index", str(tmp_path / "no"), "--json"), "vault_missing", "no")
+    file = program.run("index", str(tmp_path / "file.md"), "--json")
+    assert_refused(file, "vault_missing", "is a file")
+
+
+def test_an_empty_folder_is_an_index_of_nothing(program: Program, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    vault = ("--vault", str(tmp_path / "empty"))
+    assert program.json("index", *vault)["notes"] == 0
+    assert "No notes in this folder yet" in program.run("index", *vault).out
+    assert program.json("search", "anything", *vault)["hits"] == []
+    assert program.json("ask", "Is there anything?", *vault)["citations"] == []
+
+
+def test_a_folder_that_may_not_be_read(
+    program: Program, small_vault: Path, without_rights: tuple[str, ...]
+) -> None:
+    small_vault.chmod(0)
+    bound = replace(program, before=without_rights)
+    try:
+        assert_refused(bound.run("index", str(small_vault), "--json"), "storage", "may not be read")
+    finally:
+        small_vault.chmod(0o755)
+
+
+def test_a_folder_that_may_not_be_written_is_indexed(
+    program: Program, small_vault: Path, without_rights: tuple[str, ...]
+) -> None:
+    before = sorted(small_vault.rglob("*"))
+    small_vault.chmod(0o555)
+    bound = replace(program, before=without_rights)
+    try:
+        assert bound.json("index", str(small_vault))["notes"] == 5
+    finally:
+        small_vault.chmod(0o755)
+    assert sorted(small_vault.rglob("*")) == before
+
+
+def test_notes_that_cannot_be_read_are_reported_and_the_others_indexed(
+    program: Program, small_vault: Path, tmp_path: Path
+) -> None:
+    import os
+
+    (small_vault / "binary.md").write_bytes(b"\x00\xff\xfe\x80" * 300)
+    (small_vault / "huge.md").write_bytes(b"# Huge\n" + b"word " * 10_000_000)
+    os.mkfifo(small_vault / "pipe.md")
+    (tmp_path / "outside.md").write_text("# Outside\n\nThe word is plumtree.\n")
+    (small_vault / "link.md").symlink_to(tmp_path / "outside.md")
+    report = program.json("index", str(small_vault))
+    assert report["notes"] == 5
+    told = {item["path"] for item in (*report["failed"], *report["excluded"])}
+    assert {"binary.md", "huge.md", "pipe.md", "link.md"} <= told
+
+
+def test_a_home_that_cannot_be_written(
+    program: Program, asking: Asking, without_rights: tuple[str, ...]
+) -> None:
+    program.home.mkdir()
+    program.home.chmod(0o555)
+    bound = replace(asking(program), before=without_rights)
+    assert_refused(bound.run("ask", "x", *CHAT, "--json"), "storage", "permission denied")
+    assert_refused(bound.run("settings", "set", "ui.theme", "dark", "--json"), "storage")
+    assert bound.json("settings", "get", "ui.theme")["value"] == "system"
+    assert bound.json("sessions", "list") == {"sessions": []}
+    doctor = bound.run("doctor", "--json")
+    assert (doctor.code, doctor.document["ok"]) == (1, False)
+    program.home.chmod(0o755)
+    assert asking(program).json("ask", "x", *CHAT)["status"] == "complete"
+
+
+def test_a_disk_that_is_full_stores_nothing_by_halves(
+    program: Program, asking: Asking, server: ModelServer
+) -> None:
+    small_disk = ("bash", "-c", 'ulimit -f 64; exec "$0" "$@"')
+    full = replace(asking(program), before=small_disk)
+    question = "Is there room? " * 8_000
+    assert_refused(full.run("ask", "-", *CHAT, "--json", stdin=question), "storage", "disk is full")
+    assert server.bodies == []
+    assert not list(program.home.rglob("*.jsonl*"))
+    assert asking(program).json("ask", "-", *CHAT, stdin=question)["status"] == "complete"
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [("autoCompactThreshold = 5\n", "4,000 to 2,000,000"), ("[vault\n", "line 1")],
+)
+def test_a_bad_settings_file_is_named_kept_and_mended(
+    program: Program, content: str, words: str
+) -> None:
+    file = program.home / "config" / "settings.toml"
+    file.parent.mkdir(parents=True)
+    file.write_text(content)
+    assert_refused(program.run("ask", "x", "--json"), "bad_setting", words)
+    assert file.read_text() == content
+    doctor = program.run("doctor", "--json")
+    assert (doctor.code, doctor.document["ok"]) == (1, False)
+    file.unlink()
+    assert program.json("settings", "get", "autoCompactThreshold")["value"] == 128_000
+
+
+def test_all_is_well_says_the_doctor(with_notes: Program) -> None:
+    report = with_notes.json("doctor")
+    assert report["ok"], report
+    assert {"name", "ok", "detail"} == set(report["checks"][0])
+    names = [check["name"] for check in report["checks"]]
+    assert {"settings", "chats", "keyring", "model", "vault"} <= set(names)

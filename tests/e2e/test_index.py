@@ -1,0 +1,159 @@
+"""Indexing and searching real notes, with the real model and the real stores."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.program import Program, children_of, command_of, ended, kill, wait_until
+
+WATCHED_RUN = """
+import json, os, sys
+from pathlib import Path
+from app.assistant import IndexFinished
+from app.paths import Paths
+from app.wiring import build
+from chains.cancel import CancelToken
+from tests.support.program import children_of, command_of
+
+assistant = build(Paths.find())
+assistant.open_vault(Path(sys.argv[1]), remember=False)
+children = set()
+for event in assistant.index(CancelToken()):
+    children |= {command_of(child) for child in children_of(os.getpid())}
+print(json.dumps({
+    "embedded": event.report.embedded_chunks,
+    "children": sorted(children),
+    "loaded": [name for name in ("torch", "chromadb", "sentence_transformers", "litellm")
+               if name in sys.modules],
+}))
+assistant.close()
+"""
+
+
+def many_notes(folder: Path, count: int) -> Path:
+    """Write notes that all differ, enough to be met in the middle of an index."""
+    folder.mkdir()
+    for number in range(count):
+        text = (
+            f"# Bed {number}\n\nIn bed {number} grows row {number * 7} of the {number}th sowing.\n"
+        )
+        (folder / f"bed-{number}.md").write_text(text, "utf-8")
+    return folder
+
+
+def child_named(parent: int, name: str) -> int | None:
+    """Return the child process that runs this module."""
+    return next((child for child in children_of(parent) if name in command_of(child)), None)
+
+
+def test_the_second_run_embeds_nothing(program: Program, small_vault: Path) -> None:
+    first = program.json("index", str(small_vault))
+    assert (first["notes"], first["added"], first["failed"]) == (5, 5, [])
+    assert first["embedded_chunks"] == first["chunks"] >= 5
+    assert first["vault"] == str(small_vault)
+    again = program.json("index", str(small_vault))
+    assert (again["embedded_chunks"], again["added"], again["changed"]) == (0, 0, 0)
+    assert (again["notes"], again["chunks"]) == (first["notes"], first["chunks"])
+
+
+def test_moving_a_note_embeds_nothing_and_changing_one_embeds_only_that(
+    with_notes: Program, small_vault: Path
+) -> None:
+    first = with_notes.json("index", str(small_vault))
+    (small_vault / "garden").rename(small_vault / "beds")
+    moved = with_notes.json("index", str(small_vault))
+    assert (moved["embedded_chunks"], moved["renamed"]) == (0, 2)
+    with (small_vault / "beds" / "Kompost.md").open("a", encoding="utf-8") as note:
+        note.write("\nEierschalen gehören hinein.\n")
+    changed = with_notes.json("index", str(small_vault))
+    assert changed["changed"] == 1
+    assert 1 <= changed["embedded_chunks"] < first["chunks"]
+
+
+@pytest.mark.parametrize(
+    ("query", "path"),
+    [
+        ("210 litres", "Watering.md"),
+        ("which vegetable is ready first", "garden/Tomatoes.md"),
+        ("Wie oft umsetzen?", "garden/Kompost.md"),
+        ("剪定ばさみ", "日本語.md"),
+    ],
+)
+def test_search_finds_by_words_by_meaning_and_in_several_scripts(
+    with_notes: Program, query: str, path: str
+) -> None:
+    result = with_notes.json("search", query, "-k", "3")
+    assert set(result) == {"query", "filters", "hits", "seconds"}
+    assert result["hits"][0]["path"] == path
+    first, last = result["hits"][0]["lines"]
+    note = Path(with_notes.options[1], path).read_text("utf-8").splitlines()
+    assert 1 <= first <= last <= len(note)
+    assert set(result["hits"][0]["signals"]) == {
+        *("dense", "words", "title", "links", "tags", "dates", "rerank"),
+    }
+
+
+def test_both_children_work_and_the_program_itself_loads_no_heavy_library(
+    program: Program, small_vault: Path
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", WATCHED_RUN, str(small_vault)],
+        env={**os.environ, "STRATA_HOME": str(program.home)},
+        capture_output=True,
+        check=True,
+    )
+    seen = json.loads(done.stdout)
+    assert seen["embedded"] >= 5
+    assert seen["loaded"] == []
+    for worker in ("vault.embed_worker", "vault.vector_worker"):
+        (command,) = [command for command in seen["children"] if worker in command]
+        assert " -P " in command
+
+
+def test_killing_the_program_while_indexing_leaves_no_child_and_the_next_run_goes_on(
+    program: Program, tmp_path: Path
+) -> None:
+    notes = many_notes(tmp_path / "many", 400)
+    run = program.start("index", str(notes))
+    wait_until(lambda: child_named(run.pid, "vault.embed_worker") is not None, "the child")
+    children = children_of(run.pid)
+    kill(run)
+    wait_until(lambda: not any(map(command_of, children)), "the end of the children")
+    report = program.json("index", str(notes))
+    assert (report["notes"], report["failed"]) == (400, [])
+    assert program.json("search", "bed 17", "--vault", str(notes))["hits"]
+    assert sorted(path.name for path in notes.iterdir()) == sorted(
+        f"bed-{number}.md" for number in range(400)
+    )
+
+
+@pytest.mark.parametrize("worker", ["vault.embed_worker", "vault.vector_worker"])
+def test_a_child_that_is_killed_is_started_again(
+    program: Program, tmp_path: Path, worker: str
+) -> None:
+    notes = many_notes(tmp_path / "many", 120)
+    run = program.start("index", str(notes), "--json")
+    wait_until(lambda: child_named(run.pid, worker) is not None, worker)
+    child = child_named(run.pid, worker)
+    assert child is not None
+    os.kill(child, signal.SIGKILL)
+    done = ended(run)
+    assert done.code == 0, done
+    assert done.document["notes"] == 120
+    assert program.json("index", str(notes))["embedded_chunks"] == 0
+
+
+def test_ctrl_c_stops_indexing_and_says_so(program: Program, tmp_path: Path) -> None:
+    notes = many_notes(tmp_path / "many", 400)
+    run = program.start("index", str(notes))
+    wait_until(lambda: child_named(run.pid, "vault.embed_worker") is not None, "the child")
+    run.send_signal(signal.SIGINT)
+    done = ended(run)
+    assert done.code == 130
+    assert "Indexing stopped" in done.out
+    assert "Traceback" not in done.err

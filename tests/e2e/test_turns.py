@@ -1,0 +1,192 @@
+"""Questions to a model, through the installed program and real HTTP."""
+
+import signal
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.session_store import SessionStore
+from app.state_db import StateDB
+from context.entries import MessageEntry
+from context.messages import Message
+from tests.support.model_server import Answer, Failure, ModelServer
+from tests.support.program import Program, ended, kill, wait_until
+from tests.support.recount import recount
+
+Asking = Callable[[Program], Program]
+CHAT = ("--mode", "chat")
+
+
+def seed_chat(home: Path, turns: int, words: int) -> str:
+    """Write a chat of so many turns, with answers of so many words."""
+    store = SessionStore(home / "data" / "sessions", StateDB(home / "state" / "state.db"))
+    parent: str | None = None
+    with store.create(None) as session:
+        for number in range(turns):
+            for role, text in (
+                ("user", f"Question number {number}?"),
+                ("assistant", f"Answer number {number}: " + "water the garden " * (words // 3)),
+            ):
+                message = Message(role, text)  # type: ignore[arg-type]
+                turn = f"seed{number:04d}"
+                entry = MessageEntry(session.new_id(), parent, session.now(), message, turn)
+                session.append([entry])
+                parent = entry.id
+    store.close()
+    return session.id
+
+
+def history_of(body: dict[str, Any]) -> list[str]:
+    """Return the texts between the system message and the question."""
+    return [message["content"] for message in body["messages"][1:-1]]
+
+
+def test_a_long_chat_stays_in_its_budget_with_a_cut_that_rests(
+    program: Program, asking: Asking, server: ModelServer
+) -> None:
+    session = seed_chat(program.home, turns=10, words=210)
+    server.script(Answer("Noted. " + "The hose is green and long. " * 30))
+    small = asking(program)
+    firsts = []
+    for number in range(6):
+        result = small.json(
+            *("ask", f"And now, question {number}?", *CHAT, "--session", session),
+            *("--set", "autoCompactThreshold=4000"),
+        )
+        context, body = result["context"], server.bodies[number]
+        counted = recount(body)
+        assert sum(counted.values()) == context["used"] <= context["budget"] == 3_000
+        firsts.append(history_of(body)[0])
+        left_out = [item for item in context["dropped"] if item["layer"] == "L4"]
+        earlier = 10 + number
+        assert sum(item["turns"] for item in left_out) == earlier - len(history_of(body)) // 2
+    changes = sum(before != after for before, after in pairwise(firsts))
+    assert changes <= 2
+    assert max(firsts.count(first) for first in firsts) >= 3
+    entries = {
+        entry["id"]: entry
+        for entry in program.json("sessions", "show", session)["entries"]
+        if entry["type"] == "message"
+    }
+    named = {entries[name]["content"] for item in left_out for name in item["entries"]}
+    assert "Question number 0?" in named
+    assert named.isdisjoint(history_of(server.bodies[-1]))
+    drops = [e for e in program.json("sessions", "show", session)["entries"] if e["type"] == "drop"]
+    assert 1 <= len(drops) <= 3
+
+
+def test_two_processes_cannot_write_one_chat(
+    program: Program, asking: Asking, server: ModelServer
+) -> None:
+    session = seed_chat(program.home, turns=1, words=9)
+    server.script(Answer("Slowly does it. " * 20, stall_after=5))
+    first = asking(program).start("ask", "First?", *CHAT, "--session", session)
+    wait_until(lambda: bool(server.bodies), "the first question")
+    second = asking(program).run("ask", "Second?", *CHAT, "--session", session, "--json")
+    assert (second.code, second.error["code"]) == (1, "busy")
+    assert second.error["session"] == session
+    kill(first)
+
+
+def test_ctrl_c_keeps_what_had_arrived(
+    program: Program, asking: Asking, server: ModelServer
+) -> None:
+    server.script(Answer("Slowly does it. " * 20, stall_after=8))
+    child = asking(program).start("ask", "First?", *CHAT)
+    assert child.stdout is not None
+    assert child.stdout.read(6) == b"Slowly"
+    child.send_signal(signal.SIGINT)
+    done = ended(child)
+    assert done.code == 130
+    assert "Traceback" not in done.err
+    (chat,) = program.json("sessions", "list")["sessions"]
+    question, answer = program.json("sessions", "show", chat["session"])["entries"][:2]
+    assert question["content"] == "First?"
+    assert answer["content"].startswith("Slowly does it.")
+    assert answer["status"] == "interrupted"
+
+
+def test_kill_while_answering_loses_no_question_and_the_chat_goes_on(
+    program: Program, asking: Asking, server: ModelServer
+) -> None:
+    server.script(Answer("Slowly does it. " * 20, stall_after=8), Answer("At once."))
+    child = asking(program).start("ask", "The first question?", *CHAT)
+    assert child.stdout is not None
+    assert child.stdout.read(6) == b"Slowly"
+    kill(child)
+    (chat,) = program.json("sessions", "list")["sessions"]
+    assert chat["title"] == "The first question?"
+    again = asking(program).json("ask", "And now?", *CHAT, "--session", chat["session"])
+    assert again["answer"] == "At once."
+    assert history_of(server.bodies[1]) == ["The first question?", "[interrupted]"]
+
+
+def test_a_stream_that_breaks_off_is_kept_and_said(
+    program: Program, asking: Asking, server: ModelServer
+) -> None:
+    server.script(Answer("Half of what was to be said.", break_after=3))
+    result = asking(program).json("ask", "x", *CHAT)
+    assert result["status"] == "interrupted"
+    assert "Half of what was to be said.".startswith(result["answer"])
+    assert result["answer"]
+    assert result["warnings"]
+
+
+@pytest.mark.parametrize(
+    ("reply", "code"),
+    [
+        (Failure.saying(401, "Incorrect API key provided"), "missing_key"),
+        (Failure.saying(500, "scripted"), "model_unavailable"),
+        (Failure.saying(404, "The model does not exist"), "bad_request"),
+        (Failure.saying(429, "slow down", Retry_After="300"), "rate_limited"),
+    ],
+)
+def test_a_server_that_refuses_is_one_clear_error_and_the_chat_goes_on(
+    program: Program, asking: Asking, server: ModelServer, reply: Failure, code: str
+) -> None:
+    server.script(reply)
+    done = asking(program).run("ask", "Is anybody there?", *CHAT, "--json")
+    assert (done.code, done.error["code"]) == (1, code)
+    assert done.err == ""
+    server.script(Answer("Yes."))
+    session = done.error["session"]
+    assert asking(program).json("ask", "Now?", *CHAT, "--session", session)["answer"] == "Yes."
+
+
+def test_a_server_that_is_down_is_named(program: Program, asking: Asking) -> None:
+    down = Program(
+        program.home, ("--set", "chat.apiBase=http://127.0.0.1:9/v1", "--set", "chat.model=gpt-4o")
+    )
+    done = down.run("ask", "x", *CHAT, "--json")
+    assert (done.code, done.error["code"]) == (1, "model_unavailable")
+    assert "127.0.0.1" in done.error["message"]
+
+
+def test_offline_calls_nobody_but_this_computer(
+    program: Program, asking: Asking, server: ModelServer
+) -> None:
+    offline = ("--set", "privacy.offline=true")
+    away = Program(program.home, ("--set", "chat.model=gpt-4o", *offline))
+    done = away.run("ask", "x", *CHAT, "--json")
+    assert (done.code, done.error["code"]) == (1, "offline")
+    assert asking(program).json("ask", "x", *CHAT, *offline)["status"] == "complete"
+
+
+def test_a_question_of_200000_characters_shows_the_layers_and_stores_nothing(
+    program: Program, asking: Asking, server: ModelServer
+) -> None:
+    question = ("Wann wird der Kompost umgesetzt? " * 6_100)[:200_000]
+    small = asking(program)
+    limit = ("--set", "autoCompactThreshold=16000")
+    done = small.run("ask", "-", *CHAT, *limit, "--json", stdin=question)
+    assert (done.code, done.error["code"]) == (1, "context_overflow")
+    context = done.error["context"]
+    assert context["layers"]["L5"]["tokens"] > context["budget"]
+    assert context["used"] == sum(layer["tokens"] for layer in context["layers"].values())
+    assert done.error["session"] is None
+    assert program.json("sessions", "list") == {"sessions": []}
+    assert server.bodies == []
+    assert small.json("ask", "-", *CHAT, stdin=question)["status"] == "complete"

@@ -1,0 +1,53 @@
+"""A count of what went over the wire, made without any of the program's own counting."""
+
+import importlib.util
+import os
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+MESSAGE_TOKENS = 4  # what OpenAI's chat format puts around each message
+
+
+def recount(body: Mapping[str, Any]) -> dict[str, int]:
+    """Return the tokens of each layer of a chat request's body, by gpt-4o's own encoding."""
+    system, *history, last = body["messages"]
+    assert system["role"] == "system"
+    parts = _texts(last)
+    return {
+        "T": sum(_count(str(tool)) for tool in body.get("tools", ())),
+        "L1": _message(system),
+        "L4": sum(_message(message) for message in history),
+        "L3": sum(_count(text) for text in parts[:-1]),
+        "L5": MESSAGE_TOKENS + _count(parts[-1]),
+    }
+
+
+def _message(message: Mapping[str, Any]) -> int:
+    return MESSAGE_TOKENS + sum(_count(text) for text in _texts(message))
+
+
+def _texts(message: Mapping[str, Any]) -> list[str]:
+    content = message["content"]
+    return [content] if isinstance(content, str) else [str(part["text"]) for part in content]
+
+
+def _count(text: str) -> int:
+    return len(_encoding().encode(text, disallowed_special=()))
+
+
+@cache
+def _encoding() -> Any:
+    import tiktoken
+
+    spec = importlib.util.find_spec("litellm")
+    assert spec is not None
+    assert spec.origin is not None
+    # The encodings come with litellm; without this tiktoken would ask the network for them.
+    folder = Path(spec.origin).parent / "litellm_core_utils" / "tokenizers"
+    os.environ["TIKTOKEN_CACHE_DIR"] = str(folder)
+    try:
+        return tiktoken.get_encoding("o200k_base")
+    finally:
+        del os.environ["TIKTOKEN_CACHE_DIR"]
