@@ -32,6 +32,7 @@ OWN_FACTOR: Final = 1.0
 GUESSED_FACTOR: Final = 1.1
 FACTOR_STEP: Final = 0.05
 LARGEST_FACTOR: Final = 2.0
+PRIMING_TOKENS: Final = 8  # providers add a few tokens to every request, whatever its size
 
 
 @runtime_checkable
@@ -123,7 +124,7 @@ def raised_factor(factor: float, estimated: int, reported: int) -> float:
     It goes up by one step when the request was larger than `estimated × factor`, and never down.
     One step at a time, up to a limit, because a provider may be wrong about its own usage.
     """
-    if reported <= estimated * factor or factor >= LARGEST_FACTOR:
+    if reported <= estimated * factor + PRIMING_TOKENS or factor >= LARGEST_FACTOR:
         return factor
     return min(round(factor + FACTOR_STEP, 2), LARGEST_FACTOR)
 

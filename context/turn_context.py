@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Final
 
 from context.draft import Tail
@@ -37,9 +38,11 @@ def fit_passages(tail: Tail, budget: int) -> FittedTail:
     room, kept = _passages_room(tail, budget), len(passages)
     while kept and sum(sizes[:kept]) > room:
         kept -= 1
-    dropped = passages[kept:]
-    segments = tuple(segment for segment in tail.segments if segment not in dropped)
-    return FittedTail(replace(tail, segments=segments), tuple(dropped))
+    rank = count()
+    segments = tuple(
+        segment for segment in tail.segments if segment.kind != "passage" or next(rank) < kept
+    )
+    return FittedTail(replace(tail, segments=segments), tuple(passages[kept:]))
 
 
 def standing_tail(tail: Tail, earlier: Sequence[Turn], budget: int) -> int:

@@ -119,13 +119,18 @@ def test_the_factor_is_one_only_for_the_models_own_tokenizer():
 
 
 def test_the_factor_goes_up_a_step_when_more_was_reported():
-    assert raised_factor(1.1, estimated=1_000, reported=1_101) == 1.15
+    assert raised_factor(1.1, estimated=1_000, reported=1_109) == 1.15
     assert raised_factor(1.0, estimated=1_000, reported=5_000) == 1.05
 
 
 def test_the_factor_stays_when_it_covered_the_report():
     assert raised_factor(1.1, estimated=1_000, reported=1_100) == 1.1
     assert raised_factor(1.1, estimated=1_000, reported=3) == 1.1
+
+
+def test_the_few_tokens_that_every_request_gets_do_not_raise_the_factor():
+    assert raised_factor(1.0, estimated=50, reported=53) == 1.0
+    assert raised_factor(1.0, estimated=50, reported=59) == 1.05
 
 
 @given(st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 10**9))))
