@@ -74,7 +74,7 @@ def _wayland_address(environ: Mapping[str, str]) -> str | None:
     return str(Path(folder, name)) if name and folder else None
 
 
-def _x11_addresses(display: str) -> list[tuple[socket.AddressFamily, object]]:
+def _x11_addresses(display: str) -> list[tuple[socket.AddressFamily, "str | tuple[str, int]"]]:
     """Return where an X server of this name listens: a socket, also in the abstract namespace."""
     host, _, rest = display.rpartition(":")
     number = rest.partition(".")[0]
@@ -84,7 +84,7 @@ def _x11_addresses(display: str) -> list[tuple[socket.AddressFamily, object]]:
     return [(socket.AF_UNIX, path), (socket.AF_UNIX, f"\0{path}")]
 
 
-def _answers(family: socket.AddressFamily, address: object) -> bool:
+def _answers(family: socket.AddressFamily, address: "str | tuple[str, int]") -> bool:
     with socket.socket(family, socket.SOCK_STREAM) as probe:
         probe.settimeout(2.0)
         with suppress(OSError):  # whoever does not answer is no display; the caller says so

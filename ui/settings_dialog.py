@@ -176,11 +176,18 @@ class SettingsDialog(QDialog):
                 is_limit = key == _LIMIT
                 row = LimitRow(spec, self.writer, self._runner) if is_limit else None
                 self.rows[key] = row or make_row(spec, self.writer)
-                made.append(self.rows[key])
-                if key == "chat.model":
-                    made.append(self._keys)
+                made.append(self._with_key() if key == "chat.model" else self.rows[key])
         extras = {"Vault and index": self._index, "Privacy": self._privacy}
         return [*made, extras[section]] if section in extras else made
+
+    def _with_key(self) -> QWidget:
+        both = QWidget()
+        column = QVBoxLayout(both)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.rows["chat.model"])
+        column.addWidget(self._keys)
+        return both
 
     def _foot(self) -> QHBoxLayout:
         foot = QHBoxLayout()

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from app.durable import write_atomically
+from app.paths import make_private_folder
 
 __all__ = ["WindowState", "load_state", "save_state"]
 
@@ -53,6 +54,7 @@ def load_state(path: Path) -> WindowState:
 def save_state(path: Path, state: WindowState) -> None:
     """Remember the state; a disk that refuses costs no more than the places."""
     try:
+        make_private_folder(path.parent)
         write_atomically(path, json.dumps(asdict(state), indent=1).encode())
     except OSError as error:
         _log.warning("The window's places cannot be kept: %s", error)

@@ -8,33 +8,29 @@ from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QPaintEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QWidget
 
 from app.assistant import Assistant
-from app.errors import ErrorInfo, describe
+from app.errors import describe
 from app.session_store import SessionInfo
 from resources import sample_vault
 from ui.actions import ShortcutsDialog, add_actions
 from ui.chat.composer import Composer
 from ui.chat.transcript import Transcript
 from ui.flow.conversation import Conversation
-from ui.flow.indexing import Indexing
-from ui.flow.notes import Notes
+from ui.flow.librarian import Librarian, Shelves
 from ui.flow.presenter import Presenter, Views
 from ui.kit.columns import Columns
 from ui.middle import Middle
-from ui.notify import Notifier, announce
+from ui.notify import Notifier
 from ui.panels.column import RightColumn
-from ui.panels.index import IndexState
 from ui.panels.rail import Rail
 from ui.panels.sidebar import Sidebar
 from ui.settings_dialog import SettingsDialog
 from ui.state import load_state, save_state
 from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import Theme, tokens
-from vault.notes import Note
 
 __all__ = ["MainWindow"]
 
 _HINT_MESSAGES = 10
-_EMPTY_VAULT = "No notes in this folder yet. Add Markdown files, or choose another folder."
 
 
 class MainWindow(QMainWindow):
@@ -62,12 +58,7 @@ class MainWindow(QMainWindow):
         """Show what the last time left open, and bring its index up to date."""
         self._presenter.load_models()
         self._refresh_chats()
-        if self._assistant.vault is not None:
-            self._on_opened(self._assistant.vault)
-            self._notes.list()
-        elif self._assistant.settings.values.vault_path:
-            self._show_lost(self._assistant.settings.values.vault_path)
-        self._show_settings_problem()
+        self._librarian.begin(self._state.open_folders)
         if self._state.session:
             self._talk.open(self._state.session)
         else:
@@ -76,11 +67,11 @@ class MainWindow(QMainWindow):
 
     def open_folder(self, folder: Path) -> None:
         """Open a folder of notes and index it."""
-        self._notes.open(folder)
+        self._librarian.notes.open(folder)
 
     def open_samples(self) -> None:
         """Open the notes that come with the program."""
-        self._notes.open(sample_vault())
+        self._librarian.notes.open(sample_vault())
 
     def choose_folder(self) -> None:
         """Ask for a folder of notes and open it."""
@@ -91,14 +82,14 @@ class MainWindow(QMainWindow):
 
     def show_note(self, path: str, first: int = 0, last: int = 0) -> None:
         """Open a note beside the conversation, at its lines."""
-        self._notes.show(path, first, last)
+        self._librarian.notes.show(path, first, last)
 
     def open_settings(self, page: str = "") -> None:
         """Show the settings, at a page."""
         if self._settings is None:
             self._settings = SettingsDialog(self._assistant, self._runner, self)
             self._settings.changed.connect(self._on_setting_changed)
-            self._settings.index_requested.connect(self._indexing.start)
+            self._settings.index_requested.connect(self._librarian.indexing.start)
             self._settings.finished.connect(self._on_settings_closed)
         self._settings.set_preview(self._presenter.preview_call())
         self._settings.show_page(page)
@@ -147,10 +138,10 @@ class MainWindow(QMainWindow):
 
     def _make_flows(self) -> None:
         self._talk = Conversation(self._assistant, self._runner, self)
-        self._indexing = Indexing(self._assistant, self._runner, self)
-        self._notes = Notes(self._assistant, self._runner, self)
         views = Views(self._composer, self._transcript, self._column, self._notifier)
         self._presenter = Presenter(self._assistant, self._runner, self._talk, views)
+        shelves = Shelves(self._sidebar, self._rail, self._middle, self._column, self._notifier)
+        self._librarian = Librarian(self._assistant, self._runner, shelves, self)
         self._chats = LatestOnly(self._runner, 0, self)
         self._actions = add_actions(
             self,
@@ -185,22 +176,20 @@ class MainWindow(QMainWindow):
         middle.composer_resized.connect(self._notifier.set_bottom)
         welcome.folder_requested.connect(self.choose_folder)
         welcome.samples_requested.connect(self.open_samples)
-        welcome.again_requested.connect(self._look_again)
         self._columns.changed.connect(self._on_columns_changed)
         self._column.close_requested.connect(self._columns.toggle_right)
-        self._notes.opened.connect(self._on_opened)
-        self._notes.open_failed.connect(self._on_open_failed)
-        self._notes.listed.connect(self._on_listed)
-        self._notes.read.connect(self._on_note_read)
-        self._notes.read_failed.connect(self._on_note_failed)
-        self._indexing.state_changed.connect(self._on_index_state)
-        self._indexing.finished.connect(self._on_indexed)
-        self._talk.index_progressed.connect(self._indexing.show_progress)
+        librarian = self._librarian
+        librarian.opened.connect(self._on_opened)
+        librarian.indexed.connect(self._on_indexed)
+        librarian.note_shown.connect(self._on_note_shown)
+        librarian.offer_changed.connect(self._presenter.set_empty)
+        librarian.folder_requested.connect(self.choose_folder)
+        self._talk.index_progressed.connect(librarian.indexing.show_progress)
         self._talk.session_changed.connect(self._on_session_changed)
         self._talk.loaded.connect(self._on_chat_loaded)
         presenter = self._presenter
         presenter.place_chosen.connect(self.show_note)
-        presenter.link_chosen.connect(self._on_link)
+        presenter.link_chosen.connect(librarian.follow)
         presenter.settings_requested.connect(self.open_settings)
         presenter.folder_requested.connect(self.choose_folder)
         presenter.panel_requested.connect(self._columns.show_right)
@@ -212,14 +201,10 @@ class MainWindow(QMainWindow):
     def _connect_sidebar(self) -> None:
         sidebar, footer, rail = self._sidebar, self._sidebar.footer, self._rail
         sidebar.new_chat_requested.connect(self._new_chat)
-        sidebar.note_chosen.connect(self._on_note_chosen)
         sidebar.chat_chosen.connect(self._open_chat)
         sidebar.folder_requested.connect(self.choose_folder)
         sidebar.samples_requested.connect(self.open_samples)
-        sidebar.index_requested.connect(self._indexing.start)
         footer.settings_requested.connect(self.open_settings)
-        footer.cancel_requested.connect(self._indexing.cancel)
-        footer.continue_requested.connect(self._indexing.start)
         footer.problems_requested.connect(self._show_problems)
         rail.open_requested.connect(self._columns.toggle_sidebar)
         rail.new_chat_requested.connect(self._new_chat)
@@ -250,85 +235,18 @@ class MainWindow(QMainWindow):
         state.open_folders = self._sidebar.notes.open_folders()
         save_state(self._state_path, state)
 
-    def _on_opened(self, folder: Path) -> None:
-        self._middle.welcome.clear_problem()
-        self._middle.clear_notice()
-        self._middle.show_chat(True)
-        self._sidebar.show_vault(folder.name or str(folder), str(folder))
-        self._indexing.forget()
-        self._indexing.start()
+    def _on_opened(self) -> None:
         self._presenter.refresh_preview()
         self._composer.setFocus()
 
-    def _on_open_failed(self, _folder: Path | None, info: ErrorInfo) -> None:
-        announce(self, info.message, is_urgent=True)
-        if self._assistant.vault is None:
-            self._middle.welcome.show_problem(info.message, info.hint or "Nothing was deleted.")
-            return
-        choose = ("Choose a folder", self.choose_folder)
-        dismiss = ("Dismiss", self._middle.clear_notice)
-        self._middle.show_notice("amber", info.message, info.hint or "", choose, dismiss)
-
-    def _show_lost(self, path: str) -> None:
-        message = f"The folder {path} cannot be reached."
-        self._middle.welcome.show_problem(message, "Nothing was deleted.")
-
-    def _look_again(self) -> None:
-        path = self._assistant.settings.values.vault_path
-        if path:
-            self.open_folder(Path(path))
-        else:
-            self._middle.welcome.clear_problem()
-
-    def _show_settings_problem(self) -> None:
-        problems = self._assistant.settings.problems
-        if problems:
-            info = describe(problems[0])
-            dismiss = ("Dismiss", self._middle.clear_notice)
-            self._middle.show_notice("amber", info.message, info.hint or "", dismiss)
-
-    def _on_listed(self, notes: object, questions: object) -> None:
-        self._sidebar.show_notes(self._notes.notes, _EMPTY_VAULT)
-        self._sidebar.notes.open_folders_again(self._state.open_folders)
-        self._state.open_folders = []
-        self._show_empty()
-
-    def _show_empty(self) -> None:
-        library = self._assistant.library
-        indexed = library.indexed_at if library is not None else None
-        count = sum(note.state == "indexed" for note in self._notes.notes)
-        self._presenter.set_empty(count, indexed, self._notes.questions)
-
-    def _on_index_state(self, state: IndexState) -> None:
-        self._sidebar.footer.show_state(state)
-        self._rail.show_state(state)
-
-    def _on_indexed(self, _report: object) -> None:
-        self._notes.list()
+    def _on_indexed(self) -> None:
         self._presenter.refresh_preview()
         if self._settings is not None:
             self._settings.refresh_index()
-        announce(self, self._indexing.state.text)
 
-    def _on_note_chosen(self, path: str) -> None:
-        self.show_note(path)
-
-    def _on_note_read(self, note: Note, first: int, last: int) -> None:
-        self._column.note.show_note(note, first, last)
-        self._sidebar.notes.select(note.path)
-        self._show_note_dock()
-
-    def _on_note_failed(self, path: str, info: ErrorInfo) -> None:
-        self._column.note.show_error(path, info.message, info.hint or "")
-        self._show_note_dock()
-
-    def _show_note_dock(self) -> None:
+    def _on_note_shown(self) -> None:
         self._columns.show_right()
         self._column.show_dock(self._column.note_dock)
-
-    def _on_link(self, name: str) -> None:
-        if not self._notes.follow(name):
-            self._notifier.toast(f"There is no note named {name}.")
 
     def _new_chat(self) -> None:
         self._columns.close_drawer()
@@ -417,10 +335,9 @@ class MainWindow(QMainWindow):
         if key == "ui.theme":
             Theme.current().apply(self._assistant.settings.values.ui_theme)
         elif key == "vault.exclude" and self._assistant.vault is not None:
-            self._notes.open(self._assistant.vault, remember=False)
-        elif key == "vault.path" and self._assistant.vault is not None:
-            self._on_opened(self._assistant.vault)
-            self._notes.list()
+            self._librarian.notes.open(self._assistant.vault, remember=False)
+        elif key == "vault.path":
+            self._librarian.show_opened()
         elif key.startswith("chat."):
             self._presenter.load_models()
         self._presenter.refresh_preview()

@@ -3,12 +3,13 @@
     notes         which folder is open, what is in it, reading one note
     indexing      bringing the index up to date, one run at a time
     conversation  one chat: asking, stopping, what each event means
-    presenter     conversation → transcript, composer, panels
+    presenter     conversation → transcript, composer, context and sources
+    librarian     notes, indexing → sidebar, footer, welcome, note panel
 
-A flow starts tasks and turns what they yield into signals that name what happened. Only the
-presenter knows views.
+A flow starts tasks and turns what they yield into signals that name what happened. Only presenter
+and librarian know views.
 
-May import: `ui.tasks`, `app`, the events and values of `chains`, `context`, `vault`; the presenter
-also `ui.chat` and `ui.panels`.
+May import: `ui.tasks`, `app`, the events and values of `chains`, `context`, `vault`; those two also
+`ui.chat`, `ui.panels`, `ui.middle` and `ui.notify`.
 Holds always: the assistant is called in a task, never in the interface's thread.
 """

@@ -96,7 +96,6 @@ class Notes(QObject):
             return
         self.notes = ()
         self.opened.emit(folder)
-        self.list()
 
     def _on_listed(self, answer: tuple[tuple[NoteState, ...], tuple[str, ...]]) -> None:
         self.notes, self.questions = answer

@@ -134,7 +134,7 @@ class IconButton(QToolButton):
     ) -> None:
         super().__init__()
         self._size, self._icon_px = size, icon_px
-        self.setIcon(icon(icon_name))
+        self.setIcon(icon(icon_name, on="text.primary"))
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.set_name(name, shortcut)
         self._fit()

@@ -24,15 +24,15 @@ def count(number: int) -> str:
 
 
 def percent(fraction: float) -> str:
-    """Return a fraction as a whole percentage, such as `39 %`."""
+    """Return a fraction as a whole percentage, such as `39 %`; `<1 %` for less than one."""
+    if 0 < fraction < 0.01:
+        return f"<1{_SPACE}%"
     return f"{count(round(fraction * 100))}{_SPACE}%"
 
 
 def share(part: int, whole: int) -> str:
     """Return what a layer has of the budget: `25 %`, `<1 %` where it is less, `–` for nothing."""
-    if part <= 0 or whole <= 0:
-        return "–"
-    return percent(part / whole) if part * 100 >= whole else f"<1{_SPACE}%"
+    return "–" if part <= 0 or whole <= 0 else percent(part / whole)
 
 
 def plural(number: int, one: str, many: str = "") -> str:

@@ -97,9 +97,7 @@ class ContextPanel(Pane):
 
     def _show_left_out(self, context: Mapping[str, Any], questions: Mapping[str, str]) -> None:
         rows = left_out_rows(context, questions)
-        turns = sum(dropped["turns"] for dropped in context["dropped"])
-        things = turns + sum(1 for row in rows if not row.below or row.layer != "L4")
-        self._left_out_count.setText(count(things))
+        self._left_out_count.setText(count(sum(row.things for row in rows)))
         self._left_out.show_rows(rows)
         self._left_out_box.setVisible(bool(rows))
 

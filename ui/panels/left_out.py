@@ -31,6 +31,7 @@ class LeftOutRow:
 
     Attributes:
         below: lines under it, such as the questions of the turns.
+        things: how many it is: turns, passages, answers.
     """
 
     layer: str
@@ -38,6 +39,7 @@ class LeftOutRow:
     tokens: int
     reason: str
     below: tuple[str, ...] = ()
+    things: int = 1
 
     @property
     def name(self) -> str:
@@ -135,14 +137,17 @@ def _row(
         what = "oldest turn" if dropped["turns"] == 1 else f"{count(dropped['turns'])} oldest turns"
         asked = tuple(f"“{one_line(questions[entry])}”" for entry in entries if entry in questions)
         what = what.capitalize() if dropped["turns"] == 1 else what
-        return LeftOutRow(dropped["layer"], what, dropped["tokens"], reason, asked)
+        return LeftOutRow(
+            dropped["layer"], what, dropped["tokens"], reason, asked, dropped["turns"]
+        )
     known = [_source(sources[entry]) for entry in entries if entry in sources]
     if dropped["reason"] == "shortened":
         what = plural(max(1, len(entries)), "long answer")
     else:
         what = known[0] if len(known) == 1 else plural(max(1, len(entries)), "passage")
+    below = tuple(known) if len(known) > 1 else ()
     return LeftOutRow(
-        dropped["layer"], what, dropped["tokens"], reason, tuple(known if len(known) > 1 else ())
+        dropped["layer"], what, dropped["tokens"], reason, below, max(1, len(entries))
     )
 
 

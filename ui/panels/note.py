@@ -8,7 +8,6 @@ from PySide6.QtGui import (
     QResizeEvent,
     QTextBlock,
     QTextCursor,
-    QTextFormat,
 )
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QTextEdit, QVBoxLayout, QWidget
 
@@ -160,6 +159,18 @@ class NoteText(QPlainTextEdit):
         if event.type() == QEvent.Type.FontChange and hasattr(self, "_numbers"):
             self._fit_numbers()
 
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Mark the cited lines, wrapped ones whole, under the text."""
+        painter = QPainter(self.viewport())
+        color = Theme.current().color("diff.mark_bg")
+        for number in range(self._first, self._last + 1) if self._first else ():
+            block = self.document().findBlockByNumber(number - self._start)
+            if block.isValid() and block.isVisible():
+                height = round(self.blockBoundingRect(block).height())
+                painter.fillRect(0, self._top(block), self.viewport().width(), height, color)
+        painter.end()
+        super().paintEvent(event)
+
     def paint_numbers(self, event: QPaintEvent) -> None:
         """Draw the numbers of the lines in view."""
         theme, painter = Theme.current(), QPainter(self._numbers)
@@ -236,13 +247,12 @@ class _LineNumbers(QWidget):
 
 
 def _marked(block: QTextBlock) -> QTextEdit.ExtraSelection:
-    theme = Theme.current()
+    """Return the text colour of a marked line; its background is painted by the view."""
     selection = QTextEdit.ExtraSelection()
     selection.cursor = QTextCursor(block)
-    shape = selection.format
-    shape.setBackground(theme.color("diff.mark_bg"))
-    shape.setForeground(theme.color("diff.mark_text"))
-    shape.setProperty(QTextFormat.Property.FullWidthSelection, True)
+    move = QTextCursor.MoveOperation.EndOfBlock
+    selection.cursor.movePosition(move, QTextCursor.MoveMode.KeepAnchor)
+    selection.format.setForeground(Theme.current().color("diff.mark_text"))
     return selection
 
 

@@ -50,6 +50,12 @@ class LimitRow(SettingRow):
         self._field.editingFinished.connect(self._on_finished)
         return self._field
 
+    def _name(self) -> QHBoxLayout:
+        row = super()._name()
+        row.insertWidget(1, label(self.spec.key, "code", "tertiary"))
+        row.insertSpacing(1, 6)
+        return row
+
     def _lay_out(self) -> None:
         super()._lay_out()
         self._slider = QSlider(Qt.Orientation.Horizontal)

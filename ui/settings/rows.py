@@ -22,6 +22,7 @@ from ui.theme import Theme, dress
 
 __all__ = ["NumberField", "SettingRow", "make_row", "parse_number", "range_sentence"]
 
+_EXAMPLES = {"chat.apiBase": "http://127.0.0.1:8080/v1"}
 _SEPARATORS = re.compile(r"[\s,'’_\u00a0\u202f]")
 
 
@@ -79,8 +80,9 @@ class SettingRow(QWidget):
     def _lay_out(self) -> None:
         texts = QVBoxLayout()
         texts.setSpacing(2)
-        texts.addWidget(label(self.spec.label, "ui_strong"))
+        texts.addLayout(self._name())
         texts.addWidget(wrapped(self.spec.help, "caption", "secondary"))
+        texts.addStretch(1)
         row = QHBoxLayout()
         row.setSpacing(8)
         row.addLayout(texts, 1)
@@ -91,6 +93,12 @@ class SettingRow(QWidget):
         column.setSpacing(4)
         column.addLayout(row)
         column.addWidget(self._problem)
+
+    def _name(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.addWidget(label(self.spec.label, "ui_strong"))
+        row.addStretch(1)
+        return row
 
     def _on_reset(self) -> None:
         self._writer.reset(self.spec.key)
@@ -177,6 +185,7 @@ class _TextRow(SettingRow):
     def _make_control(self) -> QWidget:
         field = QLineEdit()
         field.setFixedWidth(Theme.current().px(264))
+        field.setPlaceholderText(_EXAMPLES.get(self.spec.key, ""))
         field.editingFinished.connect(self._on_finished)
         dress(field, "ui", "")
         self._field = field

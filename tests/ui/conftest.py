@@ -1,0 +1,39 @@
+"""The look, a runner that works in place, and a real assistant over a few notes."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QApplication
+
+from app.assistant import Assistant
+from app.paths import Paths
+from app.wiring import build
+from ui.tasks import TaskRunner
+from ui.theme import Theme
+
+
+@pytest.fixture(autouse=True)
+def theme(qapp: QApplication) -> Theme:
+    """The light theme at its normal size, whatever the test before has chosen."""
+    theme = Theme.current()
+    if (theme.mode, theme.scale) != ("light", 1.0) or not qapp.styleSheet():
+        theme.apply("light", 1.0)
+    return theme
+
+
+@pytest.fixture
+def runner(qapp: QApplication) -> Iterator[TaskRunner]:
+    """A runner that does each task inside `start`."""
+    runner = TaskRunner(is_synchronous=True)
+    yield runner
+    runner.close()
+    runner.deleteLater()
+
+
+@pytest.fixture
+def assistant(strata_home: Path) -> Iterator[Assistant]:
+    """The real assistant, without a folder and without a model."""
+    assistant = build(Paths.find())
+    yield assistant
+    assistant.close()

@@ -1,0 +1,144 @@
+"""Colours, type and sizes come from the tokens, and the tokens keep their promises."""
+
+import re
+from pathlib import Path
+
+import pytest
+from PySide6.QtGui import QColor, QFont, QPalette
+from PySide6.QtWidgets import QApplication, QLabel
+
+import ui
+from ui.icons import _glyphs, pixmap
+from ui.theme import Theme, dress, tokens
+
+UI = Path(ui.__file__).parent
+HEX = re.compile(r"#[0-9A-Fa-f]{6}\b|#[0-9A-Fa-f]{8}\b|#[0-9A-Fa-f]{3}\b(?![\w-])")
+MODES = ("light", "dark")
+
+
+def all_colors(mode: str) -> set[str]:
+    groups = tokens()["color"][mode].values()
+    return {value[:7].lower() for members in groups for value in members.values()}
+
+
+def luminance(color: str) -> float:
+    def linear(channel: int) -> float:
+        value = channel / 255
+        return value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
+
+    red, green, blue = (linear(int(color[at : at + 2], 16)) for at in (1, 3, 5))
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(first: str, second: str) -> float:
+    light, dark = sorted((luminance(first), luminance(second)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_every_colour_of_the_style_sheet_is_a_token(mode: str, qapp: QApplication) -> None:
+    Theme.current().apply(mode)  # type: ignore[arg-type]
+    found = {color.lower() for color in HEX.findall(qapp.styleSheet())}
+    assert found
+    assert found <= all_colors(mode)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_every_colour_of_the_palette_is_a_token(mode: str, qapp: QApplication) -> None:
+    Theme.current().apply(mode)  # type: ignore[arg-type]
+    roles = (
+        QPalette.ColorRole.Window,
+        QPalette.ColorRole.WindowText,
+        QPalette.ColorRole.Base,
+        QPalette.ColorRole.Text,
+        QPalette.ColorRole.Button,
+        QPalette.ColorRole.Highlight,
+        QPalette.ColorRole.PlaceholderText,
+        QPalette.ColorRole.Link,
+        QPalette.ColorRole.Mid,
+    )
+    palette = qapp.palette()
+    assert {palette.color(role).name() for role in roles} <= all_colors(mode)
+
+
+def test_no_module_but_the_theme_holds_a_colour() -> None:
+    offenders = [
+        f"{path.relative_to(UI)}: {match}"
+        for path in UI.rglob("*.py")
+        if path.name != "theme.py"
+        for match in HEX.findall(path.read_text("utf-8"))
+    ]
+    assert not offenders
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_every_allowed_pair_has_its_contrast(mode: str) -> None:
+    def value(name: str) -> str:
+        group, _, key = name.partition(".")
+        color: str = tokens()["color"][mode][group][key]
+        return color[:7]
+
+    too_low = [
+        (pair["fg"], pair["bg"])
+        for pair in tokens()["contrast"]
+        if contrast(value(pair["fg"]), value(pair["bg"])) < pair["min"]
+    ]
+    assert not too_low
+
+
+def test_alpha_is_read_from_the_end_of_a_token(theme: Theme) -> None:
+    assert theme.color("bg.scrim") == QColor(0x1C, 0x1D, 0x1F, 0x66)
+
+
+def test_text_grows_with_the_scale_and_hairlines_do_not(qapp: QApplication) -> None:
+    theme = Theme.current()
+    theme.apply("light", 2.0)
+    assert theme.font("body").pixelSize() == 30
+    assert theme.line("body") == 48
+    assert "height: 1px" in qapp.styleSheet()
+
+
+def test_a_dressed_label_follows_the_scale(theme: Theme) -> None:
+    label = QLabel("x")
+    dress(label, "caption")
+    theme.apply("light", 1.5)
+    assert label.font().pixelSize() == 18
+
+
+def test_numbers_have_one_width(theme: Theme) -> None:
+    font = theme.font("ui", numbers=True)
+    assert [tag.toString() for tag in font.featureTags()] == [b"tnum"]
+    assert theme.font("ui").featureTags() == []
+
+
+def test_every_text_font_falls_back_to_cjk_and_arabic(theme: Theme) -> None:
+    for kind in ("ui", "body", "code"):
+        families = theme.font(kind).families()
+        assert "Noto Sans CJK SC" in families
+        assert "Noto Sans Arabic" in families
+    assert theme.font("body").families()[0] == "Inter"
+    assert theme.font("code").families()[0] == "JetBrains Mono"
+
+
+def test_the_weight_of_a_role_can_be_replaced(theme: Theme) -> None:
+    assert theme.font("ui", weight=600).weight() == QFont.Weight.DemiBold
+
+
+def test_an_icon_is_painted_in_the_colour_of_its_token(theme: Theme) -> None:
+    image = pixmap("gear", 24, "danger.text").toImage()
+    opaque = {
+        image.pixelColor(x, y).name()
+        for x in range(24)
+        for y in range(24)
+        if image.pixelColor(x, y).alpha() == 255
+    }
+    assert opaque == {theme.color("danger.text").name()}
+
+
+def test_every_icon_that_is_named_exists() -> None:
+    named = set()
+    for path in UI.rglob("*.py"):
+        text = path.read_text("utf-8")
+        named |= set(re.findall(r"(?:icon|pixmap|IconButton|IconLabel)\(\s*\"([a-z-]+)\"", text))
+    own = {"panel-left", "panel-right", "up-down"}
+    assert named - own <= set(_glyphs())
