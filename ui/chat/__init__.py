@@ -1,1 +1,13 @@
-"""Placeholder."""
+"""The conversation: what is asked, what is answered, and where the next question is written.
+
+    transcript → feed (which messages are widgets) → message (question, answer, error, divider)
+               → scroller (keeps the place), walker (keyboard), empty_state
+    message → page (Markdown as a document) → markdown (Markdown as leaves, no Qt)
+    composer → composer_text, composer_parts
+    transcript, composer → measure (the one column)
+
+May import: PySide6, `ui.theme`, `ui.icons`, `ui.kit`, `ui.notify`, and for their shapes `app`,
+`chains.events`, `chains.citations`, `context.layers`. Must not: call the assistant, know a session.
+Holds always: text that has arrived is drawn within some 33 ms and never twice once it is final;
+the reader's place and selection stay while it grows; nothing in a text is fetched or run.
+"""

@@ -10,15 +10,15 @@ from PySide6.QtGui import QFont, QTextBlockFormat, QTextCharFormat
 from ui.chat.markdown.blocks import Run, Style
 from ui.theme import Theme
 
-__all__ = ["Formats", "has_rtl", "is_rtl"]
+__all__ = ["AT_LEAST", "FIXED", "Formats", "has_rtl", "has_tall_letters", "is_rtl"]
 
 # Scripts whose letters reach further up or down than a line of fixed height leaves room for.
 _TALL = re.compile(
     "[\u0600-\u109f\u1780-\u18af\u1950-\u1cff\ua840-\uabff\ufb50-\ufdff\ufe70-\ufefc\U00011000-\U00011fff]"
 )
 _RTL_LETTER = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
-_FIXED = QTextBlockFormat.LineHeightTypes.FixedHeight.value
-_AT_LEAST = QTextBlockFormat.LineHeightTypes.MinimumHeight.value
+FIXED = QTextBlockFormat.LineHeightTypes.FixedHeight.value
+AT_LEAST = QTextBlockFormat.LineHeightTypes.MinimumHeight.value
 
 
 class Formats:
@@ -75,8 +75,8 @@ class Formats:
     def block(self, role: str, text: str = "", *, top: float = 0) -> QTextBlockFormat:
         """Return a block with the line height of a type role, in the direction of its text."""
         made = QTextBlockFormat()
-        is_tall = _TALL.search(text) is not None
-        made.setLineHeight(self._theme.line(role), _AT_LEAST if is_tall else _FIXED)
+        is_tall = has_tall_letters(text)
+        made.setLineHeight(self._theme.line(role), AT_LEAST if is_tall else FIXED)
         made.setTopMargin(top)
         right_to_left = is_rtl(text)
         made.setLayoutDirection(_RTL if right_to_left else _LTR)
@@ -86,7 +86,7 @@ class Formats:
     def spacer(self, *, top: float = 0, height: float = 1) -> QTextBlockFormat:
         """Return the format of a block that holds no text but stands where Qt wants one."""
         made = QTextBlockFormat()
-        made.setLineHeight(height, _FIXED)
+        made.setLineHeight(height, FIXED)
         made.setTopMargin(top)
         return made
 
@@ -106,6 +106,11 @@ class Formats:
             mono = "code_inline" if role in {"body", "h1", "h2", "h3"} else "code"
             return self._theme.font(mono, weight=weight, italic=italic)
         return self._theme.font(role, weight=weight, italic=italic)
+
+
+def has_tall_letters(text: str) -> bool:
+    """Return whether a line of fixed height would be too low for some of the letters."""
+    return _TALL.search(text) is not None
 
 
 def has_rtl(text: str) -> bool:

@@ -8,6 +8,7 @@ from PySide6.QtCore import QMimeData, QPoint, QRect, QRectF, Qt, QTimer, QUrl, S
 from PySide6.QtGui import (
     QContextMenuEvent,
     QCursor,
+    QGuiApplication,
     QKeyEvent,
     QPainter,
     QPaintEvent,
@@ -23,6 +24,7 @@ from ui.chat.markdown.stream import MarkdownStream
 from ui.chat.page.card import Source
 from ui.chat.page.copy_buttons import CopyButtons
 from ui.chat.page.formats import Formats
+from ui.chat.page.ink import Panel
 from ui.chat.page.painter import InkPainter
 from ui.chat.page.pointing import Pointing
 from ui.chat.page.selection import selected_text
@@ -53,6 +55,7 @@ class MarkdownView(QTextBrowser):
         self._leaves: list[Leaf] = []
         self._stream: MarkdownStream | None = None
         self._is_stale = False
+        self._codes: list[Panel] = []
         self.flushes = 0
         self._begin()
         self._timer = QTimer(self, singleShot=True)
@@ -103,6 +106,11 @@ class MarkdownView(QTextBrowser):
         self._ink.forget()
         self._place_buttons()
         self.viewport().update()
+
+    def copy_last_code(self) -> None:
+        """Put the last block of code on the clipboard, if there is one."""
+        if self._codes:
+            QGuiApplication.clipboard().setText(self._code_text(len(self._codes) - 1))
 
     def refresh(self) -> None:
         """Draw everything again if the theme has changed since it was drawn."""

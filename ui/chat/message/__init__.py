@@ -1,0 +1,11 @@
+"""The parts of a transcript: what was asked, what was answered, and what stands between.
+
+    answer → parts (step line, actions, what could not be verified), page's view
+    user, divider, failure stand alone;  sources makes cards of segments and citations
+    roles tells screen readers what a part is
+
+May import: PySide6, `app.transcript`, `app.errors`, `chains.events` and `chains.citations` for
+their shapes, `ui.theme`, `ui.icons`, `ui.kit`, `ui.chat.page`, `ui.chat.measure`.
+Holds always: foreign text is plain; a part has a name and a role; nothing here knows where a
+transcript scrolls.
+"""

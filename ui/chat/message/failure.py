@@ -1,0 +1,91 @@
+"""An error, where the answer would have stood: what happened, that nothing is lost, what to do."""
+
+import re
+
+from PySide6.QtCore import QRectF, Qt, Signal
+from PySide6.QtGui import QAccessible, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
+
+from app.errors import ErrorInfo
+from ui.chat.message.parts import paint_callout
+from ui.chat.message.roles import Part
+from ui.kit.controls import IconLabel, button, one_line, wrapped
+from ui.theme import Theme
+
+__all__ = ["Failure"]
+
+_SENTENCE = re.compile(r"(?<=[.!?])\s+")
+_NARROW = 560
+_RETRY = ("Try again", "retry")
+_WAYS_OUT = {
+    "context_overflow": ("arrows-in-line-vertical", (("Raise the limit", "raise_limit"),)),
+    "missing_key": ("key", (("Enter a key", "enter_key"), _RETRY)),
+    "rate_limited": ("hourglass-medium", (_RETRY,)),
+    "model_unavailable": ("cloud-slash", (("Choose a model", "choose_model"), _RETRY)),
+    "bad_request": ("prohibit", (("Choose a model", "choose_model"), _RETRY)),
+    "vault_missing": ("folder", (("Choose a folder", "choose_folder"), _RETRY)),
+    "session_missing": ("file-x", ()),
+    "busy": ("lock", (_RETRY,)),
+    "offline": ("wifi-slash", (("Privacy settings", "privacy_settings"), _RETRY)),
+    "storage": ("hard-drives", (_RETRY,)),
+    "not_found": ("file-x", (_RETRY,)),
+    "bad_setting": ("gear", (_RETRY,)),
+    "internal": (
+        "bug",
+        (("Copy details", "copy_details"), ("Open the log", "open_log"), _RETRY),
+    ),
+}
+_OTHER = ("x-circle", (_RETRY,))
+
+
+class Failure(Part):
+    """One failed turn; `chosen` carries the way out, as `retry` or `choose_model`."""
+
+    chosen = Signal(str)
+
+    def __init__(self, info: ErrorInfo, parent: QWidget | None = None) -> None:
+        super().__init__(QAccessible.Role.AlertMessage, parent)
+        icon_name, ways_out = _WAYS_OUT.get(info.code, _OTHER)
+        first, *rest = _SENTENCE.split(one_line(info.message), 1)
+        self.title = wrapped(first.rstrip("."), "ui_strong")
+        detail = " ".join([*rest, one_line(info.hint or "")]).strip()
+        self.detail = wrapped(detail, "caption", "secondary")
+        self.detail.setVisible(bool(detail))
+        self.setAccessibleName(f"{first} {detail}".strip())
+        self.buttons = [self._button(word, way) for word, way in ways_out]
+        self._lay_out(icon_name)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Put the buttons below the words where there is no room beside them."""
+        super().resizeEvent(event)
+        is_narrow = self.width() < Theme.current().px(_NARROW)
+        way = QBoxLayout.Direction.TopToBottom if is_narrow else QBoxLayout.Direction.LeftToRight
+        self._row.setDirection(way)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the soft ground and the bar."""
+        paint_callout(QPainter(self), QRectF(self.rect()), "danger")
+
+    def _lay_out(self, icon_name: str) -> None:
+        texts = QVBoxLayout()
+        texts.setSpacing(2)
+        texts.addWidget(self.title)
+        texts.addWidget(self.detail)
+        said = QHBoxLayout()
+        said.setSpacing(10)
+        said.addWidget(IconLabel(icon_name, "danger.graphic"), 0, Qt.AlignmentFlag.AlignTop)
+        said.addLayout(texts, 1)
+        actions = QHBoxLayout()
+        actions.setSpacing(8)
+        actions.addStretch(1)
+        for made in self.buttons:
+            actions.addWidget(made)
+        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._row.setContentsMargins(14, 10, 12, 10)
+        self._row.setSpacing(12)
+        self._row.addLayout(said, 1)
+        self._row.addLayout(actions)
+
+    def _button(self, word: str, way: str) -> QWidget:
+        role = "" if way == "retry" else "text"
+        return button(word, role, lambda: self.chosen.emit(way))

@@ -1,0 +1,200 @@
+"""What stands below an answer: the present step, then the actions in the same place, and doubts."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QRectF, Qt, QTimer, Signal
+from PySide6.QtGui import QAccessible, QPainter, QPainterPath, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from ui.chat.measure import OUTDENT
+from ui.chat.message.roles import Part
+from ui.icons import paint_icon
+from ui.kit.controls import ElidedLabel, IconButton, IconLabel, button, label, one_line, wrapped
+from ui.kit.figures import count
+from ui.theme import Theme, dress
+
+__all__ = ["ActionsRow", "Doubts", "StepLine", "paint_callout"]
+
+_TURN_MS = 90
+_STEP_DEGREES = 30
+_MOST_DOUBTS = 6
+_ROW = 28
+
+
+class StepLine(Part):
+    """What is being done just now, and for how long."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(QAccessible.Role.StatusBar, parent)
+        self._spinner = _Spinner()
+        self._text = ElidedLabel()
+        dress(self._text, "ui", "secondary")
+        self._seconds = label("", "caption", "tertiary", numbers=True)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(OUTDENT, 0, OUTDENT, 0)
+        row.setSpacing(8)
+        row.addWidget(self._spinner)
+        row.addWidget(self._text)
+        row.addWidget(self._seconds)
+        row.addStretch(1)
+        self._fit()
+
+    @property
+    def text(self) -> str:
+        """The step in words."""
+        return self._text.whole
+
+    def show_step(self, text: str, seconds: float) -> None:
+        """Show a step, and how long it has been going on."""
+        if text != self._text.whole:
+            self._text.set_text(text)
+            self.setAccessibleName(one_line(text))
+        self._seconds.setText(f"{seconds:.1f} s" if seconds >= 0.1 else "")
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow the font scale."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange:
+            self._fit()
+
+    def _fit(self) -> None:
+        self.setFixedHeight(Theme.current().px(_ROW))
+
+
+class ActionsRow(Part):
+    """What can be done with an answer; right, who gave it, where, and how long it took."""
+
+    copy_clicked = Signal()
+    saw_clicked = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(QAccessible.Role.ToolBar, parent)
+        self.setAccessibleName("Answer actions")
+        self.copy = IconButton("copy", "Copy answer", size=24)
+        self.copy.clicked.connect(self._on_copy)
+        self.saw = button("What the model saw", "text", self.saw_clicked.emit)
+        self.about = ElidedLabel()
+        self.about.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        dress(self.about, "caption", "tertiary", numbers=True)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(OUTDENT - 4, 0, OUTDENT, 0)
+        row.setSpacing(6)
+        row.addWidget(self.copy)
+        row.addWidget(self.saw)
+        row.addWidget(self.about, 1)
+        self._fit()
+
+    def show_about(self, model: str, where: str, seconds: float | None) -> None:
+        """Say who answered, such as `qwen3:14b, on this computer · 6.8 s`."""
+        by = f"{model}, {where}" if where else model
+        took = "" if seconds is None else f"{seconds:.1f} s"
+        self.about.set_text(" · ".join(part for part in (by, took) if part))
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow the font scale."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange:
+            self._fit()
+
+    def _on_copy(self) -> None:
+        self.copy_clicked.emit()
+        self.copy.set_icon("check", "success.graphic")
+        QTimer.singleShot(1500, self.copy, lambda: self.copy.set_icon("copy"))
+
+    def _fit(self) -> None:
+        self.setFixedHeight(Theme.current().px(_ROW))
+
+
+class Doubts(Part):
+    """An amber callout with what the sources do not bear out."""
+
+    def __init__(self, sentences: Sequence[str], parent: QWidget | None = None) -> None:
+        super().__init__(QAccessible.Role.Note, parent)
+        title = _title(sentences)
+        self.sentences = tuple(sentences)
+        self.setAccessibleName(f"{title}. {' '.join(self.sentences)}")
+        head = QHBoxLayout()
+        head.setSpacing(8)
+        head.addWidget(IconLabel("warning", "amber.graphic"), 0, Qt.AlignmentFlag.AlignVCenter)
+        head.addWidget(wrapped(title, "h3", "amber"), 1)
+        texts = QVBoxLayout(self)
+        texts.setContentsMargins(12, 10, OUTDENT, 12)
+        texts.setSpacing(4)
+        texts.addLayout(head)
+        for sentence in sentences[:_MOST_DOUBTS]:
+            texts.addLayout(_set_in(wrapped(one_line(sentence), "body")))
+        if len(sentences) > _MOST_DOUBTS:
+            more = f"And {count(len(sentences) - _MOST_DOUBTS)} more, marked in the text."
+            texts.addLayout(_set_in(wrapped(more, "body", "secondary")))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the soft ground and the bar."""
+        paint_callout(QPainter(self), QRectF(self.rect()), "amber")
+
+
+def paint_callout(painter: QPainter, rect: QRectF, tone: str) -> None:
+    """Draw a callout's ground with the bar at its left."""
+    theme = Theme.current()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    shape = QPainterPath()
+    shape.addRoundedRect(rect, theme.radius("lg"), theme.radius("lg"))
+    painter.setClipPath(shape)
+    painter.fillRect(rect, theme.color(f"{tone}.soft"))
+    width = float(theme.value("border.callout_bar"))
+    painter.fillRect(
+        QRectF(rect.left(), rect.top(), width, rect.height()), theme.color(f"{tone}.graphic")
+    )
+
+
+def _set_in(widget: QWidget) -> QHBoxLayout:
+    row = QHBoxLayout()
+    row.setContentsMargins(Theme.current().px(24), 0, 0, 0)
+    row.addWidget(widget)
+    return row
+
+
+def _title(sentences: Sequence[str]) -> str:
+    numbers = [sentence for sentence in sentences if sentence.startswith("[")]
+    quotations = len(sentences) - len(numbers)
+    if not quotations:
+        return "One number has no source" if len(numbers) == 1 else "Some numbers have no source"
+    if quotations == 1:
+        return "One quotation could not be found"
+    return f"{count(quotations)} quotations could not be found"
+
+
+class _Spinner(QWidget):
+    """A turning mark; without motion a dot that stays."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._angle = 0
+        self._timer = QTimer(self, interval=_TURN_MS)
+        self._timer.timeout.connect(self._turn)
+        side = Theme.current().px(14)
+        self.setFixedSize(side, side)
+
+    def showEvent(self, event: QEvent) -> None:
+        if Theme.current().duration("base"):
+            self._timer.start()
+
+    def hideEvent(self, event: QEvent) -> None:
+        self._timer.stop()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if not self._timer.isActive():
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(Theme.current().color("accent.base"))
+            painter.drawEllipse(QRectF(self.rect()).center(), 3, 3)
+            return
+        center = QRectF(self.rect()).center()
+        painter.translate(center)
+        painter.rotate(self._angle)
+        painter.translate(-center)
+        paint_icon(painter, self.rect(), "spinner", "accent.base")
+
+    def _turn(self) -> None:
+        self._angle = (self._angle + _STEP_DEGREES) % 360
+        self.update()

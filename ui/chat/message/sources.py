@@ -1,0 +1,81 @@
+"""What the numbers of an answer stand for, from its segments and from what was checked."""
+
+from collections.abc import Iterable, Sequence
+
+from chains.citations import Citation, Unverified
+from context.layers import Segment
+from ui.chat.page.card import Source
+
+__all__ = ["doubts_of", "sources_of"]
+
+
+def sources_of(
+    segments: Sequence[Segment],
+    citations: Iterable[Citation] = (),
+    unverified: Iterable[Unverified] = (),
+) -> dict[int, Source]:
+    """Return a source for every number, also for those in doubt.
+
+    Args:
+        segments: the passages that were sent; those without a number cannot be cited.
+        citations: what was found of the answer; none while it arrives.
+        unverified: what was not.
+    """
+    verified: dict[int, Citation] = {}
+    for citation in citations:
+        known = verified.get(citation.n)
+        if known is None or (citation.verified and not known.verified):
+            verified[citation.n] = citation
+    found = {
+        segment.number: _source(segment, verified.get(segment.number))
+        for segment in segments
+        if segment.number is not None
+    }
+    for claim in unverified:
+        if claim.n is not None:
+            _doubt(found, claim, claim.n)
+    return found
+
+
+def doubts_of(unverified: Iterable[Unverified], sources: dict[int, Source]) -> list[str]:
+    """Return a sentence for each claim that the sources do not bear out."""
+    return [_sentence(claim, sources) for claim in unverified]
+
+
+def _source(segment: Segment, citation: Citation | None) -> Source:
+    is_verified = citation is not None and citation.verified
+    return Source(
+        segment.number or 0,
+        _title(segment),
+        segment.source,
+        citation.lines if citation is not None and citation.lines else segment.lines,
+        segment.raw_content,
+        is_verified,
+    )
+
+
+def _title(segment: Segment) -> str:
+    name = segment.title or segment.source.rsplit("/", 1)[-1].removesuffix(".md")
+    last = segment.heading[-1] if segment.heading else ""
+    return f"{name} — {last}" if last and last != name else name
+
+
+def _doubt(found: dict[int, Source], claim: Unverified, number: int) -> None:
+    known = found.get(number)
+    sentence = _sentence(claim, found)
+    if known is None:
+        found[number] = Source(number, f"[{number}]", "", None, "", doubt=sentence)
+    elif not known.is_verified:
+        found[number] = Source(
+            number, known.title, known.path, known.lines, known.passage, doubt=sentence
+        )
+
+
+def _sentence(claim: Unverified, sources: dict[int, Source]) -> str:
+    known = sources.get(claim.n) if claim.n is not None else None
+    if claim.n is not None and (known is None or not known.path):
+        return f"[{claim.n}] has no source."
+    if claim.quote is None:
+        return claim.reason
+    note = known.path.rsplit("/", 1)[-1] if known else "any note"
+    return f"“{claim.quote}” is not in {note} as it was sent. Open the note to check."
