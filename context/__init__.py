@@ -1,7 +1,7 @@
 """What the model sees, decided here and nowhere else.
 
 One request runs through `pipeline.prepare` from top to bottom: the entries of a chat become turns
-(`replay`), the turn's own context becomes a tail (`turn_context`), both are measured (`draft`,
+(`replay`, `conversation`), the turn's own context becomes a tail (`turn_context`), both are measured (`draft`,
 `tokens`), the guard leaves out what the budget has no room for (`guard`, `history`), the result is
 compared with the previous request (`cache`) and told of (`report`, `markdown`). What comes out is a
 `PreparedRequest`, the only thing that a model is called with.
@@ -12,6 +12,9 @@ compared with the previous request (`cache`) and told of (`report`, `markdown`).
 
 A request is made of layers, in the order of the wire: T tools, L1 instructions, L4 history, L2
 carried over, L3 this turn's context, E notes, L5 what the user typed, W work in progress.
+
+Beside the pipeline stand pure functions over messages and envelopes that can be used on their own:
+`trimming`, `patches`, `carry_forward`, `cleaner`, `offload`, `compaction`, `prompt`.
 
 May import: the standard library. Must not: app, chains, vault, ui, resources, any third party.
 

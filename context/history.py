@@ -10,7 +10,6 @@ from typing import Final
 
 from context.draft import MeasuredTurn
 from context.entries import DropEntry, Entry
-from context.replay import Turn
 
 CUT_TO: Final = 0.75
 
@@ -62,18 +61,22 @@ def fit_without_guarantee(turns: Sequence[MeasuredTurn], room_tokens: int) -> Fi
     return FittedTurns(tuple(turns[cut:]), tuple(turns[:cut]))
 
 
-def resting_cut(path: Sequence[Entry], turns: Sequence[Turn], budget: int) -> int:
+def resting_cut(path: Sequence[Entry], turns: Sequence[MeasuredTurn], budget: int) -> int:
     """Return how many of the oldest turns the drops of this path leave out.
 
     A drop binds every budget up to the one that it was made under. A larger budget begins a new
     epoch, in which what was left out may come back.
     """
-    drops = [entry for entry in path if isinstance(entry, DropEntry)]
-    if not drops:
+    drops = (entry for entry in path if isinstance(entry, DropEntry))
+    binding = {
+        drop.up_to_entry_id for drop in drops if drop.budget is None or drop.budget >= budget
+    }
+    if not binding:
         return 0
-    positions = {entry: at for at, turn in enumerate(turns) for entry in turn.entry_ids}
-    binding = (drop for drop in drops if drop.budget is None or drop.budget >= budget)
-    return max((positions.get(drop.up_to_entry_id, 0) for drop in binding), default=0)
+    for at in range(len(turns) - 1, -1, -1):
+        if not binding.isdisjoint(turns[at].turn.entry_ids):
+            return at
+    return 0
 
 
 def _guaranteed(turns: Sequence[MeasuredTurn]) -> int:

@@ -10,6 +10,7 @@ from typing import Final, Literal
 
 from context.budget import budget_tokens, output_reserve, window
 from context.cache import Continuation, continuation
+from context.conversation import read_path
 from context.draft import Draft, MeasuredTurn, Tail, preamble
 from context.entries import DropEntry, Entry
 from context.envelope import ContextEnvelope, Messages, RequestMeta, System, SystemPart
@@ -28,7 +29,6 @@ from context.guard import (
 from context.history import resting_cut
 from context.layers import Layer, Segment
 from context.messages import ToolDefinition
-from context.replay import Turn, turns
 from context.report import ContextReport, LayerUse, LeftOut, Room, SegmentUse, When
 from context.tokens import TokenCounter, count_segment, factor_for
 from context.turn_context import fit_passages, standing_tail
@@ -131,30 +131,20 @@ def _room(inputs: PrepareInputs, counter: TokenCounter) -> Room:
 
 
 def _base(inputs: PrepareInputs, counter: TokenCounter, budget: int) -> _Base:
-    *earlier, current = _turns(inputs)
-    question = current.user
-    assert question is not None
-    fitted = fit_passages(Tail(current.segments, question.message, counter), budget)
-    cut = resting_cut(inputs.path, earlier, budget)
-    measured = [MeasuredTurn.measure(turn, turn.messages, counter) for turn in earlier]
+    read = read_path(inputs.path, counter)
+    current = read.current
+    if current is None or current.user is None or current.answers or current.turn_id != inputs.turn:
+        raise BadInputs(f"The path does not end with the open question of turn {inputs.turn}.")
+    fitted = fit_passages(Tail(current.segments, current.user.message, counter), budget)
     before = preamble(System(inputs.system), inputs.tools, counter)
+    cut = resting_cut(inputs.path, read.earlier, budget)
     return _Base(
-        draft=Draft(before, tuple(measured[cut:]), fitted.tail),
-        standing_tail=standing_tail(fitted.tail, earlier, budget),
-        resting=tuple(measured[:cut]),
+        draft=Draft(before, read.earlier[cut:], fitted.tail),
+        standing_tail=standing_tail(fitted.tail, read.earlier, budget),
+        resting=read.earlier[:cut],
         found=current.segments,
         unfit=fitted.dropped,
     )
-
-
-def _turns(inputs: PrepareInputs) -> tuple[Turn, ...]:
-    found = turns(inputs.path)
-    last = found[-1] if found else None
-    if last is None or last.user is None or last.answers or last.turn_id != inputs.turn:
-        raise BadInputs(
-            f"The path does not end with the unanswered question of turn {inputs.turn}."
-        )
-    return found
 
 
 def _envelope(inputs: PrepareInputs, room: Room, draft: Draft) -> ContextEnvelope:

@@ -125,10 +125,10 @@ def turns(path: Iterable[Entry]) -> tuple[Turn, ...]:
         elif isinstance(entry, MessageEntry):
             if entry.message.role == "user" or not gathered:
                 gathered.append(_begin(entry, waiting))
-                waiting = None
             else:
                 gathered[-1].answers.append(entry)
                 gathered[-1].entry_ids.append(entry.id)
+            waiting = None
     return tuple(turn.finish() for turn in gathered)
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Final
 
-from context.draft import Tail
+from context.draft import MeasuredTurn, Tail
 from context.layers import Layer, Segment
 from context.replay import Turn
 from context.tokens import count_segment
@@ -45,7 +45,7 @@ def fit_passages(tail: Tail, budget: int) -> FittedTail:
     return FittedTail(replace(tail, segments=segments), tuple(passages[kept:]))
 
 
-def standing_tail(tail: Tail, earlier: Sequence[Turn], budget: int) -> int:
+def standing_tail(tail: Tail, earlier: Sequence[MeasuredTurn], budget: int) -> int:
     """Return what the history has to leave free for tails, for more than this request.
 
     That is the tail itself, but at most a quarter of the budget, so that one large question does
@@ -56,7 +56,7 @@ def standing_tail(tail: Tail, earlier: Sequence[Turn], budget: int) -> int:
         return tail.total
     before = earlier[-(STANDING_TURNS - 1) :]
     running = len(before) == STANDING_TURNS - 1 and all(
-        _tail_of(turn, tail) > most for turn in before
+        _tail_of(turn.turn, tail) > most for turn in before
     )
     return tail.total if running else most
 

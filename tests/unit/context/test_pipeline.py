@@ -262,7 +262,7 @@ def test_a_path_that_does_not_end_with_this_question_is_refused(spoil):
         inputs = replace(inputs, turn="t99")
     else:
         inputs = replace(inputs, path=inputs.path[:1])
-    with pytest.raises(BadInputs, match="does not end with"):
+    with pytest.raises(BadInputs, match="does not end with the open question"):
         chat.prepare(inputs)
 
 

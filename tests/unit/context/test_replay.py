@@ -107,6 +107,12 @@ def test_segments_of_another_turn_are_not_taken_over():
     assert turn.entry_ids == ("a",)
 
 
+def test_segments_stand_right_before_their_question():
+    segments = SegmentsEntry("s", "a", TIME, "t1", (passage(1, "a"),))
+    path = [entry("a", None), segments, entry("b", "s", "assistant"), entry("c", "b", turn="t1")]
+    assert turns(path)[1].segments == ()
+
+
 def test_a_turn_that_was_not_answered_ends_as_interrupted():
     (turn,) = turns([entry("a", None)])
     question, marker = turn.messages

@@ -3,7 +3,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from context.draft import Tail
+from context.draft import MeasuredTurn, Tail
 from context.layers import Layer
 from context.messages import Message
 from context.replay import turns
@@ -16,6 +16,10 @@ COUNTER = ByteEstimator()
 
 def tail(*segments, question="Why?"):
     return Tail(segments, Message("user", question), COUNTER)
+
+
+def earlier(chat):
+    return [MeasuredTurn.measure(turn, turn.messages, COUNTER) for turn in turns(chat.path)]
 
 
 def chars(tokens):
@@ -82,15 +86,15 @@ def test_a_tail_that_was_large_for_four_turns_running_stands_in_full():
     for _ in range(3):
         chat.ask(chars(500))
     found = tail(question=chars(600))
-    assert standing_tail(found, turns(chat.path)[-2:], 1_000) == 250
-    assert standing_tail(found, turns(chat.path), 1_000) == found.total
+    assert standing_tail(found, earlier(chat)[-2:], 1_000) == 250
+    assert standing_tail(found, earlier(chat), 1_000) == found.total
 
 
 def test_one_small_turn_between_begins_the_count_anew():
     chat = Chat(threshold=100_000)
     for question in (chars(500), "short", chars(500)):
         chat.ask(question)
-    assert standing_tail(tail(question=chars(500)), turns(chat.path), 1_000) == 250
+    assert standing_tail(tail(question=chars(500)), earlier(chat), 1_000) == 250
 
 
 def test_what_was_sent_along_counts_to_the_tails_of_earlier_turns():
@@ -98,4 +102,4 @@ def test_what_was_sent_along_counts_to_the_tails_of_earlier_turns():
     for _ in range(3):
         chat.ask("short", segments=[passage(1, chars(500))])
     found = tail(question=chars(600))
-    assert standing_tail(found, turns(chat.path), 1_000) == found.total
+    assert standing_tail(found, earlier(chat), 1_000) == found.total
