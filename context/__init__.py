@@ -1,10 +1,10 @@
 """What the model sees, decided here and nowhere else.
 
 One request runs through `pipeline.prepare` from top to bottom: the entries of a chat become turns
-(`replay`, `conversation`), the turn's own context becomes a tail (`turn_context`), both are measured (`draft`,
-`tokens`), the guard leaves out what the budget has no room for (`guard`, `history`), the result is
-compared with the previous request (`cache`) and told of (`report`, `markdown`). What comes out is a
-`PreparedRequest`, the only thing that a model is called with.
+(`replay`, `conversation`), the turn's own context becomes a tail (`turn_context`), both are
+measured (`draft`, `tokens`), the guard leaves out what the budget has no room for (`guard`,
+`history`), the result is compared with the previous request (`cache`) and told of (`report`,
+`markdown`). What comes out is a `PreparedRequest`, the only thing that a model is called with.
 
     log entries ─ replay ─┐
     instructions, tools ──┼─ Draft ─ guard.enforce ─ seal ─ PreparedRequest(envelope, report)
