@@ -15,7 +15,7 @@ from ui.actions import ShortcutsDialog, add_actions
 from ui.chat.composer import Composer
 from ui.chat.transcript import Transcript
 from ui.flow.conversation import Conversation
-from ui.flow.librarian import Librarian, Shelves
+from ui.flow.librarian import Librarian, Shelves, folder_name
 from ui.flow.presenter import Presenter, Views
 from ui.kit.columns import Columns
 from ui.middle import Middle
@@ -221,7 +221,7 @@ class MainWindow(QMainWindow):
         self._composer.set_hint_visible(state.sent < _HINT_MESSAGES)
         self._middle.show_chat(self._assistant.vault is not None)
         vault = self._assistant.vault
-        self._sidebar.show_vault(vault.name if vault else "", str(vault or ""))
+        self._sidebar.show_vault(folder_name(vault) if vault else "", str(vault or ""))
 
     def _remember(self) -> None:
         state = self._state

@@ -116,8 +116,9 @@ class Conversation(QObject):
             (task.finished, self._on_finished),
         ):
             signal.connect(slot)
-        self._step = ""
+        self._step = "Searching…" if mode == "vault" else "Writing…"
         self.turn_begun.emit(turn)
+        self._on_tick()
         self._ticker.start()
         task.start()
 

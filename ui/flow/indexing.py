@@ -20,11 +20,13 @@ _log = logging.getLogger(__name__)
 class Indexing(QObject):
     """Runs one index update at a time.
 
-    `state_changed` carries an `IndexState`; `finished` the report, after the notes on the disk and
+    `state_changed` carries an `IndexState`; `phase_changed` the new phase of a run, at which the
+    list of notes may have grown; `finished` the report, after the notes on the disk and
     in the index agree as far as the run came.
     """
 
     state_changed = Signal(object)
+    phase_changed = Signal(str)
     finished = Signal(object)
 
     def __init__(self, assistant: Assistant, runner: TaskRunner, parent: QObject) -> None:
@@ -33,6 +35,7 @@ class Indexing(QObject):
         self._runner = runner
         self._task: Task | None = None
         self._is_wanted_again = False
+        self._phase = ""
         self.state = IndexState()
 
     @property
@@ -65,6 +68,9 @@ class Indexing(QObject):
 
     def show_progress(self, progress: IndexProgress) -> None:
         """Show how far a run has come, also one that a question began."""
+        if progress.phase != self._phase:
+            self._phase = progress.phase
+            self.phase_changed.emit(progress.phase)
         if progress.phase == "done":
             return
         done, total = progress.done, progress.total

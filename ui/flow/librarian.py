@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.assistant import Assistant
 from app.errors import ErrorInfo, describe
+from resources import sample_vault
 from ui.flow.indexing import Indexing
 from ui.flow.notes import Notes
 from ui.middle import Middle
@@ -19,7 +20,7 @@ from ui.panels.sidebar import Sidebar
 from ui.tasks import TaskRunner
 from vault.notes import Note
 
-__all__ = ["Librarian", "Shelves"]
+__all__ = ["Librarian", "Shelves", "folder_name"]
 
 _EMPTY = "No notes in this folder yet. Add Markdown files, or choose another folder."
 
@@ -79,7 +80,7 @@ class Librarian(QObject):
         self._views.middle.welcome.clear_problem()
         self._views.middle.clear_notice()
         self._views.middle.show_chat(True)
-        self._views.sidebar.show_vault(folder.name or str(folder), str(folder))
+        self._views.sidebar.show_vault(folder_name(folder), str(folder))
         self._views.column.note.clear()
         self.indexing.forget()
         self.indexing.start()
@@ -106,6 +107,7 @@ class Librarian(QObject):
         self.notes.read.connect(self._on_read)
         self.notes.read_failed.connect(self._on_read_failed)
         self.indexing.state_changed.connect(self._on_state)
+        self.indexing.phase_changed.connect(self.notes.list)
         self.indexing.finished.connect(self._on_indexed)
         sidebar, footer = self._views.sidebar, self._views.sidebar.footer
         sidebar.note_chosen.connect(self.notes.show)
@@ -159,3 +161,8 @@ class Librarian(QObject):
     def _on_read_failed(self, path: str, info: ErrorInfo) -> None:
         self._views.column.note.show_error(path, info.message, info.hint or "")
         self.note_shown.emit()
+
+
+def folder_name(folder: Path) -> str:
+    """Return what a folder of notes is called."""
+    return "Sample notes" if folder == sample_vault().resolve() else folder.name or str(folder)

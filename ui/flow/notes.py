@@ -15,7 +15,9 @@ from vault.store import NoteState
 __all__ = ["Notes", "find_note", "heading_line", "suggested_questions"]
 
 _QUESTIONS = "Questions worth asking.md"
-_ITEM = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+(?P<text>\S.{8,110}\?)\s*$", re.MULTILINE)
+_ITEM = re.compile(
+    r"^\s*(?:[-*+]|\d+[.)]|\|)\s+(?P<text>\S[^|\n]{8,110}\?)\s*(?:\||$)", re.MULTILINE
+)
 
 
 class Notes(QObject):

@@ -37,6 +37,12 @@ class Header(Pane):
         self.row = QHBoxLayout(self)
         self.row.setContentsMargins(16, 0, 8, 1)
         self.row.setSpacing(Theme.current().space(2))
+        self.is_folded = False
+        self._fit()
+
+    def set_folded(self, is_folded: bool) -> None:
+        """Take no room at all, or the usual height again."""
+        self.is_folded = is_folded
         self._fit()
 
     def changeEvent(self, event: QEvent) -> None:
@@ -57,7 +63,7 @@ class Header(Pane):
 
     def _fit(self) -> None:
         theme = Theme.current()
-        self.setFixedHeight(theme.px(theme.value("layout.header")))
+        self.setFixedHeight(0 if self.is_folded else theme.px(theme.value("layout.header")))
 
 
 class Hairline(QFrame):

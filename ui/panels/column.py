@@ -36,15 +36,18 @@ class RightColumn(QMainWindow):
         self.context = ContextPanel()
         self.sources = SourcesPanel()
         self.note = NotePanel()
-        self.context_dock = _Dock("Context", "context", self.context, self.context.switch)
-        self.sources_dock = _Dock("Sources", "sources", self.sources)
-        self.note_dock = _Dock("Note", "note", self.note)
+        context_head = _head("Context", self.context.switch)
+        self.context_dock = _Dock("Context", self.context, context_head)
+        self.sources_dock = _Dock("Sources", self.sources, _head("Sources"))
+        self.note_dock = _Dock("Note", self.note, self.note.head)
         for dock in self.docks():
             dock.visibilityChanged.connect(self._on_visibility_changed)
+            dock.dockLocationChanged.connect(self._fit_heads)
+            dock.topLevelChanged.connect(self._fit_heads)
         self.note.closed.connect(self.note_dock.close)
         self.reset()
 
-    def docks(self) -> tuple[QDockWidget, ...]:
+    def docks(self) -> "tuple[_Dock, ...]":
         """Return all docks, the upper one first."""
         return (self.context_dock, self.sources_dock, self.note_dock)
 
@@ -79,23 +82,41 @@ class RightColumn(QMainWindow):
         return QSize(theme.px(theme.value("layout.right.default")), 600)
 
     def _on_visibility_changed(self) -> None:
+        self._fit_heads()
         if self.isVisible() and all(dock.isHidden() for dock in self.docks()):
             self.close_requested.emit()
+
+    def _fit_heads(self) -> None:
+        """Leave out a header that would only repeat the tab above it."""
+        for dock in (self.context_dock, self.sources_dock):
+            beside = self.tabifiedDockWidgets(dock)
+            dock.set_head_shown(not any(not other.isHidden() for other in beside))
 
 
 class _Dock(QDockWidget):
     """A panel with a header like that of the columns."""
 
-    def __init__(self, title: str, name: str, panel: QWidget, extra: QWidget | None = None) -> None:
+    def __init__(self, title: str, panel: QWidget, head: Header) -> None:
         super().__init__(title)
-        self.setObjectName(name)
+        self.setObjectName(title.lower())
         self.setWidget(panel)
-        header = Header("panel")
-        header.row.addWidget(label(title, "ui_strong"))
-        if extra is not None:
-            header.row.addWidget(extra)
-        header.row.addStretch(1)
-        close = IconButton("x", f"Close {title.lower()}")
-        close.clicked.connect(self.close)
-        header.row.addWidget(close)
-        self.setTitleBarWidget(header)
+        self.setTitleBarWidget(head)
+        self._head = head
+        for button in head.findChildren(IconButton):
+            button.clicked.connect(self.close)
+
+    def set_head_shown(self, is_shown: bool) -> None:
+        """Show the header, or let the tab stand for it."""
+        if self._head.is_folded == is_shown:
+            self._head.set_folded(not is_shown)
+            self.setTitleBarWidget(self._head)
+
+
+def _head(title: str, extra: QWidget | None = None) -> Header:
+    head = Header("panel")
+    head.row.addWidget(label(title, "ui_strong"))
+    if extra is not None:
+        head.row.addWidget(extra)
+    head.row.addStretch(1)
+    head.row.addWidget(IconButton("x", f"Close {title.lower()}"))
+    return head

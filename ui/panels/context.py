@@ -36,8 +36,8 @@ class ContextPanel(Pane):
         super().__init__("panel", parent)
         self.which = "next"
         self.switch = MenuButton("Which request is shown")
-        self._used = label("0", "h1", numbers=True)
-        self._of = label("of 0 tokens", "ui", "secondary", numbers=True)
+        self._used = label("…", "h1", numbers=True)
+        self._of = label("tokens", "ui", "secondary", numbers=True)
         self._percent = label("", "ui_strong", numbers=True)
         self._bar = ContextBar()
         self._window = wrapped("", "caption", "secondary")
@@ -124,8 +124,9 @@ class ContextPanel(Pane):
         column.addWidget(self._rows)
         self._left_out_box = self._left_out_section()
         self._reuse_box = self._reuse_section()
-        column.addWidget(self._left_out_box)
-        column.addWidget(self._reuse_box)
+        for box in (self._left_out_box, self._reuse_box):
+            box.hide()
+            column.addWidget(box)
         column.addStretch(1)
         scroll = QScrollArea(self)
         scroll.setWidgetResizable(True)

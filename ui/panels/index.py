@@ -72,6 +72,8 @@ class IndexFooter(Pane):
         self._more = wrapped("", "caption", "secondary")
         self._act = button("", "link")
         self._act.clicked.connect(self._on_act)
+        self._progress = ElidedLabel()
+        dress(self._progress, "caption", "primary", numbers=True)
         self.cancel = IconButton("x", "Stop reading the notes", size=24, icon_px=14)
         self.cancel.clicked.connect(self.cancel_requested)
         self.settings = IconButton("gear", "Settings", "Ctrl+,", size=28)
@@ -82,16 +84,20 @@ class IndexFooter(Pane):
     def show_state(self, state: IndexState) -> None:
         """Say how the index stands."""
         self.state = state
-        self._line.set_text(state.text, _TIPS.get(state.kind, ""))
-        self._icon.set_icon(*state.icon)
+        is_running = state.kind == "running"
         is_long = state.kind in {"stopped", "failed"} or bool(state.failed)
-        self._more.setVisible(is_long)
-        self._line.setVisible(not is_long)
-        self._more.setText(state.text)
+        rest = "You need not wait for this." if is_running else state.text
+        tip = f"{plural(state.total, 'passage')} are new or changed." if state.total else ""
+        self._progress.set_text(state.text, tip)
+        self._run.setVisible(is_running)
+        self._line.set_text(rest)
+        self._line.setVisible(is_running or not is_long)
+        self._more.setText(rest)
+        self._more.setVisible(is_long and not is_running)
+        self._icon.set_icon(*state.icon)
         word = _ACTS.get("problems" if state.kind == "done" and state.failed else state.kind, "")
         self._act.setText(word)
         self._act.setVisible(bool(word))
-        self.cancel.setVisible(state.kind == "running")
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -105,22 +111,33 @@ class IndexFooter(Pane):
         """Follow the font scale."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.StyleChange:
-            self.setMinimumHeight(Theme.current().px(38))
+            self._rest.setMinimumHeight(Theme.current().px(38))
 
     def _lay_out(self) -> None:
+        self._run = QWidget()
+        run = QHBoxLayout(self._run)
+        run.setContentsMargins(16, 6, 10, 0)
+        run.setSpacing(4)
+        run.addWidget(self._progress, 1)
+        run.addWidget(self.cancel)
         texts = QVBoxLayout()
         texts.setSpacing(0)
         texts.addWidget(self._line)
         texts.addWidget(self._more)
         texts.addWidget(self._act, 0, Qt.AlignmentFlag.AlignLeft)
-        row = QHBoxLayout(self)
+        self._rest = QWidget()
+        row = QHBoxLayout(self._rest)
         row.setContentsMargins(16, 5, 8, 5)
         row.setSpacing(8)
         row.addWidget(self._icon)
         row.addLayout(texts, 1)
-        row.addWidget(self.cancel)
         row.addWidget(self.settings)
-        self.setMinimumHeight(Theme.current().px(38))
+        self._rest.setMinimumHeight(Theme.current().px(38))
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self._run)
+        column.addWidget(self._rest)
 
     def _on_act(self) -> None:
         if self.state.kind == "done":
@@ -129,7 +146,6 @@ class IndexFooter(Pane):
             self.continue_requested.emit()
 
 
-_TIPS = {"running": "You need not wait for this."}
 _ACTS = {"problems": "Show them", "stopped": "Continue", "failed": "Look again"}
 _ICONS = {
     "none": ("books", "text.tertiary"),

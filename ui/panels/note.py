@@ -9,11 +9,11 @@ from PySide6.QtGui import (
     QTextBlock,
     QTextCursor,
 )
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QTextEdit, QVBoxLayout, QWidget
 
 from ui.kit.controls import ElidedLabel, IconButton, label, wrapped
 from ui.kit.figures import count
-from ui.kit.surfaces import Hairline, Notice, Pane
+from ui.kit.surfaces import Header, Notice, Pane
 from ui.panels.note_colors import MarkdownColors
 from ui.theme import Theme, dress
 from vault.notes import Note
@@ -25,14 +25,17 @@ _MOST_CHARS = 400_000
 
 
 class NotePanel(Pane):
-    """Title, path, and the text; `closed` is emitted by its button."""
+    """The text of a note; its title and path stand in `head`, which the dock puts on top.
+
+    `closed` is emitted by the button there.
+    """
 
     closed = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("panel", parent)
         self.path = ""
-        self._title = ElidedLabel("")
+        self._title = ElidedLabel("Note")
         self._place = ElidedLabel("", Qt.TextElideMode.ElideMiddle)
         dress(self._title, "ui_strong")
         dress(self._place, "caption", "secondary")
@@ -78,6 +81,7 @@ class NotePanel(Pane):
     def clear(self) -> None:
         """Show no note."""
         self.path = ""
+        self._title.set_text("Note")
         self.text.show_text("", 1, 0, 0)
         self._notice.hide()
         self._cut.hide()
@@ -85,25 +89,24 @@ class NotePanel(Pane):
 
     def _set_visible(self, *, is_empty: bool) -> None:
         self._empty.setVisible(is_empty)
-        self._head.setVisible(not is_empty)
+        self._place.setVisible(not is_empty)
         self.text.setVisible(not is_empty)
 
     def _lay_out(self) -> None:
-        self._head = QWidget()
+        self.head = Header("panel")
         texts = QVBoxLayout()
-        texts.setSpacing(1)
+        texts.setSpacing(0)
+        texts.setContentsMargins(0, 2, 0, 2)
         texts.addWidget(self._title)
         texts.addWidget(self._place)
         close = IconButton("x", "Close the note")
         close.clicked.connect(self.closed)
-        row = QHBoxLayout(self._head)
-        row.setContentsMargins(16, 8, 8, 8)
-        row.addLayout(texts, 1)
-        row.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
+        self.head.row.addLayout(texts, 1)
+        self.head.row.addWidget(close)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        for widget in (self._head, self._notice, self._empty, Hairline(), self._cut):
+        for widget in (self._notice, self._empty, self._cut):
             column.addWidget(widget)
         column.addWidget(self.text, 1)
         column.addStretch(0)
@@ -185,7 +188,9 @@ class NoteText(QPlainTextEdit):
             is_marked = self._first <= number <= self._last
             painter.setPen(theme.color("text.primary" if is_marked else "text.tertiary"))
             height = QFontMetrics(self.font()).height()
-            painter.drawText(QRect(0, top, width, height), Qt.AlignmentFlag.AlignRight, str(number))
+            place = QRect(0, top, width, height)
+            right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+            painter.drawText(place, right, str(number))
             block = block.next()
 
     def numbers_width(self) -> int:
