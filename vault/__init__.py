@@ -1,1 +1,30 @@
-"""Placeholder; the owner writes the architecture page here."""
+"""Notes on disk, and the index over them.
+
+`store.VaultIndex` is the face to the packages above. One update runs from top to bottom:
+
+    scan      names and attributes of the folder          nothing is opened
+    notes     bytes → text → structure                    markdown, links
+    chunking  structure → passages of ≤ 256 tokens        lines are those of the file
+    records   passages, words, links, tags                committed as they come
+    embedder  texts without a vector → vectors            a child: sentence-transformers
+    catalog   vectors, by the hash of their text          committed batch by batch
+    vectors   the same vectors in Chroma                  a child: chromadb
+
+A search goes the other way: words by FTS5 (`words`, `search`), meaning by Chroma or, wherever that
+is not ready, by an exact scan of the catalog (`vectors`, `exact`), then both by `fusion`.
+
+Children (`child`, `frames`) are started with `python -P` and a neutral working directory, speak
+frames over their standard input and output, listen on nothing, and end when that input closes.
+
+May import: resources and third parties; sqlite3 in `catalog` and `migrations` alone, chromadb in
+`vector_worker`, sentence-transformers and torch in `embed_worker`. Must not: app, chains, context, ui.
+
+Holds always:
+- Nothing is written into the vault, and no file is reached but through `paths.safe_path`.
+- The catalog is the truth of the index; Chroma can be thrown away at any time.
+- Equal texts are embedded once: a move, a rename, a touch or another passage's edit embeds nothing.
+- What is committed is never done again; a kill at any point costs the batch in flight.
+- A folder that is not there, or emptied by an unmounted drive, removes no note from the index.
+- A private or excluded note leaves no text in the index.
+- One process owns an index, by file lock; everybody else reads.
+"""

@@ -56,6 +56,13 @@ class Catalog:
                 self._writer = self._open_writer()
             self._check_stamp()
 
+    @property
+    def is_new(self) -> bool:
+        """Tell whether nothing was ever written: no schema yet, or no stamp."""
+        if self.rows("PRAGMA user_version")[0][0] == 0:
+            return True
+        return not self.rows("SELECT 1 FROM meta LIMIT 1")
+
     # -- reading
 
     def rows(self, statement: str, parameters: Sequence[Any] = ()) -> list[Row]:
@@ -209,6 +216,8 @@ class Catalog:
 
     def _check_stamp(self) -> None:
         """See that what the catalog holds was made as it would be made now."""
+        if self.is_new and not self.is_writable:
+            return
         if not self.is_writable and self.rows("PRAGMA user_version")[0][0] != len(MIGRATIONS):
             raise self._foreign()
         differing = {key for key, value in _STAMP.items() if self.meta(key) != value}

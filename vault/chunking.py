@@ -7,13 +7,20 @@ which add up over lines.
 """
 
 import hashlib
+import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import accumulate
+from typing import TYPE_CHECKING
 
 from vault.markdown import Block, Document, Heading
 from vault.model_card import MAX_TOKENS, SPECIAL_TOKENS, tokenizer
 from vault.notes import Note
+
+if TYPE_CHECKING:
+    from semantic_text_splitter import TextSplitter
 
 CHUNKER_VERSION = "1"
 
@@ -23,7 +30,8 @@ _SMALL_TOKENS = 48
 _MERGED_TOKENS = 160
 _CHARS_PER_TOKEN = 16  # of letters the model does not know, a token may stand for thousands
 _LINES_AT_ONCE = 5_000
-_SLICE_CHARS = 20_000
+_SLICE_CHARS = 5_000
+_LEADING_BLANK_LINES = re.compile(r"(?:[ \t]*\n)+")
 
 
 @dataclass(frozen=True)
@@ -56,13 +64,12 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """Lines that may become a passage; `text` only where it is less than the lines hold."""
+    """A span of the text, in characters, that may become a passage."""
 
-    first: int
-    last: int
+    start: int
+    end: int
     tokens: int
     path: tuple[Heading, ...]
-    text: str | None = None
 
 
 def embedded_text(context: str, text: str) -> str:
@@ -76,32 +83,40 @@ def chunk_note(
     """Cut a note into passages that together show every line that is not blank.
 
     Args:
-        note: gives the title.
-        document: the structure of its text.
+        note: gives title and text.
+        document: the structure of that text.
         tick: called now and then while a huge note is cut; what it raises ends the work.
     """
-    costs = _Costs(document.lines, tick)
+    text = _Text(note.text, document.lines, tick)
     pieces: list[_Piece] = []
     for path, blocks in _sections(document):
         room = MAX_TOKENS - SPECIAL_TOKENS - _tokens(_context(note.title, path))
-        pieces += _pack(document, costs, path, blocks, room)
-    chunks = (_chunk(note, document, piece) for piece in _join_small(pieces))
-    return tuple(chunk for chunk in chunks if chunk is not None)
+        pieces += _pack(text, path, blocks, room)
+    chunks = (_chunk(note, text, piece) for piece in _join_small(pieces))
+    return tuple(chunk for chunk in chunks if chunk.text)
 
 
-class _Costs:
-    """What each line costs, in tokens of the embedding model."""
+class _Text:
+    """The text with the place of each line and what each costs in the model's tokens."""
 
-    def __init__(self, lines: Sequence[str], tick: Callable[[], None]):
-        self._up_to = [0]
+    def __init__(self, text: str, lines: Sequence[str], tick: Callable[[], None]):
+        self.text = text
         self.tick = tick
+        self._starts = [0, *accumulate(len(line) + 1 for line in lines)]
+        self._up_to = [0]
         for start in range(0, len(lines), _LINES_AT_ONCE):
             tick()
             for tokens in _count(lines[start : start + _LINES_AT_ONCE]):
                 self._up_to.append(self._up_to[-1] + tokens)
 
-    def of_lines(self, first: int, last: int) -> int:
-        return self._up_to[last] - self._up_to[first - 1]
+    def piece(self, first: int, last: int, path: tuple[Heading, ...]) -> _Piece:
+        """Give whole lines, from 1, inclusive."""
+        tokens = self._up_to[last] - self._up_to[first - 1]
+        return _Piece(self._starts[first - 1], self._starts[last] - 1, tokens, path)
+
+    def lines_of(self, start: int, end: int) -> tuple[int, int]:
+        """Give the lines on which a span starts and ends."""
+        return bisect_right(self._starts, start), bisect_right(self._starts, max(start, end - 1))
 
 
 def _count(texts: Sequence[str]) -> list[int]:
@@ -142,75 +157,71 @@ def _context(title: str, path: Sequence[Heading]) -> str:
 
 
 def _pack(
-    document: Document,
-    costs: _Costs,
-    path: tuple[Heading, ...],
-    blocks: Sequence[Block],
-    room: int,
+    text: _Text, path: tuple[Heading, ...], blocks: Sequence[Block], room: int
 ) -> Iterator[_Piece]:
     """Fill passages with a section's blocks, in order; a heading stays with what follows it."""
-    heading_tokens = sum(costs.of_lines(b.first, b.last) for b in blocks if b.heading is not None)
+    heading_tokens = sum(
+        text.piece(block.first, block.last, path).tokens
+        for block in blocks
+        if block.heading is not None
+    )
     unit_room = max(room - heading_tokens, room // 2)
     current: _Piece | None = None
     for block in blocks:
-        for unit in _units(document, costs, path, block, unit_room):
-            joined = _joined(current, unit, path)
-            if joined is not None and joined.tokens <= room:
-                current = joined
+        for unit in _units(text, path, block, unit_room):
+            if current is None:
+                current = unit
+            elif current.tokens + unit.tokens <= room:
+                current = _joined(current, unit)
             else:
-                if current is not None:
-                    yield current
+                yield current
                 current = unit
     if current is not None:
         yield current
 
 
-def _units(
-    document: Document, costs: _Costs, path: tuple[Heading, ...], block: Block, room: int
-) -> Iterator[_Piece]:
+def _units(text: _Text, path: tuple[Heading, ...], block: Block, room: int) -> Iterator[_Piece]:
     """Give a block as the largest parts that fit: itself, what is inside it, lines, sentences."""
-    tokens = costs.of_lines(block.first, block.last)
-    if tokens <= room:
-        yield _Piece(block.first, block.last, tokens, path)
+    whole = text.piece(block.first, block.last, path)
+    if whole.tokens <= room:
+        yield whole
         return
     if block.kind == "paragraph":
-        yield from _sentences(document, costs, path, block.first, block.last, room)
+        yield from _sentences(text, whole, room)
         return
     ends: dict[int, list[int]] = {}
     for first, last in block.inner:
         ends.setdefault(first, []).append(last)
     at = block.first
     while at <= block.last:
-        fitting = [end for end in ends.get(at, []) if costs.of_lines(at, end) <= room]
+        fitting = [end for end in ends.get(at, []) if text.piece(at, end, path).tokens <= room]
         last = max(fitting, default=at)
-        tokens = costs.of_lines(at, last)
-        if tokens <= room:
-            yield _Piece(at, last, tokens, path)
+        part = text.piece(at, last, path)
+        if part.tokens <= room:
+            yield part
         else:
-            yield from _sentences(document, costs, path, at, at, room)
+            yield from _sentences(text, part, room)
         at = last + 1
 
 
-def _sentences(
-    document: Document,
-    costs: _Costs,
-    path: tuple[Heading, ...],
-    first: int,
-    last: int,
-    room: int,
-) -> Iterator[_Piece]:
+def _sentences(text: _Text, piece: _Piece, room: int) -> Iterator[_Piece]:
     """Cut lines that are too long between sentences, or between words where it must be."""
+    most_chars = room * _CHARS_PER_TOKEN
+    for slice_start, part in _slices(text.text[piece.start : piece.end]):
+        text.tick()
+        for offset, cut in _splitter(room).chunk_indices(part):
+            start = piece.start + slice_start + offset
+            for at in range(0, len(cut), most_chars):
+                tokens = _tokens(cut[at : at + most_chars])
+                end = min(at + most_chars, len(cut))
+                yield _Piece(start + at, start + end, tokens, piece.path)
+
+
+@lru_cache(maxsize=64)
+def _splitter(room: int) -> "TextSplitter":
     from semantic_text_splitter import TextSplitter
 
-    splitter = TextSplitter.from_callback(_tokens, room)
-    text = "\n".join(document.lines[first - 1 : last])
-    for start, part in _slices(text):
-        costs.tick()
-        line = first + text.count("\n", 0, start)
-        for offset, piece in splitter.chunk_indices(part):
-            begin = line + part.count("\n", 0, offset)
-            end = begin + piece.count("\n")
-            yield _Piece(begin, end, _tokens(piece), path, piece)
+    return TextSplitter.from_huggingface_tokenizer(tokenizer(), room)
 
 
 def _slices(text: str) -> Iterator[tuple[int, str]]:
@@ -228,41 +239,38 @@ def _join_small(pieces: Sequence[_Piece]) -> list[_Piece]:
     """Put small sections together with their neighbours, so that none is a heading alone."""
     joined: list[_Piece] = []
     for piece in pieces:
-        together = _joined(joined[-1], piece, None) if joined else None
-        if together is not None and _belong(joined[-1], piece, together.tokens):
-            joined[-1] = together
+        if joined and _belong(joined[-1], piece):
+            joined[-1] = _joined(joined[-1], piece)
         else:
             joined.append(piece)
     return joined
 
 
-def _belong(above: _Piece, below: _Piece, tokens: int) -> bool:
+def _belong(above: _Piece, below: _Piece) -> bool:
     parents = above.path[:-1]
     is_small = min(above.tokens, below.tokens) < _SMALL_TOKENS
-    return is_small and tokens <= _MERGED_TOKENS and below.path[: len(parents)] == parents
+    fits = above.tokens + below.tokens <= _MERGED_TOKENS
+    return is_small and fits and below.path[: len(parents)] == parents
 
 
-def _joined(above: _Piece | None, below: _Piece, path: tuple[Heading, ...] | None) -> _Piece | None:
-    """Join two runs of whole lines; without a path the larger one gives it."""
-    if above is None or above.text is not None or below.text is not None:
-        return None
+def _joined(above: _Piece, below: _Piece) -> _Piece:
+    """Join two spans and what is between them; the larger one gives the headings."""
     larger = above if above.tokens > below.tokens else below
-    tokens = above.tokens + below.tokens
-    return _Piece(above.first, below.last, tokens, larger.path if path is None else path)
+    return _Piece(above.start, below.end, above.tokens + below.tokens, larger.path)
 
 
-def _chunk(note: Note, document: Document, piece: _Piece) -> Chunk | None:
-    first, last = piece.first, piece.last
-    lines = document.lines
-    while last > first and not lines[last - 1].strip():
-        last -= 1
-    while first < last and not lines[first - 1].strip():
-        first += 1
-    text = "\n".join(lines[first - 1 : last]) if piece.text is None else piece.text
-    if not text.strip():
-        return None
-    shown = {heading.text for heading in document.headings if first <= heading.line <= last}
+def _chunk(note: Note, text: _Text, piece: _Piece) -> Chunk:
+    span = text.text[piece.start : piece.end].rstrip()
+    blank = _LEADING_BLANK_LINES.match(span)
+    shown_text = span[blank.end() :] if blank else span
+    start = piece.start + len(span) - len(shown_text)
+    first, last = text.lines_of(start, piece.start + len(span))
+    shown = {heading.text for heading in note.headings if first <= heading.line <= last}
     hidden = [heading for heading in piece.path if heading.text not in shown]
-    context = _context("" if note.title in shown else note.title, hidden)
-    heading = tuple(heading.text for heading in piece.path)
-    return Chunk(heading, (first, last), text, context, piece.tokens)
+    return Chunk(
+        heading=tuple(heading.text for heading in piece.path),
+        lines=(first, last),
+        text=shown_text,
+        context=_context("" if note.title in shown else note.title, hidden),
+        tokens=piece.tokens,
+    )

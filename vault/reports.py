@@ -92,22 +92,29 @@ class Meter:
         self._progress = progress
         self._is_cancelled = is_cancelled
         self._now = IndexProgress("seen")
-        self._phase_began = self._told = time.monotonic()
+        self._told = self._first_at = time.monotonic()
+        self._first_done = 0
 
     def begin(self, phase: Phase, total: int = 0) -> None:
         """Enter a phase and say so at once."""
-        self._phase_began = time.monotonic()
+        self._first_done, self._first_at = 0, time.monotonic()
         self._now = IndexProgress(phase, total=total)
         self._tell()
 
     def step(self, done: int, path: str = "") -> None:
         """Say how far the phase has come; everything between two tellings is left out."""
-        elapsed = max(time.monotonic() - self._phase_began, 1e-3)
         now = self._now
-        self._now = IndexProgress(now.phase, path, done, now.total, done / elapsed)
+        self._now = IndexProgress(now.phase, path, done, now.total, self._rate(done))
         if done >= now.total > 0:
             self._tell()
         self.tick()
+
+    def _rate(self, done: int) -> float:
+        """Give the rate since the first thing was done, so that starting up does not count."""
+        if done and not self._first_done:
+            self._first_done, self._first_at = done, time.monotonic()
+        elapsed = time.monotonic() - self._first_at
+        return (done - self._first_done) / elapsed if elapsed > 0 else 0.0
 
     def tick(self) -> None:
         """Repeat the last word if it was a while ago, and stop a run that was cancelled.

@@ -62,7 +62,7 @@ def scan(
         VaultMissing: there is no such folder.
         VaultUnreadable: it may not be listed.
     """
-    result = ScanResult(root=_root_stat(root))
+    result = ScanResult(root=check_folder(root))
     rules = ExcludeRules(exclude)
     pending = [""]
     while pending:
@@ -77,7 +77,13 @@ def scan(
     return result
 
 
-def _root_stat(root: Path) -> FileStat:
+def check_folder(root: Path) -> FileStat:
+    """Give the attributes of the vault's folder.
+
+    Raises:
+        VaultMissing: there is no such folder.
+        VaultUnreadable: it may not be looked at.
+    """
     try:
         info = root.stat()
     except PermissionError as error:

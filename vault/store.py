@@ -14,8 +14,10 @@ from vault.embedder import Embedder
 from vault.errors import IndexBusy, IndexUnusable, VaultError, VectorStoreFailed
 from vault.exact import ExactScan
 from vault.indexer import CancelCheck, Indexer, IndexReport, ProgressCallback
+from vault.model_card import MODEL_NAME
 from vault.notes import Note, read_note
 from vault.records import Records
+from vault.scan import check_folder
 from vault.search import Searcher, SearchResult
 from vault.vectors import VectorStore
 
@@ -50,18 +52,26 @@ class VaultIndex:
     searches the catalog read-only and gets `IndexBusy` from `update`.
     """
 
-    def __init__(self, root: Path, index_dir: Path, exclude: Sequence[str] = ()):
+    def __init__(
+        self,
+        root: Path,
+        index_dir: Path,
+        exclude: Sequence[str] = (),
+        embedder: Embedder | None = None,
+    ):
         """Name the folder and where its index lies; nothing is opened or started yet.
 
         Args:
             root: the folder of notes.
             index_dir: holds `catalog.db`, `chroma/` and the lock; made when it is needed.
             exclude: patterns as in a `.gitignore`.
+            embedder: one to share with other indexes, which outlives this one.
         """
         self.root = root
         self.index_dir = index_dir
         self.exclude = tuple(exclude)
-        self._embedder = Embedder()
+        self._embedder = embedder or Embedder()
+        self._owns_embedder = embedder is None
         self._lock = threading.RLock()
         self._update_lock = threading.Lock()
         self._owner_lock: IO[bytes] | None = None
@@ -136,13 +146,30 @@ class VaultIndex:
         """
         return read_note(self.root, path)
 
+    def health(self) -> list[tuple[str, bool, str]]:
+        """Try each part of the index for real: its name, whether it works, and details."""
+        parts = {
+            "notes folder": self._folder_health,
+            "catalog": self._catalog_health,
+            "embedding model": self._model_health,
+            "vector store": self._store_health,
+        }
+        checks = []
+        for name, check in parts.items():
+            try:
+                checks.append((name, True, check()))
+            except VaultError as error:
+                checks.append((name, False, str(error)))
+        return checks
+
     def close(self) -> None:
         """End the children and give up the lock."""
         with self._lock:
             self._is_closed = True
             opened, self._opened = self._opened, None
             refill = self._refill
-        self._embedder.close()
+        if self._owns_embedder:
+            self._embedder.close()
         if opened is not None and opened.store is not None:
             opened.store.close()
         if refill is not None:
@@ -153,6 +180,32 @@ class VaultIndex:
             self._owner_lock.close()
 
     # -- inside
+
+    def _folder_health(self) -> str:
+        check_folder(self.root)
+        return str(self.root)
+
+    def _catalog_health(self) -> str:
+        opened = self._open()
+        if opened is None:
+            return "not made yet; `strata index` makes it"
+        notes, chunks = Records(opened.catalog).counts()
+        return f"{notes} notes in {chunks} passages; every script is found by its words"
+
+    def _model_health(self) -> str:
+        self._embedder.embed_query("a note about health")
+        return f"{MODEL_NAME} in {self._embedder.precision}; found by meaning: English"
+
+    def _store_health(self) -> str:
+        if self._open() is None:
+            return "not made yet; `strata index` makes it"
+        try:
+            store = self._own().store
+        except IndexBusy:
+            return "kept by another Strata; this one searches the catalog's vectors"
+        assert store is not None
+        store.bring_in_line()
+        return f"{store.size} vectors in Chroma, in line with the catalog"
 
     def _own(self) -> _Opened:
         """Become the owner of the index, or find that another process is."""
@@ -200,6 +253,9 @@ class VaultIndex:
             path = self.index_dir / "catalog.db"
             if self._opened is None and path.exists():
                 catalog = Catalog(path, is_writable=False)
+                if catalog.is_new:  # its maker has it in hand
+                    catalog.close()
+                    return None
                 self._opened = _Opened(catalog, ExactScan(catalog), None)
             return self._opened
 

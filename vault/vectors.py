@@ -49,6 +49,11 @@ class VectorStore:
         """Tell whether it can be asked now and holds what the catalog holds."""
         return self._is_in_line and self.pid is not None
 
+    @property
+    def size(self) -> int:
+        """Tell how many vectors the store held when it was last looked at."""
+        return len(self._held or ())
+
     def start(self) -> None:
         """Start the child without waiting for it."""
         self._running()
