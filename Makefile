@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 TORCH := torch==2.13.0
 VAULT ?= resources/vault
-QUESTION ?= When is the notes server backed up?
+QUESTION ?= When is the server backed up?
 
 .PHONY: run test lint format bench picture clean
 .DEFAULT_GOAL := run

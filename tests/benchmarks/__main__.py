@@ -1,0 +1,38 @@
+"""Run the benches whose names are given, or all, and print their ratios."""
+
+import importlib
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.benchmarks.measure import DataAbsent, Ratio
+
+BENCHES = ("start", "stream", "search", "index")
+
+
+def main(names: list[str]) -> int:
+    """Return 1 where a ratio misses its bar or a name is no bench, else 0."""
+    unknown = [name for name in names if name not in BENCHES]
+    if unknown:
+        print(f"No such bench: {', '.join(unknown)}. There are: {', '.join(BENCHES)}.")
+        return 1
+    missed = [ratio.name for name in names or BENCHES for ratio in _run(name) if not ratio.is_met]
+    print(f"missed: {', '.join(missed)}" if missed else "every ratio keeps to its bar")
+    return 1 if missed else 0
+
+
+def _run(name: str) -> list[Ratio]:
+    bench = importlib.import_module(f"tests.benchmarks.bench_{name}")
+    with tempfile.TemporaryDirectory(prefix=f"strata-bench-{name}-") as folder:
+        try:
+            ratios: list[Ratio] = bench.run(Path(folder))
+        except DataAbsent as absent:
+            print(f"{name}: left out, {absent}")
+            return []
+    for ratio in ratios:
+        print(ratio, flush=True)
+    return ratios
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
