@@ -3,6 +3,8 @@
 import re
 import shlex
 import unicodedata
+from collections.abc import Iterator
+from contextlib import closing
 from functools import cache
 from pathlib import Path, PurePosixPath
 
@@ -17,6 +19,7 @@ from resources import sample_vault
 from ui.actions import COMMANDS
 from vault.links import LinkResolver
 from vault.notes import Note, read_note
+from vault.store import VaultIndex
 
 FRONT_MATTER = re.compile(r"\A---\n(.*?)\n---\n", re.DOTALL)
 CODE = re.compile(r"^(`{3,})[^\n]*\n.*?^\1$|`[^`\n]+`", re.DOTALL | re.MULTILINE)
@@ -209,3 +212,26 @@ def test_the_keys_are_those_of_the_window() -> None:
     cells = [row[0] for row in rows_of(named("Keyboard"), "Keyboard")]
     told = {key for cell in cells for key in cell.split(", ")}
     assert told - keys <= {"Enter", "Shift+Enter"}
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
+    with closing(VaultIndex(sample_vault(), tmp_path_factory.mktemp("index"))) as opened:
+        opened.update()
+        yield opened
+
+
+def questions() -> list[tuple[str, str, str]]:
+    """Each question worth asking, with the note and the heading that answer it."""
+    text = text_of(named("Questions worth asking"))
+    return re.findall(r"^\| (\S.*?) \| \[\[(.+?)#(.+?)\]\] \|$", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize(("question", "title", "heading"), questions())
+def test_a_question_worth_asking_finds_the_lines_that_answer_it(
+    index: VaultIndex, question: str, title: str, heading: str
+) -> None:
+    path = named(title)
+    (line,) = [place.line for place in note_of(path).headings if place.text == heading]
+    hits = index.search(question, Settings().retrieval_top_k).hits
+    assert any(h.path == path and h.lines[0] <= line + 2 <= h.lines[1] for h in hits)
