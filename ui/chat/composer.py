@@ -49,7 +49,7 @@ class Composer(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._is_running = False
+        self._is_running = self._has_words = False
         self.input = ComposerText()
         self.send = SendButton()
         self.meter = Meter()
@@ -183,19 +183,18 @@ class Composer(QWidget):
 
     def _can_send(self) -> bool:
         is_too_much = self.meter.fraction is not None and self.meter.fraction > 1
-        return bool(self.text().strip()) and not is_too_much and not self._is_running
+        return self._has_words and not is_too_much and not self._is_running
 
     def _update_send(self) -> None:
-        can_send = self._is_running or self._can_send()
-        self.send.setEnabled(can_send)
+        self.send.setEnabled(self._is_running or self._can_send())
         self.send.setToolTip(self._send_tip())
 
     def _send_tip(self) -> str:
         if self._is_running:
             return "Stop (Esc)"
-        if not self.input.document().isEmpty() and not self._can_send():
-            return _TOO_MUCH if self.text().strip() else "Write a message first."
-        return "Send (Enter)" if self._can_send() else "Write a message first."
+        if self._can_send():
+            return "Send (Enter)"
+        return _TOO_MUCH if self._has_words else "Write a message first."
 
     def _submit(self) -> None:
         if self._can_send():
@@ -208,8 +207,10 @@ class Composer(QWidget):
             self._submit()
 
     def _on_text_changed(self) -> None:
+        text = self.text()
+        self._has_words = bool(text.strip())
         self._update_send()
-        self.text_changed.emit(self.text())
+        self.text_changed.emit(text)
 
     def _on_mode_chosen(self, mode: str) -> None:
         self._dress_mode()

@@ -1,6 +1,7 @@
 """The composer's small parts: choosers, the meter, the button that sends and stops."""
 
 from collections.abc import Callable, Sequence
+from html import escape
 
 from PySide6.QtCore import QEvent, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
@@ -61,8 +62,9 @@ class Chooser(QToolButton):
         self.value = value
         word = self._words.get(value, one_line(value))
         self.setText(word)
-        self.setAccessibleName(f"{self._name}: {word}" if word else self._name)
-        self.setToolTip(f"{self._name}: {word}" if word else self._name)
+        said = f"{self._name}: {word}" if word else self._name
+        self.setAccessibleName(said)
+        self.setToolTip(f"<qt>{escape(said)}</qt>")
         for action in self._menu.actions():
             action.setChecked(action.data() == value)
         self.updateGeometry()
@@ -149,7 +151,7 @@ class Meter(QAbstractButton):
     def sizeHint(self) -> QSize:
         """Return the bar's width and that of the figure, with room for three digits."""
         widest = max(self.fontMetrics().horizontalAdvance(text) for text in (self._text(), "100 %"))
-        return QSize(_BAR[0] + widest + 20, Theme.current().px(28))
+        return QSize(_BAR[0] + widest + 18, Theme.current().px(28))
 
     def minimumSizeHint(self) -> QSize:
         """Return the whole size: the figure is never cut."""
@@ -217,6 +219,9 @@ class SendButton(QPushButton):
 
     def sizeHint(self) -> QSize:
         """Return the size of the wider of both words."""
+        side = Theme.current().px(16)
+        if self.iconSize() != QSize(side, side):
+            self.setIconSize(QSize(side, side))
         theme, metrics = Theme.current(), self.fontMetrics()
         widest = max(metrics.horizontalAdvance(word) for word in ("Send", "Stop"))
         return QSize(widest + theme.px(16) + 36, theme.px(28))
@@ -236,7 +241,7 @@ class ComposerError(QFrame):
         self._row = QHBoxLayout(self)
         self._row.setContentsMargins(10, 5, 10, 5)
         self._row.setSpacing(10)
-        self._row.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
+        self._row.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignVCenter)
         self._row.addWidget(self._text, 1)
         self.hide()
 
@@ -256,7 +261,7 @@ class ComposerError(QFrame):
                 widget.hide()
                 widget.deleteLater()
         for word, act in actions:
-            self._row.addWidget(button(word, "link", act), 0, Qt.AlignmentFlag.AlignTop)
+            self._row.addWidget(button(word, "link", act), 0, Qt.AlignmentFlag.AlignVCenter)
         self.show()
 
     def paintEvent(self, event: QPaintEvent) -> None:

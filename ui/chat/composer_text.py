@@ -15,6 +15,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QSizePolicy, QTextEdit, QWidget
 
+from ui.chat.page.formats import wrap_for
 from ui.theme import Theme
 
 __all__ = ["ComposerText"]
@@ -41,7 +42,7 @@ class ComposerText(QTextEdit):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setTabChangesFocus(True)
         self.setAccessibleName("Message")
-        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self.setWordWrapMode(wrap_for(""))
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.document().setDocumentMargin(0)
@@ -57,6 +58,7 @@ class ComposerText(QTextEdit):
 
     def set_text(self, text: str) -> None:
         """Replace what is written, and go to its end."""
+        self.setWordWrapMode(wrap_for(text))
         self.setPlainText(text)
         self._space_lines()
         self.moveCursor(QTextCursor.MoveOperation.End)
@@ -82,7 +84,10 @@ class ComposerText(QTextEdit):
 
     def insertFromMimeData(self, source: QMimeData) -> None:
         """Insert text only, whatever looks it came with."""
-        self.textCursor().insertText(source.text())
+        text = source.text()
+        if wrap_for(text) == QTextOption.WrapMode.WrapAnywhere:
+            self.setWordWrapMode(QTextOption.WrapMode.WrapAnywhere)
+        self.textCursor().insertText(text)
         self.ensureCursorVisible()
 
     def focusInEvent(self, event: QFocusEvent) -> None:

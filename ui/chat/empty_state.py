@@ -1,12 +1,13 @@
 """A chat that has not begun: how many notes there are, and what is worth asking."""
 
 from collections.abc import Sequence
+from html import escape
 
 from PySide6.QtCore import QEvent, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from ui.chat.measure import OUTDENT, column_of
+from ui.chat.measure import OUTDENT, set_in
 from ui.icons import paint_icon
 from ui.kit.controls import one_line, paint_focus, wrapped
 from ui.kit.figures import ago, plural
@@ -14,7 +15,6 @@ from ui.theme import Theme, dress
 
 __all__ = ["EmptyState"]
 
-_WIDTH = 560
 _MOST_QUESTIONS = 3
 _ROW = 36
 
@@ -58,12 +58,9 @@ class EmptyState(QWidget):
             self._rows.addWidget(row)
 
     def fit(self, width: int) -> None:
-        """Stand in the middle of a column of this width, no wider than a question needs."""
-        left, column = column_of(width)
-        most = Theme.current().px(_WIDTH)
-        text = min(most, column - 2 * OUTDENT)
-        side = left + (column - text) // 2
-        self._column.setContentsMargins(side, 24, width - side - text, 24)
+        """Stand where the text of a chat would stand."""
+        left, right = set_in(width)
+        self._column.setContentsMargins(left + OUTDENT, 24, right + OUTDENT, 24)
 
     def _on_clicked(self) -> None:
         sender = self.sender()
@@ -109,7 +106,7 @@ class _Question(QPushButton):
         painter.setFont(self.font())
         words = one_line(self.question)
         shown = self.fontMetrics().elidedText(words, Qt.TextElideMode.ElideRight, text.width())
-        self.setToolTip(words if shown != words else "")
+        self.setToolTip(f"<qt>{escape(words)}</qt>" if shown != words else "")
         painter.drawText(text, Qt.AlignmentFlag.AlignVCenter, shown)
         if self.hasFocus():
             paint_focus(painter, self.rect(), "lg")

@@ -38,6 +38,7 @@ class Scroller(QWidget):
         self.area.setWidget(feed)
         self._seen_bar = QScrollBar(Qt.Orientation.Vertical, self)
         self._seen_bar.valueChanged.connect(self.bar.setValue)
+        self._seen_bar.hide()
         self.jump = _JumpButton(self)
         self.jump.clicked.connect(self.to_end)
         self.jump.hide()

@@ -41,13 +41,13 @@ class Run:
 
     Attributes:
         link: an address from the allow-list, or nothing.
-        cites: the number of the source this run stands for, or 0.
+        cites: the numbers of the sources this run stands for.
     """
 
     text: str
     style: Style = Style.NONE
     link: str = ""
-    cites: int = 0
+    cites: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

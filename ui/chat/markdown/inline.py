@@ -1,5 +1,6 @@
 """From the parser's inline tokens to runs of text."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from urllib.parse import unquote
@@ -13,6 +14,7 @@ __all__ = ["BREAK", "Picture", "pictures_only", "read_inline", "split_first_line
 
 BREAK = "\N{LINE SEPARATOR}"
 _PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".bmp", ".avif")
+_DIGITS = re.compile(r"\d+")
 _OPENS = {"strong_open": Style.BOLD, "em_open": Style.ITALIC, "s_open": Style.STRIKE}
 _CLOSES = {"strong_close": Style.BOLD, "em_close": Style.ITALIC, "s_close": Style.STRIKE}
 
@@ -65,7 +67,8 @@ def _leaf_runs(token: Token, style: Style, link: str) -> list[Run]:
         case "math_inline" | "math_inline_double":
             return [Run(token.content, style | Style.TEX, link)]
         case "citation":
-            return [Run(f"[{token.content}]", cites=int(token.content))]
+            numbers = tuple(int(number) for number in _DIGITS.findall(token.content))
+            return [Run(token.content, cites=numbers)]
         case "footnote_ref":
             return [Run(str(token.meta["label"]), style | Style.RAISED)]
         case "wikilink":

@@ -17,7 +17,8 @@ from ui.chat.markdown.mathematics import add_mathematics
 
 __all__ = ["CITATION", "parser"]
 
-CITATION = re.compile(r"\[(\d{1,3})\](?!\()")
+# One number or several, as in `[1, 2]`; not what a link or a reference's address follows.
+CITATION = re.compile(r"\[ ?\d{1,3}(?: ?[,;&–—-] ?\d{1,3}){0,12} ?\](?!\(|:\s{0,3}\S{1,20}//)")
 _WIKILINK = re.compile(r"(!?)\[\[([^\[\]\n|]+)(?:\|([^\[\]\n]+))?\]\]")
 
 
@@ -36,13 +37,13 @@ def parser() -> MarkdownIt:
 
 
 def _citation(state: StateInline, silent: bool) -> bool:
-    """Read `[1]`, the number of a source."""
+    """Read `[1]`, the number of a source, or several."""
     match = CITATION.match(state.src, state.pos, state.posMax)
     if match is None:
         return False
     if not silent:
         token = state.push("citation", "", 0)
-        token.content = match.group(1)
+        token.content = match.group()
     state.pos = match.end()
     return True
 

@@ -15,7 +15,7 @@ from ui.chat.markdown.reader import Resume, Unit, read_units
 __all__ = ["Growth", "MarkdownStream"]
 
 _HALF_FENCE = re.compile(r"(?:^|\n)[ ]{0,3}[`~]{1,3}$")
-_HALF_CITATION = re.compile(r"\[\d{0,3}$")
+_HALF_CITATION = re.compile(r"\[[\d ,;&–—-]{0,12}$")
 _HALF_BOLD = re.compile(r"\*\*(?=\S)(?:(?!\*\*).)+$")
 _HALF_CODE = re.compile(r"(?<!`)`(?=[^`\s])[^`]+$")
 

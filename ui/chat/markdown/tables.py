@@ -17,7 +17,7 @@ GROUP_ROWS = 6
 Cells = tuple[tuple[Run, ...], ...]
 
 _NUMBER = re.compile(r"[-+−±~<>≈]?\s?[$€£¥]?\s?\d[\d.,\u00a0\u202f ]*\s?(?:%|[A-Za-z°µ€]{1,3})?")
-_FEWEST, _MOST, _PADDING = 4, 36, 2
+_FEWEST, _SHORT, _MOST, _PADDING = 4, 12, 40, 3
 
 
 def settle_columns(header: Cells, rows: Sequence[Cells], written: Sequence[str]) -> Columns:
@@ -39,8 +39,9 @@ def settle_columns(header: Cells, rows: Sequence[Cells], written: Sequence[str])
 
 def _weight(cells: Sequence[tuple[Run, ...]]) -> float:
     texts = ["".join(run.text for run in cell) for cell in cells]
-    longest = max((_width(text) for text in texts), default=0)
-    return max(_FEWEST, min(longest, _MOST)) + _PADDING
+    longest = min(max((_width(text) for text in texts), default=0), _MOST)
+    # What is long can be broken, so it yields before what is short.
+    return max(_FEWEST, min(longest, _SHORT) + max(0, longest - _SHORT) / 2) + _PADDING
 
 
 def _width(text: str) -> int:

@@ -119,10 +119,6 @@ class Answer(Part):
         """Put the answer on the clipboard, in Markdown."""
         QGuiApplication.clipboard().setText(self._text)
 
-    def refresh(self) -> None:
-        """Draw again if the theme has changed since."""
-        self.view.refresh()
-
     def _lay_out(self) -> None:
         slot = QWidget()
         self._slot = QStackedLayout(slot)

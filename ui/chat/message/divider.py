@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QEvent
 from PySide6.QtGui import QAccessible
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from ui.chat.message.roles import Part
 from ui.kit.controls import ElidedLabel, IconLabel
@@ -39,6 +39,8 @@ class Divider(Part):
         what, figures = ElidedLabel(said), ElidedLabel(f"{count(tokens)} tokens · {why}")
         dress(what, "ui", "secondary")
         dress(figures, "caption", "tertiary", numbers=True)
+        for shown in (what, figures):
+            shown.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self._row = QHBoxLayout(self)
         self._row.setContentsMargins(0, 0, 0, 0)
         self._row.setSpacing(10)

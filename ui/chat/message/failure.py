@@ -7,6 +7,7 @@ from PySide6.QtGui import QAccessible, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.errors import ErrorInfo
+from ui.chat.measure import OUTDENT
 from ui.chat.message.parts import paint_callout
 from ui.chat.message.roles import Part
 from ui.kit.controls import IconLabel, button, one_line, wrapped
@@ -64,7 +65,8 @@ class Failure(Part):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the soft ground and the bar."""
-        paint_callout(QPainter(self), QRectF(self.rect()), "danger")
+        ground = self.rect().adjusted(OUTDENT, 0, -OUTDENT, 0)
+        paint_callout(QPainter(self), QRectF(ground), "danger")
 
     def _lay_out(self, icon_name: str) -> None:
         texts = QVBoxLayout()
@@ -81,7 +83,7 @@ class Failure(Part):
         for made in self.buttons:
             actions.addWidget(made)
         self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
-        self._row.setContentsMargins(14, 10, 12, 10)
+        self._row.setContentsMargins(OUTDENT + 14, 10, OUTDENT + 12, 10)
         self._row.setSpacing(12)
         self._row.addLayout(said, 1)
         self._row.addLayout(actions)

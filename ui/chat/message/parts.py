@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QAccessible, QPainter, QPainterPath, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from ui.chat.measure import OUTDENT
 from ui.chat.message.roles import Part
@@ -29,6 +29,7 @@ class StepLine(Part):
         self._spinner = _Spinner()
         self._text = ElidedLabel()
         dress(self._text, "ui", "secondary")
+        self._text.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self._seconds = label("", "caption", "tertiary", numbers=True)
         row = QHBoxLayout(self)
         row.setContentsMargins(OUTDENT, 0, OUTDENT, 0)
@@ -48,6 +49,7 @@ class StepLine(Part):
         """Show a step, and how long it has been going on."""
         if text != self._text.whole:
             self._text.set_text(text)
+            self._text.updateGeometry()
             self.setAccessibleName(one_line(text))
         self._seconds.setText(f"{seconds:.1f} s" if seconds >= 0.1 else "")
 

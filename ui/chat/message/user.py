@@ -12,14 +12,13 @@ from PySide6.QtGui import (
     QResizeEvent,
     QTextBlockFormat,
     QTextCursor,
-    QTextOption,
     QWheelEvent,
 )
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QTextEdit, QVBoxLayout, QWidget
 
 from ui.chat.measure import OUTDENT
 from ui.chat.message.roles import Part
-from ui.chat.page.formats import AT_LEAST, FIXED, has_tall_letters
+from ui.chat.page.formats import AT_LEAST, FIXED, has_tall_letters, wrap_for
 from ui.chat.page.selection import selected_text
 from ui.kit.controls import IconButton, button
 from ui.kit.figures import minutes_clock
@@ -54,6 +53,7 @@ class UserMessage(Part):
         self._lay_out()
         self.body.cut_changed.connect(self._show_more)
         self._show_text()
+        Theme.current().changed.connect(self._show_text)
 
     @property
     def text(self) -> str:
@@ -64,10 +64,6 @@ class UserMessage(Part):
         """Show all of a long message, or fold it again."""
         self._is_folded = not self._is_folded
         self.more.setText("Show all" if self._is_folded else "Show less")
-        self._show_text()
-
-    def refresh(self) -> None:
-        """Follow the theme."""
         self._show_text()
 
     def enterEvent(self, event: QEnterEvent) -> None:
@@ -138,7 +134,6 @@ class _Body(QTextEdit):
         self.setUndoRedoEnabled(False)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
-        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -148,6 +143,7 @@ class _Body(QTextEdit):
     def show_text(self, text: str) -> None:
         theme = Theme.current()
         self.document().setDefaultFont(theme.font("body"))
+        self.setWordWrapMode(wrap_for(text))
         self.setPlainText(text)
         cursor = QTextCursor(self.document())
         cursor.select(QTextCursor.SelectionType.Document)

@@ -5,17 +5,19 @@ import unicodedata
 from functools import cache
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QFont, QTextBlockFormat, QTextCharFormat
+from PySide6.QtGui import QFont, QTextBlockFormat, QTextCharFormat, QTextOption
 
 from ui.chat.markdown.blocks import Run, Style
 from ui.theme import Theme
 
-__all__ = ["AT_LEAST", "FIXED", "Formats", "has_rtl", "has_tall_letters", "is_rtl"]
+__all__ = ["AT_LEAST", "FIXED", "Formats", "has_rtl", "has_tall_letters", "is_rtl", "wrap_for"]
 
 # Scripts whose letters reach further up or down than a line of fixed height leaves room for.
 _TALL = re.compile(
     "[\u0600-\u109f\u1780-\u18af\u1950-\u1cff\ua840-\uabff\ufb50-\ufdff\ufe70-\ufefc\U00011000-\U00011fff]"
 )
+_ENDLESS = re.compile(r"\S{2000}")
+_DIGITS = re.compile(r"(\d+)")
 _RTL_LETTER = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 FIXED = QTextBlockFormat.LineHeightTypes.FixedHeight.value
 AT_LEAST = QTextBlockFormat.LineHeightTypes.MinimumHeight.value
@@ -46,25 +48,36 @@ class Formats:
             _set_anchor(made, href)
         return made
 
-    def number(self, href: str, text: str, *, is_doubtful: bool) -> QTextCharFormat:
-        """Return the format of a citation's figures, or of its brackets.
+    def numbers(self, text: str, *, is_doubtful: bool) -> list[tuple[str, QTextCharFormat]]:
+        """Return the parts of a citation such as `[1]` or `[1, 2]`, each with its format.
 
         The brackets have the colour of the pill that is painted under them: copying and screen
         readers get `[1]`, the eye gets a pill.
         """
-        key = (href, text, is_doubtful)
+        parts = [part for part in _DIGITS.split(text) if part]
+        known = [part for part in parts if part.isdigit()]
+        formats, href = [], f"cite:{int(known[0])}"
+        for part in parts:
+            href = f"cite:{int(part)}" if part.isdigit() else href
+            formats.append((part, self._number(href, part, is_doubtful)))
+        return formats
+
+    def _number(self, href: str, part: str, is_doubtful: bool) -> QTextCharFormat:
+        key = (href, part, is_doubtful)
         if key not in self._numbers:
-            self._numbers[key] = self._make_number(href, text, is_doubtful)
+            self._numbers[key] = self._make_number(*key)
         return self._numbers[key]
 
-    def _make_number(self, href: str, text: str, is_doubtful: bool) -> QTextCharFormat:
+    def _make_number(self, href: str, part: str, is_doubtful: bool) -> QTextCharFormat:
         made = QTextCharFormat()
-        is_bracket, is_end = not text.isdigit(), text == "]"
         made.setFont(self._theme.font("chip", weight=600))
         soft, text = ("amber.soft", "amber.text") if is_doubtful else _CITED
+        is_bracket = part.strip() in {"[", "]"}
         made.setForeground(self._theme.color(soft if is_bracket else text))
-        made.setFontLetterSpacingType(QFont.SpacingType.AbsoluteSpacing)
-        made.setFontLetterSpacing(self._theme.px(9) if is_doubtful and is_end else 0)
+        if is_doubtful and "]" in part:
+            # Room for the question mark that is painted there.
+            made.setFontLetterSpacingType(QFont.SpacingType.AbsoluteSpacing)
+            made.setFontLetterSpacing(self._theme.px(9))
         _set_anchor(made, href)
         return made
 
@@ -116,6 +129,17 @@ def has_tall_letters(text: str) -> bool:
 def has_rtl(text: str) -> bool:
     """Return whether there is any letter that runs from right to left."""
     return _RTL_LETTER.search(text) is not None
+
+
+def wrap_for(text: str) -> QTextOption.WrapMode:
+    """Return how to break the lines of a text.
+
+    Qt looks for the end of a word anew on each of its lines, so a word of 200,000 letters takes
+    seconds to lay out unless it may be broken anywhere.
+    """
+    if _ENDLESS.search(text):
+        return QTextOption.WrapMode.WrapAnywhere
+    return QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere
 
 
 @cache

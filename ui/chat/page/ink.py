@@ -46,11 +46,15 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Pill:
-    """A citation."""
+    """A citation, of one source or several."""
 
     start: int
     end: int
-    number: int
+    numbers: tuple[int, ...]
+
+    def is_doubtful(self, doubtful: frozenset[int]) -> bool:
+        """Return whether any of its numbers is among those in doubt."""
+        return not doubtful.isdisjoint(self.numbers)
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,8 +80,8 @@ class InkPainter:
         for span in _between(ink.spans, first, last):
             self._paint_rounded(painter, span, "bg.raised")
         for pill in _between(ink.pills, first, last):
-            doubtful = pill.number in self.doubtful
-            self._paint_rounded(painter, pill, "amber.soft" if doubtful else "accent.soft")
+            is_doubtful = pill.is_doubtful(self.doubtful)
+            self._paint_rounded(painter, pill, "amber.soft" if is_doubtful else "accent.soft")
 
     def paint_beside(self, painter: QPainter, ink: Ink, clip: QRectF) -> None:
         """Paint what stands between and before the text."""
@@ -94,7 +94,7 @@ class InkPainter:
         for rows in _between(ink.tables, first, last):
             self._paint_table(painter, rows.table)
         for pill in _between(ink.pills, first, last):
-            if pill.number in self.doubtful:
+            if pill.is_doubtful(self.doubtful):
                 self._paint_doubt(painter, pill)
 
     def _visible(self, clip: QRectF) -> tuple[int, int]:

@@ -20,7 +20,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QWidget
 
 from ui.chat.markdown.blocks import Leaf
-from ui.chat.markdown.stream import MarkdownStream
+from ui.chat.markdown.stream import Growth, MarkdownStream
 from ui.chat.page.card import Source
 from ui.chat.page.copy_buttons import CopyButtons
 from ui.chat.page.formats import Formats
@@ -221,8 +221,9 @@ class MarkdownView(QTextBrowser):
         self.document().clear()
         self._begin()
         self._writer.doubtful = self._ink.doubtful = doubtful
-        tail = self._stream.update().tail if self._stream else ()
-        self._writer.write(self._leaves, tail)
+        growth = self._stream.update() if self._stream else Growth((), ())
+        self._leaves.extend(growth.final)
+        self._writer.write(self._leaves, growth.tail)
         self._fit_height()
         self._place_buttons()
 
@@ -273,7 +274,7 @@ class MarkdownView(QTextBrowser):
         found = [
             rect.toRect()
             for pill in pills
-            if pill.number == number
+            if number in pill.numbers
             for rect in self._ink.pill_rects(pill)
         ]
         return min(found, key=lambda rect: _distance(rect, pointer), default=QRect())

@@ -98,19 +98,21 @@ class DocumentWriter:
         self.doubtful = numbers
         self._cursor.beginEditBlock()
         for pill in (*self.final.pills, *self.tail.pills):
-            if pill.number in changed:
+            if pill.is_doubtful(changed):
                 self._reformat(pill)
         self._cursor.endEditBlock()
 
     def _reformat(self, pill: Pill) -> None:
         cursor = QTextCursor(self._document)
-        for at, text in ((pill.start, "["), (pill.start + 1, "1"), (pill.end - 1, "]")):
-            end = pill.end - 1 if text == "1" else at + 1
+        cursor.setPosition(pill.start)
+        cursor.setPosition(pill.end, _KEEP)
+        is_doubtful = pill.is_doubtful(self.doubtful)
+        at = pill.start
+        for part, look in self._formats.numbers(cursor.selectedText(), is_doubtful=is_doubtful):
             cursor.setPosition(at)
-            cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
-            is_doubtful = pill.number in self.doubtful
-            href = f"cite:{pill.number}"
-            cursor.setCharFormat(self._formats.number(href, text, is_doubtful=is_doubtful))
+            at += len(part)
+            cursor.setPosition(at, _KEEP)
+            cursor.setCharFormat(look)
 
     def _write_tail(self, tail: Sequence[Leaf]) -> None:
         self._tail_at = self._cursor.position()
@@ -127,7 +129,7 @@ class DocumentWriter:
         if not self._has_tail:
             return
         self._cursor.setPosition(self._tail_at)
-        _to_end(self._cursor, QTextCursor.MoveMode.KeepAnchor)
+        _to_end(self._cursor, _KEEP)
         self._cursor.removeSelectedText()
         # Where the last final block is empty, Qt lets the format of what followed win.
         self._cursor.setBlockFormat(self._tail_format)
@@ -218,7 +220,7 @@ class DocumentWriter:
             for color, text in line:
                 wanted, end = self._formats.code(color), at + _units(text)
                 cursor.setPosition(at)
-                cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
+                cursor.setPosition(end, _KEEP)
                 cursor.setCharFormat(wanted)
                 at = end
             block = block.next()
@@ -312,16 +314,14 @@ class DocumentWriter:
                 self._ink.spans.append(Span(start, cursor.position()))
 
     def _insert_number(self, cursor: QTextCursor, run: Run) -> None:
-        href = f"cite:{run.cites}"
-        is_doubtful = run.cites in self.doubtful
+        is_doubtful = not self.doubtful.isdisjoint(run.cites)
         # Between letters that run from right to left the brackets would part from the number.
         needs_isolation = has_rtl(cursor.block().text())
         if needs_isolation:
             cursor.insertText(ISOLATE)
         start = cursor.position()
-        for text in ("[", str(run.cites), "]"):
-            look = self._formats.number(href, text, is_doubtful=is_doubtful)
-            cursor.insertText(text, look)
+        for part, look in self._formats.numbers(run.text, is_doubtful=is_doubtful):
+            cursor.insertText(part, look)
         self._ink.pills.append(Pill(start, cursor.position(), run.cites))
         if needs_isolation:
             cursor.insertText(END_ISOLATE)
@@ -354,4 +354,5 @@ def _title_tone(boxes: tuple[Box, ...]) -> str:
     return "text.primary" if tone == "neutral" else f"{tone}.text"
 
 
+_KEEP = QTextCursor.MoveMode.KeepAnchor
 _RTL = Qt.LayoutDirection.RightToLeft
