@@ -33,7 +33,7 @@ lint: $(READY)
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
-	@$(BIN)/lint-imports --no-logo
+	@$(BIN)/lint-imports --no-logo --no-cache
 
 test: lint
 	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest
