@@ -17,7 +17,8 @@ Children (`child`, `frames`) are started with `python -P` and a neutral working 
 frames over their standard input and output, listen on nothing, and end when that input closes.
 
 May import: resources and third parties; sqlite3 in `catalog` and `migrations` alone, chromadb in
-`vector_worker`, sentence-transformers and torch in `embed_worker`. Must not: app, chains, context, ui.
+`vector_worker`, sentence-transformers and torch in `embed_worker`. Must not: app, chains, context,
+ui.
 
 Holds always:
 - Nothing is written into the vault, and no file is reached but through `paths.safe_path`.

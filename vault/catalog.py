@@ -47,7 +47,8 @@ class Catalog:
         """
         self.path = path
         self.is_writable = is_writable
-        self._lock = threading.RLock()
+        self._writing_lock = threading.RLock()
+        self._lock = threading.Lock()
         self._is_closed = False
         self._idle: list[sqlite3.Connection] = []
         self._writer: sqlite3.Connection | None = None
@@ -123,7 +124,7 @@ class Catalog:
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Keep all changes of the block, or none of them when it raises."""
-        with self._lock, self._translated():
+        with self._writing_lock, self._translated():
             writer = self._writing()
             writer.execute("BEGIN IMMEDIATE")
             try:
@@ -161,7 +162,7 @@ class Catalog:
 
     def close(self) -> None:
         """Close all connections."""
-        with self._lock:
+        with self._writing_lock, self._lock:
             for connection in [*self._idle, *([self._writer] if self._writer else [])]:
                 connection.close()
             self._idle, self._writer, self._is_closed = [], None, True

@@ -1,0 +1,62 @@
+"""What the vault's tests share: one loaded model, indexes that are closed, patient waiting."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from vault.embedder import Embedder
+from vault.store import VaultIndex
+
+IndexMaker = Callable[..., VaultIndex]
+
+
+@pytest.fixture(scope="session")
+def embedder() -> Iterator[Embedder]:
+    """The real embedding child, started once for all tests."""
+    shared = Embedder()
+    yield shared
+    shared.close()
+
+
+@pytest.fixture
+def make_index(tmp_path: Path, embedder: Embedder) -> Iterator[IndexMaker]:
+    """Make indexes over a folder; all are closed when the test ends."""
+    made: list[VaultIndex] = []
+
+    def make(root: Path, name: str = "index", exclude: Sequence[str] = ()) -> VaultIndex:
+        made.append(VaultIndex(root, tmp_path / name, exclude, embedder))
+        return made[-1]
+
+    yield make
+    for index in made:
+        index.close()
+
+
+@pytest.fixture
+def until() -> Callable[[Callable[[], bool]], None]:
+    """Wait for a condition, not for a time."""
+
+    def wait(condition: Callable[[], bool], timeout_s: float = 60) -> None:
+        deadline = time.monotonic() + timeout_s
+        while not condition():
+            assert time.monotonic() < deadline, "the condition was never met"
+            time.sleep(0.01)
+
+    return wait
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[[str, str | bytes], Path]:
+    """Write a file of the vault `notes` below the test's folder."""
+
+    def write_file(path: str, content: str | bytes) -> Path:
+        target = tmp_path / "notes" / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        data = content.encode("utf-8") if isinstance(content, str) else content
+        target.write_bytes(data)
+        return target
+
+    (tmp_path / "notes").mkdir(exist_ok=True)
+    return write_file

@@ -1,0 +1,55 @@
+import pytest
+
+from vault.links import Link, LinkResolver, find_links
+
+NOTES = [
+    ("Garden.md", ("Beds",)),
+    ("projects/Garden plan.md", ()),
+    ("projects/2024/Tools.md", ("Spade", "Überblick")),
+    ("archive/deep/Tools.md", ()),
+    ("Cafe\u0301.md", ()),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "link"),
+    [
+        ("see [[Note]]", Link("Note", line=1)),
+        ("![[Note#Part|shown]]", Link("Note", "Part", "shown", True, 1)),
+        ("[[#Here]]", Link("", "Here", line=1)),
+        ("[a](b%20c.md#part)", Link("b c.md", "part", "a", line=1)),
+        ("[a](<b c.md>)", Link("b c.md", "", "a", line=1)),
+        ('![pic](x.png "title")', Link("x.png", "", "pic", True, 1)),
+    ],
+)
+def test_links_are_read_as_obsidian_reads_them(text: str, link: Link) -> None:
+    assert list(find_links([(1, text)])) == [link]
+
+
+@pytest.mark.parametrize(
+    "text", ["[a](https://x.y)", "[a](mailto:x)", "[a](//x.y)", "[[]]", "[a]()"]
+)
+def test_links_to_the_web_and_empty_ones_are_none(text: str) -> None:
+    assert list(find_links([(1, text)])) == []
+
+
+@pytest.mark.parametrize(
+    ("target", "source", "path"),
+    [
+        ("Garden", "", "Garden.md"),
+        ("garden", "", "Garden.md"),
+        ("projects/Garden plan", "", "projects/Garden plan.md"),
+        ("Garden plan.md", "", "projects/Garden plan.md"),
+        ("Tools", "", "archive/deep/Tools.md"),
+        ("2024/Tools", "", "projects/2024/Tools.md"),
+        ("./2024/Tools.md", "projects/x.md", "projects/2024/Tools.md"),
+        ("../Garden", "projects/x.md", "Garden.md"),
+        ("spade", "", "projects/2024/Tools.md"),
+        ("ÜBERBLICK", "", "projects/2024/Tools.md"),
+        ("Café", "", "Cafe\u0301.md"),
+        ("", "Garden.md", "Garden.md"),
+        ("Nothing", "", None),
+    ],
+)
+def test_a_link_leads_where_obsidian_would_go(target: str, source: str, path: str | None) -> None:
+    assert LinkResolver(NOTES).resolve(target, source) == path
