@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from app import secrets
-from app.errors import InvalidRequest, TurnFailed, VaultNotChosen
+from app.errors import InvalidRequest, SessionMissing, TurnFailed, VaultNotChosen
 from app.library import IndexFinished, Library
 from app.model_choices import ModelChoice, model_choices
 from app.paths import Paths
@@ -166,8 +166,7 @@ class Assistant:
                 for event in events:
                     yield _finished(event, warnings, session)
         except Exception as error:
-            made = request.session if session is None or session.is_stored else None
-            raise TurnFailed(error, made) from error
+            raise TurnFailed(error, _chat_of(request, session, error)) from error
         finally:
             if session is not None:
                 session.close()
@@ -336,6 +335,13 @@ class Assistant:
             warnings.append(f"{error} The answer rests on what was indexed before.")
             yield Warned(warnings[-1])
         cancel.raise_if_cancelled()
+
+
+def _chat_of(request: AskRequest, session: Session | None, error: Exception) -> str | None:
+    """Return the chat in which a question failed, as far as there is one."""
+    if session is not None:
+        return session.id if session.is_stored else None
+    return None if isinstance(error, SessionMissing) else request.session
 
 
 def _was_retrieved(chat: Session, turn: str) -> bool:

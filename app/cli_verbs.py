@@ -149,7 +149,7 @@ def _ask(args: argparse.Namespace, assistant: Assistant, output: Output, run: In
                 line.show(cli_text.progress(event.progress))
             case Step():
                 line.show(f"{event.text}…")
-            case Warned():
+            case Warned() if not output.is_json:
                 line.clear()
                 sys.stderr.write(f"strata: {cli_text.plain(event.message)}\n")
             case TextDelta() if not output.is_json:

@@ -31,6 +31,9 @@ def build(paths: Paths, overrides: Mapping[str, object] | None = None) -> Assist
 
 def open_log(paths: Paths) -> None:
     """Begin the log, unless its place cannot be written, which stops nothing else."""
+    # Without any handler Python would write warnings to the terminal, libraries' own included.
+    if not logging.getLogger().handlers:
+        logging.getLogger().addHandler(logging.NullHandler())
     try:
         start_log(paths.log_file)
     except OSError as error:

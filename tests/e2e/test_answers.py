@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.support.model_server import Answer, Failure, ModelServer
+from tests.support.model_server import Answer, ModelServer
 from tests.support.program import Program
 from tests.support.recount import recount
 
@@ -123,15 +123,3 @@ def test_a_note_that_was_just_changed_is_in_the_answer(
     (small_vault / "Hose.md").write_text("# Hose\n\nThe hose is 25 metres long.\n", "utf-8")
     asking(with_notes).json("ask", "How long is the hose?", "--vault", str(small_vault))
     assert any("25 metres" in text for _, text in sources_in(server.bodies[0]).values())
-
-
-def test_a_failed_turn_keeps_the_question_and_its_passages(
-    with_notes: Program, asking: Asking, server: ModelServer
-) -> None:
-    server.script(Failure.saying(401, "Incorrect API key provided"))
-    done = asking(with_notes).run("ask", "When do I water?", "--no-index", "--json")
-    assert (done.code, done.error["code"]) == (1, "missing_key")
-    shown = with_notes.json("sessions", "show", done.error["session"])
-    types = [entry["type"] for entry in shown["entries"]]
-    assert types[:2] == ["segments", "message"]
-    assert shown["entries"][1]["content"] == "When do I water?"

@@ -306,6 +306,34 @@ def test_a_failed_turn_names_its_chat_which_goes_on(ask: Strata, server: ModelSe
     )
 
 
+@pytest.mark.parametrize(
+    ("reply", "code"),
+    [
+        (Failure.saying(403, "This key may not do that"), "missing_key"),
+        (Failure.saying(404, "The model does not exist"), "bad_request"),
+        (Failure.saying(400, "something is wrong"), "bad_request"),
+        (Failure.saying(429, "slow down", Retry_After="300"), "rate_limited"),
+    ],
+)
+def test_a_server_that_refuses_is_one_document_with_its_code(
+    ask: Strata, server: ModelServer, reply: Failure, code: str
+) -> None:
+    server.script(reply)
+    exit_code, out, err = ask("Is anybody there?", "--json")
+    error = document(out)["error"]
+    assert (exit_code, error["code"], err) == (1, code, "")
+    assert error["message"]
+    assert error["session"]
+
+
+def test_offline_calls_nobody_but_this_computer(ask: Strata, strata: Strata) -> None:
+    offline = ("--set", "privacy.offline=true")
+    away = ("ask", "x", "--mode", "chat", "--set", "chat.model=gpt-4o", "--json")
+    code, out, _ = strata(*away, *offline)
+    assert (code, document(out)["error"]["code"]) == (1, "offline")
+    assert ask("x", *offline)[0] == 0
+
+
 def test_a_failure_without_json_is_a_sentence_on_standard_error(
     ask: Strata, server: ModelServer
 ) -> None:
