@@ -31,6 +31,7 @@ _MERGED_TOKENS = 160
 _CHARS_PER_TOKEN = 16  # of letters the model does not know, a token may stand for thousands
 _LINES_AT_ONCE = 5_000
 _SLICE_CHARS = 5_000
+_SENTENCE_ENDS = (". ", "? ", "! ", "。", "।", " ")
 _LEADING_BLANK_LINES = re.compile(r"(?:[ \t]*\n)+")
 
 
@@ -225,11 +226,12 @@ def _splitter(room: int) -> "TextSplitter":
 
 
 def _slices(text: str) -> Iterator[tuple[int, str]]:
-    """Hand a very long text to the splitter in parts, each ending behind a blank if it can."""
+    """Hand a very long text to the splitter in parts, each ending with a sentence if it can."""
     start = 0
     while len(text) - start > _SLICE_CHARS:
-        end = text.rfind(" ", start + _SLICE_CHARS // 2, start + _SLICE_CHARS) + 1
-        end = end or start + _SLICE_CHARS
+        earliest, latest = start + _SLICE_CHARS // 2, start + _SLICE_CHARS
+        ends = (text.rfind(mark, earliest, latest) + len(mark) for mark in _SENTENCE_ENDS)
+        end = next((end for end in ends if end > earliest), latest)
         yield start, text[start:end]
         start = end
     yield start, text[start:]

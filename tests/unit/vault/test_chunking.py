@@ -6,19 +6,8 @@ from vault.chunking import Chunk, chunk_note
 from vault.model_card import MAX_TOKENS, tokenizer
 from vault.notes import parse_note
 
-WORDS = [
-    "budget",
-    "meeting",
-    "plan",
-    "garden",
-    "river",
-    "notes",
-    "model",
-    "search",
-    "vector",
-    "layer",
-]
-LONG = " ".join(f"{WORDS[i % 10]} {WORDS[i * 7 % 10]} number {i}." for i in range(120))
+WORDS = ["budget", "meeting", "plan", "garden", "river", "notes", "model", "search", "index"]
+LONG = " ".join(f"{WORDS[i % 9].title()} {WORDS[i * 7 % 9]} number {i} ends." for i in range(120))
 
 
 def chunks_of(text: str, path: str = "Name.md") -> tuple[Chunk, ...]:
