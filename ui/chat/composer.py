@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from ui.chat.composer_parts import Chooser, ComposerError, Meter, SendButton
@@ -53,13 +53,13 @@ class Composer(QWidget):
         self.input = ComposerText()
         self.send = SendButton()
         self.meter = Meter()
-        self._mode = Chooser("Mode", "books")
-        self._model = Chooser("Model", "cpu")
+        self.modes = Chooser("Mode", "books")
+        self.models = Chooser("Model", "cpu")
         self._error = ComposerError()
         self._hint = label("Enter sends, Shift+Enter starts a line.", "caption", "tertiary")
         self._hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._frame = _Frame()
-        self._mode.set_choices([(value, words[0], "") for value, words in _MODES.items()])
+        self.modes.set_choices([(value, words[0], "") for value, words in _MODES.items()])
         self._lay_out()
         self._connect()
         self.setFocusProxy(self.input)
@@ -76,28 +76,28 @@ class Composer(QWidget):
 
     def mode(self) -> str:
         """Return `chat` or `vault`."""
-        return self._mode.value
+        return self.modes.value
 
     def set_mode(self, mode: str) -> None:
         """Show a mode as chosen."""
-        self._mode.set_value(mode)
+        self.modes.set_value(mode)
         self._dress_mode()
 
     def set_models(self, choices: Sequence[Choice]) -> None:
         """Offer these models."""
-        self._model.set_choices([(choice.name, choice.label, choice.where) for choice in choices])
+        self.models.set_choices([(choice.name, choice.label, choice.where) for choice in choices])
 
     def set_model(self, name: str) -> None:
         """Show a model as chosen."""
-        self._model.set_value(name)
+        self.models.set_value(name)
 
     def open_modes(self) -> None:
         """Open the list of modes."""
-        self._mode.open()
+        self.modes.open()
 
     def open_models(self) -> None:
         """Open the list of models."""
-        self._model.open()
+        self.models.open()
 
     def set_running(self, is_running: bool) -> None:
         """Offer to stop while an answer is on its way."""
@@ -122,6 +122,10 @@ class Composer(QWidget):
         self._error.hide()
         self._frame.set_error(False)
 
+    def error(self) -> str:
+        """Return what is said to be wrong, or nothing."""
+        return "" if self._error.isHidden() else self._error.text
+
     def set_hint_visible(self, is_visible: bool) -> None:
         """Show the line about the keys, or take it away for good."""
         self._hint.setVisible(is_visible)
@@ -130,6 +134,18 @@ class Composer(QWidget):
         """Stand in the transcript's column."""
         super().resizeEvent(event)
         self._fit()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Follow the window's height: the text takes at most a share of it."""
+        super().showEvent(event)
+        self.window().installEventFilter(self)
+        self._fit()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Take less of a lower window."""
+        if event.type() == QEvent.Type.Resize and watched is self.window():
+            self._fit()
+        return False
 
     def changeEvent(self, event: QEvent) -> None:
         """Follow the font scale."""
@@ -141,8 +157,8 @@ class Composer(QWidget):
         tools = QHBoxLayout()
         tools.setContentsMargins(8, 0, 8, 8)
         tools.setSpacing(4)
-        tools.addWidget(self._mode)
-        tools.addWidget(self._model)
+        tools.addWidget(self.modes)
+        tools.addWidget(self.models)
         tools.addStretch(1)
         tools.addWidget(self.meter)
         tools.addWidget(self.send)
@@ -170,8 +186,8 @@ class Composer(QWidget):
         self.input.focus_changed.connect(self._frame.set_focused)
         self.send.clicked.connect(self._on_send_clicked)
         self.meter.clicked.connect(lambda _checked=False: self.meter_clicked.emit())
-        self._mode.chosen.connect(self._on_mode_chosen)
-        self._model.chosen.connect(self.model_changed)
+        self.modes.chosen.connect(self._on_mode_chosen)
+        self.models.chosen.connect(self.model_changed)
 
     def _fit(self) -> None:
         left, right = set_in(self.width())
@@ -217,8 +233,8 @@ class Composer(QWidget):
         self.mode_changed.emit(mode)
 
     def _dress_mode(self) -> None:
-        _word, icon_name, hint = _MODES.get(self._mode.value, _MODES["vault"])
-        self._mode.set_icon(icon_name)
+        _word, icon_name, hint = _MODES.get(self.modes.value, _MODES["vault"])
+        self.modes.set_icon(icon_name)
         self.input.set_hint(hint)
 
 

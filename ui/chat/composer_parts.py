@@ -171,9 +171,9 @@ class Meter(QAbstractButton):
         painter.drawRoundedRect(track, height / 2, height / 2)
         if self.fraction:
             track.setWidth(max(height, width * min(1.0, self.fraction)))
-            painter.setBrush(theme.color(self._tone("graphic")))
+            painter.setBrush(theme.color(self.tone("graphic")))
             painter.drawRoundedRect(track, height / 2, height / 2)
-        painter.setPen(theme.color(self._tone("text")))
+        painter.setPen(theme.color(self.tone("text")))
         painter.setFont(self.font())
         text = self.rect().adjusted(width + 8, 0, -6, 0)
         painter.drawText(
@@ -185,7 +185,8 @@ class Meter(QAbstractButton):
     def _text(self) -> str:
         return "–" if self.fraction is None else percent(self.fraction)
 
-    def _tone(self, part: str) -> str:
+    def tone(self, part: str) -> str:
+        """Return the colour of the bar (`graphic`) or of the figure (`text`)."""
         fraction = self.fraction or 0.0
         if fraction > 1:
             return f"danger.{part}"

@@ -96,6 +96,10 @@ class CitationCard(QFrame):
         self.move(self._spot(at))
         self.show()
 
+    def shown(self) -> tuple[str, str, str, str]:
+        """Return title, place, passage and doubt as they are shown."""
+        return self._title.whole, self._place.whole, self._passage.text(), self._doubt.text()
+
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the popup's background and edge."""
         theme, painter = Theme.current(), QPainter(self)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QPainterPath, QTextDocument, QTextTable
+from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QTextDocument, QTextTable
 
 from ui.chat.page.geometry import baseline, bottom_of, line_at, origin_of, pieces, top_of
 from ui.chat.page.ink import Ink, Line, Mark, Panel, Pill, Rows, Span
@@ -96,6 +96,14 @@ class InkPainter:
         for pill in _between(ink.pills, first, last):
             if pill.is_doubtful(self.doubtful):
                 self._paint_doubt(painter, pill)
+
+    def paint_ring(self, painter: QPainter, start: int, end: int) -> None:
+        """Paint the focus around a link or a citation, over the dots that Qt draws."""
+        pen = QPen(Theme.current().color("line.focus"), 2)
+        painter.setPen(pen)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        for rect, _ in pieces(self._document, start, end):
+            painter.drawRoundedRect(rect.adjusted(-0.5, 0, 0.5, 0), 2, 2)
 
     def _visible(self, clip: QRectF) -> tuple[int, int]:
         """Return the positions that the clip reaches, with a line to spare on both sides."""

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QWidget
 
 from ui.chat.markdown.blocks import Leaf
 from ui.chat.markdown.stream import Growth, MarkdownStream
-from ui.chat.page.card import Source
+from ui.chat.page.card import CitationCard, Source
 from ui.chat.page.copy_buttons import CopyButtons
 from ui.chat.page.formats import Formats
 from ui.chat.page.ink import Panel
@@ -58,9 +58,10 @@ class MarkdownView(QTextBrowser):
         self._codes: list[Panel] = []
         self.flushes = 0
         self._begin()
-        self._timer = QTimer(self, singleShot=True)
-        self._timer.timeout.connect(self._flush)
-        self._pointing = Pointing(self, self._targets, self._place_of)
+        interval = Theme.current().duration("stream_flush")
+        self._timer = QTimer(self, singleShot=True, interval=interval)
+        self._timer.timeout.connect(self.flush)
+        self._pointing = Pointing(self, self._targets, self.place_of)
         self._pointing.citation_clicked.connect(self.citation_clicked)
         self._pointing.link_clicked.connect(self.link_clicked)
         layout = self.document().documentLayout()
@@ -86,7 +87,18 @@ class MarkdownView(QTextBrowser):
             self._stream = MarkdownStream()
         self._stream.feed(text)
         if not self._timer.isActive():
-            self._timer.start(Theme.current().duration("stream_flush"))
+            self._timer.start()
+
+    def flush(self) -> None:
+        """Draw now what has arrived."""
+        self._timer.stop()
+        if self._stream is None:
+            return
+        started = time.perf_counter()
+        growth = self._stream.update()
+        self._write(growth.final, growth.tail)
+        self.flushes += 1
+        self._pause(time.perf_counter() - started)
 
     def finish(self) -> None:
         """Draw the rest; the text is whole."""
@@ -106,6 +118,15 @@ class MarkdownView(QTextBrowser):
         self._ink.forget()
         self._place_buttons()
         self.viewport().update()
+
+    @property
+    def card(self) -> CitationCard | None:
+        """The card about a citation, once one was shown."""
+        return self._pointing.card
+
+    def point_at(self, href: str) -> None:
+        """Act as if the pointer rested on an anchor, such as `cite:1`; on none where empty."""
+        self._pointing.point_at(QUrl(href))
 
     def copy_last_code(self) -> None:
         """Put the last block of code on the clipboard, if there is one."""
@@ -140,6 +161,9 @@ class MarkdownView(QTextBrowser):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for ink in (self._writer.final, self._writer.tail):
             self._ink.paint_beside(painter, ink, clip)
+        if self.hasFocus() and self.textCursor().charFormat().isAnchor():
+            cursor = self.textCursor()
+            self._ink.paint_ring(painter, cursor.selectionStart(), cursor.selectionEnd())
         painter.end()
         if self._is_stale:
             QTimer.singleShot(0, self.refresh)
@@ -192,15 +216,6 @@ class MarkdownView(QTextBrowser):
         self.document().setDefaultFont(Theme.current().font("body"))
         self._writer = DocumentWriter(self.document(), Formats())
         self._ink = InkPainter(self.document())
-
-    def _flush(self) -> None:
-        if self._stream is None:
-            return
-        started = time.perf_counter()
-        growth = self._stream.update()
-        self._write(growth.final, growth.tail)
-        self.flushes += 1
-        self._pause(time.perf_counter() - started)
 
     def _pause(self, seconds: float) -> None:
         """Wait the longer before the next drawing, the more this one took."""
@@ -267,17 +282,18 @@ class MarkdownView(QTextBrowser):
     def _targets(self) -> list[str]:
         return [*self._writer.final.targets, *self._writer.tail.targets]
 
-    def _place_of(self, number: int) -> QRect:
-        """Return where a number stands: the place nearest to the pointer."""
-        pointer = self.viewport().mapFromGlobal(QCursor.pos())
+    def places_of(self, number: int) -> list[QRect]:
+        """Return where a number stands on the view, each time it is cited."""
         pills = [*self._writer.final.pills, *self._writer.tail.pills]
-        found = [
-            rect.toRect()
-            for pill in pills
-            if number in pill.numbers
-            for rect in self._ink.pill_rects(pill)
-        ]
-        return min(found, key=lambda rect: _distance(rect, pointer), default=QRect())
+        cited = [pill for pill in pills if number in pill.numbers]
+        return [rect.toRect() for pill in cited for rect in self._ink.pill_rects(pill)]
+
+    def place_of(self, number: int) -> QRect:
+        """Return the one of these places that is nearest to the pointer."""
+        pointer = self.viewport().mapFromGlobal(QCursor.pos())
+        return min(
+            self.places_of(number), key=lambda rect: _distance(rect, pointer), default=QRect()
+        )
 
 
 def _distance(rect: QRect, point: QPoint) -> int:
