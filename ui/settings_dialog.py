@@ -20,7 +20,13 @@ from app.settings import SECTIONS, schema
 from ui.kit.controls import IconButton, button, label
 from ui.kit.lists import FitTree, Row, RowDelegate
 from ui.kit.surfaces import Hairline, Pane
-from ui.settings.extras import IndexSection, KeySection, PrivacySection, separated
+from ui.settings.extras import (
+    IndexSection,
+    KeySection,
+    PrivacySection,
+    TextSizeSection,
+    separated,
+)
 from ui.settings.limit import LimitRow
 from ui.settings.rows import SettingRow, make_row
 from ui.settings.writer import SettingsWriter
@@ -43,11 +49,13 @@ _ICONS = {
 class SettingsDialog(QDialog):
     """Pages at the left, rows at the right.
 
-    `changed` carries the key of a setting that took effect; `index_requested` asks for a run.
+    `changed` carries the key of a setting that took effect; `index_requested` asks for a run;
+    `scale_chosen` carries a size of text.
     """
 
     changed = Signal(str)
     index_requested = Signal()
+    scale_chosen = Signal(float)
 
     def __init__(self, assistant: Assistant, runner: TaskRunner, parent: QWidget) -> None:
         super().__init__(parent)
@@ -60,6 +68,8 @@ class SettingsDialog(QDialog):
         self._index = IndexSection(assistant, runner)
         self._index.index_requested.connect(self.index_requested)
         self._privacy = PrivacySection(assistant, runner)
+        self._size = TextSizeSection()
+        self._size.scale_chosen.connect(self.scale_chosen)
         self._stack = QStackedWidget()
         self._pages = FitTree("Pages")
         self.setWindowTitle("Settings")
@@ -74,7 +84,7 @@ class SettingsDialog(QDialog):
         self._pages.setCurrentIndex(self._pages.model().index(place, 0))
         for row in self.rows.values():
             row.refresh()
-        for extra in (self._keys, self._index, self._privacy):
+        for extra in (self._keys, self._index, self._privacy, self._size):
             extra.refresh()
 
     def set_preview(self, preview: Callable[[int], Mapping[str, Any]]) -> None:
@@ -177,7 +187,11 @@ class SettingsDialog(QDialog):
                 row = LimitRow(spec, self.writer, self._runner) if is_limit else None
                 self.rows[key] = row or make_row(spec, self.writer)
                 made.append(self._with_key() if key == "chat.model" else self.rows[key])
-        extras = {"Vault and index": self._index, "Privacy": self._privacy}
+        extras: dict[str, QWidget] = {
+            "Appearance": self._size,
+            "Vault and index": self._index,
+            "Privacy": self._privacy,
+        }
         return [*made, extras[section]] if section in extras else made
 
     def _with_key(self) -> QWidget:

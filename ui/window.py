@@ -14,7 +14,7 @@ from resources import sample_vault
 from ui.actions import ShortcutsDialog, add_actions
 from ui.chat.composer import Composer
 from ui.chat.transcript import Transcript
-from ui.flow.conversation import Conversation
+from ui.flow.conversation import Conversation, Turn
 from ui.flow.librarian import Librarian, Shelves, folder_name
 from ui.flow.presenter import Presenter, Views
 from ui.kit.columns import Columns
@@ -89,6 +89,7 @@ class MainWindow(QMainWindow):
         if self._settings is None:
             self._settings = SettingsDialog(self._assistant, self._runner, self)
             self._settings.changed.connect(self._on_setting_changed)
+            self._settings.scale_chosen.connect(self._set_scale)
             self._settings.index_requested.connect(self._librarian.indexing.start)
             self._settings.finished.connect(self._on_settings_closed)
         self._settings.set_preview(self._presenter.preview_call())
@@ -185,6 +186,8 @@ class MainWindow(QMainWindow):
         librarian.offer_changed.connect(self._presenter.set_empty)
         librarian.folder_requested.connect(self.choose_folder)
         self._talk.index_progressed.connect(librarian.indexing.show_progress)
+        self._talk.turn_ended.connect(librarian.indexing.settle)
+        self._talk.turn_begun.connect(self._on_turn_begun)
         self._talk.session_changed.connect(self._on_session_changed)
         self._talk.loaded.connect(self._on_chat_loaded)
         presenter = self._presenter
@@ -264,6 +267,10 @@ class MainWindow(QMainWindow):
         if session is not None:
             self._open_chat(session)
 
+    def _on_turn_begun(self, turn: Turn) -> None:
+        if turn.session is None:
+            self._middle.set_title(turn.question)
+
     def _on_session_changed(self, session: str | None) -> None:
         self._sidebar.chats.select(session)
         if session is None:
@@ -304,8 +311,10 @@ class MainWindow(QMainWindow):
         steps = tokens()["font"]["scale_steps"]
         scale = Theme.current().scale
         at = min(range(len(steps)), key=lambda place: abs(steps[place] - scale))
-        wanted = steps[max(0, min(len(steps) - 1, at + step))] if step else 1.0
-        Theme.current().apply(scale=wanted)
+        self._set_scale(steps[max(0, min(len(steps) - 1, at + step))] if step else 1.0)
+
+    def _set_scale(self, scale: float) -> None:
+        Theme.current().apply(scale=scale)
         self._columns.arrange()
 
     def _next_region(self, step: int) -> None:

@@ -166,9 +166,17 @@ def test_a_place_cited_twice_has_one_row() -> None:
     assert len(source_rows([cited, cited], [], [])) == 1
 
 
+def test_several_quotations_of_a_source_open_its_whole_passage() -> None:
+    first = Citation(1, "garden/Tomatoes.md", (), (4, 4), "x", True)
+    second = Citation(1, "garden/Tomatoes.md", (), (9, 9), "y", True)
+    (row,) = source_rows([first, second], [], [source(1, "Tomatoes")])
+    assert row.lines == (3, 9)
+
+
 def test_a_quotation_that_was_not_found_is_not_ticked() -> None:
     claim = Unverified(1, "verified weekly", "not in the source")
-    (row,) = source_rows([], [claim], [source(1, "Tomatoes")])
+    doubtful = Citation(1, "garden/Tomatoes.md", (), (3, 9), "verified weekly", False)
+    (row,) = source_rows([doubtful], [claim], [source(1, "Tomatoes")])
     assert row.title == "“verified weekly”"
     assert row.detail == "Not found in garden/Tomatoes.md, lines 3–9"
     assert not row.is_verified
@@ -248,7 +256,7 @@ def test_a_very_large_note_is_shown_around_its_lines(note: NotePanel) -> None:
 
 def test_markup_in_a_title_is_shown_as_text(note: NotePanel) -> None:
     note.show_note(Note("a.md", "<b>bold</b>\nsecond", "x", "v"))
-    title = note.findChildren(ElidedLabel)[0]
+    title = note.head.findChildren(ElidedLabel)[0]
     assert title.whole == "<b>bold</b> second"
     assert title.textFormat() == Qt.TextFormat.PlainText
 

@@ -36,7 +36,7 @@ class Indexing(QObject):
         self._task: Task | None = None
         self._is_wanted_again = False
         self._phase = ""
-        self.state = IndexState()
+        self.state = self._settled = IndexState()
 
     @property
     def is_running(self) -> bool:
@@ -64,7 +64,8 @@ class Indexing(QObject):
     def forget(self) -> None:
         """Say nothing of the notes that were open before."""
         self.cancel()
-        self._show(IndexState())
+        self.state = self._settled = IndexState()
+        self.state_changed.emit(self.state)
 
     def show_progress(self, progress: IndexProgress) -> None:
         """Show how far a run has come, also one that a question began."""
@@ -72,11 +73,22 @@ class Indexing(QObject):
             self._phase = progress.phase
             self.phase_changed.emit(progress.phase)
         if progress.phase == "done":
+            self.settle()
             return
         done, total = progress.done, progress.total
         if progress.phase in {"seen", "scan"}:
             done = total = 0
         self._show(IndexState("running", done, total, self.state.notes))
+
+    def settle(self) -> None:
+        """Show how the index stood before the reading that a question began and has ended."""
+        if not self.is_running and self.state.kind == "running":
+            self._show(self._settled)
+
+    def show_counts(self, notes: int, failed: int) -> None:
+        """Take over what the list of notes says, once nothing is being read."""
+        if self.state.kind == "done" and notes + failed:
+            self._show(IndexState("done", notes=notes, failed=failed))
 
     def show_report(self, report: IndexReport) -> None:
         """Show how the index stands after a run."""
@@ -107,4 +119,6 @@ class Indexing(QObject):
 
     def _show(self, state: IndexState) -> None:
         self.state = state
+        if state.kind != "running":
+            self._settled = state
         self.state_changed.emit(state)

@@ -142,6 +142,8 @@ class Librarian(QObject):
         library = self._assistant.library
         indexed = library.indexed_at if library is not None else None
         count = sum(note.state == "indexed" for note in notes)
+        failed = sum(note.state == "failed" for note in notes)
+        self.indexing.show_counts(count, failed)
         self.offer_changed.emit(count, indexed, questions)
 
     def _on_state(self, state: IndexState) -> None:

@@ -54,6 +54,8 @@ class ElidedLabel(QLabel):
         self._hint = ""
         self._mode = mode
         self.setTextFormat(Qt.TextFormat.PlainText)
+        edge = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignAbsolute
+        self.setAlignment(edge | Qt.AlignmentFlag.AlignVCenter)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.set_text(text)
 

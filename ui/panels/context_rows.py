@@ -182,7 +182,7 @@ class _LayerDelegate(QStyledItemDelegate):
     def _paint_part(self, painter: QPainter, rect: QRect, row: PartRow) -> None:
         theme = Theme.current()
         rest = _paint_figures(painter, rect, row.tokens, "", "text.secondary", "caption")
-        rest.setLeft(rect.left() + theme.px(60))
+        rest.setLeft(rect.left() + theme.px(50))
         painter.setFont(theme.font("caption"))
         if row.state:
             painter.setPen(theme.color("text.tertiary"))

@@ -8,6 +8,7 @@ from PySide6.QtGui import (
     QResizeEvent,
     QTextBlock,
     QTextCursor,
+    QWheelEvent,
 )
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QTextEdit, QVBoxLayout, QWidget
 
@@ -22,6 +23,7 @@ __all__ = ["NotePanel", "NoteText"]
 
 _MOST_LINES = 4_000
 _MOST_CHARS = 400_000
+_LINES_ABOVE = 2
 
 
 class NotePanel(Pane):
@@ -118,6 +120,7 @@ class NoteText(QPlainTextEdit):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._start, self._first, self._last = 1, 0, 0
+        self._is_untouched = True
         self.setReadOnly(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setAccessibleName("Text of the note")
@@ -130,6 +133,7 @@ class NoteText(QPlainTextEdit):
         self._numbers = _LineNumbers(self)
         self._colors = MarkdownColors(self.document())
         self.updateRequest.connect(self._on_update)
+        self.verticalScrollBar().actionTriggered.connect(self._on_scrolled)
         Theme.current().changed.connect(self._on_theme)
 
     def show_text(self, text: str, start: int, first: int, last: int) -> None:
@@ -139,6 +143,7 @@ class NoteText(QPlainTextEdit):
         self.setPlainText(text)
         self._fit_numbers()
         self._mark()
+        self._is_untouched = True
         self._scroll_to(first)
 
     def marked_lines(self) -> tuple[int, int] | None:
@@ -153,8 +158,13 @@ class NoteText(QPlainTextEdit):
         """Keep the numbers beside the text."""
         super().resizeEvent(event)
         self._fit_numbers()
-        if self._first and event.oldSize().isEmpty():
-            self.centerCursor()
+        if self._is_untouched:
+            self._scroll_to(self._first)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Leave the place to the reader from now on."""
+        self._is_untouched = False
+        super().wheelEvent(event)
 
     def changeEvent(self, event: QEvent) -> None:
         """Follow the font scale."""
@@ -229,10 +239,17 @@ class NoteText(QPlainTextEdit):
         self._numbers.update()
 
     def _scroll_to(self, line: int) -> None:
+        """Have a line in view, a little below the upper edge."""
         block = self.document().findBlockByNumber(max(0, line - self._start))
         self.setTextCursor(QTextCursor(block))
         if line:
             self.centerCursor()
+            above = self.cursorRect().top() // max(1, QFontMetrics(self.font()).lineSpacing())
+            bar = self.verticalScrollBar()
+            bar.setValue(bar.value() + max(0, above - _LINES_ABOVE))
+
+    def _on_scrolled(self) -> None:
+        self._is_untouched = False
 
 
 class _LineNumbers(QWidget):

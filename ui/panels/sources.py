@@ -52,20 +52,20 @@ class SourceRow:
 
 
 def source_rows(
-    citations: Iterable[Citation], unverified: Iterable[Unverified], sources: Sequence[Segment]
+    citations: Iterable[Citation], unverified: Sequence[Unverified], sources: Sequence[Segment]
 ) -> list[SourceRow]:
-    """Return a row for each place that is cited, by number, then what could not be verified."""
-    titles = {source.number: source.title for source in sources}
-    places: dict[tuple[int, tuple[int, int] | None], SourceRow] = {}
+    """Return a row for each number that is cited, then what could not be verified.
+
+    A quotation that is not in its source has a row of its own, and takes no tick from the number.
+    """
+    known = {source.number: source for source in sources}
+    quoted = {(claim.n, claim.quote) for claim in unverified}
+    cited: dict[int, list[Citation]] = {}
     for citation in citations:
-        key = (citation.n, citation.lines)
-        is_verified = not citation.is_doubtful
-        if key in places:
-            is_verified = is_verified and places[key].is_verified
-        places[key] = _cited(citation, titles.get(citation.n) or "", is_verified)
-    rows = sorted(places.values(), key=lambda row: (row.number or 0, row.lines or (0, 0)))
-    paths = {source.number: source for source in sources}
-    return [*rows, *(_doubtful(claim, paths.get(claim.n)) for claim in unverified)]
+        if not (citation.is_doubtful and (citation.n, citation.quote) in quoted):
+            cited.setdefault(citation.n, []).append(citation)
+    rows = [_cited(cited[number], known.get(number)) for number in sorted(cited)]
+    return [*rows, *(_doubtful(claim, known.get(claim.n)) for claim in unverified)]
 
 
 class SourcesPanel(Pane):
@@ -192,19 +192,17 @@ class _SourceDelegate(QStyledItemDelegate):
         painter.drawText(pill, Qt.AlignmentFlag.AlignCenter, text)
 
 
-def _cited(citation: Citation, title: str, is_verified: bool) -> SourceRow:
-    name = one_line(title) or citation.path.rpartition("/")[2]
-    heading = one_line(citation.heading[-1]) if citation.heading else ""
+def _cited(citations: Sequence[Citation], source: Segment | None) -> SourceRow:
+    """Return the row of one number; several places in it are opened at the whole passage."""
+    first = citations[0]
+    places = {citation.lines for citation in citations}
+    lines = first.lines if len(places) == 1 or source is None else source.lines
+    name = one_line(source.title if source else "") or first.path.rpartition("/")[2]
+    heading = one_line(first.heading[-1]) if first.heading else ""
     if heading and heading != name:
         name = f"{name} — {heading}"
-    return SourceRow(
-        citation.n,
-        name,
-        _place(citation.path, citation.lines),
-        is_verified,
-        citation.path,
-        citation.lines,
-    )
+    is_verified = not any(citation.is_doubtful for citation in citations)
+    return SourceRow(first.n, name, _place(first.path, lines), is_verified, first.path, lines)
 
 
 def _doubtful(claim: Unverified, source: Segment | None) -> SourceRow:

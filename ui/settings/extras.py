@@ -7,16 +7,44 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from app.assistant import Assistant, ModelChoice
 from app.errors import describe
-from ui.kit.controls import ElidedLabel, IconLabel, button, label, wrapped
-from ui.kit.figures import plural
+from ui.kit.controls import ElidedLabel, IconLabel, MenuButton, button, label, wrapped
+from ui.kit.figures import percent, plural
 from ui.kit.surfaces import Hairline, clear_layout
 from ui.tasks import LatestOnly, TaskRunner
-from ui.theme import Theme, dress
+from ui.theme import Theme, dress, tokens
 from vault.store import NoteState
 
-__all__ = ["IndexSection", "KeySection", "PrivacySection"]
+__all__ = ["IndexSection", "KeySection", "PrivacySection", "TextSizeSection", "separated"]
 
 _MOST_LISTED = 200
+
+
+class TextSizeSection(QWidget):
+    """How large everything is; it belongs to this window and not to the file of settings."""
+
+    scale_chosen = Signal(float)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._menu = MenuButton("Text size")
+        texts = QVBoxLayout()
+        texts.setSpacing(2)
+        texts.addWidget(label("Text size", "ui_strong"))
+        help_ = "Of text, rows and icons. Ctrl++ and Ctrl+- change it too."
+        texts.addWidget(wrapped(help_, "caption", "secondary"))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 10, 0, 10)
+        row.addLayout(texts, 1)
+        row.addWidget(self._menu)
+
+    def refresh(self) -> None:
+        """Show the present size."""
+        choices = [(str(step), percent(step)) for step in tokens()["font"]["scale_steps"]]
+        self._menu.set_choices(choices, str(Theme.current().scale), self._on_chosen)
+
+    def _on_chosen(self, scale: str) -> None:
+        self.scale_chosen.emit(float(scale))
+        self.refresh()
 
 
 class KeySection(QWidget):
