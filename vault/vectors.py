@@ -36,6 +36,7 @@ class VectorStore:
         self._child: Child | None = None
         self._held: set[bytes] | None = None
         self._is_in_line = False
+        self._is_broken = False
         self._is_closed = False
 
     @property
@@ -77,17 +78,14 @@ class VectorStore:
         """
         with self._lock:
             for attempt in range(_ATTEMPTS):
+                if self._is_broken:
+                    self._throw_away()
                 try:
                     self._fill(progress, on_wait)
-                except ChildDied as error:
-                    failure: Exception = error
-                    self._stop()
-                    if attempt > 0:
-                        self._throw_away()
-                except ChildRefused as error:
+                except (ChildDied, ChildRefused) as error:
                     failure = error
                     self._stop()
-                    self._throw_away()
+                    self._is_broken = attempt > 0 or isinstance(error, ChildRefused)
                 else:
                     return
         raise VectorStoreFailed(
@@ -111,6 +109,7 @@ class VectorStore:
             frame = child.request(request, vector.astype("<f4").tobytes(), _ANSWER_S)
         except (ChildDied, ChildRefused) as error:
             self._is_in_line = False
+            self._is_broken = self._is_broken or isinstance(error, ChildRefused)
             raise VectorStoreFailed(f"The vector store broke: {error}.") from error
         found = zip(frame.header["ids"], frame.header["distances"], strict=True)
         return [(bytes.fromhex(text_hash), 1.0 - distance) for text_hash, distance in found]
@@ -126,6 +125,8 @@ class VectorStore:
         with self._lock:
             if self._is_closed:
                 raise VectorStoreFailed("The index was closed while it was in use.")
+            if self._child is not None and not self._child.is_alive:
+                self._stop()
             if self._child is None:
                 self._child = Child("vault.vector_worker", str(self._folder))
                 self._held = None
@@ -133,6 +134,7 @@ class VectorStore:
 
     def _fill(self, progress: Progress, on_wait: Callable[[], None]) -> None:
         child = self._running()
+        is_fresh = self._held is None
         if self._held is None:
             frame = self._ask(child, {"do": "ids"}, b"", on_wait)
             self._held = {bytes.fromhex(text_hash) for text_hash in frame.header["ids"]}
@@ -148,7 +150,15 @@ class VectorStore:
             payload = b"".join(vector for _, vector in vectors)
             self._ask(child, {"do": "upsert", "ids": _names(hashes)}, payload, on_wait)
             self._held.update(hashes)
+        if is_fresh and self._held:
+            self._probe(child, next(iter(self._held)), on_wait)
         self._is_in_line = True
+
+    def _probe(self, child: Child, text_hash: bytes, on_wait: Callable[[], None]) -> None:
+        """Ask one question, since a damaged graph shows only when it is walked."""
+        vector = self._catalog.vector(text_hash)
+        if vector is not None:
+            self._ask(child, {"do": "query", "k": 1}, vector, on_wait)
 
     @staticmethod
     def _ask(
@@ -163,6 +173,8 @@ class VectorStore:
             child.kill("it is started anew")
 
     def _throw_away(self) -> None:
+        self._stop()
+        self._is_broken = False
         # What cannot be deleted is refused by Chroma again, and said then.
         shutil.rmtree(self._folder, ignore_errors=True)
 

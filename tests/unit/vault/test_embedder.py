@@ -1,0 +1,93 @@
+import os
+import signal
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from vault.embedder import Embedder
+from vault.errors import EmbedderFailed
+from vault.model_card import DIMENSION, MODEL_PACKAGE, MODEL_SHA256
+
+BATCHES = [[f"note {i} about {topic}" for topic in ("rain", "fees", "cats")] for i in range(6)]
+
+
+def test_near_in_meaning_is_near_in_vectors(embedder: Embedder) -> None:
+    query = embedder.embed_query("How do plants get enough water?")
+    (vectors,) = embedder.embed([["Watering the garden beds", "Quarterly tax return"]])
+    assert vectors.shape == (2, DIMENSION)
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-3)
+    assert float(vectors[0] @ query) > float(vectors[1] @ query) + 0.2
+
+
+def test_the_main_process_loads_neither_torch_nor_chroma(embedder: Embedder) -> None:
+    embedder.embed_query("anything")
+    assert not {"torch", "sentence_transformers", "chromadb"} & sys.modules.keys()
+
+
+def test_a_text_has_one_vector_alone_or_in_a_batch(embedder: Embedder) -> None:
+    together = np.concatenate(list(embedder.embed(BATCHES)))
+    alone = embedder.embed_query(BATCHES[3][1])
+    assert float(together[3 * 3 + 1] @ alone) > 0.999
+
+
+def test_a_question_may_come_while_batches_are_under_way(embedder: Embedder) -> None:
+    stream = embedder.embed(BATCHES)
+    first = next(stream)
+    assert embedder.embed_query("a question between").shape == (DIMENSION,)
+    assert len([first, *stream]) == len(BATCHES)
+
+
+def test_a_killed_child_is_started_again_and_nothing_is_missing(embedder: Embedder) -> None:
+    whole = np.concatenate(list(embedder.embed(BATCHES)))
+    stream = embedder.embed(BATCHES)
+    vectors = [next(stream)]
+    killed = embedder.pid
+    assert killed is not None
+    os.kill(killed, signal.SIGKILL)
+    vectors += stream
+    assert embedder.pid not in {None, killed}
+    assert (np.concatenate(vectors) * whole).sum(axis=1).min() > 0.999
+
+
+def test_waiting_for_batches_can_be_given_up(embedder: Embedder) -> None:
+    def stop() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        list(embedder.embed([["a long text " * 200] * 8] * 4, stop))
+    assert embedder.embed_query("goes on").shape == (DIMENSION,)
+
+
+def test_damaged_weights_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = tmp_path / MODEL_PACKAGE / "model"
+    model.mkdir(parents=True)
+    (model.parent / "__init__.py").touch()
+    (model / "model.safetensors").write_bytes(b"other weights")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    broken = Embedder()
+    try:
+        with pytest.raises(EmbedderFailed, match="damaged; reinstall"):
+            broken.embed_query("anything")
+    finally:
+        broken.close()
+
+
+def test_a_child_that_cannot_stay_alive_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / MODEL_PACKAGE
+    package.mkdir()
+    (tmp_path / "hashlib.py").write_text("import os; os._exit(3)")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    broken = Embedder()
+    try:
+        with pytest.raises(EmbedderFailed, match="3 times in a row"):
+            broken.embed_query("anything")
+    finally:
+        broken.close()
+
+
+def test_the_model_is_the_one_that_was_chosen() -> None:
+    assert MODEL_SHA256 == "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
