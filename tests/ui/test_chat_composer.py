@@ -1,5 +1,6 @@
 """Writing and sending, on the real composer."""
 
+import itertools
 import time
 from collections.abc import Iterator
 
@@ -32,7 +33,7 @@ def composer(qtbot: QtBot) -> Iterator[Composer]:
     place.show()
     composer.set_models(MODELS)
     composer.set_model("ollama/qwen3:14b")
-    yield composer
+    return composer
 
 
 def test_enter_sends_and_keeps_the_text(qtbot: QtBot, composer: Composer) -> None:
@@ -185,7 +186,9 @@ def test_the_meter_opens_the_panel(qtbot: QtBot, composer: Composer) -> None:
 
 def test_an_error_stands_in_place_with_its_ways_out(qtbot: QtBot, composer: Composer) -> None:
     taken = []
-    composer.show_error("Your message does not fit. <b>", [("Raise the limit", lambda: taken.append(1))])
+    composer.show_error(
+        "Your message does not fit. <b>", [("Raise the limit", lambda: taken.append(1))]
+    )
     (way_out,) = (b for b in composer.findChildren(QPushButton) if b.text() == "Raise the limit")
     qtbot.mouseClick(way_out, Qt.MouseButton.LeftButton)
     assert composer.error() == "Your message does not fit. <b>"
@@ -212,7 +215,7 @@ def test_nothing_overlaps_at_any_width(composer: Composer, width: int) -> None:
     QGuiApplication.processEvents()
     parts = [composer.modes, composer.models, composer.meter, composer.send]
     edges = [(p.mapTo(composer, QPoint(0, 0)).x(), p.width()) for p in parts]
-    for (x, part), (following, _) in zip(edges, edges[1:], strict=False):
+    for (x, part), (following, _) in itertools.pairwise(edges):
         assert x + part <= following
     assert edges[-1][0] + edges[-1][1] <= composer.width() - 8
 

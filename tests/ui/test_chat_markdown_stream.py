@@ -118,7 +118,9 @@ def test_letter_by_letter_reads_as_the_whole(text: str) -> None:
     assert read_in_pieces(text, list(range(len(text)))) == read_at_once(text)
 
 
-@pytest.mark.parametrize("unit", ["- an item\n", "A paragraph.\n\n", "line of code\n", "| a | b |\n"])
+@pytest.mark.parametrize(
+    "unit", ["- an item\n", "A paragraph.\n\n", "line of code\n", "| a | b |\n"]
+)
 def test_the_tail_stays_small_however_long_the_text(unit: str) -> None:
     opening = {"line of code\n": "```\n", "| a | b |\n": "| x | y |\n|---|---|\n"}.get(unit, "")
     stream = MarkdownStream()
@@ -127,7 +129,9 @@ def test_the_tail_stays_small_however_long_the_text(unit: str) -> None:
     for _ in range(200):
         stream.feed(unit)
         growth = stream.update()
-        sizes.append(sum(len(leaf.rows) if isinstance(leaf, TableRows) else 1 for leaf in growth.tail))
+        sizes.append(
+            sum(len(leaf.rows) if isinstance(leaf, TableRows) else 1 for leaf in growth.tail)
+        )
     assert max(sizes) <= 8
 
 
@@ -204,7 +208,11 @@ def test_a_local_image_has_nothing_to_open() -> None:
 def test_a_callout_has_a_title_and_a_tone() -> None:
     title, text = read("> [!warning] Mind the gap\n> It is wide.")
     assert isinstance(title, Paragraph)
-    assert (plain(title.runs), title.is_title, title.boxes[0].tone) == ("Mind the gap", True, "amber")
+    assert (plain(title.runs), title.is_title, title.boxes[0].tone) == (
+        "Mind the gap",
+        True,
+        "amber",
+    )
     assert isinstance(text, Paragraph)
     assert plain(text.runs) == "It is wide."
 

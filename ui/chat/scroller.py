@@ -112,6 +112,8 @@ class Scroller(QWidget):
             row, above = self._anchor
             self.bar.setValue(row.y() - above)
         self._is_moving = False
+        if not self._is_following:
+            self._page()
         self._show_jump()
 
     def _note_anchor(self) -> None:

@@ -58,13 +58,13 @@ class Transcript(QWidget):
         super().__init__(parent)
         self._live: Slot | None = None
         self._places: dict[str, str] = {}
-        self._empty = EmptyState()
-        self._empty.question_chosen.connect(self.question_chosen)
+        self.empty = EmptyState()
+        self.empty.question_chosen.connect(self.question_chosen)
         self.feed = Feed()
         self.scroller = Scroller(self.feed)
         self._walker = Walker(self, self.scroller)
         self._stack = QStackedLayout(self)
-        self._stack.addWidget(self._empty)
+        self._stack.addWidget(self.empty)
         self._stack.addWidget(self.scroller)
         self.setAccessibleName("Chat")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -80,8 +80,8 @@ class Transcript(QWidget):
         """
         self._live = None
         self.feed.reset([])
-        self._empty.show_state(note_count, indexed, questions)
-        self._stack.setCurrentWidget(self._empty)
+        self.empty.show_state(note_count, indexed, questions)
+        self._stack.setCurrentWidget(self.empty)
 
     def set_models(self, choices: Sequence[Place]) -> None:
         """Tell where the models run, for the line below an answer."""
@@ -178,7 +178,7 @@ class Transcript(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Give the empty state the column."""
         super().resizeEvent(event)
-        self._empty.fit(self.width())
+        self.empty.fit(self.width())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Walk with the arrows; scroll with the other keys."""
@@ -212,7 +212,7 @@ class Transcript(QWidget):
 
     def focusNextPrevChild(self, forward: bool) -> bool:
         """Treat the chat as one stop, and what is inside a message as reached from it."""
-        if self._stack.currentWidget() is self._empty:
+        if self._stack.currentWidget() is self.empty:
             return super().focusNextPrevChild(forward)
         return self._walker.tab(forward) or self._walker.leave(forward)
 
@@ -286,7 +286,7 @@ class Transcript(QWidget):
         return answers[-1] if answers else None
 
     def _on_theme_changed(self) -> None:
-        self._empty.fit(self.width())
+        self.empty.fit(self.width())
 
 
 def _item_of(result: AskResult, sources: Sequence[Segment], seconds: float | None) -> AnswerItem:

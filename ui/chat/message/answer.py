@@ -25,6 +25,10 @@ class Answer(Part):
     """One answer.
 
     `citation_activated` carries path and lines, `saw_requested` the answer's entry.
+
+    Attributes:
+        doubts: what the sources do not bear out, if anything.
+        ending: why the answer is not whole, if it is not.
     """
 
     citation_activated = Signal(str, int, int)
@@ -46,6 +50,7 @@ class Answer(Part):
         self.tools.copy_clicked.connect(self.copy)
         self.tools.saw_clicked.connect(lambda: self.saw_requested.emit(self._entry))
         self.doubts: Doubts | None = None
+        self.ending = ""
         self._lay_out()
         self._name("", 0)
 
@@ -107,10 +112,11 @@ class Answer(Part):
 
     def show_end(self, *, is_stopped: bool, can_retry: bool) -> None:
         """Say that the answer is not whole."""
+        self.ending = _STOPPED if is_stopped else _BROKEN
         line = QHBoxLayout()
         line.setContentsMargins(OUTDENT, 8, OUTDENT, 0)
         line.setSpacing(12)
-        line.addWidget(wrapped(_STOPPED if is_stopped else _BROKEN, "ui", "secondary"), 1)
+        line.addWidget(wrapped(self.ending, "ui", "secondary"), 1)
         if can_retry:
             line.addWidget(button("Try again", "link", self.retry_requested.emit))
         self._extras.addLayout(line)

@@ -104,6 +104,7 @@ class ActionsRow(Part):
         QTimer.singleShot(1500, self.copy, lambda: self.copy.set_icon("copy"))
 
     def _fit(self) -> None:
+        self.saw.setFixedHeight(Theme.current().px(24))
         self.setFixedHeight(Theme.current().px(_ROW))
 
 

@@ -1,0 +1,555 @@
+"""Reading a chat while it grows, on the real transcript."""
+
+import itertools
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtGui import QAccessible, QGuiApplication
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QVBoxLayout, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.assistant import ModelChoice
+from app.errors import ErrorInfo
+from app.transcript import AnswerItem, DroppedItem, UserItem
+from app.transcript import Transcript as Chat
+from chains.citations import Citation, Unverified
+from chains.events import AskResult, Status
+from context.layers import Layer, Segment
+from ui.chat.composer import Composer
+from ui.chat.feed import MOST_LIVE
+from ui.chat.message.answer import Answer
+from ui.chat.message.divider import Divider
+from ui.chat.message.failure import Failure
+from ui.chat.message.user import UserMessage
+from ui.chat.transcript import Transcript
+from ui.theme import Theme
+
+TIME = "2026-05-14T14:03:00+00:00"
+HERE = (ModelChoice("test/model", "model", "this computer", None, True),)
+LONG = "A paragraph that is long enough to need a second line at most widths of the window.\n\n"
+RICH = """\
+Text [1].
+
+| Copy | Size |
+|---|---|
+| Disk | 12 |
+
+```sh
+borg prune
+```
+
+> [!warning] Mind
+> This.
+"""
+
+
+def passage(number: int) -> Segment:
+    return Segment.build(
+        id=f"p{number}",
+        layer=Layer.L3,
+        kind="passage",
+        source="Home server/Backups.md",
+        text="Borg runs every night.",
+        lines=(12, 31),
+        title="Backups",
+        heading=("Backups", "Nightly run"),
+        number=number,
+    )
+
+
+def result(
+    text: str,
+    status: Status = "complete",
+    citations: tuple[Citation, ...] = (),
+    unverified: tuple[Unverified, ...] = (),
+    warnings: tuple[str, ...] = (),
+) -> AskResult:
+    return AskResult(
+        session="s",
+        turn="t",
+        entry="e9",
+        mode="vault",
+        answer=text,
+        status=status,
+        citations=citations,
+        unverified=unverified,
+        model="test/model",
+        usage=None,
+        warnings=warnings,
+        context={},
+    )
+
+
+def answer_item(text: str, entry: str = "a", **changes: object) -> AnswerItem:
+    values = {
+        "entry": entry,
+        "text": text,
+        "time": TIME,
+        "model": "test/model",
+        "status": "complete",
+        "citations": (),
+        "unverified": (),
+        "sources": (passage(1),),
+        "seconds": 6.8,
+    }
+    return AnswerItem(**{**values, **changes})
+
+
+def chat(turns: int, text: str = LONG) -> Chat:
+    items = []
+    for number in range(turns):
+        items += [
+            UserItem(f"u{number}", f"Question {number}?", TIME),
+            answer_item(text, f"a{number}"),
+        ]
+    return Chat("A chat", tuple(items))
+
+
+class Place(QWidget):
+    """A middle column: the transcript above the composer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.transcript, self.composer = Transcript(), Composer()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.transcript, 1)
+        column.addWidget(self.composer)
+
+
+@pytest.fixture
+def place(qtbot: QtBot) -> Iterator[Place]:
+    place = Place()
+    qtbot.addWidget(place)
+    place.resize(900, 700)
+    place.show()
+    place.activateWindow()
+    qtbot.waitUntil(place.isActiveWindow)
+    place.transcript.set_models(HERE)
+    return place
+
+
+@pytest.fixture
+def transcript(place: Place) -> Transcript:
+    return place.transcript
+
+
+def widgets(transcript: Transcript, kind: type) -> list:
+    return [row.widget for row in transcript.feed.rows if isinstance(row.widget, kind)]
+
+
+def settle() -> None:
+    for _ in range(80):
+        QApplication.processEvents()
+
+
+def spoken() -> str:
+    """The first words a screen reader says of what has the focus."""
+    interface = QAccessible.queryAccessibleInterface(QGuiApplication.focusObject())
+    return interface.text(QAccessible.Text.Name).split(",")[0]
+
+
+def left_of(widget: QWidget, x: float, place: QWidget) -> float:
+    return widget.mapTo(place, QPoint(0, 0)).x() + x
+
+
+def text_left(answer: Answer, place: QWidget) -> float:
+    block = answer.view.document().begin()
+    origin = answer.view.document().documentLayout().blockBoundingRect(block).x()
+    return left_of(answer.view.viewport(), origin + block.layout().lineAt(0).x(), place)
+
+
+@pytest.mark.parametrize("width", [440, 600, 820, 900, 1200, 1600])
+def test_all_text_has_one_left_edge(place: Place, width: int) -> None:
+    place.resize(width, 700)
+    place.transcript.begin_turn("A question?")
+    place.transcript.set_step("Searching…", 0.3)
+    place.transcript.append_delta("The answer.")
+    (answer,) = widgets(place.transcript, Answer)
+    answer.view.flush()
+    settle()
+    (user,) = widgets(place.transcript, UserMessage)
+    edges = [
+        left_of(user.body.viewport(), 0, place),
+        text_left(answer, place),
+        left_of(answer.step.layout().itemAt(0).widget(), 0, place),
+        left_of(place.composer.input.viewport(), 0, place),
+    ]
+    assert max(edges) - min(edges) <= 1
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.5])
+def test_the_measure_is_kept(place: Place, scale: float) -> None:
+    Theme.current().apply("light", scale)
+    place.resize(2000, 800)
+    place.transcript.load(chat(1))
+    settle()
+    (answer,) = widgets(place.transcript, Answer)
+    assert answer.view.width() - 32 <= 760 * scale
+
+
+@pytest.mark.parametrize("width", [440, 520, 700, 900, 1200])
+@pytest.mark.parametrize("scale", [1.0, 1.5, 2.0])
+def test_nothing_overlaps_or_is_cut(place: Place, width: int, scale: float) -> None:
+    Theme.current().apply("dark", scale)
+    place.resize(width, 900)
+    unverified = (Unverified(1, "verified weekly", "Not there."), Unverified(9, None, "None."))
+    items = (
+        UserItem("u", "A question " * 20, TIME),
+        DroppedItem(2, 5108, "room"),
+        answer_item(RICH, unverified=unverified),
+        answer_item("", "b", status="error"),
+    )
+    place.transcript.load(Chat("x", items))
+    settle()
+    rows = place.transcript.feed.rows
+    for row, following in itertools.pairwise(rows):
+        assert row.geometry().bottom() < following.geometry().top()
+    for row in rows:
+        for text in row.findChildren(QLabel):
+            assert not text.wordWrap() or text.height() >= text.heightForWidth(text.width())
+        for child in row.findChildren(QWidget):
+            if child.isVisible() and child.parentWidget() is not None:
+                outer = child.parentWidget().rect().adjusted(-1, -1, 1, 1)
+                assert outer.contains(child.geometry()), (child, child.geometry(), outer)
+
+
+def test_an_answer_is_followed_at_the_end(transcript: Transcript) -> None:
+    transcript.load(chat(6))
+    transcript.begin_turn("And now?")
+    for _ in range(30):
+        transcript.append_delta(LONG)
+        widgets(transcript, Answer)[-1].view.flush()
+        settle()
+    bar = transcript.scroller.bar
+    assert bar.maximum() > 0
+    assert bar.value() == bar.maximum()
+    assert not transcript.scroller.jump.isVisible()
+
+
+def test_a_reader_further_up_keeps_the_place(qtbot: QtBot, transcript: Transcript) -> None:
+    transcript.load(chat(8))
+    settle()
+    transcript.begin_turn("And now?")
+    settle()
+    bar = transcript.scroller.bar
+    bar.setValue(bar.maximum() // 2)
+    before = bar.value()
+    for _ in range(20):
+        transcript.append_delta(LONG)
+        widgets(transcript, Answer)[-1].view.flush()
+        settle()
+    assert bar.value() == before
+    assert transcript.scroller.jump.isVisible()
+    qtbot.mouseClick(transcript.scroller.jump, Qt.MouseButton.LeftButton)
+    settle()
+    assert bar.value() == bar.maximum()
+
+
+def test_a_new_width_keeps_the_message_at_the_top(place: Place) -> None:
+    place.transcript.load(chat(20))
+    settle()
+    scroller = place.transcript.scroller
+    scroller.bar.setValue(scroller.bar.maximum() // 2)
+    before = scroller.feed.row_at(scroller.bar.value())
+    place.resize(520, 700)
+    settle()
+    assert scroller.feed.row_at(scroller.bar.value()) is before
+
+
+def test_the_actions_take_the_place_of_the_step(transcript: Transcript) -> None:
+    transcript.begin_turn("A question?")
+    transcript.append_delta("The answer.")
+    (answer,) = widgets(transcript, Answer)
+    answer.view.flush()
+    settle()
+    before = answer.height()
+    assert answer.step.isVisible()
+    assert not answer.tools.isVisible()
+    transcript.finish_turn(result("The answer."), ())
+    settle()
+    assert answer.tools.isVisible()
+    assert answer.height() == before
+
+
+def test_who_answered_stands_below(transcript: Transcript) -> None:
+    transcript.load(chat(1))
+    (answer,) = widgets(transcript, Answer)
+    assert answer.tools.about.whole == "test/model, on this computer · 6.8 s"
+
+
+def test_what_the_model_saw_names_the_answer(qtbot: QtBot, transcript: Transcript) -> None:
+    transcript.begin_turn("A question?")
+    transcript.append_delta("The answer.")
+    transcript.finish_turn(result("The answer."), ())
+    (answer,) = widgets(transcript, Answer)
+    with qtbot.waitSignal(transcript.saw_requested) as caught:
+        qtbot.mouseClick(answer.tools.saw, Qt.MouseButton.LeftButton)
+    assert caught.args == ["e9"]
+
+
+def test_an_answer_is_copied_in_markdown(qtbot: QtBot, transcript: Transcript) -> None:
+    transcript.load(Chat("x", (answer_item("**Bold** [1]"),)))
+    (answer,) = widgets(transcript, Answer)
+    qtbot.mouseClick(answer.tools.copy, Qt.MouseButton.LeftButton)
+    assert QGuiApplication.clipboard().text() == "**Bold** [1]"
+
+
+def test_the_last_code_is_copied(transcript: Transcript) -> None:
+    transcript.load(Chat("x", (answer_item("```\none\n```\n\n```\ntwo\n```"),)))
+    transcript.copy_last_code()
+    assert QGuiApplication.clipboard().text() == "two"
+
+
+def test_a_citation_opens_its_lines(qtbot: QtBot, transcript: Transcript) -> None:
+    cited = Citation(1, "Home server/Backups.md", (), (14, 15), "Borg runs", True)
+    transcript.load(Chat("x", (answer_item("Rain [1].", citations=(cited,)),)))
+    settle()
+    (answer,) = widgets(transcript, Answer)
+    with qtbot.waitSignal(transcript.citation_activated) as caught:
+        spot = answer.view.place_of(1).center()
+        qtbot.mouseClick(answer.view.viewport(), Qt.MouseButton.LeftButton, pos=spot)
+    assert caught.args == ["Home server/Backups.md", 14, 15]
+
+
+def test_what_is_not_borne_out_is_said_below(transcript: Transcript) -> None:
+    claims = (
+        Unverified(1, "verified weekly", "Not there."),
+        Unverified(9, None, "No such source."),
+        Unverified(None, "three words more", "Not in any of the sources."),
+    )
+    transcript.load(Chat("x", (answer_item("“verified weekly” [1] [9]", unverified=claims),)))
+    (answer,) = widgets(transcript, Answer)
+    assert answer.doubts is not None
+    assert answer.doubts.sentences == (
+        "“verified weekly” is not in Backups.md as it was sent. Open the note to check.",
+        "[9] has no source.",
+        "“three words more” is not in any note as it was sent. Open the note to check.",
+    )
+
+
+def test_a_verified_number_stays_blue_beside_a_doubtful_quotation(transcript: Transcript) -> None:
+    item = answer_item(
+        "Rain [1].",
+        citations=(Citation(1, "Home server/Backups.md", (), (12, 12), "Rain", True),),
+        unverified=(Unverified(1, "snow", "Not there."),),
+    )
+    transcript.load(Chat("x", (item,)))
+    (answer,) = widgets(transcript, Answer)
+    color = answer.view.document().find("1").charFormat().foreground().color()
+    assert color == Theme.current().color("accent.soft_text")
+
+
+def test_a_stopped_answer_says_so(transcript: Transcript) -> None:
+    transcript.begin_turn("A question?")
+    transcript.append_delta("Half an ans")
+    transcript.finish_turn(result("Half an ans", "interrupted"), ())
+    (answer,) = widgets(transcript, Answer)
+    assert answer.ending == "Stopped. What had arrived is kept."
+    assert answer.text == "Half an ans"
+
+
+def test_an_answer_that_broke_off_can_be_tried_again(qtbot: QtBot, transcript: Transcript) -> None:
+    transcript.begin_turn("A question?")
+    transcript.append_delta("Half")
+    transcript.finish_turn(result("Half", "interrupted", warnings=("The answer broke off.",)), ())
+    (answer,) = widgets(transcript, Answer)
+    assert answer.ending == "The connection broke off. What had arrived is kept."
+    (again,) = (b for b in answer.findChildren(QPushButton) if b.text() == "Try again")
+    with qtbot.waitSignal(transcript.retry_requested):
+        qtbot.mouseClick(again, Qt.MouseButton.LeftButton)
+
+
+def test_an_error_stands_where_the_answer_would_have_stood(
+    qtbot: QtBot, transcript: Transcript
+) -> None:
+    transcript.begin_turn("A question?")
+    transcript.fail_turn(
+        ErrorInfo("model_unavailable", "The model at <b>x</b> does not answer. It is kept.")
+    )
+    assert not widgets(transcript, Answer)
+    (failure,) = widgets(transcript, Failure)
+    assert failure.title.text() == "The model at <b>x</b> does not answer"
+    assert failure.title.textFormat() == Qt.TextFormat.PlainText
+    assert [button.text() for button in failure.buttons] == ["Choose a model", "Try again"]
+    with qtbot.waitSignal(transcript.error_action) as caught:
+        qtbot.mouseClick(failure.buttons[0], Qt.MouseButton.LeftButton)
+    assert caught.args == ["choose_model"]
+    with qtbot.waitSignal(transcript.retry_requested):
+        qtbot.mouseClick(failure.buttons[1], Qt.MouseButton.LeftButton)
+
+
+def test_an_error_after_some_text_keeps_the_text(transcript: Transcript) -> None:
+    transcript.begin_turn("A question?")
+    transcript.append_delta("Half an ans")
+    transcript.fail_turn(ErrorInfo("internal", "Something in Strata failed."))
+    (answer,) = widgets(transcript, Answer)
+    assert answer.view.toPlainText() == "Half an ans"
+    assert len(widgets(transcript, Failure)) == 1
+
+
+def test_parts_have_names_and_roles(transcript: Transcript) -> None:
+    transcript.load(Chat("x", (UserItem("u", "Q?", TIME), answer_item("Rain [1]."))))
+    transcript.begin_turn("A question?")
+    transcript.fail_turn(ErrorInfo("offline", "Offline is on."))
+    found = []
+    for row in transcript.feed.rows:
+        interface = QAccessible.queryAccessibleInterface(row.widget)
+        found.append((interface.role(), interface.text(QAccessible.Text.Name).split(",")[0]))
+    assert found[0] == (QAccessible.Role.Grouping, "You")
+    assert found[1] == (QAccessible.Role.Document, "Answer")
+    assert found[3] == (QAccessible.Role.AlertMessage, "Offline is on.")
+    assert transcript.feed.rows[1].widget.accessibleName().endswith(", 1 source")
+
+
+def test_dropped_turns_have_a_line(transcript: Transcript) -> None:
+    items = (*chat(2).items, DroppedItem(2, 5108, "room"), *chat(1).items)
+    transcript.load(Chat("x", items))
+    (line,) = widgets(transcript, Divider)
+    assert line.text == (
+        "2 oldest turns are not sent any more · 5,108 tokens · Dropped: history over its room"
+    )
+
+
+def test_the_line_moves_when_more_turns_are_dropped(transcript: Transcript) -> None:
+    transcript.load(chat(5))
+    settle()
+    transcript.add_divider(1, 900, "room")
+    transcript.add_divider(3, 2700, "room")
+    kinds = [type(row.widget).__name__ for row in transcript.feed.rows]
+    assert kinds.count("Divider") == 1
+    assert kinds.index("Divider") == 6
+
+
+def test_an_empty_chat_offers_questions(qtbot: QtBot, transcript: Transcript) -> None:
+    transcript.show_empty(349, None, ["What about <b>x</b>?", "b", "c", "d"])
+    empty = transcript.empty
+    assert empty.sentence == "349 notes. Answers cite the lines they rest on."
+    assert [row.question for row in empty.questions] == ["What about <b>x</b>?", "b", "c"]
+    with qtbot.waitSignal(transcript.question_chosen) as caught:
+        qtbot.mouseClick(empty.questions[0], Qt.MouseButton.LeftButton)
+    assert caught.args == ["What about <b>x</b>?"]
+
+
+def test_a_long_message_folds(qtbot: QtBot, transcript: Transcript) -> None:
+    text = "\n".join(f"line {number}" for number in range(40))
+    transcript.load(Chat("x", (UserItem("u", text, TIME),)))
+    settle()
+    (user,) = widgets(transcript, UserMessage)
+    line = Theme.current().line("body")
+    assert user.body.height() == 12 * line
+    qtbot.mouseClick(user.more, Qt.MouseButton.LeftButton)
+    assert user.body.height() == 40 * line
+
+
+def test_a_question_of_200_000_letters_folds(transcript: Transcript) -> None:
+    transcript.begin_turn("x" * 200_000)
+    settle()
+    (user,) = widgets(transcript, UserMessage)
+    assert user.body.height() == 12 * Theme.current().line("body")
+    assert len(user.text) == 200_000
+
+
+def test_a_long_chat_keeps_few_messages_alive(transcript: Transcript) -> None:
+    transcript.load(chat(300, "Short."))
+    settle()
+    assert len(transcript.feed.rows) <= 60
+    bar = transcript.scroller.bar
+    for _ in range(400):
+        bar.setValue(0)
+        settle()
+        if not transcript.feed.has_older:
+            break
+    assert transcript.feed.rows[0].widget.accessibleName().startswith("You")
+    assert not transcript.feed.has_older
+    assert len(transcript.feed.rows) <= MOST_LIVE + 1
+    assert transcript.feed.has_newer
+    transcript.scroller.to_end()
+    settle()
+    assert not transcript.feed.has_newer
+    assert bar.value() == bar.maximum()
+
+
+def test_older_messages_come_in_without_a_jump(transcript: Transcript) -> None:
+    transcript.load(chat(100))
+    settle()
+    scroller = transcript.scroller
+    scroller.bar.setValue(40)
+    row = scroller.feed.row_at(scroller.bar.value())
+    assert row is not None
+    place = row.y() - scroller.bar.value()
+    many = len(transcript.feed.rows)
+    settle()
+    assert len(transcript.feed.rows) > many
+    assert row.y() - scroller.bar.value() == place
+
+
+def test_the_chat_is_one_stop_and_arrows_walk_it(qtbot: QtBot, place: Place) -> None:
+    transcript = place.transcript
+    transcript.load(Chat("x", (UserItem("u", "Q?", TIME), answer_item("Rain [1]."))))
+    place.composer.set_text("x")
+    place.composer.setFocus()
+    settle()
+    transcript.setFocus(Qt.FocusReason.TabFocusReason)
+    first, second = transcript.feed.rows
+    assert second.is_current
+    qtbot.keyClick(transcript, Qt.Key.Key_Up)
+    assert first.is_current
+    qtbot.keyClick(transcript, Qt.Key.Key_Down)
+    visited = []
+    for _ in range(6):
+        qtbot.keyClick(QGuiApplication.focusObject(), Qt.Key.Key_Tab)
+        visited.append(spoken())
+    assert visited == [
+        "Answer",
+        "Answer",
+        "Copy answer",
+        "What the model saw",
+        "Message",
+        "Mode: Vault",
+    ]
+
+
+def test_tab_passes_a_chat_from_behind_in_one_step(qtbot: QtBot, place: Place) -> None:
+    place.transcript.load(chat(3))
+    settle()
+    place.composer.setFocus()
+    qtbot.keyClick(place.composer.input, Qt.Key.Key_Backtab)
+    assert QGuiApplication.focusObject() is place.transcript
+
+
+def test_light_and_dark_recolour_all_that_is_seen(place: Place) -> None:
+    place.transcript.load(chat(2, RICH))
+    Theme.current().apply("dark")
+    settle()
+    place.grab()
+    settle()
+    answer = widgets(place.transcript, Answer)[-1]
+    color = answer.view.document().find("Text").charFormat().foreground().color()
+    assert color == Theme.current().color("text.primary")
+    picture = place.grab().toImage()
+    assert (
+        picture.pixelColor(2, 2) == Theme.current().color("bg.content")
+        or picture.pixelColor(2, 2).lightness() < 128
+    )
+
+
+def test_text_of_another_chat_does_not_reach_this_one(transcript: Transcript) -> None:
+    transcript.begin_turn("A question?")
+    transcript.append_delta("Half")
+    transcript.load(chat(1, "Other."))
+    transcript.append_delta(" an answer")
+    transcript.finish_turn(result("Half an answer"), ())
+    settle()
+    assert [a.text for a in widgets(transcript, Answer)] == ["Other."]
+
+
+def test_the_visible_rectangle_of_a_card_is_near_its_citation(transcript: Transcript) -> None:
+    transcript.load(Chat("x", (answer_item("Rain [1] and rain [1]."),)))
+    settle()
+    (answer,) = widgets(transcript, Answer)
+    places = answer.view.places_of(1)
+    assert len(places) == 2
+    assert all(isinstance(spot, QRect) and not spot.isEmpty() for spot in places)
