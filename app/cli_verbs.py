@@ -4,7 +4,7 @@ import argparse
 import logging
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from typing import Any
 
@@ -127,6 +127,8 @@ def _search(
 ) -> int:
     _open_vault(args, assistant)
     result = assistant.search(_readable(args.query), args.k)
+    if not output.is_json:
+        _warn(result.warnings)
     output.show(result.to_dict, cli_text.search_result(result))
     return 0
 
@@ -151,7 +153,7 @@ def _ask(args: argparse.Namespace, assistant: Assistant, output: Output, run: In
                 line.show(f"{event.text}…")
             case Warned() if not output.is_json:
                 line.clear()
-                sys.stderr.write(f"strata: {cli_text.plain(event.message)}\n")
+                _warn([event.message])
             case TextDelta() if not output.is_json:
                 line.clear()
                 output.write(cli_text.plain(event.text))
@@ -202,7 +204,7 @@ def _settings(
         case "list":
             listing = store.listing()
             output.show(lambda: {"settings": listing}, cli_text.setting_lines(listing))
-            _report_unknown(store.unknown)
+            _warn(f"{key} in settings.toml is not known here." for key in store.unknown)
         case "get":
             found = store.get(args.key)
             output.show(lambda: {"key": args.key, "value": found}, [cli_text.value(found)])
@@ -215,12 +217,9 @@ def _settings(
     return 0
 
 
-def _report_unknown(keys: tuple[str, ...]) -> None:
-    if keys:
-        said = cli_text.plain(", ".join(keys))
-        sys.stderr.write(
-            f"strata: settings.toml has keys that this version does not know: {said}\n"
-        )
+def _warn(messages: Iterable[str]) -> None:
+    for message in messages:
+        sys.stderr.write(f"strata: {cli_text.plain(message)}\n")
 
 
 def _sessions(
@@ -231,8 +230,7 @@ def _sessions(
         output.show(lambda: {"sessions": [chat.to_dict() for chat in chats]}, cli_text.chats(chats))
         return 0
     chat = assistant.sessions.read(args.session)
-    for problem in chat.problems:
-        sys.stderr.write(f"strata: {cli_text.plain(problem)}\n")
+    _warn(chat.problems)
     entries = [entry.to_dict() for entry in chat.log.entries]
     path = chat.path()
     output.show(

@@ -9,7 +9,13 @@ import pytest
 
 from tests.conftest import write_notes
 from tests.support.model_server import ModelServer
-from tests.support.program import Program
+from tests.support.program import Program, end_all
+
+
+@pytest.fixture(autouse=True)
+def _no_process_is_left() -> Iterator[None]:
+    yield
+    end_all()
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from typing import Any
 
 SCRIPT = Path(sys.executable).with_name("strata")
 LONGEST_RUN_S = 120
+_started: list["subprocess.Popen[bytes]"] = []
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ class Program:
 
     def start(self, *argv: str) -> "subprocess.Popen[bytes]":
         """Start it, in a process group of its own."""
-        return subprocess.Popen(
+        child = subprocess.Popen(
             [*self.before, self.script, *self.options, *argv],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -73,6 +74,8 @@ class Program:
             cwd=self.home.parent,
             process_group=0,
         )
+        _started.append(child)
+        return child
 
 
 def ended(child: "subprocess.Popen[bytes]") -> Done:
@@ -85,6 +88,15 @@ def kill(child: "subprocess.Popen[bytes]") -> None:
     """End a run at once, with no chance to tidy up; its own children are left to themselves."""
     child.send_signal(signal.SIGKILL)
     child.communicate(timeout=LONGEST_RUN_S)
+
+
+def end_all() -> None:
+    """End what a test that failed has left running."""
+    while _started:
+        child = _started.pop()
+        if child.poll() is None:
+            os.killpg(child.pid, signal.SIGKILL)
+        child.communicate()
 
 
 def wait_until(is_so: Callable[[], bool], what: str, timeout_s: float = 60) -> None:
