@@ -104,7 +104,9 @@ def _of(source: Segment) -> Iterator[_Sentence]:
     text = VerbatimText(source.raw_content)
     for sentence in prose_sentences(source.raw_content):
         quote = _shortened(sentence)
-        if word_count(quote) >= SHORTEST_WORDS and text.find(quote) is not None:
+        introduces = sentence.endswith((":", "："))  # what it says stands below it
+        long_enough = word_count(quote) >= SHORTEST_WORDS
+        if long_enough and not introduces and text.find(quote) is not None:
             yield _Sentence(quote, source.number or 0, _words(sentence), heading)
 
 

@@ -23,12 +23,23 @@ from chains.errors import Offline
 if TYPE_CHECKING:
     import httpx
 
-__all__ = ["WireCall", "current_call", "host_of", "is_loopback", "place_of", "wire_client"]
+__all__ = [
+    "ResponseTooLarge",
+    "WireCall",
+    "current_call",
+    "host_of",
+    "is_loopback",
+    "place_of",
+    "wire_client",
+]
 
 MAX_LINE_BYTES: Final = 4_000_000
 MAX_ERROR_BYTES: Final = 65_536
 # One token as one event of a stream is some 300 bytes; a few services send up to 2,000.
 BYTES_PER_TOKEN: Final = 2_000
+# Three lines at most are an event; the rest is room for signs of life while a model thinks.
+LINES_PER_TOKEN: Final = 10
+SPARE_LINES: Final = 10_000
 
 _thread = threading.local()
 
@@ -63,6 +74,8 @@ class WireCall:
         self._offline = offline
         self._on_sent = on_sent
         self._max_bytes = MAX_LINE_BYTES + BYTES_PER_TOKEN * max_output_tokens
+        self._max_lines = SPARE_LINES + LINES_PER_TOKEN * max_output_tokens
+        self._bytes = self._lines = self._line_bytes = 0
         self._lock = threading.Lock()
         self._socket: socket.socket | None = None
         self._is_aborted = False
@@ -94,11 +107,16 @@ class WireCall:
         self._headers = response.headers
         response.stream = _watched(response, self)
 
-    def watch(self, chunk: bytes, line_bytes: int, all_bytes: int) -> None:
+    def watch(self, chunk: bytes) -> None:
         """Take note of what came, and give up when it is too much."""
         if self.status and self.status >= 400 and len(self.error_body) < MAX_ERROR_BYTES:
             self.error_body += chunk[:MAX_ERROR_BYTES]
-        if line_bytes > MAX_LINE_BYTES or all_bytes > self._max_bytes:
+        behind_last_line = len(chunk) - chunk.rfind(b"\n") - 1
+        self._line_bytes = behind_last_line + (self._line_bytes if b"\n" not in chunk else 0)
+        self._bytes += len(chunk)
+        self._lines += chunk.count(b"\n")
+        too_long = self._bytes > self._max_bytes or self._lines > self._max_lines
+        if too_long or self._line_bytes > MAX_LINE_BYTES:
             self.failure = "it sent more than an answer can be"
             raise ResponseTooLarge
 
@@ -183,12 +201,8 @@ def _watched(response: "httpx.Response", call: WireCall) -> "httpx.SyncByteStrea
             if response.headers.get("content-encoding", "identity") != "identity":
                 call.failure = "it packed its answer, which was not asked for"
                 raise ResponseTooLarge
-            line_bytes = all_bytes = 0
             for chunk in source:  # type: ignore[union-attr]
-                all_bytes += len(chunk)
-                end = chunk.rfind(b"\n")
-                line_bytes = line_bytes + len(chunk) if end < 0 else len(chunk) - end - 1
-                call.watch(chunk, line_bytes, all_bytes)
+                call.watch(chunk)
                 yield chunk
 
         def close(self) -> None:

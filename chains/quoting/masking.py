@@ -72,6 +72,6 @@ def _inline_code(text: str) -> Iterator[tuple[int, int]]:
 def _hide(text: str, spans: Iterator[tuple[int, int]]) -> str:
     pieces, place = [], 0
     for start, end in spans:
-        pieces += [text[place:start], HIDDEN * (end - start)]
+        pieces += [text[place:start], re.sub(r"[^\n]", HIDDEN, text[start:end])]
         place = end
     return "".join((*pieces, text[place:]))

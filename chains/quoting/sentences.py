@@ -13,7 +13,7 @@ from chains.quoting.verbatim import readable
 __all__ = ["prose_sentences"]
 
 _FENCE: Final = re.compile(r"[ \t>]{0,20}(?:`{3,}|~{3,})")
-_QUOTE: Final = re.compile(r"[ \t]{0,20}(?:>[ \t]?){1,8}")
+_QUOTE: Final = re.compile(r"[ \t]{0,20}(?:>[ \t]{0,8}){1,8}")
 _ITEM: Final = re.compile(r"[ \t]{0,40}(?:[-*+•]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
 _NO_PROSE: Final = re.compile(
     r"[ \t]{0,3}#{1,6}(?:[ \t]|$)"  # a heading
@@ -23,8 +23,9 @@ _NO_PROSE: Final = re.compile(
     r"|[ \t]*(?:#[^\s#]+[ \t]*)+$"  # tags alone
     r"|[ \t]*</?[a-zA-Z!][^\n]*>$|[ \t]*%%|[ \t]*\$\$"  # HTML, a comment, a formula
 )
+_RULE_CELL: Final = r"[ \t]?:?-+:?[ \t]{0,80}"
 _UNDER_HEAD: Final = re.compile(
-    r"[ \t]*(?:={2,}|\|?[ \t]*:?-{2,}:?[ \t]*(?:\|[ \t]*:?-{2,}:?[ \t]*)*\|?)[ \t]*$"
+    rf"={{2,}}|-{{2,}}|\|{_RULE_CELL}\||\|?{_RULE_CELL}(?:\|{_RULE_CELL})+\|?"
 )
 _FOOTNOTE: Final = re.compile(r"[ \t]*\[\^[\w-]{1,40}\]:[ \t]*")
 _BLOCK_ID: Final = re.compile(r"[ \t]\^[\w-]{1,40}$")
@@ -32,8 +33,10 @@ _UNSPACED_END: Final = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff
 
 _END: Final = re.compile(r"[.!?…؟]+[\"'”’»)\]]{0,3}\s+|[。！？]+[」』”）]{0,3}\s*")
 _SHORT: Final = re.compile(
-    r"(?:\b\w|\b\d{1,2}|\b(?:e\.g|i\.e|z\. ?B|d\. ?h|u\. ?a|etc|dr|mrs?|ms|prof|st|vs|cf|ca|bzw|usw"
-    r"|pp?|no|nr|fig|vol|ed|approx))\.$",
+    r"(?:(?<![\d°])(?<!\d )\b[^\W\d]"  # an initial, but no unit
+    r"|\b\d{1,2}"  # an ordinal, as German writes them
+    r"|\b(?:e\.g|i\.e|z\. ?B|d\. ?h|u\. ?a|etc|dr|mrs?|ms|prof|vs|cf|ca|bzw|usw|pp?|nr|fig|vol))"
+    r"\.$",
     re.IGNORECASE,
 )
 
@@ -47,7 +50,7 @@ def _blocks(passage: str) -> Iterator[str]:
     """The paragraphs, list items and table rows of a passage, each as one line."""
     lines: list[str] = []
     for line in [*_outside_fences(passage), ""]:
-        if lines and _UNDER_HEAD.match(line):
+        if lines and _UNDER_HEAD.fullmatch(line.strip()):
             lines = []  # what stands over such a line is the head of a table, or a heading
             continue
         is_prose = bool(line.strip()) and not _NO_PROSE.match(line)

@@ -49,9 +49,18 @@ class VerbatimText:
     def find(self, quote: str) -> tuple[int, int] | None:
         """Return where `quote` stands, as a span of the text; None where it does not.
 
-        An ellipsis may stand for words that were left out, and the first letter may have another
-        case.
+        An ellipsis may stand for words that were left out, the first letter may have another case,
+        and it may be escaped as the text was on its way to the model.
         """
+        spans = (self._find(words) for words in dict.fromkeys((quote, html.unescape(quote))))
+        return next((span for span in spans if span is not None), None)
+
+    def lines_of(self, span: tuple[int, int], first_line: int) -> tuple[int, int]:
+        """Return the lines of a span, where the text begins at `first_line`."""
+        above = first_line + self.text.count("\n", 0, span[0])
+        return above, above + self.text.count("\n", span[0], span[1])
+
+    def _find(self, quote: str) -> tuple[int, int] | None:
         whole = self._place(quote, 0)
         if whole is not None:
             return self._span(whole)
@@ -65,11 +74,6 @@ class VerbatimText:
                 return None
             places.append(place)
         return self._span((places[0][0], places[-1][1]))
-
-    def lines_of(self, span: tuple[int, int], first_line: int) -> tuple[int, int]:
-        """Return the lines of a span, where the text begins at `first_line`."""
-        above = first_line + self.text.count("\n", 0, span[0])
-        return above, above + self.text.count("\n", span[0], span[1])
 
     def _place(self, quote: str, after: int) -> tuple[int, int] | None:
         needle = plain(quote)

@@ -1,0 +1,109 @@
+import threading
+import time
+
+import pytest
+
+from chains.cancel import CancelToken
+from chains.concurrency import BUFFER_ITEMS, Emit, WorkerPool, call, iterate
+from chains.errors import Cancelled
+
+
+def counting(emit: Emit[int]) -> None:
+    for number in range(1_000):
+        emit(number)
+
+
+def test_items_arrive_in_their_order():
+    assert list(iterate(counting, CancelToken())) == list(range(1_000))
+
+
+def test_an_error_of_the_producer_is_raised_where_its_items_are_read():
+    def failing(emit: Emit[int]) -> None:
+        emit(1)
+        raise ValueError("broken")
+
+    items = iterate(failing, CancelToken())
+    assert next(items) == 1
+    with pytest.raises(ValueError, match="broken"):
+        next(items)
+
+
+def test_cancelling_stops_within_200_ms_while_the_producer_blocks():
+    stall = threading.Event()
+    waits = []
+    for _ in range(3):  # the best of three: the machine may be busy with something else
+        token = CancelToken()
+        items = iterate(lambda emit: (emit(1), stall.wait(30))[0] and None, token)
+        next(items)
+        threading.Timer(0.05, token.cancel).start()
+        begun = time.monotonic()
+        with pytest.raises(Cancelled):
+            next(items)
+        waits.append(time.monotonic() - begun - 0.05)
+    stall.set()
+    assert min(waits) < 0.2
+
+
+def test_nothing_is_produced_for_a_token_that_is_cancelled_already():
+    token, started = CancelToken(), []
+    token.cancel()
+    with pytest.raises(Cancelled):
+        list(iterate(lambda emit: started.append(1), token))
+    assert started == []
+
+
+def test_a_producer_waits_for_a_slow_reader():
+    produced = []
+
+    def fast(emit: Emit[int]) -> None:
+        for number in range(5 * BUFFER_ITEMS):
+            produced.append(number)
+            emit(number)
+
+    items = iterate(fast, CancelToken())
+    next(items)
+    assert len(produced) <= 2 + BUFFER_ITEMS
+    assert len(list(items)) == 5 * BUFFER_ITEMS - 1
+
+
+def test_a_reader_that_goes_away_lets_the_producer_end():
+    ended = threading.Event()
+
+    def endless(emit: Emit[int]) -> None:
+        while emit(1):
+            pass
+        ended.set()
+
+    items = iterate(endless, CancelToken())
+    next(items)
+    items.close()  # type: ignore[attr-defined]
+    assert ended.wait(5)
+
+
+def test_the_pool_never_has_more_threads_than_its_size():
+    pool, seen, done = WorkerPool(2), set(), threading.Semaphore(0)
+
+    def task() -> None:
+        seen.add(threading.current_thread().name)
+        done.release()
+
+    for _ in range(50):
+        pool.submit(task)
+    assert all(done.acquire(timeout=5) for _ in range(50))
+    assert len(seen) <= 2
+
+
+def test_its_threads_do_not_hold_up_the_end_of_the_program():
+    assert call(lambda: threading.current_thread().daemon, CancelToken())
+
+
+def test_a_call_returns_what_the_function_returns():
+    assert call(lambda: 6 * 7, CancelToken()) == 42
+
+
+def test_a_cancelled_call_is_not_waited_for():
+    stall, token = threading.Event(), CancelToken()
+    threading.Timer(0.05, token.cancel).start()
+    with pytest.raises(Cancelled):
+        call(lambda: stall.wait(30), token)
+    stall.set()

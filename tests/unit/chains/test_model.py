@@ -1,0 +1,338 @@
+"""The real path through litellm, against a scripted server on loopback."""
+
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from chains.cancel import CancelToken
+from chains.errors import (
+    BadRequest,
+    Cancelled,
+    MissingKey,
+    ModelUnavailable,
+    Offline,
+    RateLimited,
+)
+from chains.events import Usage
+from chains.model import LiteLLMModel
+from chains.model_port import Endpoint, ModelEnded, ModelSent, ModelText, ModelWaiting
+from chains.models import describe
+from context.errors import ContextOverflow, UnguardedRequest
+from tests.support.model_server import Answer, Failure, ModelServer, Raw, Silence
+
+
+@pytest.fixture
+def model(server, pause):
+    return LiteLLMModel(describe("scripted", server.url).endpoint, lambda _: None, pause=pause)
+
+
+def text_of(events):
+    return "".join(event.text for event in events if isinstance(event, ModelText))
+
+
+def stop_at(kind, model, request):
+    """Cancel as soon as an event of a kind has come."""
+    token = CancelToken()
+    for event in model.stream(request, token):
+        if isinstance(event, kind):
+            token.cancel()
+
+
+def test_an_answer_is_streamed_in_pieces(model, server, prepared):
+    server.script(Answer("The answer is forty-two.", chunk_chars=4))
+    events = list(model.stream(prepared, CancelToken()))
+    assert text_of(events) == "The answer is forty-two."
+    assert sum(isinstance(event, ModelText) for event in events) > 3
+
+
+def test_what_is_said_to_be_sent_is_what_the_server_received(model, server, prepared):
+    sent = next(event for event in model.stream(prepared, CancelToken()))
+    list(model.stream(prepared, CancelToken()))
+    assert isinstance(sent, ModelSent)
+    assert dict(sent.body) == server.bodies[0]
+
+
+def test_the_body_holds_the_guarded_request_and_its_options(model, server, prepared):
+    list(model.stream(prepared, CancelToken()))
+    body, neutral = server.bodies[0], prepared.request_body()
+    assert body["messages"][0] == {"role": "system", "content": neutral["system"]}
+    assert body["messages"][1:] == neutral["messages"]
+    options = neutral["options"]
+    assert (body["model"], body["stream"]) == ("scripted", True)
+    assert (body["temperature"], body["max_tokens"]) == (
+        options["temperature"],
+        options["maxTokens"],
+    )
+
+
+def test_usage_is_what_the_service_counted(model, prepared):
+    ended = list(model.stream(prepared, CancelToken()))[-1]
+    assert ended == ModelEnded("complete", "stop", Usage(1, 100, 10, 40))
+
+
+def test_a_service_that_counts_nothing_gets_no_made_up_usage(model, server, prepared):
+    server.script(Answer(usage=None))
+    assert list(model.stream(prepared, CancelToken()))[-1] == ModelEnded("complete", "stop", None)
+
+
+def test_the_reason_to_finish_is_passed_on(model, server, prepared):
+    server.script(Answer(finish="length"))
+    assert list(model.stream(prepared, CancelToken()))[-1].finish == "length"
+
+
+@pytest.mark.parametrize("thing", ["Tell me.", {"messages": []}, None])
+def test_only_a_request_that_passed_the_guard_is_taken(model, server, thing):
+    with pytest.raises(UnguardedRequest):
+        list(model.stream(thing, CancelToken()))
+    assert server.received == []
+
+
+# Failures
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_refused_key_is_a_missing_key(server, prepared, status):
+    server.script(Failure(status))
+    model = LiteLLMModel(describe("scripted", server.url).endpoint, lambda _: "sk-wrong")
+    with pytest.raises(MissingKey) as caught:
+        list(model.stream(prepared, CancelToken()))
+    assert caught.value.is_refused
+    assert len(server.received) == 1
+
+
+def test_a_provider_without_a_key_is_not_even_called(prepared):
+    model = LiteLLMModel(describe("gpt-4o").endpoint, lambda _: None)
+    with pytest.raises(MissingKey) as caught:
+        list(model.stream(prepared, CancelToken()))
+    assert caught.value.service == "OpenAI"
+    assert not caught.value.is_refused
+
+
+def test_a_server_on_loopback_needs_no_key(model, prepared):
+    assert text_of(model.stream(prepared, CancelToken())) == "Understood."
+
+
+def test_a_key_goes_into_the_header_and_nowhere_else(server, prepared):
+    model = LiteLLMModel(describe("scripted", server.url).endpoint, lambda _: "sk-secret")
+    list(model.stream(prepared, CancelToken()))
+    assert server.received[0].headers["authorization"] == "Bearer sk-secret"
+    assert b"sk-secret" not in server.received[0].raw
+
+
+def test_a_key_that_a_server_repeats_is_not_shown(server, prepared):
+    server.script(Failure.saying(401, "Incorrect API key provided: sk-secret."))
+    model = LiteLLMModel(describe("scripted", server.url).endpoint, lambda _: "sk-secret")
+    with pytest.raises(MissingKey) as caught:
+        list(model.stream(prepared, CancelToken()))
+    assert "sk-secret" not in f"{caught.value} {caught.value.reason}"
+
+
+def test_a_short_wait_that_a_service_asks_for_is_obeyed(model, server, prepared, pauses):
+    server.script(Failure.saying(429, "slow down", Retry_After="7"), Answer("Now."))
+    events = list(model.stream(prepared, CancelToken()))
+    assert (text_of(events), pauses) == ("Now.", [7.0])
+    assert ModelWaiting(7.0, "slow down") in events
+
+
+def test_a_long_wait_is_passed_on_at_once(model, server, prepared, pauses):
+    server.script(Failure.saying(429, "slow down", Retry_After="31"))
+    with pytest.raises(RateLimited) as caught:
+        list(model.stream(prepared, CancelToken()))
+    assert caught.value.retry_after_s == 31
+    assert (len(server.received), pauses) == (1, [])
+
+
+def test_a_service_that_stays_too_busy_is_tried_three_times(model, server, prepared, pauses):
+    server.script(Failure(429))
+    with pytest.raises(RateLimited):
+        list(model.stream(prepared, CancelToken()))
+    assert (len(server.received), pauses) == (3, [1.0, 3.0])
+
+
+@pytest.mark.parametrize("status", [408, 500, 502, 503])
+def test_a_server_in_trouble_is_tried_three_times(model, server, prepared, status):
+    server.script(Failure.saying(status, "out of memory"))
+    with pytest.raises(ModelUnavailable, match="out of memory"):
+        list(model.stream(prepared, CancelToken()))
+    assert len(server.received) == 3
+
+
+def test_a_server_that_recovers_answers(model, server, prepared):
+    server.script(Failure(503), Failure(503), Answer("Back."))
+    assert text_of(model.stream(prepared, CancelToken())) == "Back."
+
+
+def test_nobody_listening_is_said_in_words(prepared, pause, pauses):
+    with ModelServer() as gone:
+        endpoint = describe("scripted", gone.url).endpoint
+    with pytest.raises(ModelUnavailable, match="nothing answers at that address"):
+        list(LiteLLMModel(endpoint, lambda _: None, pause=pause).stream(prepared, CancelToken()))
+    assert len(pauses) == 2
+
+
+@pytest.mark.parametrize("status", [400, 404, 422])
+def test_a_request_that_is_not_accepted_is_given_with_the_servers_reason(
+    model, server, prepared, status
+):
+    server.script(Failure.saying(status, "temperature must be 1"))
+    with pytest.raises(BadRequest, match="temperature must be 1"):
+        list(model.stream(prepared, CancelToken()))
+    assert len(server.received) == 1
+
+
+def test_an_overflow_is_told_from_other_refusals(model, server, prepared):
+    server.script(Failure.saying(400, "prompt is too long: 210000 tokens > 200000 maximum"))
+    with pytest.raises(ContextOverflow):
+        list(model.stream(prepared, CancelToken()))
+
+
+def test_an_overflow_inside_a_stream_is_one_too(model, server, prepared):
+    error = b'{"error": {"code": 400, "message": "the request exceeds the available context size"}}'
+    server.script(Raw(b"data: " + error + b"\n\n"))
+    with pytest.raises(ContextOverflow):
+        list(model.stream(prepared, CancelToken()))
+
+
+def test_a_redirect_is_not_followed(model, server, prepared):
+    server.script(Failure(307, headers={"Location": "http://127.0.0.1:9/elsewhere"}))
+    with pytest.raises(BadRequest):
+        list(model.stream(prepared, CancelToken()))
+
+
+# Streams that end badly
+
+BROKEN = {
+    "broken off": Answer("Some of the words.", chunk_chars=5, break_after=3),
+    "ended inside an event": Answer("Some of the words.", chunk_chars=5, cut_json_after=3),
+    "ended without a reason": Answer("Some of the words.", chunk_chars=5, finish=None),
+    "ended without a word": Answer("Some of the words.", finish=None, usage=None, says_done=False),
+}
+
+
+@pytest.mark.parametrize("reply", BROKEN.values(), ids=BROKEN.keys())
+def test_what_came_before_the_end_is_kept(model, server, prepared, reply):
+    server.script(reply)
+    events = list(model.stream(prepared, CancelToken()))
+    assert "Some of the words.".startswith(text_of(events))
+    assert text_of(events)
+    assert (events[-1].status, len(server.received)) == ("interrupted", 1)
+
+
+EMPTY = {
+    "broken off": Answer(break_after=1),
+    "ended inside an event": Answer(cut_json_after=1),
+    "ended without a reason": Answer("", finish=None),
+    "no stream at all": Raw(b"<html>hello</html>\n"),
+    "an error in the stream": Raw(b'data: {"error": {"message": "boom", "code": 500}}\n\n'),
+}
+
+
+@pytest.mark.parametrize("reply", EMPTY.values(), ids=EMPTY.keys())
+def test_a_stream_that_ends_before_its_first_word_is_tried_again(model, server, prepared, reply):
+    server.script(reply, Answer("Here."))
+    assert text_of(model.stream(prepared, CancelToken())) == "Here."
+
+
+@pytest.mark.parametrize("reply", EMPTY.values(), ids=EMPTY.keys())
+def test_three_empty_streams_mean_that_nobody_answers(model, server, prepared, reply):
+    server.script(reply)
+    with pytest.raises(ModelUnavailable):
+        list(model.stream(prepared, CancelToken()))
+    assert len(server.received) == 3
+
+
+@pytest.mark.parametrize("data", [b"x" * 65_536, b"data: {}\n\n" * 4_096], ids=["line", "events"])
+def test_an_answer_without_end_is_given_up(model, server, prepared, data):
+    server.script(Raw(data, repeats=None))
+    with pytest.raises(ModelUnavailable, match="more than an answer can be"):
+        list(model.stream(prepared, CancelToken()))
+    assert server.sent_bytes < 100_000_000
+
+
+# Stopping
+
+
+@pytest.mark.parametrize("reply", [Silence(), Answer(stall_after=1), Answer(stall_after=2)])
+def test_a_stop_takes_effect_within_200_ms_while_the_server_stalls(model, server, prepared, reply):
+    server.script(reply)
+    waits = []
+    for _ in range(3):  # the best of three: the machine may be busy with something else
+        token, cancelled_at = CancelToken(), []
+        token.on_cancel(lambda at=cancelled_at: at.append(time.monotonic()))
+        threading.Timer(0.2, token.cancel).start()
+        with pytest.raises(Cancelled):
+            list(model.stream(prepared, token))
+        waits.append(time.monotonic() - cancelled_at[0])
+    assert min(waits) < 0.2
+
+
+def test_stopped_calls_leave_the_pool_free(model, server, prepared):
+    server.script(Answer(stall_after=2))
+    for _ in range(12):
+        with pytest.raises(Cancelled):
+            stop_at(ModelText, model, prepared)
+    server.script(Answer("Free."))
+    assert text_of(model.stream(prepared, CancelToken())) == "Free."
+
+
+def test_a_stop_between_two_tries_ends_the_waiting(server, prepared):
+    server.script(Failure(503))
+    model = LiteLLMModel(describe("scripted", server.url).endpoint, lambda _: None)
+    with pytest.raises(Cancelled):
+        stop_at(ModelWaiting, model, prepared)
+    assert len(server.received) == 1
+
+
+# What leaves this computer
+
+
+def test_offline_refuses_another_host_before_any_call(prepared):
+    endpoint = describe("scripted", "http://192.0.2.1:8000/v1").endpoint
+    with pytest.raises(Offline):
+        list(LiteLLMModel(endpoint, lambda _: "key", offline=True).stream(prepared, CancelToken()))
+
+
+def test_offline_lets_this_computer_answer(server, prepared):
+    model = LiteLLMModel(describe("scripted", server.url).endpoint, lambda _: None, offline=True)
+    assert text_of(model.stream(prepared, CancelToken())) == "Understood."
+
+
+def test_offline_holds_on_the_wire_whatever_the_endpoint_says(prepared):
+    lying = Endpoint("openai/x", "openai", "http://192.0.2.1/v1", "x", "x", True, False)
+    with pytest.raises(Offline):
+        list(LiteLLMModel(lying, lambda _: None, offline=True).stream(prepared, CancelToken()))
+
+
+def test_ollama_is_asked_for_the_context_that_was_planned(server, prepared, pause):
+    server.script(Failure(400))
+    endpoint = describe("ollama_chat/llama3", server.url.removesuffix("/v1")).endpoint
+    with pytest.raises(BadRequest):
+        list(LiteLLMModel(endpoint, lambda _: None, pause=pause).stream(prepared, CancelToken()))
+    asked = [received for received in server.received if received.path.endswith("/api/chat")]
+    assert asked[0].body["options"]["num_ctx"] == prepared.report.room.window
+
+
+def test_nothing_is_printed(model, server, prepared, capfd):
+    server.script(Failure(500), Answer("Some words", break_after=2))
+    list(model.stream(prepared, CancelToken()))
+    assert capfd.readouterr() == ("", "")
+
+
+def test_importing_the_chains_imports_nothing_heavy():
+    heavy = {"litellm", "tiktoken", "httpx", "openai", "torch", "chromadb", "numpy"}
+    code = f"import sys, chains.vault_qa; print(sorted({heavy} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("[]\n", "")
+
+
+def test_a_dotenv_file_in_the_current_folder_is_not_read(tmp_path):
+    (tmp_path / ".env").write_text("STRATA_PLANTED=yes\n")
+    code = (
+        "import os, sys; from chains.model import _litellm; _litellm()\n"
+        "sys.exit('read' if 'STRATA_PLANTED' in os.environ else None)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True)
+    assert (done.returncode, done.stdout) == (0, b"")

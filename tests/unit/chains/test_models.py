@@ -1,0 +1,139 @@
+import pytest
+
+from chains import models
+from chains.models import ServedModel, describe, served_models
+from tests.support.model_server import ModelServer
+
+LLAMA_CPP = {"id": "/models/qwen.gguf", "meta": {"n_ctx": 8192, "n_ctx_train": 32768}}
+VLLM = {"id": "Qwen/Qwen2", "max_model_len": 16384}
+
+
+def key_for(_provider):
+    return None
+
+
+@pytest.fixture(autouse=True)
+def _forget_servers(monkeypatch):
+    monkeypatch.setattr(models, "_servers", models._Servers())
+
+
+@pytest.mark.parametrize(
+    ("name", "wire_name", "host", "limit"),
+    [
+        ("gpt-4o", "openai/gpt-4o", "api.openai.com", 128_000),
+        ("claude-sonnet-4-5", "anthropic/claude-sonnet-4-5", "api.anthropic.com", 200_000),
+        (
+            "gemini/gemini-2.5-pro",
+            "gemini/gemini-2.5-pro",
+            "generativelanguage.googleapis.com",
+            1_048_576,
+        ),
+    ],
+)
+def test_a_known_model_is_found_with_its_limit_and_price(name, wire_name, host, limit):
+    info = describe(name)
+    assert info.endpoint is not None
+    assert (info.endpoint.wire_name, info.host, info.input_limit) == (wire_name, host, limit)
+    assert (info.input_price or 0) > 0
+    assert (info.is_local, info.key_provider) == (False, info.endpoint.provider)
+
+
+def test_a_name_that_nobody_knows_has_no_endpoint():
+    assert describe("no-such-model").endpoint is None
+
+
+def test_extractive_stays_in_the_program():
+    info = describe("extractive", "http://192.0.2.1/v1")
+    assert (info.is_local, info.endpoint, info.key_provider) == (True, None, None)
+
+
+def test_a_name_without_a_prefix_goes_to_the_address_as_an_openai_model():
+    info = describe("Qwen/Qwen2", "http://box:8000/v1")
+    assert info.endpoint is not None
+    assert info.endpoint.wire_name == "openai/Qwen/Qwen2"
+    assert (info.host, info.is_local, info.endpoint.needs_key) == ("box", False, False)
+
+
+def test_a_prefix_of_a_provider_is_kept_at_an_address_of_ones_own():
+    info = describe("anthropic/claude-x", "http://127.0.0.1:9/")
+    assert info.endpoint is not None
+    assert info.endpoint.wire_name == "anthropic/claude-x"
+
+
+def test_the_limit_of_a_known_name_does_not_hold_at_an_address_of_ones_own():
+    assert describe("gpt-4o", "http://127.0.0.1:9/v1").input_limit is None
+
+
+@pytest.mark.parametrize(
+    "base",
+    ["http://localhost:1/v1", "http://127.0.0.1:1", "http://127.9.9.9:1", "http://[::1]:1/v1"],
+)
+def test_loopback_is_this_computer(base):
+    info = describe("x", base)
+    assert (info.is_local, info.key_provider) == (True, None)
+
+
+@pytest.mark.parametrize(
+    "base", ["http://localhost.example.com", "http://10.0.0.1", "http://127.0.0.1.evil.example"]
+)
+def test_other_hosts_are_not_this_computer(base):
+    assert not describe("x", base).is_local
+
+
+def test_a_password_in_an_address_is_not_shown():
+    info = describe("x", "http://me:secret@box:8000/v1")
+    assert info.endpoint is not None
+    assert info.endpoint.service == "box:8000"
+
+
+def test_ollama_is_on_this_computer_and_gets_a_context_that_fits_into_memory():
+    info = describe("ollama_chat/some-new-model")
+    assert (info.is_local, info.input_limit) == (True, 16_384)
+
+
+@pytest.mark.parametrize(
+    ("entry", "limit"), [(LLAMA_CPP, 8_192), (VLLM, 16_384), ({"id": "x"}, None)]
+)
+def test_a_limit_that_a_server_reports_is_believed(entry, limit):
+    with ModelServer(models=[entry]) as server:
+        assert describe("anything", server.url, key_for=key_for).input_limit == limit
+
+
+def test_of_several_models_the_named_one_counts():
+    with ModelServer(models=[VLLM, {"id": "other", "max_model_len": 4_096}]) as server:
+        assert describe("other", server.url, key_for=key_for).input_limit == 4_096
+        assert describe("third", server.url, key_for=key_for).input_limit is None
+
+
+def test_a_server_is_asked_seldom(server):
+    for _ in range(5):
+        describe("scripted", server.url, key_for=key_for)
+    assert len(server.received) == 1
+
+
+def test_without_a_key_port_nobody_is_asked(server):
+    describe("scripted", server.url)
+    assert server.received == []
+
+
+def test_offline_asks_no_other_host():
+    info = describe("x", "http://192.0.2.1/v1", key_for=key_for, offline=True)
+    assert info.input_limit is None
+
+
+def test_a_server_that_is_gone_offers_nothing():
+    with ModelServer() as gone:
+        url = gone.url
+    assert served_models(url) == ()
+
+
+def test_an_address_that_is_none_offers_nothing():
+    assert served_models("not an address") == ()
+
+
+def test_a_server_offers_its_models():
+    with ModelServer(models=[VLLM, {"id": "other"}]) as server:
+        assert served_models(server.url) == (
+            ServedModel("Qwen/Qwen2", 16_384),
+            ServedModel("other", None),
+        )

@@ -1,0 +1,94 @@
+import subprocess
+import sys
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chains import tokenizer
+from chains.tokenizer import PIECE_CHARS, counter_for
+
+PROSE = "The quick brown fox, isn't it? été 漢字 12345.\n\n  - an item\n"
+
+
+@pytest.mark.parametrize(
+    ("model", "encoding"),
+    [
+        ("gpt-4o", "o200k_base"),
+        ("openai/gpt-4o-2024-08-06", "o200k_base"),
+        ("gpt-4", "cl100k_base"),
+        ("azure/gpt-4", "cl100k_base"),
+        ("openrouter/openai/gpt-4o", "o200k_base"),
+    ],
+)
+def test_a_model_of_openai_is_counted_with_its_own_encoding(model, encoding):
+    counter = counter_for(model)
+    assert (counter.name, counter.is_exact) == (encoding, True)
+    assert (counter.message_overhead, counter.part_overhead) == (4, 0)
+
+
+@pytest.mark.parametrize(
+    "model", ["extractive", "ollama/gpt-4o", "claude-sonnet-4-5", "local", "davinci"]
+)
+def test_any_other_model_gets_the_largest_count_of_all_encodings(model):
+    counter = counter_for(model)
+    exact = [counter_for(name).count(PROSE) for name in ("gpt-4o", "gpt-4", "text-davinci-003")]
+    assert counter.count(PROSE) == max(exact)
+    assert (counter.is_exact, counter.message_overhead, counter.part_overhead) == (False, 8, 3)
+
+
+def test_special_tokens_are_words_like_any_other():
+    assert counter_for("gpt-4o").count("<|endoftext|>") > 1
+
+
+def test_a_long_text_is_counted_as_if_in_one_piece():
+    import tiktoken
+
+    text = PROSE * 4_000
+    assert len(text) > 2 * PIECE_CHARS
+    whole = len(tiktoken.get_encoding("o200k_base").encode_ordinary(text))
+    assert counter_for("gpt-4o").count(text) == whole
+
+
+@pytest.mark.parametrize(
+    "unit", ["a", " ", "\n", "漢", "aA1", "!", "\u00a0", "e\u0301", "'", "\ud800"]
+)
+def test_a_megabyte_of_anything_is_counted_in_seconds(unit):
+    text = unit * (1_000_000 // len(unit))
+    begun = time.monotonic()
+    assert counter_for("gpt-4o").count(text) > 0
+    assert time.monotonic() - begun < 10
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.text())
+def test_any_text_can_be_counted(text):
+    assert 0 <= counter_for("local").count(text) <= 4 * len(text.encode("utf-8", "surrogatepass"))
+
+
+def test_without_encodings_bytes_are_estimated(monkeypatch):
+    monkeypatch.setattr(tokenizer, "_encodings_folder", lambda: None)
+    monkeypatch.setattr(tokenizer, "_load", tokenizer._load.__wrapped__)
+    monkeypatch.setattr(tokenizer, "_largest", tokenizer._largest.__wrapped__)
+    assert counter_for("gpt-4o").name == "bytes"
+
+
+def test_a_damaged_encoding_is_not_fetched_anew(monkeypatch, tmp_path):
+    for file_name, _ in tokenizer.ENCODING_FILES.values():
+        (tmp_path / file_name).write_bytes(b"damaged")
+    monkeypatch.setattr(tokenizer, "_encodings_folder", lambda: tmp_path)
+    monkeypatch.setattr(tokenizer, "_load", tokenizer._load.__wrapped__)
+    monkeypatch.setattr(tokenizer, "_largest", tokenizer._largest.__wrapped__)
+    assert counter_for("local").name == "bytes"
+    assert len(list(tmp_path.iterdir())) == len(tokenizer.ENCODING_FILES)
+
+
+def test_counting_leaves_the_environment_alone_and_never_imports_litellm():
+    code = (
+        "import os, sys; from chains.tokenizer import counter_for; before = dict(os.environ)\n"
+        "assert 'tiktoken' not in sys.modules\n"
+        "counter_for('local').count('x')\n"
+        "assert dict(os.environ) == before and 'litellm' not in sys.modules"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
