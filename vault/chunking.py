@@ -256,9 +256,10 @@ def _belong(above: _Piece, below: _Piece) -> bool:
 
 
 def _joined(above: _Piece, below: _Piece) -> _Piece:
-    """Join two spans and what is between them; the larger one gives the headings."""
-    larger = above if above.tokens > below.tokens else below
-    return _Piece(above.start, below.end, above.tokens + below.tokens, larger.path)
+    """Join two spans and what is between them, below the headings that are above both."""
+    common = [one for one, other in zip(above.path, below.path, strict=False) if one == other]
+    path = tuple(common) if above.path and below.path else above.path or below.path
+    return _Piece(above.start, below.end, above.tokens + below.tokens, path)
 
 
 def _chunk(note: Note, text: _Text, piece: _Piece) -> Chunk:
