@@ -2,7 +2,6 @@
 
 import itertools
 import time
-from collections.abc import Iterator
 
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
@@ -21,16 +20,22 @@ MODELS = (
 
 
 @pytest.fixture
-def composer(qtbot: QtBot) -> Iterator[Composer]:
+def place(qtbot: QtBot) -> QWidget:
+    """The column that the composer stands in; it lives as long as the test."""
     place = QWidget()
+    qtbot.addWidget(place)
     column = QVBoxLayout(place)
     column.setContentsMargins(0, 0, 0, 0)
     column.addStretch(1)
-    composer = Composer()
-    column.addWidget(composer)
-    qtbot.addWidget(place)
+    column.addWidget(Composer())
     place.resize(860, 700)
     place.show()
+    return place
+
+
+@pytest.fixture
+def composer(place: QWidget) -> Composer:
+    composer = place.findChild(Composer)
     composer.set_models(MODELS)
     composer.set_model("ollama/qwen3:14b")
     return composer

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPoint, QRect, Qt
-from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent
+from PySide6.QtGui import QFontMetrics, QGuiApplication, QPainter, QPaintEvent, QTextLayout
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from ui.kit.controls import ElidedLabel, IconLabel, one_line, wrapped
@@ -13,7 +13,8 @@ __all__ = ["CitationCard", "Source"]
 
 _WIDTH = 360
 _PASSAGE_LINES = 4
-_MOST_CHARS = 320
+_MOST_CHARS = 600
+_PADDING = 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +64,14 @@ class CitationCard(QFrame):
         self._state = IconLabel("check-circle", "success.graphic", 14)
         self._place = ElidedLabel("", Qt.TextElideMode.ElideMiddle)
         dress(self._place, "caption", "secondary")
-        self._passage = wrapped("", "ui", "secondary")
+        self._passage = _Passage()
         self._doubt = wrapped("", "caption", "amber")
         head = QHBoxLayout()
         head.setSpacing(8)
         head.addWidget(self._title, 1)
         head.addWidget(self._state)
         column = QVBoxLayout(self)
-        column.setContentsMargins(14, 12, 14, 12)
+        column.setContentsMargins(_PADDING, 12, _PADDING, 12)
         column.setSpacing(4)
         column.addLayout(head)
         column.addWidget(self._place)
@@ -81,7 +82,8 @@ class CitationCard(QFrame):
         """Show a source below the citation at `at`, or above it where there is no room below."""
         self._title.set_text(source.title)
         self._place.set_text(source.place)
-        self._passage.setText(_excerpt(source.passage))
+        self._place.setVisible(bool(source.path))
+        self._passage.set_text(source.passage)
         self._passage.setVisible(bool(source.passage))
         self._doubt.setText(source.doubt)
         self._doubt.setVisible(bool(source.doubt))
@@ -90,15 +92,16 @@ class CitationCard(QFrame):
             self._state.set_icon("warning", "amber.graphic")
         else:
             self._state.set_icon("check-circle", "success.graphic")
-        self._limit_passage()
-        self.setFixedWidth(Theme.current().px(_WIDTH))
+        width = Theme.current().px(_WIDTH)
+        self.setFixedWidth(width)
+        self._passage.fit(width - 2 * _PADDING)
         self.adjustSize()
         self.move(self._spot(at))
         self.show()
 
     def shown(self) -> tuple[str, str, str, str]:
         """Return title, place, passage and doubt as they are shown."""
-        return self._title.whole, self._place.whole, self._passage.text(), self._doubt.text()
+        return self._title.whole, self._place.whole, self._passage.text, self._doubt.text()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the popup's background and edge."""
@@ -109,10 +112,6 @@ class CitationCard(QFrame):
         edge = self.rect().adjusted(0, 0, -1, -1)
         painter.drawRoundedRect(edge, theme.radius("lg"), theme.radius("lg"))
 
-    def _limit_passage(self) -> None:
-        line = self._passage.fontMetrics().lineSpacing()
-        self._passage.setMaximumHeight(_PASSAGE_LINES * line + 2)
-
     def _spot(self, at: QRect) -> QPoint:
         screen = QGuiApplication.screenAt(at.center()) or QGuiApplication.primaryScreen()
         room = screen.availableGeometry()
@@ -122,6 +121,38 @@ class CitationCard(QFrame):
         return QPoint(x, below if fits else at.top() - self.height() - 6)
 
 
-def _excerpt(passage: str) -> str:
-    flat = one_line(passage)
-    return flat if len(flat) <= _MOST_CHARS else flat[: _MOST_CHARS - 1].rstrip() + "…"
+class _Passage(QWidget):
+    """The beginning of a passage: four lines at most, the last one cut with an ellipsis."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.text = ""
+        self._lines: list[str] = []
+
+    def set_text(self, text: str) -> None:
+        self.text = one_line(text)
+
+    def fit(self, width: int) -> None:
+        theme = Theme.current()
+        layout = QTextLayout(self.text[:_MOST_CHARS], theme.font("ui"))
+        layout.beginLayout()
+        starts: list[int] = []
+        while len(starts) < _PASSAGE_LINES and (line := layout.createLine()).isValid():
+            line.setLineWidth(width)
+            starts.append(line.textStart())
+        layout.endLayout()
+        ends = [*starts[1:], len(self.text)]
+        metrics = QFontMetrics(theme.font("ui"))
+        cut = Qt.TextElideMode.ElideRight
+        parts = [self.text[start:end] for start, end in zip(starts, ends, strict=True)]
+        self._lines = [metrics.elidedText(part.strip(), cut, width) for part in parts]
+        self.setFixedHeight(len(starts) * theme.line("ui"))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        theme, painter = Theme.current(), QPainter(self)
+        painter.setFont(theme.font("ui"))
+        painter.setPen(theme.color("text.secondary"))
+        height = theme.line("ui")
+        for number, line in enumerate(self._lines):
+            row = QRect(0, number * height, self.width(), height)
+            painter.drawText(row, Qt.AlignmentFlag.AlignVCenter, line)

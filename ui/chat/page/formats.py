@@ -35,7 +35,7 @@ class Formats:
         """Return the format of a run.
 
         Args:
-            role: a key of `type` in the tokens.
+            role: a key of `type` in the tokens, or `cell`, which is `ui` with figures of one width.
             tone: a colour token.
             run: its look counts, not its text.
             href: what a click on it reports.
@@ -89,7 +89,9 @@ class Formats:
         """Return a block with the line height of a type role, in the direction of its text."""
         made = QTextBlockFormat()
         is_tall = has_tall_letters(text)
-        made.setLineHeight(self._theme.line(role), AT_LEAST if is_tall else FIXED)
+        made.setLineHeight(
+            self._theme.line("ui" if role == "cell" else role), AT_LEAST if is_tall else FIXED
+        )
         made.setTopMargin(top)
         right_to_left = is_rtl(text)
         made.setLayoutDirection(_RTL if right_to_left else _LTR)
@@ -118,6 +120,8 @@ class Formats:
         if style & (Style.CODE | Style.TEX):
             mono = "code_inline" if role in {"body", "h1", "h2", "h3"} else "code"
             return self._theme.font(mono, weight=weight, italic=italic)
+        if role == "cell":
+            return self._theme.font("ui", numbers=True, weight=weight, italic=italic)
         return self._theme.font(role, weight=weight, italic=italic)
 
 

@@ -10,6 +10,7 @@ from PySide6.QtGui import (
     QCursor,
     QGuiApplication,
     QKeyEvent,
+    QMouseEvent,
     QPainter,
     QPaintEvent,
     QResizeEvent,
@@ -17,7 +18,7 @@ from PySide6.QtGui import (
     QTextOption,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QWidget
+from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QTextBrowser, QWidget
 
 from ui.chat.markdown.blocks import Leaf
 from ui.chat.markdown.stream import Growth, MarkdownStream
@@ -176,6 +177,14 @@ class MarkdownView(QTextBrowser):
             self._fit_height()
             self._place_buttons()
 
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Scroll the transcript while a selection is drawn beyond its edge."""
+        super().mouseMoveEvent(event)
+        area = self._area() if event.buttons() & Qt.MouseButton.LeftButton else None
+        if area is not None and (page := area.widget()):
+            spot = self.viewport().mapTo(page, event.position().toPoint())
+            area.ensureVisible(spot.x(), spot.y(), 0, Theme.current().line("body"))
+
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Leave scrolling to the transcript."""
         event.ignore()
@@ -199,6 +208,12 @@ class MarkdownView(QTextBrowser):
         menu = self._pointing.menu(self.anchorAt(event.pos()))
         menu.exec(event.globalPos())
         menu.deleteLater()
+
+    def _area(self) -> QScrollArea | None:
+        above = self.parentWidget()
+        while above is not None and not isinstance(above, QScrollArea):
+            above = above.parentWidget()
+        return above
 
     def _set_up_widget(self) -> None:
         self.setFrameShape(QFrame.Shape.NoFrame)

@@ -245,7 +245,7 @@ class DocumentWriter:
     def _write_cell(
         self, cursor: QTextCursor, runs: tuple[Run, ...], align: str, is_header: bool
     ) -> QTextCharFormat:
-        role, tone = ("label", "text.secondary") if is_header else ("ui", "text.primary")
+        role, tone = ("label", "text.secondary") if is_header else ("cell", "text.primary")
         block = self._formats.block(role, plain(runs))
         block.setAlignment(ALIGNMENTS[align])
         cursor.setBlockFormat(block)
