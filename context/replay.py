@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
 
-from context.entries import Entry, MessageEntry, OtherEntry, SegmentsEntry, is_path_entry
-from context.errors import UnknownEntry
+from context.entries import Entry, MessageEntry, SegmentsEntry
 from context.layers import Segment
 from context.messages import Message, TextPart
+from context.tree import EntryTree
 
 INTERRUPTED: Final = "[interrupted]"
 
@@ -52,49 +52,13 @@ def active_path(entries: Sequence[Entry], leaf: str | None = None) -> tuple[Entr
     """Return the path entries from the root to a leaf, in their order.
 
     Args:
-        entries: a whole log. A missing parent is the path entry above, and where an id stands
-            twice, the nearest one above is meant.
-        leaf: where the path ends; otherwise what the last `leaf` entry names, or the last path
-            entry of the log, whichever stands later.
+        entries: a whole log.
+        leaf: where the path ends; otherwise at the active leaf.
 
     Raises:
         UnknownEntry: when `leaf` is not a path entry of the log.
     """
-    parents, positions = _tree(entries)
-    at = _leaf_position(entries, positions) if leaf is None else positions.get(leaf)
-    if leaf is not None and at is None:
-        raise UnknownEntry(f"There is no message {leaf} in this chat.")
-    path: list[Entry] = []
-    while at is not None:
-        path.append(entries[at])
-        at = parents[at]
-    return tuple(reversed(path))
-
-
-def _tree(entries: Sequence[Entry]) -> tuple[dict[int, int | None], dict[str, int]]:
-    parents: dict[int, int | None] = {}
-    positions: dict[str, int] = {}
-    above: int | None = None
-    for at, entry in enumerate(entries):
-        if is_path_entry(entry):
-            root = entry.parent_id is None
-            parents[at] = None if root else positions.get(str(entry.parent_id), above)
-            positions[entry.id] = above = at
-    return parents, positions
-
-
-def _leaf_position(entries: Sequence[Entry], positions: dict[str, int]) -> int | None:
-    for at in range(len(entries) - 1, -1, -1):
-        entry = entries[at]
-        if is_path_entry(entry):
-            return at
-        if isinstance(entry, OtherEntry) and entry.type == "leaf":
-            target = entry.data.get("target")
-            if target is None:
-                return None
-            if isinstance(target, str) and target in positions:
-                return positions[target]
-    return None
+    return EntryTree(entries).path(leaf)
 
 
 @dataclass

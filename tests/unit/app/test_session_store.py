@@ -244,7 +244,7 @@ def test_an_id_that_stands_twice_becomes_two_and_later_ones_mean_the_nearest(
 
 def test_entries_of_later_versions_are_kept_word_for_word(store: SessionStore) -> None:
     session = chat(store, "first")
-    line = {"type": "pin", "id": "aaaaaaaa", "parentId": None, "timestamp": "x", "target": "?"}
+    line = {"type": "new", "id": "aaaaaaaa", "parentId": None, "timestamp": "x", "target": "?"}
     with store.file(session).open("a", encoding="utf-8") as log:
         log.write(json.dumps(line) + "\n")
     kept: Entry = store.read(session).log.entries[-1]

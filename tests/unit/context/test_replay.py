@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from context.entries import MessageEntry, OtherEntry, SegmentsEntry, UsageEntry
+from context.entries import LeafEntry, MessageEntry, SegmentsEntry, UsageEntry
 from context.errors import UnknownEntry
 from context.messages import Message, TextPart
 from context.replay import INTERRUPTED, active_path, turns
@@ -16,7 +16,7 @@ def entry(name, parent, role="user", text="x", turn="t", **fields):
 
 
 def leaf(target):
-    return OtherEntry("leaf", None, TIME, "leaf", {"type": "leaf", "target": target})
+    return LeafEntry("leaf", None, TIME, target)
 
 
 def usage(name):
