@@ -187,6 +187,8 @@ class Catalog:
             return self._prepared(self._connect())
 
     def _connect(self) -> sqlite3.Connection:
+        if self.is_writable and not self.path.exists():
+            self.path.touch(mode=0o600)  # SQLite gives its other files the same rights
         mode = "rwc" if self.is_writable else "ro"
         return sqlite3.connect(
             f"{self.path.absolute().as_uri()}?mode={mode}",

@@ -116,8 +116,8 @@ class VectorStore:
 
     def close(self) -> None:
         """End the child, letting it finish what it is writing."""
-        child = self._child
         self._is_closed = True
+        child = self._child
         if child is not None:
             child.close()
 
@@ -130,6 +130,8 @@ class VectorStore:
             if self._child is None:
                 self._child = Child("vault.vector_worker", str(self._folder))
                 self._held = None
+                if self._is_closed:  # in the meantime, by another thread that saw no child
+                    self._child.close()
             return self._child
 
     def _fill(self, progress: Progress, on_wait: Callable[[], None]) -> None:

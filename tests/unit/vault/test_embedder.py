@@ -1,5 +1,3 @@
-import os
-import signal
 import sys
 from pathlib import Path
 
@@ -37,18 +35,6 @@ def test_a_question_may_come_while_batches_are_under_way(embedder: Embedder) -> 
     first = next(stream)
     assert embedder.embed_query("a question between").shape == (DIMENSION,)
     assert len([first, *stream]) == len(BATCHES)
-
-
-def test_a_killed_child_is_started_again_and_nothing_is_missing(embedder: Embedder) -> None:
-    whole = np.concatenate(list(embedder.embed(BATCHES)))
-    stream = embedder.embed(BATCHES)
-    vectors = [next(stream)]
-    killed = embedder.pid
-    assert killed is not None
-    os.kill(killed, signal.SIGKILL)
-    vectors += stream
-    assert embedder.pid not in {None, killed}
-    assert (np.concatenate(vectors) * whole).sum(axis=1).min() > 0.999
 
 
 def test_waiting_for_batches_can_be_given_up(embedder: Embedder) -> None:

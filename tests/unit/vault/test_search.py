@@ -1,0 +1,175 @@
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from vault.catalog import Catalog
+from vault.embedder import Embedder
+from vault.errors import EmbedderFailed
+from vault.exact import ExactScan
+from vault.fusion import fuse, words_weight
+from vault.search import SIGNALS, Searcher
+from vault.store import VaultIndex
+
+NOTES = {
+    "garden/Water.md": "# Watering\n\nGive the beds water before eight in the morning.\n",
+    "garden/Werkzeug.md": "# Werkzeug\n\nDie Gartenschere liegt im Schuppen über der Tür.\n",
+    "garden/庭.md": "# 庭の道具\n\n剪定ばさみは納屋の赤い箱に入っています。\n",
+    "work/预算.md": "# 会议\n\n我们在北京讨论了明年的预算。\n",
+    "work/Planning.md": "---\naliases: [Roadmap]\n---\n# Planning\n\nWe ship in autumn.\n",
+    "work/EIP-1559.md": "# Fee market\n\nThe base fee is burned in every block.\n",
+    "other/كتاب.md": "# قراءة\n\nهَذَا كِتَابٌ جَدِيدٌ عن التاريخ.\n",
+    "other/Кошки.md": "# Кошки\n\nКошки спят весь день на печи.\n",
+    "other/Café.md": "# Le café\n\nUn crème brûlée, s'il vous plaît.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Iterator[VaultIndex]:
+    root = tmp_path_factory.mktemp("vault")
+    for path, text in NOTES.items():
+        (root / path).parent.mkdir(exist_ok=True)
+        (root / path).write_text(text, "utf-8")
+    made = VaultIndex(root, tmp_path_factory.mktemp("index"), (), embedder)
+    made.update()
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize(
+    ("query", "path"),
+    [
+        ("watering", "garden/Water.md"),
+        ("Gartenschere", "garden/Werkzeug.md"),
+        ("TÜR schuppen", "garden/Werkzeug.md"),
+        ("納屋", "garden/庭.md"),
+        ("预算", "work/预算.md"),
+        ("roadmap", "work/Planning.md"),
+        ("EIP-1559", "work/EIP-1559.md"),
+        ("كتاب", "other/كتاب.md"),
+        ("кошка кошки", "other/Кошки.md"),
+        ("creme brulee", "other/Café.md"),
+    ],
+)
+def test_words_of_every_script_find_their_note(index: VaultIndex, query: str, path: str) -> None:
+    hit = index.search(query).hits[0]
+    assert hit.path == path
+    assert hit.signals["words"] is not None
+
+
+@pytest.mark.parametrize(
+    ("query", "path"),
+    [
+        ("when should plants get something to drink?", "garden/Water.md"),
+        ("transaction costs destroyed", "work/EIP-1559.md"),
+        ("release schedule", "work/Planning.md"),
+    ],
+)
+def test_meaning_finds_a_note_without_its_words(index: VaultIndex, query: str, path: str) -> None:
+    hit = index.search(query).hits[0]
+    assert hit.path == path
+    assert hit.signals["dense"] is not None
+
+
+def test_a_hit_has_its_exact_lines_and_all_signals(index: VaultIndex) -> None:
+    hit = index.search("ship in autumn").hits[0]
+    lines = NOTES[hit.path].split("\n")
+    assert hit.lines == (1, 6)
+    assert hit.text == "\n".join(lines[:6])
+    assert (hit.title, hit.heading) == ("Planning", ("Planning",))
+    assert set(hit.signals) == set(SIGNALS)
+    assert [hit.signals[name] for name in SIGNALS[2:]] == [None] * 5
+    assert hit.version == index.read_note(hit.path).version
+    assert set(hit.to_dict()) == {
+        "id",
+        "path",
+        "title",
+        "heading",
+        "lines",
+        "text",
+        "score",
+        "signals",
+    }
+
+
+def test_the_result_has_its_shape_and_falling_scores(index: VaultIndex) -> None:
+    result = index.search("water", 4)
+    document = result.to_dict()
+    assert set(document) == {"query", "filters", "hits", "seconds"}
+    assert len(result.hits) == 4
+    scores = [hit.score for hit in result.hits]
+    assert scores == sorted(scores, reverse=True)
+    assert all(0 <= score <= 1 for score in scores)
+
+
+@pytest.mark.parametrize("query", ["", "  \n", "\0"])
+def test_an_empty_question_finds_nothing(index: VaultIndex, query: str) -> None:
+    assert index.search(query).hits == () or query == "\0"
+
+
+@pytest.mark.parametrize(
+    "query",
+    ['"unclosed', "a AND OR NOT b", "title:x", "x*", "NEAR(a b)", "^a", "{a}", "\udcff", "'; --"],
+)
+def test_any_text_is_a_question(index: VaultIndex, query: str) -> None:
+    assert index.search(query).query == query
+
+
+def test_a_question_of_200_000_characters_is_answered(index: VaultIndex) -> None:
+    result = index.search("water in the morning " * 10_000)
+    assert result.hits[0].path == "garden/Water.md"
+    assert result.seconds < 20
+
+
+def test_more_is_not_given_than_there_is(index: VaultIndex) -> None:
+    assert len(index.search("water", 1000).hits) <= len(NOTES)
+    assert index.search("water", 0).hits == ()
+
+
+def test_chroma_and_the_exact_scan_give_the_same_hits(
+    index: VaultIndex, embedder: Embedder
+) -> None:
+    path = index.index_dir / "catalog.db"
+    catalog = Catalog(path, is_writable=False)
+    try:
+        exact = Searcher(catalog, embedder.embed_query, ExactScan(catalog).query)
+        for query in ("water", "base fee", "预算"):
+            by_scan = [(hit.id, hit.score) for hit in exact.search(query, 5).hits]
+            by_chroma = [(hit.id, hit.score) for hit in index.search(query, 5).hits]
+            assert [name for name, _ in by_scan] == [name for name, _ in by_chroma]
+    finally:
+        catalog.close()
+
+
+def test_without_an_embedder_words_still_find_and_the_result_says_so(index: VaultIndex) -> None:
+    def refuse(_text: str) -> None:
+        raise EmbedderFailed("The model is damaged.")
+
+    catalog = Catalog(index.index_dir / "catalog.db", is_writable=False)
+    try:
+        searcher: Callable[..., object] = Searcher  # the refusing embedder has another type
+        result = searcher(catalog, refuse, ExactScan(catalog).query).search("autumn", 3)  # type: ignore[attr-defined]
+    finally:
+        catalog.close()
+    assert result.hits[0].path == "work/Planning.md"
+    assert result.hits[0].signals["dense"] is None
+    assert result.warnings == ("Searched by words only. The model is damaged.",)
+
+
+def test_ids_stay_when_another_part_of_the_vault_changes(index: VaultIndex, tmp_path: Path) -> None:
+    before = index.search("autumn").hits[0].id
+    (index.root / "extra.md").write_text("something else\n")
+    index.update()
+    assert index.search("autumn").hits[0].id == before
+
+
+def test_one_signal_alone_decides_where_the_other_is_silent() -> None:
+    assert [item for item, _ in fuse({}, {1: 0.2, 2: 0.9}, 0.9)] == [2, 1]
+    assert [item for item, _ in fuse({1: 3.0, 2: 9.0}, {}, 0.1)] == [2, 1]
+    assert fuse({}, {}, 0.5) == []
+
+
+def test_words_weigh_more_for_what_the_model_does_not_read() -> None:
+    english = words_weight("what is the meaning of this long english question")
+    assert words_weight("что такое горячая перезагрузка в этой книге") > english + 0.2
+    assert words_weight("EIP-1559 basefee_per_gas 0x12ab") > english
