@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from chains.quoting.headings import heading_at
 from chains.quoting.reading import Claim, read_answer
 from chains.quoting.verbatim import VerbatimText, plain, word_count
 from context.layers import Segment
@@ -103,13 +104,13 @@ class _Source:
         self.names = {plain(name) for name in (segment.title, stem, *segment.heading)}
 
     def citation(self, quote: str | None, span: tuple[int, int] | None = None) -> Citation:
-        lines = self.segment.lines
-        if span is not None and lines is not None:
-            lines = self.text.lines_of(span, lines[0])
         segment = self.segment
-        return Citation(
-            segment.number or 0, segment.source, segment.heading, lines, quote, span is not None
-        )
+        lines, heading = segment.lines, segment.heading
+        if span is not None:
+            heading = heading_at(self.text.text, span[0], heading)
+            lines = self.text.lines_of(span, lines[0]) if lines else None
+        n, verified = segment.number or 0, span is not None
+        return Citation(n, segment.source, heading, lines, quote, verified)
 
 
 class _Checked:

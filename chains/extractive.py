@@ -31,6 +31,7 @@ RANK_WORTH: Final = 0.3
 HEADING_WORTH: Final = 0.15
 # What a word counts that only begins like the question's, as "indexing" does for "index".
 LIKE_WORTH: Final = 0.7
+SHORTEST_STEM: Final = 3
 
 FOUND: Final = (
     "No model is set, so here are the passages that fit best, in your notes' own words.\n"
@@ -136,15 +137,15 @@ def _rarity(word: str, candidates: Sequence[_Sentence]) -> float:
 def _match(word: str, words: frozenset[str]) -> float:
     if word in words:
         return 1.0
-    if len(word) < 4 or _is_unspaced(word):
+    if len(word) < SHORTEST_STEM or _is_unspaced(word):
         return 0.0
     return LIKE_WORTH if any(_is_like(word, other) for other in words) else 0.0
 
 
 def _is_like(word: str, other: str) -> bool:
     """Whether two words share their beginning, and at least half of the longer one."""
-    shared = max(4, (max(len(word), len(other)) + 1) // 2)
-    return len(other) >= 4 and word[:shared] == other[:shared]
+    shared = max(SHORTEST_STEM, (max(len(word), len(other)) + 1) // 2)
+    return len(other) >= SHORTEST_STEM and word[:shared] == other[:shared]
 
 
 # Words that ask and say nothing of the subject, in languages where many of them are long.

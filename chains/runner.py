@@ -18,6 +18,7 @@ from chains.events import (
     Retrieved,
     Step,
     TurnEnded,
+    Warned,
 )
 from chains.extractive import ExtractiveModel
 from chains.model import LiteLLMModel, Pause, wait_or_cancel
@@ -67,7 +68,7 @@ def run_turn(
         ModelError: there is no answer; the question is kept.
         Cancelled: it was stopped before the question was stored; later a stop ends the turn.
     """
-    found = yield from _retrieve(chain, request, cancel)
+    found, warnings = yield from _retrieve(chain, request, cancel)
     model, counter = call(lambda: (_described(chain, request), counter_for(request.model)), cancel)
     drafted = draft_turn(session, request.question, found)
     turn = prepare_turn(
@@ -78,6 +79,7 @@ def run_turn(
         counter=counter,
         prompt=chain.prompt,
         mode="preview" if request.dry_run else "send",
+        warnings=warnings,
     )
     cancel.raise_if_cancelled()
     if request.dry_run:
@@ -129,15 +131,18 @@ def _described(chain: Chain, request: TurnRequest) -> ModelInfo:
 
 def _retrieve(
     chain: Chain, request: TurnRequest, cancel: CancelToken
-) -> Generator[Event, None, tuple[Segment, ...] | None]:
+) -> Generator[Event, None, tuple[tuple[Segment, ...] | None, tuple[str, ...]]]:
+    """Look passages up; None where this chain looks nothing up."""
     search = chain.search
     if search is None:
-        return None
+        return None, ()
     yield Step("search", "Searching…")
     result = call(lambda: search.search(request.question, request.top_k), cancel)
     found = passages(result.hits)
     yield Retrieved(found)
-    return found
+    for warning in result.warnings:
+        yield Warned(warning)
+    return found, result.warnings
 
 
 def _model(chain: Chain, request: TurnRequest, info: ModelInfo) -> ModelPort:

@@ -190,11 +190,13 @@ def prepare_turn(
     counter: TokenCounter,
     prompt: str,
     mode: PrepareMode,
+    warnings: Sequence[str] = (),
 ) -> PreparedTurn:
     """Prepare the request of a drafted turn.
 
     Args:
         prompt: the name of the prompt that the instructions come from.
+        warnings: what went wrong before, for the report.
 
     Raises:
         ContextOverflow: the question does not fit, and nothing is to be stored.
@@ -212,7 +214,7 @@ def prepare_turn(
         turn=drafted.turn,
         previous=chat.previous_body(),
         factor=_factor_so_far(chat, request.model),
-        warnings=_counting_warnings(counter),
+        warnings=(*warnings, *_counting_warnings(counter)),
     )
     ports = Ports(counter, drops.extend, chat.new_id, chat.now)
     prepared = prepare(inputs, ports, mode)
