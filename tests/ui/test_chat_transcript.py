@@ -277,7 +277,16 @@ def test_the_actions_take_the_place_of_the_step(transcript: Transcript) -> None:
 def test_who_answered_stands_below(transcript: Transcript) -> None:
     transcript.load(chat(1))
     (answer,) = widgets(transcript, Answer)
-    assert answer.tools.about.whole == "test/model, on this computer · 6.8 s"
+    assert answer.tools.about.whole == "model, on this computer · 6.8 s"
+
+
+def test_where_a_model_runs_may_be_known_later(transcript: Transcript) -> None:
+    transcript.set_models(())
+    transcript.load(chat(1))
+    (answer,) = widgets(transcript, Answer)
+    assert answer.tools.about.whole == "test/model · 6.8 s"
+    transcript.set_models(HERE)
+    assert answer.tools.about.whole == "model, on this computer · 6.8 s"
 
 
 def test_what_the_model_saw_names_the_answer(qtbot: QtBot, transcript: Transcript) -> None:

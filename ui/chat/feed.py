@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
@@ -110,9 +110,18 @@ class Feed(QWidget):
         """Whether older messages are put away."""
         return self._first > 0
 
+    def minimumSizeHint(self) -> QSize:
+        """Return the height for the present width.
+
+        What Qt would answer counts wrapped lines at their narrowest, and a scroll area believes it.
+        """
+        if self._column.hasHeightForWidth():
+            return QSize(0, self._column.heightForWidth(self.width()))
+        return QSize(0, self._column.totalMinimumSize().height())
+
     def set_margins(self, left: int, right: int) -> None:
         """Stand in the column."""
-        self._column.setContentsMargins(left, 24, right, 24)
+        self._column.setContentsMargins(left, 0, right, 24)
 
     def reset(self, slots: Sequence[Slot]) -> None:
         """Show a chat from its end."""

@@ -37,6 +37,8 @@ class Place(Protocol):
     @property
     def name(self) -> str: ...
     @property
+    def label(self) -> str: ...
+    @property
     def where(self) -> str: ...
 
 
@@ -57,7 +59,7 @@ class Transcript(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._live: Slot | None = None
-        self._places: dict[str, str] = {}
+        self._places: dict[str, tuple[str, str]] = {}
         self.empty = EmptyState()
         self.empty.question_chosen.connect(self.question_chosen)
         self.feed = Feed()
@@ -84,8 +86,11 @@ class Transcript(QWidget):
         self._stack.setCurrentWidget(self.empty)
 
     def set_models(self, choices: Sequence[Place]) -> None:
-        """Tell where the models run, for the line below an answer."""
-        self._places = {choice.name: choice.where for choice in choices}
+        """Tell what the models are called and where they run, for the line below an answer."""
+        self._places = {choice.name: (choice.label, choice.where) for choice in choices}
+        for row in self.feed.rows:
+            if isinstance(row.widget, Answer):
+                self._tell_about(row.widget)
 
     def load(self, chat: Chat) -> None:
         """Show a chat from its end."""
@@ -264,11 +269,13 @@ class Transcript(QWidget):
         answer.set_sources(sources)
         answer.finish(item.entry, item.time, item.text)
         answer.show_doubts(doubts_of(item.unverified, sources))
-        answer.tools.show_about(item.model, self._where(item.model), item.seconds)
+        answer.model, answer.seconds = item.model, item.seconds
+        self._tell_about(answer)
 
-    def _where(self, model: str) -> str:
-        where = self._places.get(model, "")
-        return f"on {where}" if where == _HERE else f"at {where}" if where else ""
+    def _tell_about(self, answer: Answer) -> None:
+        name, where = self._places.get(answer.model, (answer.model, ""))
+        place = f"on {where}" if where == _HERE else f"at {where}" if where else ""
+        answer.tools.show_about(name, place, answer.seconds)
 
     def _make_failure(self, info: ErrorInfo) -> Failure:
         failure = Failure(info)

@@ -29,6 +29,8 @@ class Answer(Part):
     Attributes:
         doubts: what the sources do not bear out, if anything.
         ending: why the answer is not whole, if it is not.
+        model: who gave it, once it is finished.
+        seconds: how long it took, or has taken so far.
     """
 
     citation_activated = Signal(str, int, int)
@@ -40,6 +42,7 @@ class Answer(Part):
         super().__init__(QAccessible.Role.Document, parent)
         self._text = ""
         self._entry = ""
+        self.model = ""
         self.seconds: float | None = None
         self._sources: Mapping[int, Source] = {}
         self.view = MarkdownView()

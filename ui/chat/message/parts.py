@@ -75,6 +75,7 @@ class ActionsRow(Part):
         self.copy = IconButton("copy", "Copy answer", size=24)
         self.copy.clicked.connect(self._on_copy)
         self.saw = button("What the model saw", "text", self.saw_clicked.emit)
+        self.saw.setProperty("compact", True)
         self.about = ElidedLabel()
         self.about.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         dress(self.about, "caption", "tertiary", numbers=True)
@@ -104,7 +105,6 @@ class ActionsRow(Part):
         QTimer.singleShot(1500, self.copy, lambda: self.copy.set_icon("copy"))
 
     def _fit(self) -> None:
-        self.saw.setFixedHeight(Theme.current().px(24))
         self.setFixedHeight(Theme.current().px(_ROW))
 
 
