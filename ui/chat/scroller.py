@@ -51,11 +51,6 @@ class Scroller(QWidget):
         """The bar that holds the place."""
         return self.area.verticalScrollBar()
 
-    @property
-    def is_following(self) -> bool:
-        """Whether the end of the chat is in view and stays there."""
-        return self._is_following
-
     def to_end(self) -> None:
         """Go to the end, and follow it."""
         if self.feed.has_newer:

@@ -67,11 +67,6 @@ class DocumentWriter:
         self.doubtful: frozenset[int] = frozenset()
 
     @property
-    def tail_at(self) -> int:
-        """The position behind the text that stays."""
-        return self._tail_at if self._has_tail else self._cursor.position()
-
-    @property
     def open_code(self) -> Panel | None:
         """The background of the code block that the text ends in."""
         return self._code
