@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from app import secrets
-from app.errors import InvalidRequest, SessionMissing, TurnFailed, VaultNotChosen
+from app.errors import InvalidRequest, TurnFailed, VaultNotChosen, storage_errors
 from app.library import IndexFinished, Library
 from app.model_choices import ModelChoice, model_choices
 from app.paths import Paths
@@ -30,7 +30,7 @@ from chains.llm_chain import LLMChain
 from chains.models import describe
 from chains.runner import TurnRequest
 from chains.vault_qa import VaultQAChain
-from context.entries import SegmentsEntry
+from context.entries import MessageEntry, SegmentsEntry
 from context.guard import PreparedRequest
 from vault.errors import EmbedderFailed, IndexBusy, VectorStoreFailed
 from vault.notes import Note
@@ -111,7 +111,8 @@ class Assistant:
             StorageFailed: the index or the settings cannot be written.
         """
         with self._lock:
-            library = Library.open(folder, self.paths, self.settings.values.vault_exclude)
+            with storage_errors(self.paths.data):
+                library = Library.open(folder, self.paths, self.settings.values.vault_exclude)
             self._close_library()
             self._library = library
             if remember:
@@ -166,7 +167,7 @@ class Assistant:
                 for event in events:
                     yield _finished(event, warnings, session)
         except Exception as error:
-            raise TurnFailed(error, _chat_of(request, session, error)) from error
+            raise TurnFailed(error, _chat_of(request, session)) from error
         finally:
             if session is not None:
                 session.close()
@@ -175,7 +176,7 @@ class Assistant:
         self,
         session: str | None,
         text: str = "",
-        mode: Mode = "vault",
+        mode: Mode | None = None,
         model: str | None = None,
         threshold: int | None = None,
         full: bool = False,
@@ -185,7 +186,7 @@ class Assistant:
         Args:
             session: the chat; None for one that has not begun.
             text: what the user has typed so far.
-            mode: as for `ask`.
+            mode: as for `ask`; None for that of the chat's last turn.
             model: as for `ask`.
             threshold: in place of the setting `autoCompactThreshold`, to show what it would do.
             full: add the request itself, as `request_body` and `wire`.
@@ -193,10 +194,11 @@ class Assistant:
         Raises:
             ContextOverflow: it would not fit; the error has the report.
         """
+        chat = None if session is None else self.sessions.read(session)
+        mode = mode or _mode_of(chat)
         turn = self._turn(AskRequest(text, mode, model))
         if threshold is not None:
             turn = replace(turn, threshold=threshold)
-        chat = None if session is None else self.sessions.read(session)
         prepared = self._chain(mode).preview(turn, chat)
         return _context(prepared, full)
 
@@ -214,11 +216,10 @@ class Assistant:
         if stored is not None:
             body = {"request_body": stored.body, "wire": stored.wire} if full else {}
             return {**stored.report, "rebuilt": False, **body}
-        asked = turn_ids(chat.path())
-        if not asked:
+        if not turn_ids(chat.path()):
             return None
-        mode: Mode = "vault" if _was_retrieved(chat, asked[-1]) else "chat"
-        prepared = self._chain(mode).rebuild(self._turn(AskRequest("", mode)), chat)
+        request = AskRequest("", _mode_of(chat), _model_of(chat))
+        prepared = self._chain(request.mode).rebuild(self._turn(request), chat)
         return {**_context(prepared, full), "when": "last", "rebuilt": True}
 
     def list_sessions(self) -> list[SessionInfo]:
@@ -337,16 +338,26 @@ class Assistant:
         cancel.raise_if_cancelled()
 
 
-def _chat_of(request: AskRequest, session: Session | None, error: Exception) -> str | None:
+def _chat_of(request: AskRequest, session: Session | None) -> str | None:
     """Return the chat in which a question failed, as far as there is one."""
-    if session is not None:
-        return session.id if session.is_stored else None
-    return None if isinstance(error, SessionMissing) else request.session
+    if session is None:
+        return request.session
+    return session.id if session.is_stored else None
 
 
-def _was_retrieved(chat: Session, turn: str) -> bool:
-    found = (entry for entry in chat.path() if isinstance(entry, SegmentsEntry))
-    return any(entry.turn_id == turn for entry in found)
+def _mode_of(chat: Session | None) -> Mode:
+    """Return the mode of the chat's last turn: one over notes has passages, if only none."""
+    if chat is None:
+        return "vault"
+    last = turn_ids(chat.path())[-1:]
+    found = {e.turn_id for e in chat.path() if isinstance(e, SegmentsEntry)}
+    return "vault" if not last or last[0] in found else "chat"
+
+
+def _model_of(chat: Session) -> str | None:
+    """Return the model that answered last; None where none has."""
+    answers = (e.model for e in reversed(chat.path()) if isinstance(e, MessageEntry))
+    return next((model for model in answers if model), None)
 
 
 def _context(prepared: PreparedRequest, full: bool) -> dict[str, Any]:

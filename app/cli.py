@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from app.assistant import Assistant
 
 USAGE_ERROR = 2
+INTERRUPTED = 130
 _MOST_HITS = 1_000
 
 
@@ -25,11 +26,11 @@ def run(argv: Sequence[str], open_window: "Callable[[Assistant], int]") -> int:
         open_window: shows the window; called where no verb was given.
     """
     args = parser().parse_args(argv)
-    from app.cli_verbs import run_verb, start_window
-
-    if args.verb is None:
-        return start_window(args, open_window)
-    return run_verb(args)
+    try:
+        from app.cli_verbs import run_verb, start_window
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return start_window(args, open_window) if args.verb is None else run_verb(args)
 
 
 def window_parser() -> argparse.ArgumentParser:

@@ -15,7 +15,15 @@ from context.markdown import report_markdown
 
 
 class OutputGone(Exception):
-    """Nobody reads what is printed."""
+    """What is printed reaches nobody.
+
+    Attributes:
+        reason: why; empty where whoever read it has simply had enough.
+    """
+
+    def __init__(self, reason: str = "") -> None:
+        super().__init__(reason)
+        self.reason = reason
 
 
 class Output:
@@ -23,6 +31,7 @@ class Output:
 
     def __init__(self, is_json: bool) -> None:
         self.is_json = is_json
+        self._is_done = False
         if sys.stdout is not None:
             encoding = "utf-8" if is_json else sys.stdout.encoding
             # Half a surrogate pair, from a file's name, has no place in UTF-8; as an escape it has.
@@ -30,6 +39,7 @@ class Output:
 
     def document(self, value: Mapping[str, Any]) -> None:
         """Print the one document."""
+        self._is_done = True
         self.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
 
     def lines(self, lines: Iterable[str]) -> None:
@@ -42,10 +52,11 @@ class Output:
         try:
             sys.stdout.write(text)
             sys.stdout.flush()
-        except BrokenPipeError as error:
+        except OSError as error:
             # What is still in the buffer would fail again at the end of the program.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            raise OutputGone from error
+            is_quiet = isinstance(error, BrokenPipeError)
+            raise OutputGone("" if is_quiet else str(error.strerror)) from error
 
     def show(self, document: Callable[[], Mapping[str, Any]], text: Iterable[str]) -> None:
         """Print whichever of the two was asked for."""
@@ -56,15 +67,21 @@ class Output:
 
     def failure(self, info: ErrorInfo) -> None:
         """Print what went wrong: the document, or a sentence on standard error."""
-        if self.is_json:
+        if self.is_json and not self._is_done:
             self.document({"error": info.to_dict()})
             return
-        lines = [f"strata: {info.message}", *([info.hint] if info.hint else [])]
+        complain(info.message)
+        lines = [info.hint] if info.hint else []
         if info.context is not None:
             lines += ["", report_markdown(info.context)]
         if info.session is not None:
             lines.append(f"The chat is {info.session}.")
         sys.stderr.write("".join(f"{cli_text.plain(line)}\n" for line in lines))
+
+
+def complain(message: str) -> None:
+    """Say something beside the result, on standard error."""
+    sys.stderr.write(f"strata: {cli_text.plain(message)}\n")
 
 
 class Interruptible:

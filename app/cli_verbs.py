@@ -4,18 +4,26 @@ import argparse
 import logging
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from typing import Any
 
 from app import cli_text
 from app.assistant import AskRequest, Assistant, IndexFinished
-from app.cli_output import Interruptible, Output, OutputGone
+from app.cli_output import Interruptible, Output, OutputGone, complain
 from app.doctor import check_up
-from app.errors import InvalidRequest, NotFound, SessionMissing, describe
+from app.errors import (
+    AppError,
+    InvalidRequest,
+    NotFound,
+    SessionMissing,
+    StorageFailed,
+    TurnFailed,
+    describe,
+)
 from app.paths import Paths
 from app.wiring import build, folder_of, open_log
-from chains.events import AskResult, IndexProgressed, Step, TextDelta, TurnEnded, Warned
+from chains.events import AskResult, Event, IndexProgressed, Step, TextDelta, TurnEnded, Warned
 from context.markdown import envelope_markdown, report_markdown
 from vault.errors import VaultError
 
@@ -37,12 +45,14 @@ def start_window(args: argparse.Namespace, open_window: Callable[[Assistant], in
         try:
             if folder is not None:
                 assistant.open_vault(folder, remember=False)
-        except (VaultError, OSError) as error:
+        except (VaultError, StorageFailed) as error:
             if _vault_folder(args) is not None:
                 raise
             _log.warning("The folder of the last time was not opened: %s", error)
         with closing(assistant):
             return open_window(assistant)
+    except KeyboardInterrupt:
+        return INTERRUPTED
     except Exception as error:  # noqa: BLE001 (the end of the line: it is told, and logged if a bug)
         return _fail(output, error)
 
@@ -56,11 +66,14 @@ def run_verb(args: argparse.Namespace) -> int:
         assistant = build(paths, _run_settings(args))
         if args.verb not in _BEARS_DAMAGE:
             assistant.settings.require_sound()
-        with closing(assistant), Interruptible() as run:
-            code = _VERBS[args.verb](args, assistant, output, run)
-            return code if run.exit_code is None else run.exit_code
-    except OutputGone:
-        return OUTPUT_GONE
+        _log.info("strata %s", args.verb)
+        with closing(assistant):
+            return _VERBS[args.verb](args, assistant, output)
+    except OutputGone as gone:
+        if not gone.reason:
+            return OUTPUT_GONE
+        complain(f"The result cannot be printed: {gone.reason}.")
+        return FAILED
     except KeyboardInterrupt as error:
         output.failure(describe(error))
         return INTERRUPTED
@@ -73,7 +86,7 @@ def _fail(output: Output, error: Exception) -> int:
     if info.code == "internal":
         _log.error("A bug", exc_info=error)
     else:
-        _log.info("%s: %s", info.code, type(error).__name__)
+        _log.info("failed: %s", info.code)
     output.failure(info)
     return INTERRUPTED if info.code == "cancelled" else FAILED
 
@@ -106,36 +119,32 @@ def _vault_folder(args: argparse.Namespace) -> str | None:
     return None if named is None else str(named)
 
 
-def _index(
-    args: argparse.Namespace, assistant: Assistant, output: Output, run: Interruptible
-) -> int:
+def _index(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     if args.dir is not None:
         args.late_vault = args.dir
     _open_vault(args, assistant)
     line = cli_text.ProgressLine()
-    for event in assistant.index(run.cancel):
-        if isinstance(event, IndexFinished):
-            line.clear()
-            output.show(event.report.to_dict, cli_text.index_report(event.report))
-        else:
-            line.show(cli_text.progress(event.progress))
-    return 0
+    with Interruptible() as run:
+        for event in assistant.index(run.cancel):
+            if isinstance(event, IndexFinished):
+                line.clear()
+                output.show(event.report.to_dict, cli_text.index_report(event.report))
+            else:
+                line.show(cli_text.progress(event.progress))
+    return run.exit_code or 0
 
 
-def _search(
-    args: argparse.Namespace, assistant: Assistant, output: Output, _run: Interruptible
-) -> int:
+def _search(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     _open_vault(args, assistant)
     result = assistant.search(_readable(args.query), args.k)
     if not output.is_json:
-        _warn(result.warnings)
+        for warning in result.warnings:
+            complain(warning)
     output.show(result.to_dict, cli_text.search_result(result))
     return 0
 
 
-def _ask(args: argparse.Namespace, assistant: Assistant, output: Output, run: Interruptible) -> int:
-    if args.mode == "vault":
-        _open_vault(args, assistant, args.session)
+def _ask(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     request = AskRequest(
         question=_question(args.question),
         mode=args.mode,
@@ -144,36 +153,45 @@ def _ask(args: argparse.Namespace, assistant: Assistant, output: Output, run: In
         dry_run=args.dry_run,
         update_index=not args.no_index,
     )
+    if args.mode == "vault":
+        try:
+            _open_vault(args, assistant, args.session)
+        except (AppError, VaultError) as error:
+            raise TurnFailed(error, args.session) from error
     line = cli_text.ProgressLine()
-    for event in assistant.ask(request, run.cancel):
-        match event:
-            case IndexProgressed():
-                line.show(cli_text.progress(event.progress))
-            case Step():
-                line.show(f"{event.text}…")
-            case Warned() if not output.is_json:
-                line.clear()
-                _warn([event.message])
-            case TextDelta() if not output.is_json:
-                line.clear()
-                output.write(cli_text.plain(event.text))
-            case TurnEnded():
-                line.clear()
-                output.show(event.result.to_dict, _answered(event.result, args.dry_run))
-    return 0
+    with Interruptible() as run:
+        for event in assistant.ask(request, run.cancel):
+            _show_event(event, output, line, args.dry_run)
+    return run.exit_code or 0
+
+
+def _show_event(event: Event, output: Output, line: cli_text.ProgressLine, is_dry: bool) -> None:
+    match event:
+        case IndexProgressed():
+            line.show(cli_text.progress(event.progress))
+        case Step():
+            line.show(event.text)
+        case Warned() if not output.is_json:
+            line.clear()
+            complain(event.message)
+        case TextDelta() if not output.is_json:
+            line.clear()
+            output.write(cli_text.plain(event.text))
+        case TurnEnded():
+            line.clear()
+            output.show(event.result.to_dict, _answered(event.result, is_dry))
 
 
 def _answered(result: AskResult, is_dry: bool) -> Iterator[str]:
     if is_dry:
         yield report_markdown(result.context)
-    else:
+        return
+    if not result.answer.endswith("\n"):
         yield ""
-        yield from cli_text.sources(result)
+    yield from cli_text.sources(result)
 
 
-def _context(
-    args: argparse.Namespace, assistant: Assistant, output: Output, _run: Interruptible
-) -> int:
+def _context(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     session = args.session or assistant.sessions.newest()
     if args.next:
         _open_vault(args, assistant, session)
@@ -196,15 +214,14 @@ def _context_text(found: Mapping[str, Any]) -> Iterator[str]:
     yield cli_text.plain(text)
 
 
-def _settings(
-    args: argparse.Namespace, assistant: Assistant, output: Output, _run: Interruptible
-) -> int:
+def _settings(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     store = assistant.settings
     match args.action:
         case "list":
             listing = store.listing()
             output.show(lambda: {"settings": listing}, cli_text.setting_lines(listing))
-            _warn(f"{key} in settings.toml is not known here." for key in store.unknown)
+            for key in store.unknown:
+                complain(f"{key} in settings.toml is not known here.")
         case "get":
             found = store.get(args.key)
             output.show(lambda: {"key": args.key, "value": found}, [cli_text.value(found)])
@@ -217,20 +234,14 @@ def _settings(
     return 0
 
 
-def _warn(messages: Iterable[str]) -> None:
-    for message in messages:
-        sys.stderr.write(f"strata: {cli_text.plain(message)}\n")
-
-
-def _sessions(
-    args: argparse.Namespace, assistant: Assistant, output: Output, _run: Interruptible
-) -> int:
+def _sessions(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     if args.action == "list":
         chats = assistant.list_sessions()
         output.show(lambda: {"sessions": [chat.to_dict() for chat in chats]}, cli_text.chats(chats))
         return 0
     chat = assistant.sessions.read(args.session)
-    _warn(chat.problems)
+    for problem in chat.problems:
+        complain(problem)
     entries = [entry.to_dict() for entry in chat.log.entries]
     path = chat.path()
     output.show(
@@ -240,9 +251,7 @@ def _sessions(
     return 0
 
 
-def _doctor(
-    args: argparse.Namespace, assistant: Assistant, output: Output, _run: Interruptible
-) -> int:
+def _doctor(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     checks = check_up(assistant, folder_of(assistant, _vault_folder(args)))
     is_ok = all(check.ok for check in checks)
     output.show(
@@ -265,7 +274,7 @@ def _readable(text: str) -> str:
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-_VERBS: Mapping[str, Callable[[argparse.Namespace, Assistant, Output, Interruptible], int]] = {
+_VERBS: Mapping[str, Callable[[argparse.Namespace, Assistant, Output], int]] = {
     "index": _index,
     "search": _search,
     "ask": _ask,

@@ -123,7 +123,7 @@ class TurnFailed(AppError):
     def __init__(self, reason: Exception, session: str | None) -> None:
         super().__init__(str(reason))
         self.reason = reason
-        self.session = session
+        self.session = None if isinstance(reason, SessionMissing) else session
 
 
 @dataclass(frozen=True)
@@ -144,12 +144,12 @@ class ErrorInfo:
     is_turn: bool = False
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the JSON form; `hint` and `context` are left out where there is none."""
+        """Return the JSON form; a failed question has every field, others those that are set."""
         shown: dict[str, Any] = {"code": self.code, "message": self.message}
-        if self.hint is not None:
+        if self.hint is not None or self.is_turn:
             shown["hint"] = self.hint
-        if self.context is not None:
-            shown["context"] = dict(self.context)
+        if self.context is not None or self.is_turn:
+            shown["context"] = self.context and dict(self.context)
         if self.is_turn:
             shown["session"] = self.session
         return shown
@@ -191,7 +191,7 @@ def describe(error: BaseException) -> ErrorInfo:
         case chains.ModelError() | vault.VaultError() if type(error) in _CODES:
             code = _CODES[type(error)]
         case chains.Cancelled() | KeyboardInterrupt():
-            code, message = "cancelled", "Stopped. What had arrived is kept."
+            code, message = "cancelled", "Stopped."
         case OSError():
             code = "storage"
             message = str(storage_failed(Path(str(error.filename or "A file")), error))

@@ -125,6 +125,12 @@ def test_a_bad_settings_file_is_named_kept_and_mended(
     assert program.json("settings", "get", "autoCompactThreshold")["value"] == 128_000
 
 
+def test_the_window_opens_and_closes(with_notes: Program) -> None:
+    trial = replace(with_notes, environ=(("STRATA_EXIT_AFTER_SHOW", "1"),))
+    done = trial.run()
+    assert (done.code, done.out) == (0, ""), done
+
+
 def test_all_is_well_says_the_doctor(with_notes: Program) -> None:
     report = with_notes.json("doctor")
     assert report["ok"], report

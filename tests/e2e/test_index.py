@@ -150,3 +150,12 @@ def test_ctrl_c_stops_indexing_and_says_so(program: Program, tmp_path: Path) -> 
     assert done.code == 130
     assert "Indexing stopped" in done.out
     assert "Traceback" not in done.err
+
+
+def test_ctrl_c_while_searching_ends_at_once(with_notes: Program) -> None:
+    run = with_notes.start("search", "which vegetable", "--json")
+    wait_until(lambda: child_named(run.pid, "vault.embed_worker") is not None, "the child")
+    run.send_signal(signal.SIGINT)
+    done = ended(run)
+    assert (done.code, done.error["code"]) == (130, "cancelled")
+    assert "Traceback" not in done.err

@@ -378,7 +378,7 @@ def test_a_request_that_is_not_kept_any_more_is_rebuilt_and_says_so(
 ) -> None:
     first = document(ask("First?", "--json")[1])
     (strata_home / "state" / "state.db").unlink()
-    shown = document(strata("context", "--full", "--json", "--set", "chat.model=gpt-4o")[1])
+    shown = document(strata("context", "--full", "--json")[1])
     assert (shown["rebuilt"], shown["when"], shown["wire"]) == (True, "last", None)
     assert shown["used"] == first["context"]["used"]
     assert shown["request_body"]["messages"][-1]["content"] == "First?"
@@ -414,6 +414,27 @@ def test_no_folder_is_vault_missing_with_a_way_out(strata: Strata) -> None:
         assert "--vault" in error["hint"]
 
 
+def test_a_question_without_notes_fails_as_a_turn(strata: Strata) -> None:
+    error = document(strata("ask", "x", "--json")[1])["error"]
+    assert list(error) == ["code", "message", "hint", "context", "session"]
+    error = document(strata("ask", "x", "--session", "nothere", "--json")[1])["error"]
+    assert (error["code"], error["session"]) == ("session_missing", None)
+
+
+def test_a_chat_goes_on_in_its_own_folder(
+    strata: Strata, strata_home: Path, small_vault: Path
+) -> None:
+    vault = ("--vault", str(small_vault))
+    first = document(strata("ask", "barrel", "--dry-run", *vault, "--json")[1])
+    assert first["session"] is None
+    session = document(strata("ask", "barrel", *vault, "--json")[1])["session"]
+    again = document(strata("ask", "barrel", "--no-index", "--session", session, "--json")[1])
+    assert again["citations"]
+    small_vault.rename(small_vault.with_name("moved"))
+    error = document(strata("ask", "barrel", "--session", session, "--json")[1])["error"]
+    assert (error["code"], error["session"]) == ("vault_missing", session)
+
+
 def test_a_folder_that_is_none_is_vault_missing(strata: Strata, tmp_path: Path) -> None:
     (tmp_path / "file.md").write_text("# x")
     for name in ("nothere", "file.md"):
@@ -433,6 +454,51 @@ def test_control_characters_of_a_model_do_not_reach_the_terminal(
 def test_control_characters_stay_whole_in_json(ask: Strata, server: ModelServer) -> None:
     server.script(Answer("red \x1b[31m"))
     assert document(ask("x", "--json")[1])["answer"] == "red \x1b[31m"
+
+
+def opened(argv: list[str]) -> tuple[int, list[Path | None]]:
+    """Run the command line with a window that only looks at what it was given."""
+    seen: list[Path | None] = []
+
+    def look(assistant: Assistant) -> int:
+        seen.append(assistant.vault)
+        return 7
+
+    return run(argv, look), seen
+
+
+def test_without_a_verb_the_window_opens_on_the_chosen_folder(small_vault: Path) -> None:
+    assert opened(["--vault", str(small_vault)]) == (7, [small_vault.resolve()])
+    assert opened([]) == (7, [None])
+
+
+def test_a_window_opens_though_the_folder_of_the_last_time_is_gone(
+    strata: Strata, tmp_path: Path
+) -> None:
+    strata("settings", "set", "vault.path", str(tmp_path / "gone"))
+    assert opened([]) == (7, [None])
+
+
+def test_a_window_opens_though_the_settings_are_damaged(strata_home: Path) -> None:
+    (strata_home / "config").mkdir(parents=True)
+    (strata_home / "config" / "settings.toml").write_text("[\n")
+    assert opened([]) == (7, [None])
+
+
+def test_a_folder_that_was_named_and_is_not_there_opens_no_window(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert opened(["--vault", str(tmp_path / "gone")]) == (1, [])
+    assert "There is no folder" in capsys.readouterr().err
+
+
+def test_without_a_display_that_is_said(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
+        monkeypatch.delenv(name, raising=False)
+    assert opened([]) == (1, [])
+    assert "no display" in capsys.readouterr().err
 
 
 def test_a_bug_is_told_with_its_log_and_without_a_trace(
@@ -461,6 +527,19 @@ def test_nobody_reading_is_quiet(strata_home: Path) -> None:
         child.stdout.close()
         assert child.stderr.read() == b""
     assert child.returncode == 141
+
+
+def test_a_full_disk_behind_standard_output_is_said(strata_home: Path) -> None:
+    script = "import sys\nfrom app.__main__ import main\nsys.exit(main())"
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", script, "settings", "list", "--json"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    assert done.returncode == 1
+    assert done.stderr == "strata: The result cannot be printed: No space left on device.\n"
 
 
 def test_the_first_signal_cancels_and_the_second_ends() -> None:

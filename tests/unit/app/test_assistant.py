@@ -1,0 +1,291 @@
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from app.assistant import AnswerItem, AskRequest, Assistant, IndexFinished, UserItem
+from app.doctor import check_up
+from app.errors import InvalidRequest, SessionMissing, TurnFailed, VaultNotChosen, describe
+from app.paths import Paths
+from app.wiring import build, folder_of
+from chains.cancel import CancelToken
+from chains.events import Event, IndexProgressed, MessageEnded, TurnEnded, Warned
+from context.errors import ContextOverflow
+from tests.support.model_server import Answer, ModelServer
+from vault.errors import VaultMissing
+from vault.store import VaultIndex
+
+
+@pytest.fixture
+def assistant() -> Iterator[Assistant]:
+    assistant = build(Paths.find())
+    yield assistant
+    assistant.close()
+
+
+@pytest.fixture
+def reading(assistant: Assistant, small_vault: Path) -> Assistant:
+    """An assistant with the garden's notes open, not indexed yet."""
+    assistant.open_vault(small_vault, remember=False)
+    return assistant
+
+
+@pytest.fixture
+def server(assistant: Assistant) -> Iterator[ModelServer]:
+    with ModelServer(Answer("Understood.")) as server:
+        assistant.settings.set("chat.apiBase", server.url)
+        assistant.settings.set("chat.model", "gpt-4o")
+        yield server
+
+
+def ask(assistant: Assistant, question: str, **fields: object) -> list[Event]:
+    request = AskRequest(question, **fields)  # type: ignore[arg-type]
+    return list(assistant.ask(request, CancelToken()))
+
+
+def result_of(events: list[Event]):  # type: ignore[no-untyped-def]
+    last = events[-1]
+    assert isinstance(last, TurnEnded)
+    return last.result
+
+
+def test_a_folder_that_is_remembered_is_opened_by_the_next_run(
+    assistant: Assistant, small_vault: Path
+) -> None:
+    assistant.open_vault(small_vault)
+    again = build(Paths.find())
+    assert folder_of(again, None) == small_vault.resolve()
+    assert folder_of(again, "/elsewhere") == Path("/elsewhere")
+
+
+def test_a_folder_that_cannot_be_opened_leaves_the_open_one(
+    reading: Assistant, tmp_path: Path
+) -> None:
+    before = reading.vault
+    with pytest.raises(VaultMissing):
+        reading.open_vault(tmp_path / "nothere")
+    assert reading.vault == before
+    assert reading.settings.get("vault.path") == ""
+
+
+def test_the_index_lies_among_our_own_files(reading: Assistant, strata_home: Path) -> None:
+    library = reading.library
+    assert library is not None
+    assert library.index_dir.parent == strata_home / "data" / "vaults"
+
+
+def test_without_notes_only_a_chat_works(assistant: Assistant) -> None:
+    assert assistant.notes() == ()
+    for call in (
+        lambda: list(assistant.index(CancelToken())),
+        lambda: assistant.search("x"),
+        lambda: assistant.read_note("x.md"),
+    ):
+        with pytest.raises(VaultNotChosen):
+            call()
+    assert result_of(ask(assistant, "Hello?", mode="chat")).status == "complete"
+
+
+def test_an_answer_rests_on_notes_that_were_indexed_on_the_way(
+    reading: Assistant, small_vault: Path
+) -> None:
+    events = ask(reading, "How many litres does the barrel hold?")
+    assert any(isinstance(event, IndexProgressed) for event in events)
+    result = result_of(events)
+    assert "Watering.md" in {citation.path for citation in result.citations}
+    library = reading.library
+    assert library is not None
+    assert (library.note_count, library.is_updating) == (5, False)
+    assert library.indexed_at is not None
+    assert {note.state for note in reading.notes()} == {"indexed"}
+    (small_vault / "Watering.md").write_text("# Watering\n\nBy hand.\n", "utf-8")
+    assert "By hand." in reading.read_note("Watering.md").text
+    chat = reading.transcript(result.session)
+    question, answer = chat.items
+    assert isinstance(question, UserItem)
+    assert isinstance(answer, AnswerItem)
+    assert chat.title == "How many litres does the barrel hold?"
+    assert answer.citations == result.citations
+    assert reading.search("barrel", 1).hits
+
+
+def test_a_folder_that_another_process_indexes_is_searched_with_a_warning(
+    reading: Assistant, small_vault: Path
+) -> None:
+    library = reading.library
+    assert library is not None
+    other = VaultIndex(small_vault.resolve(), library.index_dir)
+    other.update()
+    events = ask(reading, "How many litres does the barrel hold?")
+    other.close()
+    assert any(isinstance(event, Warned) for event in events)
+    result = result_of(events)
+    assert result.citations
+    assert any("indexed before" in warning for warning in result.warnings)
+
+
+def test_a_question_does_not_wait_for_an_index_that_is_running(reading: Assistant) -> None:
+    indexing = reading.index(CancelToken())
+    first = next(indexing)
+    assert isinstance(first, IndexProgressed)
+    events = ask(reading, "How many litres does the barrel hold?")
+    assert not any(isinstance(event, IndexProgressed) for event in events)
+    *_, last = indexing
+    assert isinstance(last, IndexFinished)
+    assert last.report.notes == 5
+
+
+def test_an_index_that_is_stopped_says_how_far_it_came(reading: Assistant) -> None:
+    cancel = CancelToken()
+    cancel.cancel()
+    *_, last = reading.index(cancel)
+    assert isinstance(last, IndexFinished)
+    assert not last.report.is_complete
+
+
+def test_whoever_stops_watching_stops_the_index(
+    reading: Assistant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stopped = threading.Event()
+
+    def update(_self: VaultIndex, progress: object, is_cancelled: object) -> None:
+        progress(None)  # type: ignore[operator]
+        while not is_cancelled():  # type: ignore[operator]
+            stopped.wait(0.001)
+        stopped.set()
+
+    monkeypatch.setattr(VaultIndex, "update", update)
+    indexing = reading.index(CancelToken())
+    next(indexing)
+    indexing.close()  # type: ignore[attr-defined]
+    assert stopped.wait(10)
+
+
+def test_a_question_that_does_not_fit_is_refused_with_its_table_and_no_chat(
+    assistant: Assistant,
+) -> None:
+    with pytest.raises(TurnFailed) as caught:
+        ask(assistant, "word " * 200_000, mode="chat")
+    info = describe(caught.value)
+    assert (info.code, info.session) == ("context_overflow", None)
+    assert info.context is not None
+    assert assistant.list_sessions() == []
+
+
+def test_an_empty_question_is_refused(assistant: Assistant) -> None:
+    with pytest.raises(TurnFailed) as caught:
+        ask(assistant, " ", mode="chat")
+    assert isinstance(caught.value.reason, InvalidRequest)
+
+
+def test_a_chat_that_is_gone_is_no_chat_to_go_on_with(assistant: Assistant) -> None:
+    with pytest.raises(TurnFailed) as caught:
+        ask(assistant, "x", mode="chat", session="nothere")
+    assert isinstance(caught.value.reason, SessionMissing)
+    assert caught.value.session is None
+
+
+def test_a_chat_in_use_can_be_read_and_previewed(assistant: Assistant, server: ModelServer) -> None:
+    first = result_of(ask(assistant, "One?", mode="chat"))
+    server.script(Answer("Slow. " * 40, stall_after=6))
+    cancel = CancelToken()
+    running = assistant.ask(AskRequest("Two?", "chat", session=first.session), cancel)
+    assert any(isinstance(event, MessageEnded) for event in running)
+    with pytest.raises(TurnFailed, match="in use"):
+        ask(assistant, "Three?", mode="chat", session=first.session)
+    assert len(assistant.transcript(first.session).items) == 3
+    assert assistant.preview(first.session, "Three?", "chat")["layers"]["L4"]["items"] == 2
+    cancel.cancel()
+    assert result_of(list(running)).status == "interrupted"
+    assert ask(assistant, "Three?", mode="chat", session=first.session, dry_run=True)
+
+
+def test_whoever_stops_watching_an_answer_keeps_what_had_arrived(
+    assistant: Assistant, server: ModelServer
+) -> None:
+    server.script(Answer("Slow. " * 40, stall_after=6), Answer("On."))
+    running = assistant.ask(AskRequest("One?", "chat"), CancelToken())
+    while type(next(running)).__name__ != "TextDelta":
+        pass
+    running.close()  # type: ignore[attr-defined]
+    (chat,) = assistant.list_sessions()
+    answer = assistant.transcript(chat.session).items[1]
+    assert isinstance(answer, AnswerItem)
+    assert answer.text.startswith("Slow.")
+    assert answer.status == "interrupted"
+    assert result_of(ask(assistant, "Two?", mode="chat", session=chat.session)).answer == "On."
+
+
+def test_a_preview_stores_nothing_and_follows_the_threshold(assistant: Assistant) -> None:
+    small = assistant.preview(None, "A question", "chat", threshold=4_000)
+    large = assistant.preview(None, "A question", "chat")
+    assert (small["threshold"], large["threshold"]) == (4_000, 128_000)
+    assert small["budget"] < large["budget"]
+    assert small["session"] is None
+    assert small["used"] == large["used"]
+    assert assistant.list_sessions() == []
+
+
+def test_a_preview_goes_on_in_the_mode_of_the_last_turn(
+    assistant: Assistant, reading: Assistant
+) -> None:
+    chat = result_of(ask(assistant, "One?", mode="chat")).session
+    notes = result_of(ask(assistant, "One?", update_index=False)).session
+    sizes = {
+        session: assistant.preview(session)["layers"]["L1"]["tokens"] for session in (chat, notes)
+    }
+    assert sizes[chat] == assistant.preview(chat, mode="chat")["layers"]["L1"]["tokens"]
+    assert sizes[notes] == assistant.preview(None)["layers"]["L1"]["tokens"]
+    assert sizes[chat] != sizes[notes]
+
+
+def test_a_preview_over_the_budget_has_the_table(assistant: Assistant) -> None:
+    with pytest.raises(ContextOverflow) as caught:
+        assistant.preview(None, "word " * 9_000, "chat", threshold=4_000)
+    assert caught.value.report is not None
+
+
+def test_models_are_none_the_one_that_is_set_and_those_served(
+    assistant: Assistant, server: ModelServer
+) -> None:
+    names = {choice.name: choice for choice in assistant.model_choices()}
+    assert list(names) == ["extractive", "gpt-4o", "scripted"]
+    assert names["gpt-4o"].is_set
+    assert {choice.where for choice in names.values()} == {"this computer"}
+
+
+def test_a_service_elsewhere_wants_its_key_and_one_here_does_not(
+    assistant: Assistant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert assistant.key_provider("openai/gpt-4o") == "openai"
+    assert assistant.key_provider("extractive") is None
+    assert not assistant.has_key("openai")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-something-long")
+    assert assistant.has_key("openai")
+    assistant.settings.set("chat.apiBase", "http://127.0.0.1:1/v1")
+    assert assistant.key_provider("openai/gpt-4o") is None
+
+
+def checks_of(assistant: Assistant, vault: Path | None = None) -> dict[str, bool]:
+    return {check.name: check.ok for check in check_up(assistant, vault)}
+
+
+def test_the_doctor_finds_a_fresh_start_in_order(assistant: Assistant) -> None:
+    checks = checks_of(assistant)
+    assert {"python", "config", "data", "state", "cache", "settings", "chats"} <= set(checks)
+    assert all(checks.values())
+
+
+def test_the_doctor_names_what_is_wrong(
+    assistant: Assistant, tmp_path: Path, strata_home: Path
+) -> None:
+    assistant.settings.set("chat.model", "openai/gpt-4o")
+    result = result_of(ask(assistant, "x", mode="chat", model="extractive"))
+    with assistant.sessions.file(result.session).open("ab") as log:
+        log.write(b"not json\n")
+    checks = checks_of(assistant, tmp_path / "nothere")
+    assert [name for name, ok in checks.items() if not ok] == ["chats", "model", "vault"]
+    assistant.settings.path.write_text("[\n")
+    assistant.settings.reload()
+    assert not checks_of(assistant)["settings"]
