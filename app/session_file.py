@@ -1,19 +1,16 @@
 """A chat's log as bytes: reading what a crash, a bad disk or an editor may have left.
 
-Reading never changes the file. What cannot be read is skipped and reported; broken references are
-mended in what is handed on, the same way at each reading.
+Reading never changes the file. A line that cannot be read is skipped and reported; what the entries
+say of each other is mended by `context.session_log`.
 """
 
-import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from context.entries import Entry, SessionHeader, is_path_entry, parse_entry
-from context.errors import MalformedEntry
-
-_REFERENCES = ("parentId", "upToEntryId", "target", "fromId")
+from context.entries import Entry, SessionHeader
+from context.session_log import read_log
 
 
 @dataclass(frozen=True)
@@ -25,6 +22,7 @@ class LoadedLog:
         torn: what stands behind them, from a write that was cut off.
         is_unended: the last entry is whole, but its line end is missing.
         problems: what was skipped or mended, one sentence each.
+        why_read_only: one sentence that says why nothing can be added, where that is so.
     """
 
     header: SessionHeader
@@ -33,6 +31,7 @@ class LoadedLog:
     torn: bytes = b""
     is_unended: bool = False
     problems: tuple[str, ...] = ()
+    why_read_only: str | None = None
 
     def with_entries(self, more: Iterable[Entry]) -> "LoadedLog":
         """Return the log after a write."""
@@ -52,27 +51,24 @@ def load_log(session: str, content: bytes) -> LoadedLog:
     is_unended = _object(rest) is not None
     if is_unended:
         lines, rest = [*lines, rest], b""
-    problems: list[str] = []
-    header: SessionHeader | None = None
-    objects: list[dict[str, Any]] = []
-    for number, line in enumerate(lines, start=1):
-        value = _object(line)
-        if value is None:
-            problems.append(f"Line {number} cannot be read and is skipped.")
-        elif value.get("type") == "session":
-            header = header or _header(session, value)
-        else:
-            objects.append(value)
-    if header is None:
+    values = [_object(line) for line in lines]
+    problems = [
+        f"Line {number} cannot be read and is skipped."
+        for number, value in enumerate(values, start=1)
+        if value is None
+    ]
+    log = read_log(value for value in values if value is not None)
+    if log.header is None:
         problems.append("The first line, which says what chat this is, cannot be read.")
-        header = SessionHeader(session, _first_time(objects), vault=None, project=None)
+    is_old = "This chat was written by an older version of Strata, so it is only read."
     return LoadedLog(
-        header=header,
-        entries=tuple(_entries(objects, problems)),
+        header=_header(session, log.header, log.entries),
+        entries=log.entries,
         whole_bytes=len(content) - len(rest),
         torn=rest,
         is_unended=is_unended,
-        problems=tuple(problems),
+        problems=(*problems, *(repair.text for repair in log.repairs)),
+        why_read_only=is_old if log.is_first_version else log.why_read_only,
     )
 
 
@@ -84,47 +80,8 @@ def _object(line: bytes) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _header(session: str, value: Mapping[str, Any]) -> SessionHeader | None:
-    try:
-        return SessionHeader.from_dict({**value, "id": session})
-    except MalformedEntry:
-        return None
-
-
-def _first_time(objects: Iterable[Mapping[str, Any]]) -> str:
-    return next((str(value["timestamp"]) for value in objects if "timestamp" in value), "")
-
-
-def _entries(objects: Iterable[dict[str, Any]], problems: list[str]) -> Iterable[Entry]:
-    """Mend ids and references, in the order of the file, and read what then is an entry."""
-    present_id: dict[str, str] = {}  # what a reference to an id means from here on
-    known: set[str | None] = {None}
-    above: str | None = None
-    for place, value in enumerate(objects):
-        name = f"The {value.get('type', 'nameless')} entry {value.get('id')}"
-        given = value.get("id")
-        mended = dict(value)
-        for reference in _REFERENCES:
-            if isinstance(target := value.get(reference), str):
-                mended[reference] = present_id.get(target, target)
-        if "parentId" not in value or mended["parentId"] not in known:
-            problems.append(f"{name} follows one that is missing; it is read after the one above.")
-            mended["parentId"] = above
-        if not isinstance(given, str) or not given or given in present_id:
-            problems.append(f"{name} has no id of its own and was given one.")
-            mended["id"] = _new_id(place, value)
-        try:
-            entry = parse_entry(mended)
-        except MalformedEntry as error:
-            problems.append(f"{name} cannot be read and is skipped: {error}")
-            continue
-        present_id[str(given)] = entry.id
-        known.add(entry.id)
-        if is_path_entry(entry):
-            above = entry.id
-        yield entry
-
-
-def _new_id(place: int, value: Mapping[str, Any]) -> str:
-    """Make up an id that is the same at every reading."""
-    return hashlib.sha256(b"%d" % place + encode_line(value)).hexdigest()[:8]
+def _header(session: str, found: SessionHeader | None, entries: tuple[Entry, ...]) -> SessionHeader:
+    if found is not None:
+        return replace(found, id=session)
+    begun = entries[0].timestamp if entries else ""
+    return SessionHeader(session, begun, vault=None, project=None)

@@ -15,7 +15,7 @@ from app.errors import InvalidRequest, SessionBusy, SessionMissing, StorageFaile
 from app.session import Session, now, turn_ids
 from app.session_file import LoadedLog, load_log
 from app.state_db import StateDB
-from context.entries import LOG_VERSION, MessageEntry, SessionHeader
+from context.entries import MessageEntry, SessionHeader
 from context.replay import active_path
 
 _log = logging.getLogger(__name__)
@@ -83,7 +83,7 @@ class SessionStore:
             with storage_errors(path):
                 _take(handle, session)
                 log = self._load(path)
-                _check_version(log)
+                _check_writable(log)
                 _mend_end(handle, path, log)
         except BaseException:
             os.close(handle)
@@ -201,13 +201,9 @@ def _take(handle: int, session: str) -> None:
         ) from error
 
 
-def _check_version(log: LoadedLog) -> None:
-    if log.header.version != LOG_VERSION:
-        raise InvalidRequest(
-            f"The chat {log.header.id} was written by another version of Strata "
-            "and can only be read.",
-            hint="Begin a new chat.",
-        )
+def _check_writable(log: LoadedLog) -> None:
+    if log.why_read_only is not None:
+        raise InvalidRequest(log.why_read_only, hint="Begin a new chat.")
 
 
 def _mend_end(handle: int, path: Path, log: LoadedLog) -> None:

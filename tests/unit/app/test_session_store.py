@@ -252,10 +252,13 @@ def test_entries_of_later_versions_are_kept_word_for_word(store: SessionStore) -
     assert kept.to_dict() == line
 
 
-def test_a_chat_of_a_newer_version_is_read_and_not_written(store: SessionStore) -> None:
+@pytest.mark.parametrize(("version", "words"), [(3, "newer version"), (1, "older version")])
+def test_a_chat_of_another_version_is_read_and_not_written(
+    store: SessionStore, version: int, words: str
+) -> None:
     session = chat(store, "first")
-    edited(store, session, {0: {"version": 3}})
-    with pytest.raises(InvalidRequest, match="another version"):
+    edited(store, session, {0: {"version": version}})
+    with pytest.raises(InvalidRequest, match=words):
         store.open(session)
     assert texts_of(store.read(session)) == ["first"]
 
