@@ -1,37 +1,112 @@
-"""A path read as turns, continued from where an earlier reading of the same chat ended.
+"""A path replayed as turns, continued from where an earlier reading of the same chat ended.
 
-A chat only grows at its end, so reading it again costs what is new. The last few readings are
-remembered; a reading depends on the path alone, so forgetting one changes nothing but speed.
+What was said becomes turns; a `context_transform` is applied to exactly the messages that stand
+before it, by its patch alone: no hook runs. A chat only grows at its end, so reading it again costs
+what is new. The last few readings are remembered; a reading depends on the path alone, so
+forgetting one changes nothing but speed.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
+from context.carried import Carried, Collector
 from context.draft import MeasuredTurn
-from context.entries import Entry, MessageEntry
-from context.replay import Turn, turns
+from context.entries import (
+    CustomMessageEntry,
+    DropEntry,
+    Entry,
+    MemoryUpdateEntry,
+    MessageEntry,
+    SegmentsEntry,
+    TransformEntry,
+)
+from context.envelope import ContextEnvelope, Messages
+from context.errors import ContextError
+from context.grouping import Group, group_messages
+from context.memory import Memory
+from context.messages import Message
+from context.patches import apply_patch, request_ops
+from context.replay import Said, Turn, begin_turn
 from context.tokens import TokenCounter
+from context.view import seal_calls
 
-REMEMBERED_READINGS: Final = 4
+REMEMBERED_READINGS: Final = 8
+
+
+@dataclass(frozen=True)
+class OpenTurn:
+    """The last turn of a path, which may go on.
+
+    Attributes:
+        patched: its messages as the last transform left them; None where there was none.
+        seen: how many of the things said in it that transform has seen, the question included.
+        memory: what was kept in mind when it was asked.
+    """
+
+    turn: Turn
+    memory: Memory
+    patched: tuple[Message, ...] | None = None
+    seen: int = 0
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The turn as it is sent while it goes on."""
+        return seal_calls(self._so_far)
+
+    @property
+    def as_history(self) -> tuple[Message, ...]:
+        """The turn once another has begun."""
+        return self.turn.messages if self.patched is None else self.turn.closed(self._so_far)
+
+    @property
+    def _so_far(self) -> tuple[Message, ...]:
+        if self.patched is None:
+            return self.turn.shown
+        return (*self.patched, *self.turn.shown[self.seen :])
+
+    def after_patch(self, messages: Sequence[Message]) -> "OpenTurn":
+        """Return the turn with these messages in place of those that it had."""
+        return replace(self, patched=tuple(messages), seen=len(self.turn.shown))
 
 
 @dataclass(frozen=True)
 class Conversation:
-    """The turns of a path.
+    """What a path comes to.
 
     Attributes:
-        before: the entries up to the end of the earlier turns.
+        before: the entries that were read.
         earlier: all turns but the last, measured, oldest first.
-        current: the last turn; `None` where nothing was said yet.
+        open: the last turn; None where nothing was said yet.
+        transforms: those that were applied, in order.
+        problems: what could not be applied, one sentence each.
+        carried: what the user attached and the answers cited before the last turn.
     """
 
     counter: TokenCounter
     before: tuple[Entry, ...] = ()
     earlier: tuple[MeasuredTurn, ...] = ()
-    current: Turn | None = None
+    open: OpenTurn | None = None
+    waiting: SegmentsEntry | None = None
+    drops: tuple[DropEntry, ...] = ()
+    transforms: tuple[TransformEntry, ...] = ()
+    problems: tuple[str, ...] = ()
+    memory: Memory = field(default_factory=Memory)
+    carried: Carried = field(default_factory=Carried)
+
+    @property
+    def current(self) -> Turn | None:
+        """The last turn; `None` where nothing was said yet."""
+        return None if self.open is None else self.open.turn
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The cached messages: every message of the path, as the transforms left them."""
+        earlier = (message for turn in self.earlier for message in turn.messages)
+        return (*earlier, *(self.open.messages if self.open else ()))
 
     def is_begun_by(self, path: tuple[Entry, ...], counter: TokenCounter) -> bool:
-        """Return whether these earlier turns are those of the path too."""
+        """Return whether this is what the path begins with."""
         return self.counter == counter and path[: len(self.before)] == self.before
 
 
@@ -44,31 +119,158 @@ _memory: Final = _Memory()
 
 
 def read_path(path: tuple[Entry, ...], counter: TokenCounter) -> Conversation:
-    """Return the turns of a path, the earlier ones measured with the counter."""
+    """Return what a path comes to, its earlier turns measured with the counter."""
     start = _known_start(path, counter)
-    found = turns(path[len(start.before) :])
-    if start.before and (not found or found[0].user is None):
-        # The path goes on with an answer, which belongs to a turn that seemed to have ended.
-        start, found = Conversation(counter), turns(path)
-    if not found:
-        return Conversation(counter)
-    measured = tuple(MeasuredTurn.measure(turn, turn.messages, counter) for turn in found[:-1])
-    earlier, current = (*start.earlier, *measured), found[-1]
-    reading = Conversation(counter, _before(path, current), earlier, current)
-    if measured:
-        _memory.readings = (reading, *_memory.readings)[:REMEMBERED_READINGS]
+    asked = max(len(start.before), _last_question(path))
+    before_question = _read_on(start, path[:asked])
+    reading = _read_on(before_question, path)
+    others = (
+        known for known in _memory.readings if known is not reading and known is not before_question
+    )
+    _memory.readings = (reading, before_question, *others)[:REMEMBERED_READINGS]
     return reading
 
 
+def shape_base(envelope: ContextEnvelope, transforms: Iterable[TransformEntry]) -> ContextEnvelope:
+    """Return the envelope with what transforms did to instructions, tools and options."""
+    for transform in transforms:
+        if ops := request_ops(transform.patch):
+            envelope = apply_patch(envelope, ops).envelope
+    return envelope
+
+
+def replay(
+    path: tuple[Entry, ...], base: ContextEnvelope, counter: TokenCounter
+) -> ContextEnvelope:
+    """Return the envelope of a path: the base, with its messages, as its transforms left them.
+
+    Args:
+        base: instructions, tools and options; its messages are those of the path afterwards.
+    """
+    reading = read_path(path, counter)
+    shaped = shape_base(base, reading.transforms)
+    return replace(shaped, messages=Messages(reading.messages))
+
+
 def _known_start(path: tuple[Entry, ...], counter: TokenCounter) -> Conversation:
-    known = [reading for reading in _memory.readings if reading.is_begun_by(path, counter)]
-    return max(known, key=lambda reading: len(reading.before), default=Conversation(counter))
+    longest_first = sorted(_memory.readings, key=lambda known: -len(known.before))
+    known = (reading for reading in longest_first if reading.is_begun_by(path, counter))
+    return next(known, Conversation(counter))
 
 
-def _before(path: tuple[Entry, ...], current: Turn) -> tuple[Entry, ...]:
-    """The entries up to the last message before a turn; what stands between belongs to neither."""
-    first = current.user or current.answers[0]
-    at = next(at for at in range(len(path) - 1, -1, -1) if path[at] is first)
-    while at and not isinstance(path[at - 1], MessageEntry):
+def _last_question(path: tuple[Entry, ...]) -> int:
+    """Where the entries of the last question begin: what it was sent with, or itself."""
+    at = len(path) - 1
+    while at > 0 and not _asks(path[at]):
         at -= 1
-    return path[:at]
+    while at > 0 and isinstance(path[at - 1], SegmentsEntry):
+        at -= 1
+    return max(at, 0)
+
+
+def _asks(entry: Entry) -> bool:
+    return isinstance(entry, MessageEntry) and entry.message.role == "user"
+
+
+def _read_on(start: Conversation, path: tuple[Entry, ...]) -> Conversation:
+    if len(start.before) == len(path):
+        return start
+    reader = _Reader(start)
+    for entry in path[len(start.before) :]:
+        reader.read(entry)
+    return reader.reading(path)
+
+
+class _Reader:
+    """Reads one entry after the other."""
+
+    def __init__(self, start: Conversation) -> None:
+        self._counter = start.counter
+        self._earlier = list(start.earlier)
+        self._open = start.open
+        self._waiting = start.waiting
+        self._drops = list(start.drops)
+        self._transforms = list(start.transforms)
+        self._problems = list(start.problems)
+        self._memory = start.memory
+        self._carried = Collector(start.carried)
+
+    def reading(self, path: tuple[Entry, ...]) -> Conversation:
+        return Conversation(
+            counter=self._counter,
+            before=path,
+            earlier=tuple(self._earlier),
+            open=self._open,
+            waiting=self._waiting,
+            drops=tuple(self._drops),
+            transforms=tuple(self._transforms),
+            problems=tuple(self._problems),
+            memory=self._memory,
+            carried=self._carried.carried(),
+        )
+
+    def read(self, entry: Entry) -> None:
+        match entry:
+            case MessageEntry() | CustomMessageEntry():
+                self._say(entry)
+            case SegmentsEntry():
+                self._waiting = entry
+            case TransformEntry():
+                self._transform(entry)
+            case DropEntry():
+                self._drops.append(entry)
+            case MemoryUpdateEntry():
+                self._memory = self._memory.after(entry)
+            case _:
+                pass  # it changes nothing that is sent
+
+    def _say(self, entry: Said) -> None:
+        if self._open is None or _asks(entry):
+            self._close()
+            self._open = OpenTurn(begin_turn(entry, self._waiting), self._memory)
+        else:
+            self._open = replace(self._open, turn=self._open.turn.with_said(entry))
+        if isinstance(entry, MessageEntry):
+            self._waiting = None
+
+    def _close(self) -> None:
+        if self._open is not None:
+            turn, messages = self._open.turn, self._open.as_history
+            self._earlier.append(MeasuredTurn.measure(turn, messages, self._counter))
+            self._carried.add(turn)
+
+    def _transform(self, entry: TransformEntry) -> None:
+        open_messages = self._open.messages if self._open else ()
+        before = (*(m for turn in self._earlier for m in turn.messages), *open_messages)
+        envelope = ContextEnvelope(messages=Messages(before))
+        try:
+            patched = apply_patch(envelope, entry.patch, entry_id=entry.id).envelope
+        except ContextError as error:
+            self._problems.append(
+                f"The transform {entry.transformer_name!r} is passed over: {error}."
+            )
+            return
+        self._transforms.append(entry)
+        if patched.messages is not envelope.messages:
+            self._regroup(patched.messages.cached)
+
+    def _regroup(self, messages: Sequence[Message]) -> None:
+        owners = {str(m.id): at for at, turn in enumerate(self._earlier) for m in turn.messages}
+        last, asked = len(self._earlier), None
+        if self._open is not None:
+            owners |= {str(m.id): last for m in self._open.messages}
+            asked = self._open.turn.user
+        question = None if asked is None else asked.message
+        groups, rest = group_messages(messages, owners, last, question)
+        self._earlier = [self._measured(group) for group in groups]
+        if self._open is not None:
+            self._open = self._open.after_patch(rest)
+
+    def _measured(self, group: Group) -> MeasuredTurn:
+        if group.turn is None:
+            ids = tuple(message.id for message in group.messages if message.id is not None)
+            return MeasuredTurn.measure(Turn("", ids, None), group.messages, self._counter)
+        before = self._earlier[group.turn]
+        if before.messages == tuple(group.messages):
+            return before
+        return MeasuredTurn.measure(before.turn, group.messages, self._counter)

@@ -14,12 +14,15 @@ from context.errors import ContextError, ContextPatchError
 from context.frozen import FrozenMapping
 from context.messages import Message, ToolDefinition
 
-__all__ = ["ContextPatchError", "PatchResult", "Phase", "apply_patch"]
+__all__ = ["ContextPatchError", "PatchResult", "Phase", "apply_patch", "request_ops"]
 
 Phase = Literal["before_request", "turn_end", "ephemeral"]
 Op = Mapping[str, object]
 Item = TypeVar("Item")
 
+MESSAGE_OPS: Final = frozenset(
+    {"messages_cached_replace", "message_replace", "message_hide", "compaction_apply"}
+)
 OPTION_NAMES: Final = ("reasoning", "temperature", "maxTokens")
 
 
@@ -66,6 +69,11 @@ def apply_patch(
     cached = [op for op in ops if op["scope"] == "cached"]
     reasons = list(dict.fromkeys(str(op["invalidateCacheReason"]) for op in cached))
     return PatchResult(envelope, bool(cached), reasons)
+
+
+def request_ops(ops: Sequence[Op]) -> tuple[Op, ...]:
+    """Return the operations that address instructions, tools and options, not the messages."""
+    return tuple(op for op in ops if op["op"] not in MESSAGE_OPS)
 
 
 def _check(op: Op, phase: Phase, transformer_name: str) -> None:

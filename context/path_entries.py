@@ -13,6 +13,7 @@ from context.messages import Message
 Status = Literal["complete", "interrupted", "limit", "error"]
 STATUSES: Final[tuple[str, ...]] = get_args(Status)
 SCHEMA_VERSION: Final = 1
+_StatusOrNone = Status | None  # made once: it would cost more than the rest of a line
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class MessageEntry:
         except MalformedMessage as error:
             raise MalformedEntry(f"A message entry is not readable: {error}") from error
         turn, model = fields.text("turnId", default=""), fields.text_or_none("model")
-        return cls(*fields.place(), message, turn, model, usage, cast(Status | None, status))
+        return cls(*fields.place(), message, turn, model, usage, cast(_StatusOrNone, status))
 
     def to_dict(self) -> dict[str, object]:
         """Return the entry as JSON."""

@@ -4,16 +4,18 @@ Nothing here edits an entry: what is repaired, is repaired in the view.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Final
 
-from context.entries import Entry, MessageEntry, SegmentsEntry
+from context.entries import CustomMessageEntry, Entry, MessageEntry, SegmentsEntry
 from context.layers import Segment
-from context.messages import Message, TextPart
+from context.messages import Message
 from context.tree import EntryTree
+from context.view import INTERRUPTED, interruption, is_final, mark_interrupted, seal_calls
 
-INTERRUPTED: Final = "[interrupted]"
+__all__ = ["INTERRUPTED", "Said", "Turn", "active_path", "begin_turn", "turns"]
+
+Said = MessageEntry | CustomMessageEntry
 
 
 @dataclass(frozen=True)
@@ -22,30 +24,55 @@ class Turn:
 
     Attributes:
         entry_ids: the entries it is made of, in their order.
-        user: `None` only for answers that stand before any question.
+        user: `None` only for what stands before any question.
+        said: everything behind the question: answers, tool results, messages of extensions.
     """
 
     turn_id: str
     entry_ids: tuple[str, ...]
     user: MessageEntry | None
-    answers: tuple[MessageEntry, ...] = ()
+    said: tuple[Said, ...] = ()
     segments: tuple[Segment, ...] = ()
+
+    @property
+    def answers(self) -> tuple[MessageEntry, ...]:
+        """The messages of the assistant and the results of its tools."""
+        return tuple(entry for entry in self.said if isinstance(entry, MessageEntry))
 
     @property
     def is_complete(self) -> bool:
         """Whether something was answered."""
-        return any(answer.message.text.strip() for answer in self.answers)
+        return any(
+            is_final(answer.message) and answer.message.text.strip() for answer in self.answers
+        )
+
+    @property
+    def is_ended(self) -> bool:
+        """Whether the assistant has said its last word, so that nothing is to be sent any more."""
+        return bool(self.answers) and is_final(self.answers[-1].message)
 
     @cached_property
     def messages(self) -> tuple[Message, ...]:
         """The turn as history: bare user text and answers, an interrupted end marked as such."""
-        said = tuple(_as_history(answer) for answer in self.answers)
-        if self.user is None:
-            return said
-        if said:
-            return (self.user.message, *said)
-        marker = Message("assistant", INTERRUPTED, f"{self.user.id}:interrupted")
-        return (self.user.message, marker)
+        return self.closed(self.shown)
+
+    @cached_property
+    def shown(self) -> tuple[Message, ...]:
+        """The messages as they were said, broken-off answers marked as such."""
+        question = () if self.user is None else (self.user.message,)
+        return (*question, *(_shown(entry) for entry in self.said))
+
+    def closed(self, messages: Sequence[Message]) -> tuple[Message, ...]:
+        """Return these messages of the turn as history: every call has a result, and it ends."""
+        sealed = seal_calls(messages)
+        if self.user is None or self.is_ended:
+            return sealed
+        return (*sealed, interruption(sealed[-1] if sealed else self.user.message))
+
+    def with_said(self, entry: Said) -> "Turn":
+        """Return the turn with one more thing said in it."""
+        ids, said = (*self.entry_ids, entry.id), (*self.said, entry)
+        return replace(self, entry_ids=ids, said=said)
 
 
 def active_path(entries: Sequence[Entry], leaf: str | None = None) -> tuple[Entry, ...]:
@@ -61,59 +88,38 @@ def active_path(entries: Sequence[Entry], leaf: str | None = None) -> tuple[Entr
     return EntryTree(entries).path(leaf)
 
 
-@dataclass
-class _Gathered:
-    turn_id: str
-    entry_ids: list[str]
-    user: MessageEntry | None = None
-    answers: list[MessageEntry] = field(default_factory=list)
-    segments: list[Segment] = field(default_factory=list)
-
-    def finish(self) -> Turn:
-        return Turn(
-            self.turn_id,
-            tuple(self.entry_ids),
-            self.user,
-            tuple(self.answers),
-            tuple(self.segments),
-        )
+def begin_turn(entry: Said, waiting: SegmentsEntry | None = None) -> Turn:
+    """Return a turn that begins with this entry, and with its segments where these are its own."""
+    if isinstance(entry, CustomMessageEntry):
+        return Turn("", (entry.id,), None, (entry,))
+    own = waiting if waiting is not None and waiting.turn_id == entry.turn_id else None
+    ids, segments = ((entry.id,), ()) if own is None else ((own.id, entry.id), own.segments)
+    if entry.message.role == "user":
+        return Turn(entry.turn_id, ids, entry, (), segments)
+    return Turn(entry.turn_id, ids, None, (entry,), segments)
 
 
 def turns(path: Iterable[Entry]) -> tuple[Turn, ...]:
     """Return the turns of a path, oldest first; each begins with its segments, if it has any."""
-    gathered: list[_Gathered] = []
+    found: list[Turn] = []
     waiting: SegmentsEntry | None = None
     for entry in path:
         if isinstance(entry, SegmentsEntry):
             waiting = entry
-        elif isinstance(entry, MessageEntry):
-            if entry.message.role == "user" or not gathered:
-                gathered.append(_begin(entry, waiting))
+        elif isinstance(entry, MessageEntry | CustomMessageEntry):
+            if not found or _asks(entry):
+                found.append(begin_turn(entry, waiting))
             else:
-                gathered[-1].answers.append(entry)
-                gathered[-1].entry_ids.append(entry.id)
-            waiting = None
-    return tuple(turn.finish() for turn in gathered)
+                found[-1] = found[-1].with_said(entry)
+            waiting = waiting if isinstance(entry, CustomMessageEntry) else None
+    return tuple(found)
 
 
-def _begin(entry: MessageEntry, waiting: SegmentsEntry | None) -> _Gathered:
-    begun = _Gathered(entry.turn_id, [])
-    if waiting is not None and waiting.turn_id == entry.turn_id:
-        begun.segments.extend(waiting.segments)
-        begun.entry_ids.append(waiting.id)
-    begun.entry_ids.append(entry.id)
-    if entry.message.role == "user":
-        begun.user = entry
-    else:
-        begun.answers.append(entry)
-    return begun
+def _asks(entry: Said) -> bool:
+    return isinstance(entry, MessageEntry) and entry.message.role == "user"
 
 
-def _as_history(answer: MessageEntry) -> Message:
-    if answer.status not in ("interrupted", "error"):
-        return answer.message
-    content = answer.message.content
-    if not isinstance(content, str):
-        return replace(answer.message, content=(*content, TextPart(INTERRUPTED)))
-    marked = f"{content}\n\n{INTERRUPTED}" if content.strip() else INTERRUPTED
-    return replace(answer.message, content=marked)
+def _shown(entry: Said) -> Message:
+    if isinstance(entry, MessageEntry) and entry.status in ("interrupted", "error"):
+        return mark_interrupted(entry.message)
+    return entry.message

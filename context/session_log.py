@@ -126,7 +126,7 @@ class _Reader:
         data = dict(line)
         if self.renamed:
             _rename(data, self.renamed)
-        repairs = [*self._name(place, line, data), *self._hang(line, data)]
+        repairs = self._name(place, line, data) + self._hang(line, data)
         if data.get("type") == COMPACTION:
             data = self._as_transform(data)
         if self.is_first_version and data.get("type") == "message":
@@ -152,26 +152,28 @@ class _Reader:
         if is_path_entry(entry):
             self.above = entry.id
 
-    def _name(self, place: int, line: Line, data: dict[str, object]) -> Iterable[Repair]:
+    def _name(self, place: int, line: Line, data: dict[str, object]) -> tuple[Repair, ...]:
         given = line.get("id")
         if isinstance(given, str) and given and given not in self.known:
-            return
+            return ()
         data["id"] = self._new_id(place, line)
         if isinstance(given, str) and given:
             text = f"{_called(line)} has the id of an earlier one and was given its own."
-            yield Repair("duplicate", str(data["id"]), text)
-        elif not self.is_first_version:
-            text = f"{_called(line)} has no id and was given one."
-            yield Repair("id", str(data["id"]), text)
+            return (Repair("duplicate", str(data["id"]), text),)
+        if self.is_first_version:
+            return ()
+        text = f"{_called(line)} has no id and was given one."
+        return (Repair("id", str(data["id"]), text),)
 
-    def _hang(self, line: Line, data: dict[str, object]) -> Iterable[Repair]:
+    def _hang(self, line: Line, data: dict[str, object]) -> tuple[Repair, ...]:
         parent = data.get("parentId", MISSING)
         if parent is None or (isinstance(parent, str) and parent in self.known):
-            return
+            return ()
         data["parentId"] = self.above
-        if not self.is_first_version:
-            text = f"{_called(line)} follows one that is missing; it is read after the one above."
-            yield Repair("parent", str(data["id"]), text)
+        if self.is_first_version:
+            return ()
+        text = f"{_called(line)} follows one that is missing; it is read after the one above."
+        return (Repair("parent", str(data["id"]), text),)
 
     def _new_id(self, place: int, line: Line) -> str:
         """Make up an id that is the same at every reading."""
