@@ -37,7 +37,7 @@ class VectorStore:
         self._held: set[bytes] | None = None
         self._is_in_line = False
         self._is_broken = False
-        self._is_closed = False
+        self._closed = threading.Event()
 
     @property
     def pid(self) -> int | None:
@@ -116,21 +116,21 @@ class VectorStore:
 
     def close(self) -> None:
         """End the child, letting it finish what it is writing."""
-        self._is_closed = True
+        self._closed.set()
         child = self._child
         if child is not None:
             child.close()
 
     def _running(self) -> Child:
         with self._lock:
-            if self._is_closed:
+            if self._closed.is_set():
                 raise VectorStoreFailed("The index was closed while it was in use.")
             if self._child is not None and not self._child.is_alive:
                 self._stop()
             if self._child is None:
                 self._child = Child("vault.vector_worker", str(self._folder))
                 self._held = None
-                if self._is_closed:  # in the meantime, by another thread that saw no child
+                if self._closed.is_set():  # in the meantime, by another thread that saw no child
                     self._child.close()
             return self._child
 
