@@ -462,7 +462,7 @@ def test_a_question_of_200_000_letters_folds(transcript: Transcript) -> None:
 
 
 def test_a_long_chat_keeps_few_messages_alive(transcript: Transcript) -> None:
-    transcript.load(chat(300, "Short."))
+    transcript.load(chat(130, "Short."))
     settle()
     assert len(transcript.feed.rows) <= 60
     bar = transcript.scroller.bar

@@ -19,12 +19,14 @@ from ui.chat.page.writer import OUTDENT
 from ui.icons import paint_icon
 from ui.theme import Theme
 
-__all__ = ["InkPainter"]
+__all__ = ["InkPainter", "Reach"]
 
 _PANEL_PADDING = {"code": CODE_PADDING, "missing": CODE_PADDING, "callout": 10, "quote": 2}
 _CODE_HEAD = 24
 
 
+# The first and the last position that can be seen.
+Reach = tuple[int, int]
 _Ink = TypeVar("_Ink", Mark, Span, Pill, Line, Rows)
 
 
@@ -69,11 +71,11 @@ class InkPainter:
         """Return where a citation stands; two rectangles where it is broken across lines."""
         return self._place(pill).rects
 
-    def paint_below(self, painter: QPainter, ink: Ink, clip: QRectF) -> None:
-        """Paint what lies under the text."""
+    def paint_below(self, painter: QPainter, ink: Ink, reach: Reach) -> None:
+        """Paint what lies under the text, as far as it can be seen."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
-        first, last = self._visible(clip)
+        first, last = reach
         for panel in ink.panels:
             if panel.first <= last and panel.last >= first:
                 self._paint_panel(painter, panel)
@@ -83,10 +85,10 @@ class InkPainter:
             is_doubtful = pill.is_doubtful(self.doubtful)
             self._paint_rounded(painter, pill, "amber.soft" if is_doubtful else "accent.soft")
 
-    def paint_beside(self, painter: QPainter, ink: Ink, clip: QRectF) -> None:
-        """Paint what stands between and before the text."""
+    def paint_beside(self, painter: QPainter, ink: Ink, reach: Reach) -> None:
+        """Paint what stands between and before the text, as far as it can be seen."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        first, last = self._visible(clip)
+        first, last = reach
         for mark in _between(ink.marks, first, last):
             self._paint_mark(painter, mark)
         for rule in _between(ink.rules, first, last):
@@ -105,7 +107,7 @@ class InkPainter:
         for rect, _ in pieces(self._document, start, end):
             painter.drawRoundedRect(rect.adjusted(-0.5, 0, 0.5, 0), 2, 2)
 
-    def _visible(self, clip: QRectF) -> tuple[int, int]:
+    def reach_of(self, clip: QRectF) -> Reach:
         """Return the positions that the clip reaches, with a line to spare on both sides."""
         layout = self._document.documentLayout()
         spare = 2 * Theme.current().line("body")

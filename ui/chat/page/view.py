@@ -152,16 +152,16 @@ class MarkdownView(QTextBrowser):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint backgrounds, then the text, then what stands beside it."""
-        clip = QRectF(event.rect())
+        reach = self._ink.reach_of(QRectF(event.rect()))
         painter = QPainter(self.viewport())
         for ink in (self._writer.final, self._writer.tail):
-            self._ink.paint_below(painter, ink, clip)
+            self._ink.paint_below(painter, ink, reach)
         painter.end()
         super().paintEvent(event)
         painter = QPainter(self.viewport())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for ink in (self._writer.final, self._writer.tail):
-            self._ink.paint_beside(painter, ink, clip)
+            self._ink.paint_beside(painter, ink, reach)
         if self.hasFocus() and self.textCursor().charFormat().isAnchor():
             cursor = self.textCursor()
             self._ink.paint_ring(painter, cursor.selectionStart(), cursor.selectionEnd())
