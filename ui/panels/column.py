@@ -5,7 +5,7 @@ and the column as a whole can stand beside the conversation or, in a narrow wind
 """
 
 from PySide6.QtCore import QByteArray, QSize, Qt, Signal
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabWidget, QWidget
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabBar, QTabWidget, QWidget
 
 from ui.kit.controls import IconButton, label
 from ui.kit.surfaces import Header
@@ -91,6 +91,8 @@ class RightColumn(QMainWindow):
         for dock in (self.context_dock, self.sources_dock):
             beside = self.tabifiedDockWidgets(dock)
             dock.set_head_shown(not any(not other.isHidden() for other in beside))
+        for tabs in self.findChildren(QTabBar):
+            tabs.setAccessibleName("Panels")
 
 
 class _Dock(QDockWidget):

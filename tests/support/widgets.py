@@ -1,0 +1,123 @@
+"""What must hold of any window: nothing over anything else, nothing cut that is not said."""
+
+from collections.abc import Iterator
+
+from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractScrollArea,
+    QLabel,
+    QMainWindow,
+    QScrollBar,
+    QSizeGrip,
+    QSplitterHandle,
+    QTabBar,
+    QWidget,
+)
+
+_FREE = (QScrollBar, QSizeGrip, QSplitterHandle)
+
+
+def visible_widgets(root: QWidget) -> Iterator[QWidget]:
+    """Every widget that is shown, the root included."""
+    yield root
+    for child in root.findChildren(QWidget):
+        if child.isVisible() and not child.isWindow():
+            yield child
+
+
+def outside_their_parents(root: QWidget) -> list[str]:
+    """Widgets that reach beyond their parent, but for what scrolls."""
+    found = []
+    for widget in visible_widgets(root):
+        parent = widget.parentWidget()
+        if widget is root or parent is None or _scrolls(parent) or _is_parked(widget):
+            continue
+        if not parent.rect().contains(widget.geometry()):
+            found.append(f"{describe(widget)} at {widget.geometry()} in {parent.rect()}")
+    return found
+
+
+def overlapping_siblings(root: QWidget) -> list[str]:
+    """Pairs of widgets of one parent that share pixels."""
+    found = []
+    for parent in visible_widgets(root):
+        if isinstance(parent, QAbstractScrollArea):
+            continue
+        children = [
+            child
+            for child in parent.children()
+            if isinstance(child, QWidget)
+            and child.isVisible()
+            and not child.isWindow()
+            and not isinstance(child, _FREE)
+            and not _is_parked(child)
+            and not child.testAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        ]
+        for place, first in enumerate(children):
+            for second in children[place + 1 :]:
+                shared = first.geometry().intersected(second.geometry())
+                if not shared.isEmpty():
+                    found.append(f"{describe(first)} over {describe(second)} at {shared}")
+    return found
+
+
+def cut_labels(root: QWidget) -> list[str]:
+    """Labels that have less room than their text needs and do not say so by a tooltip."""
+    found = []
+    for label in root.findChildren(QLabel):
+        if not label.isVisible() or not label.text():
+            continue
+        width = label.width()
+        need = label.heightForWidth(width) if label.wordWrap() else label.sizeHint().height()
+        is_short = label.height() < need
+        is_narrow = (
+            not label.wordWrap() and width < label.sizeHint().width() and not label.toolTip()
+        )
+        if is_short or (is_narrow and "…" not in label.text()):
+            found.append(f"{label.text()!r}: {label.size()} of {label.sizeHint()}, {need}")
+    return found
+
+
+def unnamed(root: QWidget) -> list[str]:
+    """Widgets that take the focus and tell a screen reader nothing."""
+    return [
+        describe(widget)
+        for widget in visible_widgets(root)
+        if widget.focusPolicy() & Qt.FocusPolicy.TabFocus
+        and not isinstance(widget, QMainWindow)
+        and not widget.accessibleName()
+        and not (isinstance(widget, QAbstractButton) and widget.text())
+    ]
+
+
+def bottom_in(root: QWidget, widget: QWidget) -> int:
+    """Where a widget ends, from the root's upper edge."""
+    return widget.mapTo(root, QPoint(0, widget.height())).y()
+
+
+def left_in(root: QWidget, widget: QWidget) -> int:
+    """Where a widget begins, from the root's left edge."""
+    return widget.mapTo(root, QPoint(0, 0)).x()
+
+
+def describe(widget: QWidget) -> str:
+    """Name a widget for a failing test."""
+    name = widget.accessibleName() or widget.objectName()
+    return f"{type(widget).__name__}({name!r})"
+
+
+def _is_parked(widget: QWidget) -> bool:
+    """Tell what Qt itself keeps about: unused tab bars out of sight, and grips over a splitter."""
+    is_grip = widget.objectName() == "qt_qmainwindow_extended_splitter"
+    return is_grip or (isinstance(widget, QTabBar) and widget.x() < 0)
+
+
+def _scrolls(parent: QWidget) -> bool:
+    above = parent.parentWidget()
+    return isinstance(above, QAbstractScrollArea) and above.viewport() is parent
+
+
+def rect_in(root: QWidget, widget: QWidget) -> QRect:
+    """The place of a widget in the root."""
+    return QRect(widget.mapTo(root, QPoint(0, 0)), widget.size())

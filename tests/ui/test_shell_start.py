@@ -1,0 +1,57 @@
+"""How the window starts, and what happens where it cannot."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ui.main import display_problem
+
+HEAVY = ("torch", "chromadb", "litellm", "sentence_transformers", "tiktoken")
+SHOW = """
+import sys
+from app.paths import Paths
+from app.wiring import build
+from ui.main import run
+code = run(build(Paths.find()), exit_after_show=True)
+print("loaded:", [name for name in {heavy} if name in sys.modules])
+sys.exit(code)
+"""
+
+
+def run_window(tmp_path: Path, **environ: str) -> "subprocess.CompletedProcess[str]":
+    env = {**os.environ, "STRATA_HOME": str(tmp_path), "QT_QPA_PLATFORM": "offscreen", **environ}
+    env = {name: value for name, value in env.items() if value}
+    code = SHOW.format(heavy=HEAVY)
+    return subprocess.run(
+        [sys.executable, "-c", code], env=env, capture_output=True, text=True, timeout=120
+    )
+
+
+def test_after_its_first_paint_the_window_ends_with_nothing_heavy_loaded(tmp_path: Path) -> None:
+    done = run_window(tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "loaded: []"
+
+
+def test_without_a_display_one_sentence_says_so(tmp_path: Path) -> None:
+    done = run_window(tmp_path, QT_QPA_PLATFORM="", DISPLAY="", WAYLAND_DISPLAY="")
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "There is no display" in done.stderr
+
+
+@pytest.mark.parametrize("display", [":4711", "unix:4711", ":x", "nowhere"])
+def test_a_display_that_does_not_answer_is_named(display: str) -> None:
+    problem = display_problem({"DISPLAY": display}, "linux")
+    assert problem == f"The display {display} does not answer. Use the commands: strata --help."
+
+
+def test_a_named_platform_is_taken_at_its_word() -> None:
+    assert display_problem({"QT_QPA_PLATFORM": "offscreen"}, "linux") is None
+
+
+def test_other_systems_always_have_a_display() -> None:
+    assert display_problem({}, "darwin") is None

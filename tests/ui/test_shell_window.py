@@ -1,0 +1,394 @@
+"""The window as a whole: columns, sizes, keys, names, and what it remembers."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton
+from pytestqt.qtbot import QtBot
+
+from app.assistant import Assistant
+from app.errors import StorageFailed
+from tests.support import widgets
+from tests.support.contexts import make_context
+from ui.actions import COMMANDS, ShortcutsDialog
+from ui.kit.surfaces import Header
+from ui.panels.sources import SourceRow
+from ui.state import WindowState, load_state, save_state
+from ui.tasks import TaskRunner
+from ui.theme import Theme
+from ui.window import MainWindow
+from vault.notes import Note
+from vault.store import NoteState
+
+Make = Callable[..., MainWindow]
+
+
+@pytest.fixture
+def make(assistant: Assistant, runner: TaskRunner, qtbot: QtBot) -> Iterator[Make]:
+    """Make a window over the assistant, without a folder."""
+    made: list[MainWindow] = []
+
+    def make(width: int = 1440, height: int = 900, *, is_begun: bool = True) -> MainWindow:
+        window = MainWindow(assistant, runner)
+        made.append(window)
+        qtbot.addWidget(window)
+        window.resize(width, height)
+        window.show()
+        if is_begun:
+            window.begin()
+        return window
+
+    yield make
+    for window in made:
+        window.close()
+
+
+def fill(window: MainWindow) -> None:
+    """Show a chat in full swing, with everything that has a place."""
+    notes = [NoteState(f"Folder {n % 7}/Note {n}.md", f"Note {n}", "indexed") for n in range(60)]
+    window._sidebar.show_vault("A folder with quite a long name indeed", "/home/me/notes")
+    window._sidebar.show_notes(notes, "")
+    window._column.context.show_context(make_context(None, factor=1.1, reused=36_558), {})
+    window._column.sources.show_rows([SourceRow(1, "Tomatoes", "garden/Tomatoes.md", True)])
+    window._middle.show_chat(True)
+    window._middle.set_title("A question that is long enough to be cut in a narrow window " * 3)
+
+
+def shown_texts(window: MainWindow) -> list[str]:
+    return [label.text() for label in window.findChildren(QLabel) if label.isVisible()]
+
+
+def test_without_notes_the_window_says_what_to_do(make: Make) -> None:
+    window = make()
+    texts = shown_texts(window)
+    assert "Choose a folder of notes." in texts
+    assert "Strata reads Markdown files and changes none without asking." in texts
+    words = {button.text() for button in window.findChildren(QPushButton) if button.isVisible()}
+    assert {"Choose a folder", "Try the sample notes"} <= words
+
+
+def test_the_headers_of_all_columns_end_on_one_line(make: Make) -> None:
+    window = make()
+    heads = [head for head in window.findChildren(Header) if head.isVisible()]
+    upper = [head for head in heads if widgets.rect_in(window, head).top() == 0]
+    assert len(upper) == 3
+    assert {widgets.bottom_in(window, head) for head in upper} == {44}
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+@pytest.mark.parametrize("scale", [1.0, 1.5, 2.0])
+def test_nothing_overlaps_and_nothing_is_cut(make: Make, mode: Any, scale: float) -> None:
+    Theme.current().apply(mode, scale)
+    window = make(1920, 900)
+    problems: dict[tuple[int, str], list[str]] = {}
+    for state in ("empty", "full"):
+        if state == "full":
+            fill(window)
+        for width in (1920, 1280, 900, 720):
+            window.resize(width, 900)
+            QApplication.processEvents()
+            assert window.width() == width
+            problems[width, state] = [
+                *widgets.outside_their_parents(window),
+                *widgets.overlapping_siblings(window),
+                *widgets.cut_labels(window),
+            ]
+    assert {place: found for place, found in problems.items() if found} == {}
+
+
+def test_everything_that_takes_the_focus_has_a_name(make: Make) -> None:
+    window = make()
+    assert widgets.unnamed(window) == []
+    fill(window)
+    assert widgets.unnamed(window) == []
+
+
+def test_tab_visits_every_stop_once_and_returns(make: Make, qtbot: QtBot) -> None:
+    window = make()
+    fill(window)
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
+    window._composer.setFocus()
+    first = QApplication.focusWidget()
+    seen = [first]
+    while True:
+        window.focusNextChild()
+        now = QApplication.focusWidget()
+        if now is first:
+            break
+        assert now not in seen
+        seen.append(now)
+        assert len(seen) < 60
+    assert len(seen) > 8
+
+
+def test_below_1160_the_right_column_is_closed_and_comes_back(make: Make) -> None:
+    window = make(1160)
+    assert window._column.isVisible()
+    window.resize(1159, 900)
+    assert not window._column.isVisible()
+    window.resize(1160, 900)
+    assert window._column.isVisible()
+
+
+def test_below_960_the_sidebar_is_a_rail_and_comes_back(make: Make) -> None:
+    window = make(960)
+    assert window._sidebar.isVisible()
+    assert not window._rail.isVisible()
+    window.resize(959, 900)
+    assert not window._sidebar.isVisible()
+    assert window._rail.isVisible()
+    window.resize(960, 900)
+    assert window._sidebar.isVisible()
+
+
+def test_a_column_that_was_hidden_stays_hidden_when_there_is_room_again(make: Make) -> None:
+    window = make(1440)
+    window._actions["toggle_panel"].trigger()
+    window.resize(900, 900)
+    window.resize(1440, 900)
+    assert not window._column.isVisible()
+
+
+def test_in_a_narrow_window_the_panel_is_a_drawer_that_escape_closes(make: Make) -> None:
+    window = make(900)
+    window._actions["toggle_panel"].trigger()
+    assert window._column.isVisible()
+    assert widgets.rect_in(window, window._column).right() == 899
+    assert window._middle.width() == 900 - 49
+    window._actions["stop"].trigger()
+    assert not window._column.isVisible()
+
+
+def test_a_drawer_becomes_a_column_where_there_is_room(make: Make) -> None:
+    window = make(900)
+    window._actions["toggle_panel"].trigger()
+    window.resize(1440, 900)
+    assert window._column.isVisible()
+    assert not window._columns.close_drawer()
+    assert widgets.overlapping_siblings(window) == []
+
+
+def test_the_sidebar_drawer_closes_when_a_chat_is_chosen(make: Make) -> None:
+    window = make(900)
+    window._rail.open_requested.emit()
+    assert window._sidebar.isVisible()
+    window._sidebar.new_chat_requested.emit()
+    assert not window._sidebar.isVisible()
+
+
+def test_the_window_keeps_its_least_size(make: Make) -> None:
+    window = make()
+    assert (window.minimumWidth(), window.minimumHeight()) == (720, 520)
+    window.resize(720, 520)
+    assert (window.width(), window.height()) == (720, 520)
+
+
+def test_no_two_commands_share_a_key() -> None:
+    keys = [key for command in COMMANDS for key in command.keys]
+    assert len(keys) == len(set(keys))
+
+
+def test_every_command_with_a_key_is_in_the_list(make: Make, qtbot: QtBot) -> None:
+    dialog = ShortcutsDialog(make())
+    qtbot.addWidget(dialog)
+    texts = {label.text() for label in dialog.findChildren(QLabel)}
+    assert {command.words for command in COMMANDS if command.keys} <= texts
+
+
+def test_text_grows_and_shrinks_by_the_steps(make: Make) -> None:
+    window = make()
+    for name, scale in (("larger", 1.1), ("larger", 1.25), ("smaller", 1.1), ("normal_size", 1.0)):
+        window._actions[name].trigger()
+        assert Theme.current().scale == scale
+
+
+def test_f6_walks_the_regions(make: Make, qtbot: QtBot) -> None:
+    window = make()
+    fill(window)
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
+    window._composer.setFocus()
+    regions = []
+    for _ in range(4):
+        window._actions["next_region"].trigger()
+        focus = QApplication.focusWidget()
+        parts = (window._composer, window._transcript, window._column, window._sidebar)
+        regions += [part for part in parts if part is focus or part.isAncestorOf(focus)]
+    assert len(set(regions)) >= 3
+
+
+def test_places_are_remembered(make: Make, qtbot: QtBot) -> None:
+    window = make(1440)
+    window._actions["toggle_panel"].trigger()
+    window._columns.set_widths([300, 400])
+    window.close()
+    again = make(1440)
+    assert not again._columns.wants_right
+    assert again._columns.widths() == [300, 400]
+
+
+def test_the_layout_can_be_reset(make: Make) -> None:
+    window = make(1440)
+    window._actions["toggle_panel"].trigger()
+    window._columns.set_widths([300, 400])
+    window._actions["reset_layout"].trigger()
+    assert window._column.isVisible()
+    assert window._columns.widths() == [248, 344]
+
+
+def test_a_damaged_memory_means_the_first_layout(tmp_path: Path) -> None:
+    path = tmp_path / "window.json"
+    for damage in ("{", "[]", '{"columns": "x", "font_scale": 99, "sent": null}'):
+        path.write_text(damage)
+        assert load_state(path) == WindowState()
+
+
+def test_the_memory_is_written_and_read_back(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "window.json"
+    state = WindowState(columns=[250, 350], session="abc", sent=3, open_folders=["Daily"])
+    save_state(path, state)
+    assert load_state(path) == state
+
+
+def test_a_note_opens_at_its_lines_beside_the_conversation(
+    make: Make, assistant: Assistant, small_vault: Path
+) -> None:
+    assistant.open_vault(small_vault, remember=False)
+    window = make(1440, is_begun=False)
+    window.show_note("garden/Tomatoes.md", 3, 6)
+    assert window._column.note_dock.isVisible()
+    assert window._column.note.path == "garden/Tomatoes.md"
+    assert window._column.note.text.marked_lines() == (3, 6)
+    assert window._column.sources_dock._head.is_folded
+
+
+def test_closing_the_note_gives_the_sources_their_header_back(
+    make: Make, assistant: Assistant, small_vault: Path
+) -> None:
+    assistant.open_vault(small_vault, remember=False)
+    window = make(1440, is_begun=False)
+    window.show_note("Welcome.md")
+    window._column.note.closed.emit()
+    assert not window._column.sources_dock._head.is_folded
+
+
+def test_a_link_in_an_answer_opens_the_note_at_its_heading(
+    make: Make, assistant: Assistant, small_vault: Path
+) -> None:
+    assistant.open_vault(small_vault, remember=False)
+    window = make(1440, is_begun=False)
+    window._librarian.notes.notes = (NoteState("Watering.md", "Watering", "indexed"),)
+    window._librarian.follow("Watering#In winter")
+    assert window._column.note.text.marked_lines() == (7, 7)
+    window._librarian.follow("Nothing")
+    assert window._notifier.texts() == ["There is no note named Nothing."]
+
+
+def test_a_note_that_is_gone_says_so_in_its_place(
+    make: Make, assistant: Assistant, small_vault: Path
+) -> None:
+    assistant.open_vault(small_vault, remember=False)
+    window = make(1440, is_begun=False)
+    window.show_note("gone.md")
+    assert window._column.note_dock.isVisible()
+    assert not window._column.note.text.isVisible()
+
+
+def test_a_folder_that_is_gone_is_named_where_the_notes_would_be(
+    make: Make, assistant: Assistant, tmp_path: Path
+) -> None:
+    lost = str(tmp_path / "gone")
+    assistant.settings.set("vault.path", lost)
+    texts = shown_texts(make())
+    assert f"The folder {lost} cannot be reached." in texts
+    assert "Nothing was deleted." in texts
+
+
+def test_a_folder_that_cannot_be_opened_leaves_the_open_one(
+    make: Make, assistant: Assistant, small_vault: Path
+) -> None:
+    assistant.open_vault(small_vault, remember=False)
+    window = make(is_begun=False)
+    window.open_folder(small_vault / "nowhere")
+    assert assistant.vault == small_vault.resolve()
+    assert any("nowhere" in text for text in shown_texts(window))
+
+
+def drop_of(path: Path) -> QMimeData:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path))])
+    return data
+
+
+def test_only_a_folder_can_be_dropped(make: Make, small_vault: Path) -> None:
+    window = make(is_begun=False)
+    for path, is_taken in ((small_vault, True), (small_vault / "Welcome.md", False)):
+        data = drop_of(path)
+        event = QDragEnterEvent(
+            window.rect().center(),
+            Qt.DropAction.CopyAction,
+            data,
+            Qt.MouseButton.LeftButton,
+            Qt.KeyboardModifier.NoModifier,
+        )
+        event.ignore()
+        window.dragEnterEvent(event)
+        assert event.isAccepted() == is_taken
+
+
+def test_a_dropped_folder_is_opened(
+    make: Make, small_vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window = make(is_begun=False)
+    opened: list[Path] = []
+    monkeypatch.setattr(window, "open_folder", opened.append)
+    data = drop_of(small_vault)
+    event = QDropEvent(
+        QPointF(window.rect().center()),
+        Qt.DropAction.CopyAction,
+        data,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
+    window.dropEvent(event)
+    assert opened == [small_vault]
+
+
+def test_a_damaged_settings_file_is_named_and_the_window_opens(
+    make: Make, assistant: Assistant
+) -> None:
+    path = assistant.paths.settings_file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("autoCompactThreshold = [", "utf-8")
+    assistant.settings.reload()
+    texts = shown_texts(make())
+    assert any("cannot be understood" in text for text in texts)
+
+
+def test_a_toast_is_said_once_and_two_at_most(make: Make) -> None:
+    window = make()
+    for text in ("one", "two", "three\nlines"):
+        window._notifier.toast(text)
+    assert window._notifier.texts() == ["two", "three lines"]
+
+
+def test_chats_that_cannot_be_listed_are_told(
+    make: Make, assistant: Assistant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail() -> None:
+        raise StorageFailed("The disk is full.")
+
+    monkeypatch.setattr(assistant, "list_sessions", fail)
+    assert "The disk is full." in make()._notifier.texts()
+
+
+def test_very_large_notes_are_read_without_holding_the_window(make: Make) -> None:
+    window = make()
+    text = "\n".join("word " * 20 for _ in range(60_000))
+    window._column.note.show_note(Note("big.md", "big", text, "v"), 59_000, 59_001)
+    assert window._column.note.text.blockCount() <= 4_000
