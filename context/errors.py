@@ -6,6 +6,8 @@
     ├── UnknownEntry        an entry id that is not in the log
     ├── MalformedEnvelope   an envelope that is not one
     ├── ContextPatchError   a patch of an envelope that cannot be applied
+    ├── ContextHookError    a context hook that failed, so that nothing was sent
+    │   └── HookPatchError  … because its patch cannot be applied; a ContextPatchError as well
     ├── BadPolicy           budget thresholds out of order
     ├── BadInputs           the inputs of a request contradict each other
     ├── UnguardedRequest    a request that did not come out of the guard
@@ -57,6 +59,25 @@ class MalformedEnvelope(ContextError, ValueError):
 
 class ContextPatchError(ContextError, ValueError):
     """A patch of an envelope cannot be applied."""
+
+
+class ContextHookError(ContextError):
+    """A context hook failed; the request was given up and nothing was stored.
+
+    Attributes:
+        name: of the hook.
+        reason: the boundary it ran at, `before_request`, `ephemeral` or `turn_end`.
+    """
+
+    def __init__(self, name: str, reason: str, detail: str = "") -> None:
+        found = f": {detail.rstrip('.')}." if detail else "."
+        super().__init__(f'The context hook "{name}" failed at {reason}{found}')
+        self.name = name
+        self.reason = reason
+
+
+class HookPatchError(ContextHookError, ContextPatchError):
+    """A context hook returned a patch that cannot be applied."""
 
 
 class BadPolicy(ContextError, ValueError):

@@ -1,0 +1,269 @@
+"""Code of the user and of installed packages that shapes what the model sees.
+
+A context hook looks at an envelope and answers with a patch, which is data: it is stored and
+replayed, the hook is not run again. A message hook looks at one finished message before it is
+stored and used. Both get values that cannot change, so no hook reaches into another.
+
+A context hook that fails aborts the request and leaves no trace. A message hook that fails is
+reported, and the message stays as it was.
+
+Source: "Context Engineering", "Hook boundaries" and "Error handling".
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal, get_args, overload
+
+from context.envelope import ContextEnvelope
+from context.errors import ContextHookError, ContextPatchError, HookPatchError
+from context.messages import Message, Part, ToolResultPart
+from context.patches import Op, Phase, apply_patch
+from context.view import calls_of
+
+ContextReason = Phase
+HookKind = Literal["context", "message", "before_agent_start"]
+HOOK_KINDS: Final[tuple[str, ...]] = get_args(HookKind)
+
+
+@dataclass(frozen=True, slots=True)
+class ContextEvent:
+    """A boundary of the agent loop: what is about to be sent, or what a turn came to."""
+
+    reason: ContextReason
+    envelope: ContextEnvelope
+
+
+@dataclass(frozen=True, slots=True)
+class ContextResult:
+    """What a context hook wants changed.
+
+    Attributes:
+        patch: the JSON of the operations; see `context.patches`.
+        transformer_name: what the change is called; otherwise the name of the hook.
+        display: how the transcript shows it, `{title, summary, markdown}`.
+    """
+
+    patch: Sequence[Op] = ()
+    transformer_name: str = ""
+    display: Mapping[str, object] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MessageEvent:
+    """A finished message, before it is stored and used."""
+
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
+class AgentStartEvent:
+    """A question that is about to be worked on."""
+
+    prompt: str
+
+
+@dataclass(frozen=True, slots=True)
+class CustomMessage:
+    """A message that an extension adds to a chat, which the model reads as the user's."""
+
+    custom_type: str
+    content: str | tuple[Part, ...]
+    display: object = None
+
+
+ContextHandler = Callable[[ContextEvent], ContextResult | None]
+MessageHandler = Callable[[MessageEvent], Message | None]
+AgentStartHandler = Callable[[AgentStartEvent], CustomMessage | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Transform:
+    """A patch that a hook made and that was found sound.
+
+    Attributes:
+        entry_id: the id of the entry that it is stored in.
+        reasons: why it breaks the prompt cache.
+    """
+
+    entry_id: str
+    name: str
+    patch: tuple[Op, ...]
+    display: Mapping[str, object] | None
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ContextRun:
+    """What the context hooks made of an envelope."""
+
+    envelope: ContextEnvelope
+    transforms: tuple[Transform, ...] = ()
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why the prompt cache is broken, each reason once."""
+        reasons = (reason for transform in self.transforms for reason in transform.reasons)
+        return tuple(dict.fromkeys(reasons))
+
+
+@dataclass(frozen=True, slots=True)
+class MessageRun:
+    """What the message hooks made of a message, and what went wrong, one sentence each."""
+
+    message: Message
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AgentStartRun:
+    """What is to be added at the start of a turn, and what went wrong, one sentence each."""
+
+    messages: tuple[CustomMessage, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Hook:
+    name: str
+    handler: Callable[[Any], object]
+
+
+class HookRegistry:
+    """The hooks of this run, in the order in which they were registered."""
+
+    def __init__(self) -> None:
+        self._hooks: dict[str, list[_Hook]] = {kind: [] for kind in HOOK_KINDS}
+
+    @overload
+    def on(self, kind: Literal["context"], handler: ContextHandler, name: str = "") -> None: ...
+    @overload
+    def on(self, kind: Literal["message"], handler: MessageHandler, name: str = "") -> None: ...
+    @overload
+    def on(
+        self, kind: Literal["before_agent_start"], handler: AgentStartHandler, name: str = ""
+    ) -> None: ...
+    def on(self, kind: HookKind, handler: Callable[[Any], object], name: str = "") -> None:
+        """Register a hook.
+
+        Args:
+            name: what it is called in reports and errors; otherwise the name of the function.
+
+        Raises:
+            ValueError: for another kind than `context`, `message` or `before_agent_start`.
+        """
+        if kind not in self._hooks:
+            raise ValueError(f"There is no hook {kind!r}; there are {', '.join(HOOK_KINDS)}.")
+        shown = name or getattr(handler, "__name__", type(handler).__name__)
+        self._hooks[kind].append(_Hook(shown, handler))
+
+    def has(self, kind: HookKind) -> bool:
+        """Return whether there is a hook of a kind."""
+        return bool(self._hooks[kind])
+
+    def run_context(
+        self, reason: ContextReason, envelope: ContextEnvelope, new_id: Callable[[], str]
+    ) -> ContextRun:
+        """Let every context hook look at the envelope, as those before it left it.
+
+        Nothing is stored here; the transforms of a phase are to be stored together.
+
+        Raises:
+            ContextHookError: when a hook fails, or its patch cannot be applied.
+        """
+        transforms: list[Transform] = []
+        for hook in self._hooks["context"]:
+            result = _asked(hook, ContextEvent(reason, envelope))
+            if result is None or not result.patch:
+                continue
+            envelope, transform = _applied(hook, result, ContextEvent(reason, envelope), new_id())
+            transforms.append(transform)
+        return ContextRun(envelope, tuple(transforms))
+
+    def run_message(self, message: Message) -> MessageRun:
+        """Return a finished message as the message hooks want it."""
+        problems: list[str] = []
+        for hook in self._hooks["message"]:
+            try:
+                message = _changed(message, hook.handler(MessageEvent(message)))
+            except Exception as error:  # noqa: BLE001 - it is reported, and the original is used
+                problems.append(f'The message hook "{hook.name}" failed: {_words(error)}')
+        return MessageRun(message, tuple(problems))
+
+    def run_agent_start(self, prompt: str) -> AgentStartRun:
+        """Return the messages that hooks add at the start of a turn."""
+        messages: list[CustomMessage] = []
+        problems: list[str] = []
+        for hook in self._hooks["before_agent_start"]:
+            try:
+                added = hook.handler(AgentStartEvent(prompt))
+                messages += _custom(added)
+            except Exception as error:  # noqa: BLE001 - it is reported, and nothing is added
+                text = f'The hook "{hook.name}" failed at the start: {_words(error)}'
+                problems.append(text)
+        return AgentStartRun(tuple(messages), tuple(problems))
+
+
+def _asked(hook: _Hook, event: ContextEvent) -> ContextResult | None:
+    try:
+        result = hook.handler(event)
+    except Exception as error:
+        raise ContextHookError(hook.name, event.reason, _words(error)) from error
+    if result is not None and not isinstance(result, ContextResult):
+        found = f"it returned {type(result).__name__} instead of ContextResult or None"
+        raise ContextHookError(hook.name, event.reason, found)
+    return result
+
+
+def _applied(
+    hook: _Hook, result: ContextResult, event: ContextEvent, entry_id: str
+) -> tuple[ContextEnvelope, Transform]:
+    name = result.transformer_name or hook.name
+    try:
+        patched = apply_patch(
+            event.envelope,
+            result.patch,
+            phase=event.reason,
+            transformer_name=name,
+            entry_id=entry_id,
+        )
+    except ContextPatchError as error:
+        raise HookPatchError(hook.name, event.reason, str(error)) from error
+    except (TypeError, AttributeError) as error:
+        raise HookPatchError(hook.name, event.reason, "its patch is not JSON") from error
+    patch, reasons = tuple(result.patch), tuple(patched.reasons)
+    return patched.envelope, Transform(entry_id, name, patch, result.display, reasons)
+
+
+def _changed(message: Message, result: object) -> Message:
+    """Check what a message hook returned."""
+    if result is None:
+        return message
+    if not isinstance(result, Message):
+        raise TypeError(f"it returned {type(result).__name__} instead of Message or None")
+    if result.role != message.role:
+        raise ValueError(f"it changed the role from {message.role} to {result.role}")
+    if _answered(result) != _answered(message):
+        raise ValueError("it removed a tool result, or added one")
+    calls = {call.id for call in calls_of(message)}
+    if not {call.id for call in calls_of(result)} <= calls:
+        raise ValueError("it added a tool call")
+    return replace(result, id=message.id)
+
+
+def _answered(message: Message) -> list[str]:
+    if isinstance(message.content, str):
+        return []
+    parts = (part for part in message.content if isinstance(part, ToolResultPart))
+    return sorted(part.tool_call_id for part in parts)
+
+
+def _custom(added: object) -> Iterator[CustomMessage]:
+    if added is None:
+        return
+    if not isinstance(added, CustomMessage):
+        raise TypeError(f"it returned {type(added).__name__} instead of CustomMessage or None")
+    yield added
+
+
+def _words(error: Exception) -> str:
+    return str(error) or type(error).__name__

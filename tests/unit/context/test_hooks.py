@@ -1,0 +1,177 @@
+from itertools import count
+
+import pytest
+
+from context.envelope import ContextEnvelope, Messages
+from context.errors import ContextHookError, ContextPatchError
+from context.hooks import ContextEvent, ContextResult, CustomMessage, HookRegistry, MessageEvent
+from context.messages import Message, TextPart, ToolCallPart, ToolResultPart
+
+QUESTION = Message("user", "Why?", "q")
+ENVELOPE = ContextEnvelope(messages=Messages((QUESTION,)))
+RESULT = Message("tool", (ToolResultPart("c", "the key is 1234"),), "r")
+
+
+def marker(event):
+    if event.reason != "before_request":
+        return None
+    messages = [m.to_dict() for m in event.envelope.messages.cached]
+    op = {"op": "messages_cached_replace", "scope": "cached", "invalidateCacheReason": "add marker"}
+    added = {"role": "user", "content": f"[marker {len(messages)}]"}
+    return ContextResult([op | {"messages": [*messages, added]}], "marker", {"title": "Marked"})
+
+
+def once(event):
+    added = [{"role": "user", "content": "[once]"}]
+    op = {"op": "messages_uncached_append", "scope": "uncached", "messages": added}
+    return ContextResult([op])
+
+
+def registry(*handlers, kind="context"):
+    hooks = HookRegistry()
+    for handler in handlers:
+        hooks.on(kind, handler)
+    return hooks
+
+
+def run(hooks, reason="before_request"):
+    ids = count(1)
+    return hooks.run_context(reason, ENVELOPE, lambda: f"t{next(ids)}")
+
+
+def test_a_hook_sees_what_those_before_it_left():
+    ran = run(registry(marker, marker))
+    assert [m.text for m in ran.envelope.messages.cached] == ["Why?", "[marker 1]", "[marker 2]"]
+    assert [m.id for m in ran.envelope.messages.cached] == ["q", "t1:1", "t2:2"]
+
+
+def test_a_transform_has_all_that_an_entry_of_it_needs():
+    (transform,) = run(registry(marker)).transforms
+    assert (transform.entry_id, transform.name) == ("t1", "marker")
+    assert transform.reasons == ("add marker",)
+    assert transform.display == {"title": "Marked"}
+
+
+def test_a_hook_that_wants_nothing_changes_nothing():
+    ran = run(registry(marker, lambda event: ContextResult()), "turn_end")
+    assert ran.envelope is ENVELOPE
+    assert ran.transforms == ()
+
+
+def test_the_envelope_that_was_given_stays_as_it_is():
+    run(registry(marker))
+    assert ENVELOPE.messages.cached == (QUESTION,)
+
+
+def test_a_hook_that_raises_ends_the_request_by_its_name():
+    def broken(event):
+        raise RuntimeError("no such luck")
+
+    with pytest.raises(ContextHookError, match='"broken" failed at before_request: no such luck'):
+        run(registry(marker, broken))
+    hooks = HookRegistry()
+    hooks.on("context", broken, name="mine")
+    with pytest.raises(ContextHookError) as caught:
+        run(hooks, "turn_end")
+    assert (caught.value.name, caught.value.reason) == ("mine", "turn_end")
+
+
+@pytest.mark.parametrize("answer", [{}, "patch", [marker]])
+def test_a_hook_that_returns_something_else_ends_the_request(answer):
+    with pytest.raises(ContextHookError, match="instead of ContextResult"):
+        run(registry(lambda event: answer))
+
+
+@pytest.mark.parametrize("patch", ["x", [3], [{"op": "tools_remove", "scope": "cached"}]])
+def test_a_patch_that_cannot_be_applied_is_both_errors(patch):
+    with pytest.raises(ContextHookError) as caught:
+        run(registry(lambda event: ContextResult(patch)))
+    assert isinstance(caught.value, ContextPatchError)
+
+
+@pytest.mark.parametrize("reason", ["before_request", "turn_end"])
+def test_only_an_ephemeral_hook_may_add_to_the_uncached_part(reason):
+    text = f'context\\({reason}\\) persisted patch from "once" contained non-cached op'
+    with pytest.raises(ContextPatchError, match=text):
+        run(registry(once), reason)
+    ran = run(registry(once), "ephemeral")
+    assert [m.text for m in ran.envelope.messages.uncached] == ["[once]"]
+    assert ran.reasons == ()
+
+
+def test_hooks_of_another_kind_do_not_exist():
+    with pytest.raises(ValueError, match="before_agent_start"):
+        HookRegistry().on("tool", marker)
+
+
+def redact(event):
+    message = event.message
+    if isinstance(message.content, str):
+        return Message(message.role, message.content.replace("1234", "…"))
+    parts = tuple(
+        ToolResultPart(p.tool_call_id, p.content.replace("1234", "…"), p.is_error)
+        if isinstance(p, ToolResultPart)
+        else p
+        for p in message.content
+    )
+    return Message(message.role, parts)
+
+
+def test_a_message_hook_changes_a_message_that_keeps_its_id():
+    ran = registry(redact, kind="message").run_message(RESULT)
+    assert ran.message == Message("tool", (ToolResultPart("c", "the key is …"),), "r")
+    assert ran.problems == ()
+
+
+def test_a_message_hook_may_leave_a_message_alone():
+    assert registry(lambda event: None, kind="message").run_message(RESULT).message == RESULT
+
+
+def broken(event):
+    raise RuntimeError("oops")
+
+
+CALL = Message("assistant", (TextPart("Let me see."), ToolCallPart("c", "search", {})), "a")
+
+
+@pytest.mark.parametrize(
+    ("message", "hook"),
+    [
+        (RESULT, broken),
+        (RESULT, lambda event: "text"),
+        (RESULT, lambda event: Message("user", "gone")),
+        (RESULT, lambda event: Message("tool", ())),
+        (CALL, lambda event: Message("user", "x")),
+        (CALL, lambda event: Message("assistant", (ToolCallPart("d", "delete", {}),))),
+        (QUESTION, lambda event: Message("assistant", "x")),
+    ],
+)
+def test_a_message_hook_that_fails_is_reported_and_the_original_used(message, hook):
+    ran = registry(hook, redact, kind="message").run_message(message)
+    assert ran.message == redact(MessageEvent(message)).__class__(
+        message.role, redact(MessageEvent(message)).content, message.id
+    )
+    assert len(ran.problems) == 1
+    assert "failed" in ran.problems[0]
+
+
+def test_a_message_may_be_added_at_the_start_of_a_turn():
+    def start(event):
+        return CustomMessage("hello", f"You asked: {event.prompt}")
+
+    hooks = registry(start, lambda event: None, broken, kind="before_agent_start")
+    ran = hooks.run_agent_start("Why?")
+    assert [message.content for message in ran.messages] == ["You asked: Why?"]
+    assert ran.problems == ('The hook "broken" failed at the start: oops',)
+
+
+def test_a_start_hook_that_returns_something_else_adds_nothing():
+    ran = registry(lambda event: "hi", kind="before_agent_start").run_agent_start("Why?")
+    assert ran.messages == ()
+    assert "instead of CustomMessage" in ran.problems[0]
+
+
+def test_an_event_says_where_the_loop_stands():
+    assert ContextEvent("turn_end", ENVELOPE).reason == "turn_end"
+    assert HookRegistry().has("context") is False
+    assert registry(marker).has("context")
