@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 
 from app.assistant import Assistant
 from app.settings import SECTIONS, schema
-from ui.kit.controls import IconButton, button, label
+from ui.kit.controls import IconButton, button, label, plain_tip
 from ui.kit.lists import FitTree, Row, RowDelegate
 from ui.kit.surfaces import Hairline, Pane
 from ui.settings.extras import (
@@ -148,7 +148,7 @@ class SettingsDialog(QDialog):
         column.addWidget(self._pages)
         column.addStretch(1)
         file = button("Open settings.toml", "text", self._open_file)
-        file.setToolTip(str(self._assistant.paths.settings_file))
+        file.setToolTip(plain_tip(str(self._assistant.paths.settings_file)))
         column.addWidget(file, 0, Qt.AlignmentFlag.AlignLeft)
         return side
 

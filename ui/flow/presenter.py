@@ -160,6 +160,7 @@ class Presenter(QObject):
 
     def _on_models(self, choices: Sequence[ModelChoice]) -> None:
         self._views.composer.set_models(choices)
+        self._views.transcript.set_models(choices)
         chosen = next((choice.name for choice in choices if choice.is_set), "")
         self._views.composer.set_model(self._talk.model or chosen)
 
@@ -194,10 +195,17 @@ class Presenter(QObject):
         self._service_count = result.usage.prompt_tokens if result.usage else None
         self._show_context()
         announce(self._views.transcript, f"Answer finished, {len(rows)} sources")
-        dropped = _dropped_turns(result.context)
-        if dropped != self._dropped_turns:
-            self._dropped_turns = dropped
-            self._talk.load()
+        self._show_cut(result.context)
+
+    def _show_cut(self, context: Mapping[str, Any]) -> None:
+        """Draw the line above the oldest turn that is still sent where it belongs now."""
+        cuts = [dropped for dropped in context["dropped"] if dropped["turns"]]
+        turns = sum(int(dropped["turns"]) for dropped in cuts)
+        if turns != self._dropped_turns:
+            self._dropped_turns = turns
+            tokens = sum(int(dropped["tokens"]) for dropped in cuts)
+            reason = str(cuts[-1]["reason"]) if cuts else ""
+            self._views.transcript.add_divider(turns, tokens, reason)
 
     def _show_failure(self, turn: Turn, info: ErrorInfo) -> None:
         self._failure = info

@@ -3,10 +3,12 @@
 Each has its tooltip, its accessible name and its keyboard path from the start.
 """
 
+import html
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QEvent, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QKeySequence, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import Qt as GuiQt
 from PySide6.QtWidgets import (
     QAbstractButton,
     QLabel,
@@ -30,6 +32,7 @@ __all__ = [
     "label",
     "one_line",
     "paint_focus",
+    "plain_tip",
     "wrapped",
 ]
 
@@ -69,6 +72,7 @@ class ElidedLabel(QLabel):
         self._whole = one_line(text)
         self._hint = hint
         self.setAccessibleName(self._whole)
+        self.updateGeometry()
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -94,7 +98,7 @@ class ElidedLabel(QLabel):
     def _fit(self) -> None:
         shown = self.fontMetrics().elidedText(self._whole, self._mode, self.width())
         self.setText(shown)
-        self.setToolTip(self._whole if shown != self._whole else self._hint)
+        self.setToolTip(plain_tip(self._whole if shown != self._whole else self._hint))
 
 
 class IconLabel(QWidget):
@@ -145,7 +149,7 @@ class IconButton(QToolButton):
         """Rename the button for the tooltip and for screen readers."""
         keys = QKeySequence(shortcut).toString(QKeySequence.SequenceFormat.NativeText)
         self.setAccessibleName(name)
-        self.setToolTip(f"{name} ({keys})" if keys else name)
+        self.setToolTip(plain_tip(f"{name} ({keys})" if keys else name))
 
     def set_icon(self, icon_name: str, tone: str = "text.secondary") -> None:
         """Show another icon."""
@@ -308,6 +312,13 @@ def paint_focus(painter: QPainter, rect: QRect, radius: str = "md") -> None:
     painter.setBrush(Qt.BrushStyle.NoBrush)
     edge = QRectF(rect).adjusted(1, 1, -1, -1)
     painter.drawRoundedRect(edge, theme.radius(radius) - 1, theme.radius(radius) - 1)
+
+
+def plain_tip(text: str) -> str:
+    """Return foreign text for a tooltip, which Qt would else show as markup where it looks so."""
+    if not GuiQt.mightBeRichText(text):
+        return text
+    return f"<qt>{html.escape(text)}</qt>".replace("\n", "<br>")
 
 
 def one_line(text: str) -> str:

@@ -28,7 +28,7 @@ from PySide6.QtWidgets import (
 )
 
 from ui.icons import paint_icon
-from ui.kit.controls import paint_focus
+from ui.kit.controls import paint_focus, plain_tip
 from ui.theme import Theme
 
 __all__ = ["ROW", "FitTree", "Row", "RowDelegate"]
@@ -70,7 +70,7 @@ class Row:
         if role == Qt.ItemDataRole.DisplayRole:
             return self.text
         if role == Qt.ItemDataRole.ToolTipRole:
-            return self.problem or self.tip or self.text
+            return plain_tip(self.problem or self.tip or self.text)
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return self.name or ", ".join(filter(None, (self.text, self.right, self.problem)))
         return None

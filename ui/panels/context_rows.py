@@ -9,7 +9,7 @@ from PySide6.QtGui import QFontMetrics, QPainter, QStandardItem, QStandardItemMo
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from ui.icons import paint_icon
-from ui.kit.controls import one_line
+from ui.kit.controls import one_line, plain_tip
 from ui.kit.figures import count, share
 from ui.kit.lists import ROW, FitTree, Index, paint_row_field, paint_text
 from ui.theme import Theme, tokens
@@ -122,7 +122,7 @@ class LayerTree(FitTree):
             child = QStandardItem(part.text)
             child.setData(part, ROW)
             child.setData(part.name, Qt.ItemDataRole.AccessibleTextRole)
-            child.setData(part.text, Qt.ItemDataRole.ToolTipRole)
+            child.setData(plain_tip(part.text), Qt.ItemDataRole.ToolTipRole)
             item.appendRow(child)
 
     def _on_chosen(self, index: QModelIndex) -> None:

@@ -8,7 +8,7 @@ from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from ui.kit.controls import one_line
+from ui.kit.controls import one_line, plain_tip
 from ui.kit.figures import count, plural
 from ui.kit.lists import ROW, FitTree, Index, paint_text
 from ui.theme import Theme
@@ -83,7 +83,7 @@ class LeftOutList(FitTree):
             item = QStandardItem(row.what)
             item.setData(row, ROW)
             item.setData(row.name, Qt.ItemDataRole.AccessibleTextRole)
-            tip = "\n".join((row.what, row.reason, *row.below))
+            tip = plain_tip("\n".join((row.what, row.reason, *row.below)))
             item.setData(tip, Qt.ItemDataRole.ToolTipRole)
             self._model.appendRow(item)
         self.fit()

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 
 from app.session_store import SessionInfo
 from ui.icons import paint_icon
-from ui.kit.controls import label, paint_focus, wrapped
+from ui.kit.controls import label, paint_focus, plain_tip, wrapped
 from ui.kit.lists import paint_text
 from ui.kit.surfaces import Hairline, Header, Pane
 from ui.panels.index import IndexFooter
@@ -183,7 +183,7 @@ class VaultSwitcher(QAbstractButton):
         """Show a folder."""
         self.setText(name)
         self.setAccessibleName(f"Folder of notes: {name}")
-        self.setToolTip(path or "Choose a folder of notes")
+        self.setToolTip(plain_tip(path or "Choose a folder of notes"))
         self.update()
 
     def sizeHint(self) -> QSize:

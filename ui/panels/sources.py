@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 from chains.citations import Citation, Unverified
 from context.layers import Segment
 from ui.icons import paint_icon
-from ui.kit.controls import one_line, wrapped
+from ui.kit.controls import one_line, plain_tip, wrapped
 from ui.kit.lists import ROW, FitTree, Index, paint_row_field, paint_text
 from ui.kit.surfaces import Pane
 from ui.theme import Theme
@@ -97,7 +97,8 @@ class SourcesPanel(Pane):
             item = QStandardItem(row.title)
             item.setData(row, ROW)
             item.setData(row.name, Qt.ItemDataRole.AccessibleTextRole)
-            item.setData(f"{row.title}\n{row.detail}", Qt.ItemDataRole.ToolTipRole)
+            tip = plain_tip(f"{row.title}\n{row.detail}")
+            item.setData(tip, Qt.ItemDataRole.ToolTipRole)
             self._model.appendRow(item)
         self._empty.setText(empty)
         self._empty.setVisible(not rows)

@@ -261,8 +261,8 @@ def effect_sentence(now: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str
             )
         return "This is the limit in force.", "secondary"
     if after > before:
-        turns = plural(after - before, "turn")
-        return f"{turns} more would be left out of your next message, the oldest first.", "amber"
+        turns = plural(after - before, "more turn")
+        return f"{turns} would be left out of your next request, the oldest first.", "amber"
     if after < before:
         back = plural(before - after, "turn")
         return f"{back} that are left out now would be sent again.", "secondary"

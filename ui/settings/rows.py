@@ -203,6 +203,7 @@ class _FolderRow(_TextRow):
     def _make_control(self) -> QWidget:
         field = super()._make_control()
         field.setFixedWidth(Theme.current().px(200))
+        field.setAccessibleName(self.spec.label)
         both = QWidget()
         row = QHBoxLayout(both)
         row.setContentsMargins(0, 0, 0, 0)

@@ -1,0 +1,220 @@
+"""The settings: made from the schema, in force at once, refused with what they take."""
+
+import math
+from collections.abc import Iterator
+from itertools import pairwise
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QLineEdit, QSlider, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.assistant import Assistant
+from app.settings import SECTIONS, schema
+from tests.support import widgets
+from tests.support.contexts import make_context
+from ui.settings.limit import LimitRow, effect_sentence, position_of, value_at
+from ui.settings.rows import NumberField, parse_number
+from ui.settings_dialog import SettingsDialog
+from ui.tasks import TaskRunner
+
+LIMIT = "autoCompactThreshold"
+
+
+@pytest.fixture
+def dialog(assistant: Assistant, runner: TaskRunner, qtbot: QtBot) -> Iterator[SettingsDialog]:
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    dialog = SettingsDialog(assistant, runner, parent)
+    dialog.set_preview(lambda limit: assistant.preview(None, "hello", "chat", None, limit))
+    dialog.show()
+    yield dialog
+    dialog.close()
+
+
+def field_of(dialog: SettingsDialog, key: str) -> QLineEdit:
+    control = dialog.rows[key].control
+    return control if isinstance(control, QLineEdit) else control.findChildren(QLineEdit)[0]
+
+
+def enter(qtbot: QtBot, field: QLineEdit, text: str) -> None:
+    field.setText("")
+    qtbot.keyClicks(field, text)
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+
+
+def shown(dialog: SettingsDialog) -> list[str]:
+    return [label.text() for label in dialog.findChildren(QLabel) if label.isVisible()]
+
+
+def test_every_setting_has_its_row_with_name_and_help(dialog: SettingsDialog) -> None:
+    assert list(dialog.rows) == list(schema())
+    for key, row in dialog.rows.items():
+        texts = [label.text() for label in row.findChildren(QLabel)]
+        assert schema()[key].label in texts
+        assert schema()[key].help in texts
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_no_page_has_anything_cut_or_unnamed(dialog: SettingsDialog, section: str) -> None:
+    dialog.show_page(section)
+    assert widgets.cut_labels(dialog) == []
+    assert widgets.outside_their_parents(dialog) == []
+    assert widgets.unnamed(dialog) == []
+
+
+def test_a_number_holds_at_once(dialog: SettingsDialog, assistant: Assistant, qtbot: QtBot) -> None:
+    dialog.show_page("Context")
+    with qtbot.waitSignal(dialog.changed) as changed:
+        enter(qtbot, field_of(dialog, LIMIT), "64,000")
+    assert changed.args == [LIMIT]
+    assert assistant.settings.get(LIMIT) == 64_000
+    assert field_of(dialog, LIMIT).text() == "64,000"
+
+
+@pytest.mark.parametrize("text", ["3999", "2000001", "many", "", "12.5"])
+def test_a_limit_out_of_range_is_refused_with_the_range(
+    dialog: SettingsDialog, assistant: Assistant, qtbot: QtBot, text: str
+) -> None:
+    dialog.show_page("Context")
+    field = field_of(dialog, LIMIT)
+    field.setText("")
+    qtbot.keyClicks(field, text or " ")
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    assert field.property("invalid")
+    problem = "4,000 to 2,000,000. Default 128,000. It stays at 128,000."
+    assert problem in shown(dialog)
+    assert assistant.settings.get(LIMIT) == 128_000
+
+
+def test_a_changed_setting_can_be_reset(
+    dialog: SettingsDialog, assistant: Assistant, qtbot: QtBot
+) -> None:
+    dialog.show_page("Context")
+    row = dialog.rows[LIMIT]
+    assert not row._reset.isVisible()
+    enter(qtbot, field_of(dialog, LIMIT), "64000")
+    assert row._reset.isVisible()
+    row._reset.click()
+    assert assistant.settings.get(LIMIT) == 128_000
+    assert not row._reset.isVisible()
+
+
+def test_the_slider_sets_the_limit(
+    dialog: SettingsDialog, assistant: Assistant, qtbot: QtBot
+) -> None:
+    dialog.show_page("Context")
+    slider = dialog.rows[LIMIT].findChild(QSlider)
+    slider.setValue(position_of(32_000))
+    assert assistant.settings.get(LIMIT) == 32_000
+
+
+def test_the_slider_gives_each_doubling_the_same_way() -> None:
+    steps = [position_of(limit) for limit in (4_000, 8_000, 16_000, 32_000, 64_000, 128_000)]
+    ways = [right - left for left, right in pairwise(steps)]
+    assert max(ways) - min(ways) <= 1
+    assert (value_at(0), value_at(1_000)) == (4_000, 2_000_000)
+    assert all(math.isclose(value_at(position_of(n)), n, rel_tol=0.03) for n in (5_000, 777_000))
+
+
+def test_the_effect_of_another_limit_is_shown_before_and_after(
+    dialog: SettingsDialog, qtbot: QtBot
+) -> None:
+    dialog.show_page("Context")
+    field = field_of(dialog, LIMIT)
+    field.setText("")
+    qtbot.keyClicks(field, "64000")
+    texts = shown(dialog)
+    assert "128,000 now" in texts
+    assert "64,000 new" in texts
+    assert "Nothing would be left out." in texts
+
+
+def with_turns(turns: int, **fields: int) -> dict[str, object]:
+    left_out = {"layer": "L4", "entries": [], "turns": turns, "tokens": 9, "reason": "room"}
+    return make_context(None, dropped=[left_out] if turns else [], **fields)
+
+
+@pytest.mark.parametrize(
+    ("now", "new", "sentence"),
+    [
+        (with_turns(0), with_turns(0), "This is the limit in force."),
+        (
+            with_turns(0),
+            with_turns(2, window=60_000),
+            "2 more turns would be left out of your next request, the oldest first.",
+        ),
+        (
+            with_turns(3, window=60_000),
+            with_turns(1),
+            "2 turns that are left out now would be sent again.",
+        ),
+        (with_turns(1), with_turns(1, window=90_000), "1 turn would be left out, as now."),
+    ],
+)
+def test_the_effect_is_told_in_one_sentence(
+    now: dict[str, object], new: dict[str, object], sentence: str
+) -> None:
+    assert effect_sentence(now, new)[0] == sentence
+
+
+def test_a_model_that_takes_less_makes_the_limit_void() -> None:
+    now = make_context(None, window=32_000, threshold=128_000)
+    new = make_context(None, window=32_000, threshold=64_000)
+    assert effect_sentence(now, new)[0].startswith(
+        "Nothing changes: the model itself takes no more"
+    )
+
+
+def test_a_limit_under_which_the_message_does_not_fit_says_so(
+    dialog: SettingsDialog, assistant: Assistant, qtbot: QtBot
+) -> None:
+    question = "word " * 8_000
+    dialog.set_preview(lambda limit: assistant.preview(None, question, "chat", None, limit))
+    dialog.show_page("Context")
+    field = field_of(dialog, LIMIT)
+    field.setText("")
+    qtbot.keyClicks(field, "4000")
+    assert "Your message would not fit." in shown(dialog)
+
+
+@pytest.mark.parametrize("typed", ["128000", "128,000", "128 000", "128'000", "128\u202f000"])
+def test_figures_may_be_typed_with_separators(typed: str) -> None:
+    assert parse_number(typed, schema()[LIMIT]) == 128_000
+
+
+def test_a_folder_that_does_not_exist_is_refused_at_its_row(
+    dialog: SettingsDialog, assistant: Assistant, qtbot: QtBot
+) -> None:
+    dialog.show_page("Vault and index")
+    enter(qtbot, field_of(dialog, "vault.path"), "/nowhere/at/all")
+    assert "There is no folder at /nowhere/at/all." in shown(dialog)
+    assert assistant.settings.get("vault.path") == ""
+
+
+def test_without_a_keyring_the_key_is_refused_in_words(
+    dialog: SettingsDialog, assistant: Assistant, qtbot: QtBot
+) -> None:
+    assistant.settings.set("chat.model", "openai/gpt-4o-mini")
+    dialog.show_page("Models")
+    keys = dialog._keys
+    assert keys.isVisible()
+    enter(qtbot, keys.field, "sk-secret")
+    said = [label.text() for label in keys.findChildren(QLabel)]
+    assert any("keyring" in text for text in said)
+    assert "sk-secret" not in " ".join(said)
+    assert not assistant.has_key("openai")
+
+
+def test_a_model_without_a_service_asks_for_no_key(dialog: SettingsDialog) -> None:
+    dialog.show_page("Models")
+    assert not dialog._keys.isVisible()
+
+
+def test_the_unit_stands_inside_the_field(dialog: SettingsDialog) -> None:
+    dialog.show_page("Context")
+    row = dialog.rows[LIMIT]
+    assert isinstance(row, LimitRow)
+    assert isinstance(row.control, NumberField)
+    assert row.control._unit.text() == "tokens"
+    assert row.control.rect().contains(row.control._unit.geometry())
