@@ -1,1 +1,29 @@
-"""Placeholder; the owner writes the architecture page here."""
+"""Steps that call a model, told as events: from a question to a stored, checked answer.
+
+```
+LLMChain, VaultQAChain          what one chain does differently: its prompt, its search
+        │
+     runner                     the shared turn, readable from top to bottom
+        ├── retrieval           hits of the vault → numbered passages
+        ├── turn                entries and request, in memory: what does not fit leaves no trace
+        └── answering           stream → check → save, however the answer ends
+              ├── model         litellm, the only door to language models
+              │     ├── wire          what goes over the network, and how it is cut off
+              │     └── failures      a provider's words → one typed error
+              ├── extractive    answers without a model, in the notes' own words
+              └── citations     every number and every quotation, against what was sent
+```
+
+`models` says what a model can do and where it is, `tokenizer` counts, `quoting` reads quotations,
+`concurrency` is the one pool of threads, `cancel` the one way to stop.
+
+A chain is an `Iterator[Event]`. It runs in the thread of whoever reads it; what waits for a server,
+a search or an import waits in the pool, so that a stop takes effect within 200 ms.
+
+May import: context, vault, resources. litellm only in `model`, tiktoken only in `tokenizer`, both
+on first use. Must not: app, ui, Qt.
+
+Holds always: only a request that passed the budget guard is sent; the question is on disk before
+the model is called; what arrived of an answer is kept; nothing but the calls themselves reaches the
+network, and nothing but loopback when offline; nothing is printed.
+"""

@@ -5,7 +5,7 @@ Whatever arrives is kept. A stop, a broken connection or a failure ends the turn
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 from chains.cancel import CancelToken
 from chains.citations import check_citations
@@ -37,6 +37,11 @@ from context.report import ContextReport
 from context.tokens import raised_factor
 
 __all__ = ["RunningTurn"]
+
+# Encodings differ by up to three times in scripts other than Latin; below that something is gone.
+LEAST_COUNTED_SHARE: Final = 0.25
+# No server has a context so small that less than this would be cut.
+SMALLEST_CONTEXT: Final = 4_096
 
 
 @dataclass
@@ -71,15 +76,18 @@ class RunningTurn:
             model: returns who answers; where there is nobody, it raises a `ModelError`.
         """
         answer = self._answer
-        yield Step("write", "Writing…")
         try:
+            yield Step("write", "Writing…")
             for event in model().stream(self._turn.request, cancel):
                 yield from self._take(event)
         except Cancelled:
             answer.status = "interrupted"
-        except BaseException:
-            # Whoever watched has gone, or there is no answer: what there is of it is kept.
+        except Exception:
             answer.status = "interrupted" if answer.pieces else "error"
+            self._store()
+            raise
+        except BaseException:  # whoever watched has gone, or the program is being ended
+            answer.status = "interrupted"
             self._store()
             raise
         entry = self._store()
@@ -114,6 +122,14 @@ class RunningTurn:
             yield f"The answer stops at its limit of {limit:,} tokens (maxOutputTokens)."
         elif ended.finish == "content_filter":
             yield "The service held a part of the answer back."
+
+        used, usage = self._report.used, ended.usage
+        least = used * LEAST_COUNTED_SHARE
+        if usage and used > SMALLEST_CONTEXT and usage.prompt_tokens < least:
+            yield (
+                f"The service counted {usage.prompt_tokens:,} tokens where about {used:,} were "
+                "sent. It may have cut the beginning off: give it a longer context."
+            )
 
     def _store(self) -> str:
         """Write the answer to the log, with what the service counted; return its entry's id."""

@@ -41,6 +41,8 @@ LONGEST_WAIT_S: Final = 30.0
 CONNECT_TIMEOUT_S: Final = 10.0
 # A model on a slow processor may read for minutes before it writes its first word.
 READ_TIMEOUT_S: Final = 600.0
+# The OpenAI client wants a key even where the server does not.
+NO_KEY: Final = "none"
 BROKEN_OFF: Final = "the stream ended too early"
 
 # Those that litellm calls through its own HTTP handler; others use the OpenAI client.
@@ -146,8 +148,7 @@ class LiteLLMModel:
             "stream": True,
             "stream_options": {"include_usage": True},
             "api_base": endpoint.api_base or None,
-            # The OpenAI client wants a key even where the server does not.
-            "api_key": key or ("none" if endpoint.api_base else None),
+            "api_key": key or (NO_KEY if endpoint.api_base else None),
             "timeout": httpx.Timeout(READ_TIMEOUT_S, connect=CONNECT_TIMEOUT_S),
             "drop_params": True,
             "max_retries": 0,
@@ -181,8 +182,9 @@ class LiteLLMModel:
             with current_call(call):
                 _read(litellm.completion(**arguments, **self._client()), emit)
         except Exception as error:
-            service, key = self._endpoint.service, arguments["api_key"]
-            raise failure_of(error, call, service=service, key=key) from error
+            key = arguments["api_key"]
+            known = None if key == NO_KEY else key
+            raise failure_of(error, call, service=self._endpoint.service, key=known) from error
 
     def _client(self) -> dict[str, Any]:
         if self._endpoint.provider not in _HANDLER_PROVIDERS:

@@ -20,6 +20,7 @@ __all__ = ["EXTRACTIVE", "ModelInfo", "ServedModel", "describe", "served_models"
 
 EXTRACTIVE: Final = "extractive"
 
+OLLAMA: Final = frozenset({"ollama", "ollama_chat"})
 # Ollama loads a model with the context it is asked for, which has to fit into memory.
 OLLAMA_CONTEXT: Final = 16_384
 SERVER_TIMEOUT_S: Final = 2.0
@@ -123,10 +124,10 @@ def describe(
     endpoint = _endpoint(wire_name, provider, api_base)
     known = {} if api_base else _known(wire_name, provider)
     limit = known.get("max_input_tokens") or known.get("max_tokens")
-    if api_base and key_for is not None and (endpoint.is_local or not offline):
-        limit = _reported_limit(endpoint, key_for(provider))
-    if provider in {"ollama", "ollama_chat"}:
+    if provider in OLLAMA:
         limit = min(limit or OLLAMA_CONTEXT, OLLAMA_CONTEXT)
+    elif endpoint.api_base and key_for is not None and (endpoint.is_local or not offline):
+        limit = _reported_limit(endpoint, key_for(provider))
     return ModelInfo(
         name,
         endpoint,

@@ -39,7 +39,7 @@ MAX_ERROR_BYTES: Final = 65_536
 BYTES_PER_TOKEN: Final = 2_000
 # Three lines at most are an event; the rest is room for signs of life while a model thinks.
 LINES_PER_TOKEN: Final = 10
-SPARE_LINES: Final = 10_000
+SPARE_LINES: Final = 2_000
 
 _thread = threading.local()
 

@@ -13,7 +13,7 @@ SERVER = "The server has 31 W.\nIt runs <b>Debian</b> 12."
 @pytest.fixture
 def sources(source):
     return [
-        source(1, GARDEN, first=10, heading=("Garden", "May")),
+        source(1, GARDEN, first=10, heading=("Year", "Garden")),
         source(2, SERVER, first=5, title="Home server", source="Home server.md"),
     ]
 
@@ -39,7 +39,7 @@ def test_a_bare_number_is_not_doubtful(sources):
 def test_a_quotation_that_is_there_is_verified_and_opens_its_exact_lines(sources):
     (citation,) = check_citations('The note says "Water is wet" [1].', sources).citations
     assert (citation.verified, citation.lines, citation.quote) == (True, (12, 12), "Water is wet")
-    assert citation.heading == ("Garden", "May")
+    assert citation.heading == ("Year", "Garden")
 
 
 def test_a_quotation_over_two_lines_opens_both(sources):

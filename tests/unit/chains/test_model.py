@@ -115,6 +115,13 @@ def test_a_server_on_loopback_needs_no_key(model, prepared):
     assert text_of(model.stream(prepared, CancelToken())) == "Understood."
 
 
+def test_a_server_that_wants_a_key_after_all_says_that_none_was_given(model, server, prepared):
+    server.script(Failure.saying(401, "none of your business"))
+    with pytest.raises(MissingKey) as caught:
+        list(model.stream(prepared, CancelToken()))
+    assert (caught.value.is_refused, caught.value.reason) == (False, "none of your business")
+
+
 def test_a_key_goes_into_the_header_and_nowhere_else(server, prepared):
     model = LiteLLMModel(describe("scripted", server.url).endpoint, lambda _: "sk-secret")
     list(model.stream(prepared, CancelToken()))

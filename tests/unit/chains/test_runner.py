@@ -302,6 +302,13 @@ def test_an_answer_that_is_not_whole_comes_with_a_warning(run, server, reply, wa
     assert warning in result.warnings[0]
 
 
+def test_a_service_that_cut_the_request_is_found_out(run, server, search):
+    search.hits = (hit("Long.md", "Beans need warm soil. " * 800),)
+    counted = {"prompt_tokens": 1_000, "completion_tokens": 1, "total_tokens": 1_001}
+    server.script(Answer(usage=counted))
+    assert "cut the beginning off" in result_of(run(threshold=40_000)).warnings[0]
+
+
 def test_a_model_that_nobody_knows_is_a_bad_request_with_a_way_out(run, session):
     with pytest.raises(BadRequest, match="openai/no-such-model"):
         run(model="no-such-model", api_base="")
@@ -356,6 +363,17 @@ def test_a_watcher_that_goes_away_loses_nothing_that_had_arrived(server, session
     running.close()  # type: ignore[attr-defined]
     stored = session.messages[-1]
     assert (stored.message.text, stored.status) == ("First words", "interrupted")
+
+
+def test_a_watcher_that_goes_away_before_the_first_word_leaves_no_failure(
+    server, session, search, ask
+):
+    running = VaultQAChain(lambda _: None, search).run(
+        ask(api_base=server.url), session, CancelToken()
+    )
+    next(event for event in running if isinstance(event, Step) and event.kind == "write")
+    running.close()  # type: ignore[attr-defined]
+    assert session.messages[-1].status == "interrupted"
 
 
 # Without a model, without notes, without sending
