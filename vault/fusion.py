@@ -28,11 +28,13 @@ def words_weight(query: str) -> float:
 def fuse(
     words: Mapping[int, float], dense: Mapping[int, float], weight: float
 ) -> list[tuple[int, float]]:
-    """Rank everything that either signal found, best first, with scores from 0 to 1."""
+    """Rank everything that either signal found, best first, with scores from 0 to 1.
+
+    Meaning alone never scores higher than its weight: for a query that the embedding model
+    cannot read, that is little.
+    """
     if not dense:
         weight = 1.0
-    if not words:
-        weight = 0.0
     best_words = max(words.values(), default=1.0) or 1.0
     low, high = min(dense.values(), default=0.0), max(dense.values(), default=1.0)
     span = (high - low) or 1.0
