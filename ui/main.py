@@ -39,7 +39,7 @@ def run(assistant: "Assistant", exit_after_show: bool = False) -> int:
     app.setDesktopFileName("strata")
     app.setWindowIcon(app_icon())
     window = MainWindow(assistant)
-    Theme.current().apply(assistant.settings.values.ui_theme)
+    Theme.current().apply(assistant.settings.values.ui_theme, window.font_scale)
     after_paint = app.quit if exit_after_show else window.begin
     window.first_painted.connect(lambda: QTimer.singleShot(0, after_paint))
     window.show()

@@ -63,7 +63,13 @@ class MainWindow(QMainWindow):
             self._talk.open(self._state.session)
         else:
             self._presenter.refresh_preview()
-        self._composer.setFocus()
+        is_open = self._assistant.vault is not None
+        (self._composer if is_open else self._middle.welcome.choose).setFocus()
+
+    @property
+    def font_scale(self) -> float:
+        """How large text was the last time."""
+        return self._state.font_scale
 
     def open_folder(self, folder: Path) -> None:
         """Open a folder of notes and index it."""

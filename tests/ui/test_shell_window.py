@@ -226,8 +226,10 @@ def test_places_are_remembered(make: Make, qtbot: QtBot) -> None:
     window = make(1440)
     window._actions["toggle_panel"].trigger()
     window._columns.set_widths([300, 400])
+    window._actions["larger"].trigger()
     window.close()
     again = make(1440)
+    assert again.font_scale == 1.1
     assert not again._columns.wants_right
     assert again._columns.widths() == [300, 400]
 

@@ -43,6 +43,7 @@ class Rail(Pane):
         column.addStretch(1)
         for button in (self.index, settings):
             column.addWidget(button, 0, centre)
+        self.show_state(IndexState())
 
     def show_state(self, state: IndexState) -> None:
         """Say in one icon how the index stands."""
