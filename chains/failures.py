@@ -34,6 +34,12 @@ _OUTPUT_LIMIT: Final = re.compile(
     r"|completion tokens, whereas",
     re.IGNORECASE,
 )
+# The service takes less than the threshold allows, so raising that would not help.
+_WAYS_OUT: Final = (
+    "Lower autoCompactThreshold to the context length of the model.",
+    "Choose a model that takes more.",
+    "Start the server with a longer context.",
+)
 _LIBRARY_PREFIX: Final = re.compile(r"^(?:litellm\.)?\w+(?:Error|Exception)\w*\s*[:-]\s*")
 
 
@@ -55,7 +61,9 @@ def failure_of(
     if key:
         reason = reason.replace(key, "…")
     if status in {400, 413, 422, 500} and _is_overflow(error, reason):
-        return ContextOverflow(f"{service} says that the request is too long for it: {reason}")
+        return ContextOverflow(
+            f"The request is too long for the model at {service}: {reason}", ways_out=_WAYS_OUT
+        )
     if status in {401, 403}:
         return MissingKey(service, is_refused=bool(key) and call.sent is not None, reason=reason)
     if status == 429:

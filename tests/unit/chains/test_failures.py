@@ -52,6 +52,13 @@ def test_an_overflow_is_known_in_every_providers_words(call, wording):
     assert isinstance(answered(call, 400, f'{{"error": "{wording}"}}'), ContextOverflow)
 
 
+def test_the_way_out_of_a_services_overflow_is_not_a_higher_threshold(call):
+    overflow = answered(call, 400, OVERFLOWS[0])
+    assert isinstance(overflow, ContextOverflow)
+    assert overflow.ways_out[0].startswith("Lower autoCompactThreshold")
+    assert "Example" in str(overflow)
+
+
 @pytest.mark.parametrize("wording", OTHER_REFUSALS)
 def test_other_refusals_are_no_overflow(call, wording):
     body = f'{{"error": {{"message": "{wording}"}}}}'
