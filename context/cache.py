@@ -23,6 +23,16 @@ TURNS_BACK: Final = "earlier turns came back"
 ANSWER_SHORTENED: Final = "an answer was shortened"
 ANSWER_RESTORED: Final = "a shortened answer came back whole"
 HISTORY_CHANGED: Final = "the history was changed"
+TAIL_CHANGED: Final = "the context of this turn was shortened"
+WORK_CHANGED: Final = "older results of this turn were shortened"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The question of the previous request: its text, and whether it is being worked on still."""
+
+    text: str | None = None
+    is_same_turn: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +44,11 @@ class Continuation:
 
 
 def continuation(
-    draft: Draft, previous: Mapping[str, object] | None, newly_dropped: int
+    draft: Draft,
+    previous: Mapping[str, object] | None,
+    newly_dropped: int,
+    asked: Asked | None = None,
+    patch_reasons: Sequence[str] = (),
 ) -> Continuation:
     """Compare a request with the previous one on its path.
 
@@ -42,23 +56,28 @@ def continuation(
         draft: the request as it will be sent.
         previous: the previous request's neutral body; `None` for the first request.
         newly_dropped: how many turns leave with this request.
+        asked: the question of the previous request.
+        patch_reasons: why transforms since then break the cache.
     """
     digest = prefix_hash(draft)
     if previous is None:
         return Continuation(Prefix(digest))
-    before = _Before(previous)
-    messages = (*draft.history_messages, draft.tail.message)
+    before = _Before(previous, asked or Asked())
+    messages = draft.messages
     same = _common(before.messages, messages)
     same_tools = before.tools == [tool.to_dict() for tool in draft.preamble.tools]
     same_system = before.system == draft.preamble.system.compiled
     reasons = [] if same_tools else [TOOLS_CHANGED]
     if not same_system:
         reasons.append(INSTRUCTIONS_CHANGED)
-    if same < before.stable:
-        gone = before.messages[: before.stable]
-        reasons.append(_why(gone, draft.history_messages, same, newly_dropped))
-    reused = _reused(draft, same_tools, same_system, 0 if same < before.stable else same)
-    tokens = sum(draft.layers[layer] for layer in reused if layer is not Layer.L4)
+    is_broken = same < before.stable(messages)
+    if is_broken:
+        reasons.append(_where(before, draft, same, newly_dropped))
+    if reasons and patch_reasons:
+        reasons = list(dict.fromkeys(patch_reasons))
+    is_history_broken = is_broken and same < before.question
+    reused = _reused(draft, same_tools, same_system, 0 if is_history_broken else same)
+    tokens = sum(draft.layers[layer] for layer in reused if layer in (Layer.T, Layer.L1))
     if same_tools and same_system:
         tokens += sum(count_message(message, draft.tail.counter) for message in messages[:same])
     return Continuation(Prefix(digest, tokens, bool(reasons), tuple(reasons)), reused)
@@ -83,23 +102,77 @@ def message_body(message: Message) -> dict[str, object]:
 class _Before:
     """The previous request, as far as it is compared."""
 
-    def __init__(self, body: Mapping[str, object]) -> None:
+    def __init__(self, body: Mapping[str, object], asked: Asked) -> None:
         messages = body.get("messages")
         self.tools = body.get("tools")
         self.system = body.get("system")
         self.messages: list[object] = list(messages) if isinstance(messages, list | tuple) else []
-        asked = [at for at, message in enumerate(self.messages) if _role(message) == "user"]
-        # What stands before the last question was history; the question itself had a tail.
-        self.stable = asked[-1] if asked else len(self.messages)
+        self.question = self._find(asked.text)
+        self._is_same_turn = asked.is_same_turn
+
+    def stable(self, now: Sequence[Message]) -> int:
+        """How many of the messages should be there again.
+
+        What stands before the last question was history; the question itself had a tail, which only
+        the requests of the same turn have again, and all but the uncached message with it.
+        """
+        if not self._is_same_turn:
+            return self.question
+        last = len(self.messages) - 1
+        has_uncached = last > self.question and _role(self.messages[last]) == "user"
+        if has_uncached and not (last < len(now) and _is_same(self.messages[last], now[last])):
+            return last
+        return len(self.messages)
+
+    def _find(self, text: str | None) -> int:
+        """Where the question stands: behind the last answer, before the work on it."""
+        answered = [at for at, message in enumerate(self.messages) if _is_answer(message)]
+        start = answered[-1] if answered else 0
+        asked = [at for at in range(start, len(self.messages)) if self._is_user(at)]
+        told = [at for at in asked if text is not None and _last_text(self.messages[at]) == text]
+        return (told or asked or [len(self.messages)])[-1]
+
+    def _is_user(self, at: int) -> bool:
+        return _role(self.messages[at]) == "user"
+
+
+def _is_answer(message: object) -> bool:
+    content = message.get("content") if isinstance(message, Mapping) else None
+    parts = content if isinstance(content, list | tuple) else ()
+    calls = any(isinstance(part, Mapping) and part.get("type") == "tool_call" for part in parts)
+    return _role(message) == "assistant" and not calls
+
+
+def _last_text(message: object) -> object:
+    content = message.get("content") if isinstance(message, Mapping) else None
+    if isinstance(content, list | tuple) and content and isinstance(content[-1], Mapping):
+        return content[-1].get("text")
+    return content
 
 
 def _reused(draft: Draft, same_tools: bool, same_system: bool, same: int) -> frozenset[Layer]:
+    same_start, history = same_tools and same_system, len(draft.history_messages)
+    has_tail, has_work = same_start and same > history, same_start and same > history + 1
     candidates = (
         (Layer.T, same_tools),
-        (Layer.L1, same_tools and same_system),
-        (Layer.L4, same_tools and same_system and same > 0),
+        (Layer.L1, same_start),
+        (Layer.L4, same_start and same > 0),
+        (Layer.L2, has_tail),
+        (Layer.L3, has_tail),
+        (Layer.E, has_tail and draft.uncached is None),
+        (Layer.L5, has_tail),
+        (Layer.W, has_work),
     )
     return frozenset(layer for layer, holds in candidates if holds and draft.layers[layer])
+
+
+def _where(before: _Before, draft: Draft, same: int, newly_dropped: int) -> str:
+    """Name what changed, by where the two part."""
+    if same == before.question:
+        return TAIL_CHANGED
+    if same > before.question:
+        return WORK_CHANGED
+    return _why(before.messages[: before.question], draft.history_messages, same, newly_dropped)
 
 
 def _role(message: object) -> object:

@@ -66,11 +66,20 @@ def prior_context(source: str, kind: str, text: str) -> str:
     Up to 5,000 characters are kept word for word; a longer text keeps its structure and previews,
     and ends with a line that tells how to get all of it.
     """
-    body = text
-    if len(text) > VERBATIM_CHARS:
-        body = f"{compact_by_section(text).rstrip()}\n\n{_full_text_line(source, kind)}"
+    return wrap_prior(source, kind, html.escape(carried_text(source, kind, text), quote=False))
+
+
+def carried_text(source: str, kind: str, text: str) -> str:
+    """Return what is carried forward of a text, not escaped yet."""
+    if len(text) <= VERBATIM_CHARS:
+        return text
+    return f"{compact_by_section(text).rstrip()}\n\n{_full_text_line(source, kind)}"
+
+
+def wrap_prior(source: str, kind: str, content: str) -> str:
+    """Return content that is escaped already, wrapped with where it comes from."""
     attributes = f'source="{html.escape(source)}" type="{html.escape(kind)}"'
-    return f"<prior_context {attributes}>\n{html.escape(body, quote=False)}\n</prior_context>"
+    return f"<prior_context {attributes}>\n{content}\n</prior_context>"
 
 
 def _full_text_line(source: str, kind: str) -> str:

@@ -22,7 +22,7 @@ from context.entries import (
     TransformEntry,
 )
 from context.envelope import ContextEnvelope, Messages
-from context.errors import ContextError
+from context.errors import BadInputs, ContextError
 from context.grouping import Group, group_messages
 from context.memory import Memory
 from context.messages import Message
@@ -53,6 +53,23 @@ class OpenTurn:
     def messages(self) -> tuple[Message, ...]:
         """The turn as it is sent while it goes on."""
         return seal_calls(self._so_far)
+
+    @property
+    def parts(self) -> tuple[tuple[Message, ...], Message, tuple[Message, ...]]:
+        """What stands before the question, the question, and the work on it.
+
+        A question that a patch took away is sent as it was asked.
+        """
+        messages, asked = self.messages, self.turn.user
+        if asked is None:
+            raise BadInputs("Nothing was asked in this turn.")
+        for at, message in enumerate(messages):
+            if message.id == asked.id:
+                return messages[:at], message, messages[at + 1 :]
+        for at in range(len(messages) - 1, -1, -1):
+            if (messages[at].role, messages[at].content) == ("user", asked.message.content):
+                return messages[:at], messages[at], messages[at + 1 :]
+        return (), asked.message, messages
 
     @property
     def as_history(self) -> tuple[Message, ...]:
@@ -267,10 +284,12 @@ class _Reader:
             self._open = self._open.after_patch(rest)
 
     def _measured(self, group: Group) -> MeasuredTurn:
+        """A group as a turn; a result that a patch took away is missed no less than any other."""
+        messages = seal_calls(group.messages)
         if group.turn is None:
-            ids = tuple(message.id for message in group.messages if message.id is not None)
-            return MeasuredTurn.measure(Turn("", ids, None), group.messages, self._counter)
+            ids = tuple(message.id for message in messages if message.id is not None)
+            return MeasuredTurn.measure(Turn("", ids, None), messages, self._counter)
         before = self._earlier[group.turn]
-        if before.messages == tuple(group.messages):
+        if before.messages == messages:
             return before
-        return MeasuredTurn.measure(before.turn, group.messages, self._counter)
+        return MeasuredTurn.measure(before.turn, messages, self._counter)

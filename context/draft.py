@@ -6,7 +6,7 @@ from functools import cached_property, lru_cache
 
 from context.envelope import System
 from context.layers import Layer, Segment, render_segments
-from context.messages import Message, TextPart, ToolDefinition
+from context.messages import Message, Part, TextPart, ToolDefinition
 from context.replay import Turn
 from context.tokens import TokenCounter, count_message, count_part, count_tools
 
@@ -42,37 +42,41 @@ def preamble(system: System, tools: tuple[ToolDefinition, ...], counter: TokenCo
 
 @dataclass(frozen=True)
 class Tail:
-    """The last message of a request: the segments of this turn, then what the user typed.
+    """The last question of a request: the segments and notes of this turn, then what was typed.
 
     Attributes:
         segments: L2 and L3, in the order in which they were attached or ranked.
         question: the bare user message.
+        notes: E, as it was when the turn began.
     """
 
     segments: tuple[Segment, ...]
     question: Message
     counter: TokenCounter
+    notes: str = ""
 
     @cached_property
     def blocks(self) -> tuple[tuple[Layer, str], ...]:
         """The rendered text before the question, by layer, in the order of the wire."""
-        layers = (Layer.L2, Layer.L3)
-        return tuple((layer, render_segments(self.on(layer))) for layer in layers if self.on(layer))
+        texts = [(layer, render_segments(self.on(layer))) for layer in (Layer.L2, Layer.L3)]
+        return tuple((layer, text) for layer, text in (*texts, (Layer.E, self.notes)) if text)
 
     @cached_property
     def message(self) -> Message:
         """The message as it is sent: bare text, or one text part a layer and the question last."""
         if not self.blocks:
             return self.question
-        texts = (*(text for _, text in self.blocks), self.question.text)
-        return replace(self.question, content=tuple(TextPart(text) for text in texts))
+        content = self.question.content
+        typed: tuple[Part, ...] = (TextPart(content),) if isinstance(content, str) else content
+        parts = (*(TextPart(text) for _, text in self.blocks), *typed)
+        return replace(self.question, content=parts)
 
     @cached_property
     def tokens(self) -> Mapping[Layer, int]:
         """The size of each layer of the message; what is around the message counts to L5."""
         sizes = {layer: count_part(text, self.counter) for layer, text in self.blocks}
         sizes[Layer.L5] = count_message(self.question, self.counter)
-        if self.blocks:
+        if self.blocks and isinstance(self.question.content, str):
             sizes[Layer.L5] += self.counter.part_overhead
         return sizes
 
@@ -114,22 +118,34 @@ class Draft:
 
     Attributes:
         history: the earlier turns that are in it, oldest first.
+        work: W, what was called and found in this turn so far.
+        uncached: the one message behind everything that belongs to this request alone.
     """
 
     preamble: Preamble
     history: tuple[MeasuredTurn, ...]
     tail: Tail
+    work: tuple[Message, ...] = ()
+    uncached: Message | None = None
 
     @cached_property
     def layers(self) -> Mapping[Layer, int]:
         """The size of every layer; together they are `used`."""
-        return {
+        sizes = {
             **dict.fromkeys(Layer, 0),
             Layer.T: self.preamble.tool_tokens,
             Layer.L1: self.preamble.system_tokens,
             Layer.L4: sum(turn.tokens for turn in self.history),
             **self.tail.tokens,
+            Layer.W: sum(count_message(message, self.tail.counter) for message in self.work),
         }
+        sizes[Layer.E] += self.uncached_tokens
+        return sizes
+
+    @property
+    def uncached_tokens(self) -> int:
+        """The size of the uncached message, which counts to E."""
+        return 0 if self.uncached is None else count_message(self.uncached, self.tail.counter)
 
     @property
     def used(self) -> int:
@@ -140,3 +156,9 @@ class Draft:
     def history_messages(self) -> tuple[Message, ...]:
         """The messages of L4."""
         return tuple(message for turn in self.history for message in turn.messages)
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """All messages, as they are sent."""
+        last = () if self.uncached is None else (self.uncached,)
+        return (*self.history_messages, self.tail.message, *self.work, *last)

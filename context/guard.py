@@ -11,15 +11,17 @@ from typing import Final
 
 from context.cache import message_body
 from context.carry_forward import truncate_with_ellipsis
-from context.draft import Draft, MeasuredTurn
+from context.draft import Draft, MeasuredTurn, preamble
 from context.envelope import ContextEnvelope
 from context.errors import UnguardedRequest
 from context.frozen import thaw_mapping
 from context.history import CUT_TO, FittedTurns, fit_for_now, fit_turns, fit_without_guarantee
 from context.layers import Layer, Segment
+from context.marks import Mark
 from context.messages import Message, Part, TextPart
 from context.report import ContextReport, LeftOut
 from context.tokens import TokenCounter, count_message, count_segment
+from context.work import clean_older, clean_results, shorten_results, without_oldest_batch
 
 SHORT_ANSWER_CHARS: Final = 2_000
 
@@ -27,6 +29,8 @@ ROOM: Final = "room"
 TAIL: Final = "tail"
 SHORTENED: Final = "shortened"
 BUDGET: Final = "budget"
+WORK: Final = "work"
+END_LOOP: Final = "end_loop"
 GUARANTEE_BROKEN: Final = "history_guarantee_broken"
 
 _SEAL: Final = object()
@@ -38,13 +42,18 @@ class PreparedRequest:
 
     Attributes:
         messages: as they are sent, the last one with this turn's context in it.
-        segments: this turn's context as sent, which may be less than was found.
+        segments: this turn's context as sent, which may be less than was found; for the log.
+        marks: where the provider's prompt cache may end, for those that want to be told.
+        ends_loop: whether the work has outgrown the budget, so that no tools are offered any more
+            and the answer to this request has to be the last.
     """
 
     envelope: ContextEnvelope
     report: ContextReport
     messages: tuple[Message, ...]
     segments: tuple[Segment, ...]
+    marks: tuple[Mark, ...] = ()
+    ends_loop: bool = False
     seal: InitVar[object] = None
 
     def __post_init__(self, seal: object) -> None:
@@ -58,7 +67,7 @@ class PreparedRequest:
             "tools": [tool.to_dict() for tool in self.envelope.tools],
             "messages": [message_body(message) for message in self.messages],
             "options": thaw_mapping(self.envelope.options),
-            "marks": [],
+            "marks": [mark.to_dict() for mark in self.marks],
         }
 
 
@@ -71,6 +80,7 @@ class GuardReport:
         steps: what was done, in order.
         left_out: what it cost.
         cut: how many of the given turns are left out from now on; 0 while the boundary rests.
+        ends_loop: whether the tools had to go, so that the loop ends with this request.
     """
 
     draft: Draft
@@ -78,6 +88,7 @@ class GuardReport:
     steps: tuple[str, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     cut: int = 0
+    ends_loop: bool = False
 
 
 def enforce(draft: Draft, budget: int, standing_tail: int) -> GuardReport:
@@ -91,18 +102,24 @@ def enforce(draft: Draft, budget: int, standing_tail: int) -> GuardReport:
 
     Source: "Token Budget Enforcement", phases 1 and 2.
     """
-    bare = replace(draft, history=(), tail=replace(draft.tail, segments=()))
+    bare = replace(draft, history=(), tail=replace(draft.tail, segments=()), work=())
     if bare.used > budget:
         return GuardReport(bare, fits=False)
     passing = _Passing(draft, budget, standing_tail)
-    for step in (_cut_history, _make_room, _shorten_answers, _shrink_tail, _break_guarantee):
+    for step in _STEPS:
         if passing.draft.used <= budget:
             break
         passing = step(passing)
-    return GuardReport(passing.draft, True, passing.steps, passing.left_out, passing.cut)
+    ends_loop = END_LOOP in passing.steps
+    return GuardReport(passing.draft, True, passing.steps, passing.left_out, passing.cut, ends_loop)
 
 
-def seal(guarded: GuardReport, envelope: ContextEnvelope, report: ContextReport) -> PreparedRequest:
+def seal(
+    guarded: GuardReport,
+    envelope: ContextEnvelope,
+    report: ContextReport,
+    marks: tuple[Mark, ...] = (),
+) -> PreparedRequest:
     """Turn a draft that passed into a request that can be sent.
 
     Raises:
@@ -110,9 +127,9 @@ def seal(guarded: GuardReport, envelope: ContextEnvelope, report: ContextReport)
     """
     if not guarded.fits or report.used > report.budget:
         raise UnguardedRequest("This request is over its budget and cannot be sent.")
-    tail = guarded.draft.tail
-    messages = (*guarded.draft.history_messages, tail.message)
-    return PreparedRequest(envelope, report, messages, tail.segments, _SEAL)
+    draft = guarded.draft
+    segments, ends_loop = draft.tail.segments, guarded.ends_loop
+    return PreparedRequest(envelope, report, draft.messages, segments, marks, ends_loop, seal=_SEAL)
 
 
 @dataclass(frozen=True)
@@ -127,9 +144,15 @@ class _Passing:
     cut: int = 0
 
     def room_beside(self, tail_tokens: int) -> int:
-        """What L4 may hold."""
+        """What L4 and W may hold."""
         layers = self.draft.layers
         return self.budget - layers[Layer.T] - layers[Layer.L1] - tail_tokens
+
+    @property
+    def room_now(self) -> int:
+        """What L4 may hold in this request."""
+        tail = self.draft.tail.total + self.draft.uncached_tokens
+        return self.room_beside(tail) - self.draft.layers[Layer.W]
 
     def after(self, step: str, draft: Draft, left_out: Sequence[LeftOut]) -> "_Passing":
         """The state after a step; a step that left nothing out was none."""
@@ -156,17 +179,16 @@ def segment_left_out(segment: Segment, reason: str, counter: TokenCounter) -> Le
 
 def _cut_history(passing: _Passing) -> _Passing:
     """Cut deep where the history itself is over its room, so that the cut can rest."""
-    room = passing.room_beside(passing.standing_tail)
-    if passing.draft.layers[Layer.L4] <= room:
+    room, work = passing.room_beside(passing.standing_tail), passing.draft.layers[Layer.W]
+    if passing.draft.layers[Layer.L4] + work <= room:
         return passing
-    fitted = fit_turns(passing.draft.history, int(room * CUT_TO))
+    fitted = fit_turns(passing.draft.history, int(room * CUT_TO) - work)
     return replace(passing.with_turns(fitted, "drop", ROOM), cut=len(fitted.dropped))
 
 
 def _make_room(passing: _Passing) -> _Passing:
     """Leave out what a large tail has no room for, this time only."""
-    room = passing.room_beside(passing.draft.tail.total)
-    return passing.with_turns(fit_for_now(passing.draft.history, room), "tail", TAIL)
+    return passing.with_turns(fit_for_now(passing.draft.history, passing.room_now), "tail", TAIL)
 
 
 def _shorten_answers(passing: _Passing) -> _Passing:
@@ -211,13 +233,74 @@ def _shrink_tail(passing: _Passing) -> _Passing:
 
 
 def _leaving_order(segments: Sequence[Segment]) -> list[Segment]:
-    """Passages from the lowest rank, then what was attached from the oldest, pinned last."""
-    passages = [segment for segment in segments if segment.kind == "passage"]
-    attached = [segment for segment in segments if segment.kind != "passage"]
-    return [*reversed(passages), *sorted(attached, key=lambda segment: segment.pinned)]
+    """What leaves first, from retrieved passages to what was attached last."""
+    attached = [part for part in segments if part.layer is Layer.L3 and part.kind != "passage"]
+    newest = attached[-1] if attached else None
+    ranked = [(_worth(part, part is newest), part) for part in segments]
+    passages = [part for worth, part in ranked if worth == 0]
+    others = [(worth, part) for worth, part in ranked if worth]
+    return [*reversed(passages), *(part for _, part in sorted(others, key=lambda pair: pair[0]))]
+
+
+def _worth(segment: Segment, is_newest: bool) -> int:
+    is_whole = segment.pinned or segment.kind == "selection"
+    if segment.layer is Layer.L3 and segment.kind == "passage" and not is_whole:
+        return 0
+    if is_newest:
+        return 6
+    if segment.pinned:
+        return 5
+    if segment.kind == "selection":
+        return 4
+    if segment.kind in ("folder", "tag"):
+        return 1
+    return 2 if segment.layer is Layer.L2 else 3
 
 
 def _break_guarantee(passing: _Passing) -> _Passing:
-    room = passing.room_beside(passing.draft.tail.total)
-    fitted = fit_without_guarantee(passing.draft.history, room)
+    fitted = fit_without_guarantee(passing.draft.history, passing.room_now)
     return passing.with_turns(fitted, GUARANTEE_BROKEN, GUARANTEE_BROKEN)
+
+
+def _shorten_work(passing: _Passing) -> _Passing:
+    return _with_work(passing, "work", clean_older(passing.draft.work))
+
+
+def _end_loop(passing: _Passing) -> _Passing:
+    """Offer no tools any more, and keep of the work what there is room for."""
+    before = passing.draft
+    if not before.work:
+        return passing
+    tools = before.layers[Layer.T]
+    bare = preamble(before.preamble.system, (), before.tail.counter)
+    names = tuple(tool.name for tool in before.preamble.tools)
+    gone = [LeftOut(Layer.T, names, 0, tools, WORK)] if names else []
+    steps = (*passing.steps, END_LOOP)
+    passing = replace(passing, steps=steps, left_out=(*passing.left_out, *gone))
+    passing = replace(passing, draft=replace(before, preamble=bare))
+    for shorten in (shorten_results, clean_results):
+        if passing.draft.used > passing.budget:
+            passing = _with_work(passing, "", shorten(passing.draft.work))
+    while passing.draft.used > passing.budget:
+        passing = _with_work(passing, "", without_oldest_batch(passing.draft.work))
+    return passing
+
+
+def _with_work(passing: _Passing, step: str, work: tuple[Message, ...]) -> _Passing:
+    counter, before = passing.draft.tail.counter, passing.draft.work
+    now = {message.id: count_message(message, counter) for message in work}
+    saved = [(m, count_message(m, counter) - now.get(m.id, 0)) for m in before]
+    left_out = [LeftOut(Layer.W, (str(m.id),), 0, size, WORK) for m, size in saved if size > 0]
+    after = passing.after(step, replace(passing.draft, work=work), left_out)
+    return after if step else replace(after, steps=passing.steps)
+
+
+_STEPS: Final = (
+    _shorten_work,
+    _cut_history,
+    _make_room,
+    _shorten_answers,
+    _shrink_tail,
+    _break_guarantee,
+    _end_loop,
+)

@@ -11,10 +11,12 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Final, Literal, Self, cast, get_args
 
+from context.carry_forward import wrap_prior
 from context.errors import MalformedEntry
 
 SegmentKind = Literal["note", "selection", "folder", "tag", "url", "file", "image", "passage"]
 SEGMENT_KINDS: Final[tuple[str, ...]] = get_args(SegmentKind)
+_PRIOR_TYPES: Final = {"folder": "note", "tag": "note", "passage": "note"}
 
 
 class Layer(StrEnum):
@@ -140,6 +142,8 @@ class Segment:
 
     def render(self) -> str:
         """Return the segment as the model reads it: its text, wrapped with its source."""
+        if self.layer is Layer.L2:
+            return wrap_prior(self.source, _PRIOR_TYPES.get(self.kind, self.kind), self.content)
         lines = f"{self.lines[0]}-{self.lines[1]}" if self.lines else None
         number = None if self.number is None else str(self.number)
         attributes = {"n": number, "title": self.title, "path": self.source, "lines": lines}

@@ -1,118 +1,67 @@
 """The story of one request, from the entries of a chat to what may be sent.
 
-Base → view of the earlier turns → tail → measure → guard → comparison with the previous request →
-report → `PreparedRequest`. No step calls a model, and a preview writes nothing.
+Path replayed and shaped by hooks → earlier turns, less what a resting cut leaves out → the turn's
+own context, what earlier turns left behind, what is kept in mind → measure → guard → comparison
+with the previous request → report → marks → `PreparedRequest`. No step calls a model, and a preview
+writes nothing and runs no hook.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Final, Literal
 
+from context.accounting import Base, account
 from context.budget import budget_tokens, output_reserve, window
-from context.cache import Continuation, continuation
-from context.conversation import read_path
+from context.cache import Asked
+from context.conversation import Conversation
 from context.draft import Draft, MeasuredTurn, Tail, preamble
 from context.entries import DropEntry, Entry
-from context.envelope import ContextEnvelope, Messages, RequestMeta, System, SystemPart
+from context.envelope import ContextEnvelope, Messages
 from context.errors import BadInputs, ContextOverflow
-from context.frozen import FrozenMapping
-from context.guard import (
-    BUDGET,
-    ROOM,
-    GuardReport,
-    PreparedRequest,
-    enforce,
-    seal,
-    segment_left_out,
-    turns_left_out,
-)
+from context.guard import ROOM, GuardReport, PreparedRequest, enforce, seal
 from context.history import resting_cut
-from context.layers import Layer, Segment
-from context.messages import ToolDefinition
-from context.report import ContextReport, LayerUse, LeftOut, Room, SegmentUse, When
-from context.tokens import TokenCounter, count_segment, factor_for
+from context.inputs import Ports, PrepareInputs
+from context.layers import Layer
+from context.marks import Mark, place_marks
+from context.memory import MEMORY_CHANGED
+from context.messages import Message
+from context.prior import PRIOR_SHARE, Prior, prior_segments
+from context.replay import Turn
+from context.report import ContextReport, Room
+from context.shaping import Shaped, shape, uncached_message
+from context.tokens import TokenCounter, factor_for
 from context.turn_context import fit_passages, standing_tail
 
+__all__ = ["Mode", "Ports", "PrepareInputs", "prepare"]
+
 Mode = Literal["send", "preview"]
-SHARE: Final = "share"
-
-
-@dataclass(frozen=True)
-class PrepareInputs:
-    """What a request is made from.
-
-    Attributes:
-        model_limit: the model's own input limit; `None` where it is not known.
-        path: the active path, this turn's segments and user message at its end, also where they
-            are not stored yet.
-        turn: the id of this turn.
-        factor: what the session's budget is divided by so far, where usage was reported.
-        previous: the neutral body of the previous request on this path.
-    """
-
-    session: str | None
-    model: str
-    model_limit: int | None
-    threshold: int
-    max_output_tokens: int
-    temperature: float
-    system: tuple[SystemPart, ...]
-    path: tuple[Entry, ...]
-    turn: str
-    request: int = 1
-    tools: tuple[ToolDefinition, ...] = ()
-    previous: Mapping[str, object] | None = None
-    factor: float | None = None
-    warnings: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Ports:
-    """What the pipeline needs from outside."""
-
-    counter: TokenCounter
-    append: Callable[[Sequence[Entry]], None]
-    new_id: Callable[[], str]
-    now: Callable[[], str]
+NOTHING_KEPT: Final = "(nothing)"
 
 
 def prepare(inputs: PrepareInputs, ports: Ports, mode: Mode = "send") -> PreparedRequest:
     """Put a request together that fits its budget, and say what is in it and what is not.
 
-    A cut of the history that stays is appended as a `drop` entry, unless this is a preview.
+    What stays from now on, transforms of hooks and a cut of the history, is appended in one write,
+    unless this is a preview.
 
     Raises:
         ContextOverflow: when instructions, tools and the question alone exceed the budget; then
             nothing is appended.
-        BadInputs: when the path does not end with the unanswered user message of this turn.
+        ContextHookError: when a hook fails; then nothing is appended either.
+        BadInputs: when the path does not end with this turn's user message, or with work on it.
     """
+    is_sent = mode == "send"
     room = _room(inputs, ports.counter)
-    base = _base(inputs, ports.counter, room.budget)
+    shaped = shape(inputs, ports, room, is_sent)
+    base = _base(inputs, ports, room, shaped)
     guarded = enforce(base.draft, room.budget, base.standing_tail)
-    report = _report(inputs, room, base, guarded, "last" if mode == "send" else "next")
+    report = account(inputs, room, shaped, base, guarded, "last" if is_sent else "next")
     if not guarded.fits:
         raise _overflow(report)
-    prepared = seal(guarded, _envelope(inputs, room, guarded.draft), report)
-    if guarded.cut and mode == "send":
-        ports.append([_drop(inputs, ports, room, base, guarded)])
+    envelope = _as_sent(shaped.envelope, guarded.draft)
+    prepared = seal(guarded, envelope, report, _marks(inputs, guarded.draft))
+    if is_sent:
+        _append(inputs, ports, room, shaped, base, guarded)
     return prepared
-
-
-@dataclass(frozen=True)
-class _Base:
-    """What the request would be without the guard.
-
-    Attributes:
-        resting: the turns that earlier drops leave out.
-        found: this turn's segments before any left.
-        unfit: those that exceed the share of their kind.
-    """
-
-    draft: Draft
-    standing_tail: int
-    resting: tuple[MeasuredTurn, ...]
-    found: tuple[Segment, ...]
-    unfit: tuple[Segment, ...]
 
 
 def _room(inputs: PrepareInputs, counter: TokenCounter) -> Room:
@@ -130,42 +79,102 @@ def _room(inputs: PrepareInputs, counter: TokenCounter) -> Room:
     )
 
 
-def _base(inputs: PrepareInputs, counter: TokenCounter, budget: int) -> _Base:
-    read = read_path(inputs.path, counter)
-    current = read.current
-    if current is None or current.user is None or current.answers or current.turn_id != inputs.turn:
+def _base(inputs: PrepareInputs, ports: Ports, room: Room, shaped: Shaped) -> Base:
+    reading, envelope, counter = shaped.reading, shaped.envelope, ports.counter
+    current = reading.open
+    if current is None or not _is_open(current.turn, inputs.turn):
         raise BadInputs(f"The path does not end with the open question of turn {inputs.turn}.")
-    fitted = fit_passages(Tail(current.segments, current.user.message, counter), budget)
-    before = preamble(System(inputs.system), inputs.tools, counter)
-    cut = resting_cut(inputs.path, read.earlier, budget)
-    return _Base(
-        draft=Draft(before, read.earlier[cut:], fitted.tail),
-        standing_tail=standing_tail(fitted.tail, read.earlier, budget),
-        resting=read.earlier[:cut],
-        found=current.segments,
-        unfit=fitted.dropped,
+    lead, question, work = current.parts
+    found = current.turn.segments
+    prior = _prior(inputs, ports, room, reading)
+    tail = Tail((*prior.segments, *found), question, counter, current.memory.render())
+    fitted = fit_passages(tail, room.budget)
+    cut = resting_cut(reading.drops, reading.earlier, room.budget)
+    history = (*reading.earlier[cut:], *_lead(lead, counter))
+    before = preamble(envelope.system, envelope.tools, counter)
+    return Base(
+        draft=Draft(before, history, fitted.tail, work, _uncached(reading, envelope)),
+        standing_tail=standing_tail(fitted.tail, reading.earlier, room.budget),
+        resting=reading.earlier[:cut],
+        prior=prior,
+        found=(*prior.segments, *prior.dropped, *found),
+        unfit=(*prior.dropped, *fitted.dropped),
+        asked=_asked(inputs, reading),
     )
 
 
-def _envelope(inputs: PrepareInputs, room: Room, draft: Draft) -> ContextEnvelope:
-    options = {"temperature": inputs.temperature, "maxTokens": room.reserve}
-    return ContextEnvelope(
-        system=draft.preamble.system,
-        tools=draft.preamble.tools,
-        messages=Messages(cached=(*draft.history_messages, draft.tail.question)),
-        options=FrozenMapping(options),
-        meta=RequestMeta(inputs.model, room.budget, inputs.turn, inputs.request),
-    )
+def _is_open(turn: Turn, turn_id: str) -> bool:
+    return turn.user is not None and turn.turn_id == turn_id and not turn.is_ended
 
 
-def _drop(
-    inputs: PrepareInputs, ports: Ports, room: Room, base: _Base, guarded: GuardReport
-) -> DropEntry:
+def _prior(inputs: PrepareInputs, ports: Ports, room: Room, reading: Conversation) -> Prior:
+    """L2 is made with the first request of a turn, and then stays what it was."""
+    segments = reading.open.turn.segments if reading.open else ()
+    is_made = inputs.request > 1 or any(segment.layer is Layer.L2 for segment in segments)
+    if ports.resolve is None or is_made:
+        return Prior()
+    share = int(room.budget * PRIOR_SHARE)
+    return prior_segments(reading.carried, segments, ports.resolve, ports.counter, share)
+
+
+def _lead(lead: tuple[Message, ...], counter: TokenCounter) -> tuple[MeasuredTurn, ...]:
+    ids = tuple(message.id for message in lead if message.id is not None)
+    return (MeasuredTurn.measure(Turn("", ids, None), lead, counter),) if lead else ()
+
+
+def _uncached(reading: Conversation, envelope: ContextEnvelope) -> Message | None:
+    """What changed of E since the turn began, and what belongs to this request alone."""
+    changed = ""
+    if reading.open is not None and reading.open.memory != reading.memory:
+        changed = f"{MEMORY_CHANGED}\n{reading.memory.render() or NOTHING_KEPT}"
+    return uncached_message([changed], envelope.messages.uncached)
+
+
+def _asked(inputs: PrepareInputs, reading: Conversation) -> Asked:
+    if inputs.request > 1 and reading.open is not None:
+        return Asked(reading.open.parts[1].text, is_same_turn=True)
+    earlier = (turn.turn.user for turn in reversed(reading.earlier))
+    last = next((user for user in earlier if user is not None), None)
+    return Asked(None if last is None else last.message.text)
+
+
+def _as_sent(envelope: ContextEnvelope, draft: Draft) -> ContextEnvelope:
+    cached = (*draft.history_messages, draft.tail.question, *draft.work)
+    uncached = () if draft.uncached is None else (draft.uncached,)
+    return replace(envelope, tools=draft.preamble.tools, messages=Messages(cached, uncached))
+
+
+def _marks(inputs: PrepareInputs, draft: Draft) -> tuple[Mark, ...]:
+    if inputs.takes_marks is False:
+        return ()
+    summary = None
+    if draft.history and draft.history[0].turn.user is None:
+        summary = draft.history[0].messages[0].id
+    return place_marks(draft, inputs.model, summary)
+
+
+def _append(
+    inputs: PrepareInputs,
+    ports: Ports,
+    room: Room,
+    shaped: Shaped,
+    base: Base,
+    guarded: GuardReport,
+) -> None:
+    new = list(shaped.new)
+    if guarded.cut:
+        parent = (*inputs.path, *new)[-1].id
+        new.append(_drop(ports, room, base, guarded, parent))
+    if new:
+        ports.append(new)
+
+
+def _drop(ports: Ports, room: Room, base: Base, guarded: GuardReport, parent: str) -> Entry:
     before = base.draft.history
     kept = before[guarded.cut :]
     return DropEntry(
         id=ports.new_id(),
-        parent_id=inputs.path[-1].id,
+        parent_id=parent,
         timestamp=ports.now(),
         up_to_entry_id=kept[0].turn.entry_ids[0],
         tokens_before=sum(turn.tokens for turn in before),
@@ -184,67 +193,3 @@ def _overflow(report: ContextReport) -> ContextOverflow:
         "autoCompactThreshold, shorten the message or split it.",
         report,
     )
-
-
-def _report(
-    inputs: PrepareInputs, room: Room, base: _Base, guarded: GuardReport, when: When
-) -> ContextReport:
-    draft = guarded.draft
-    newly_dropped = sum(left_out.turns for left_out in guarded.left_out)
-    continued = continuation(draft, inputs.previous, newly_dropped)
-    return ContextReport(
-        session=inputs.session,
-        when=when,
-        request=inputs.request,
-        model=inputs.model,
-        room=room,
-        layers=_layers(draft, continued),
-        prefix=continued.prefix,
-        guard=guarded.steps,
-        segments=_segments(base, guarded),
-        dropped=_left_out(base, guarded),
-        tools=tuple(tool.name for tool in inputs.tools),
-        warnings=inputs.warnings,
-    )
-
-
-def _layers(draft: Draft, continued: Continuation) -> dict[Layer, LayerUse]:
-    items = {
-        Layer.T: len(draft.preamble.tools),
-        Layer.L1: len(draft.preamble.system.parts),
-        Layer.L4: len(draft.history),
-        Layer.L2: len(draft.tail.on(Layer.L2)),
-        Layer.L3: len(draft.tail.on(Layer.L3)),
-        Layer.L5: 1,
-    }
-    return {
-        layer: LayerUse(tokens, layer in continued.reused, items.get(layer, 0))
-        for layer, tokens in draft.layers.items()
-    }
-
-
-def _left_out(base: _Base, guarded: GuardReport) -> tuple[LeftOut, ...]:
-    """Everything that is missing from the request; nothing, where there is no request."""
-    if not guarded.fits:
-        return ()
-    standing = (*base.resting, *base.draft.history[: guarded.cut])
-    turns_out = [turns_left_out(standing, ROOM)] if standing else []
-    counter = base.draft.tail.counter
-    unfit = [segment_left_out(segment, SHARE, counter) for segment in base.unfit]
-    guarded_out = [left_out for left_out in guarded.left_out if left_out.reason != ROOM]
-    return (*turns_out, *unfit, *guarded_out)
-
-
-def _segments(base: _Base, guarded: GuardReport) -> tuple[SegmentUse, ...]:
-    counter = base.draft.tail.counter
-    sent = {segment.id for segment in guarded.draft.tail.segments}
-    unfit = {segment.id for segment in base.unfit}
-    uses = []
-    for segment in base.found:
-        tokens = count_segment(segment, counter)
-        if segment.id in sent:
-            uses.append(SegmentUse(segment, tokens, tokens, "full"))
-        else:
-            reason = SHARE if segment.id in unfit else BUDGET
-            uses.append(SegmentUse(segment, 0, tokens, "dropped", reason))
-    return tuple(uses)

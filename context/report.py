@@ -1,11 +1,12 @@
 """What a request held, what was left out of it and why, as JSON and as Markdown."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from context.layers import WIRE_ORDER, Layer, Segment
 from context.markdown import report_markdown
+from context.memory import Memory
 
 When = Literal["last", "next"]
 SegmentState = Literal["full", "compacted", "shrunk", "dropped", "pinned"]
@@ -63,7 +64,8 @@ class LeftOut:
     Attributes:
         entries: ids of log entries, or of segments on the layers that hold those.
         turns: how many whole turns it was; 0 where it was something else.
-        reason: `room`, `tail`, `share`, `budget`, `shortened` or `history_guarantee_broken`.
+        reason: `room`, `tail`, `share`, `budget`, `work`, `shortened` or
+            `history_guarantee_broken`.
     """
 
     layer: Layer
@@ -123,7 +125,13 @@ class Room:
 
 @dataclass(frozen=True, slots=True)
 class ContextReport:
-    """What one request held."""
+    """What one request held.
+
+    Attributes:
+        ephemerals: how many messages were added to this request alone.
+        transforms: the persisted ones that were replayed, as JSON.
+        has_uncached: whether the last message belongs to this request alone.
+    """
 
     session: str | None
     when: When
@@ -138,6 +146,10 @@ class ContextReport:
     tools: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     cached_tokens: int = 0
+    memory: Memory = field(default_factory=Memory)
+    ephemerals: int = 0
+    transforms: tuple[Mapping[str, object], ...] = ()
+    has_uncached: bool = False
 
     @property
     def budget(self) -> int:
@@ -178,7 +190,10 @@ class ContextReport:
             "prefix": self.prefix.to_dict(),
             "warnings": list(self.warnings),
             "tools": list(self.tools),
-            "ephemerals": 0,
+            "ephemerals": self.ephemerals,
+            "transforms": [dict(transform) for transform in self.transforms],
+            "uncached": int(self.has_uncached),
+            "memory": self.memory.to_dict(),
             **_later_parts(),
         }
 
@@ -188,11 +203,4 @@ class ContextReport:
 
 
 def _later_parts() -> dict[str, object]:
-    progress = {"currentObjective": "", "completedSteps": [], "pendingSteps": []}
-    return {
-        "trimmed": None,
-        "compactions": [],
-        "deferred_tools": [],
-        "offloaded": [],
-        "memory": {"scratchpad": "", "progress": progress, "facts": []},
-    }
+    return {"trimmed": None, "compactions": [], "deferred_tools": [], "offloaded": []}

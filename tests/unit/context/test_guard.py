@@ -147,14 +147,14 @@ def test_passages_leave_from_the_lowest_rank():
     assert reasons(guarded) == ["budget", "budget"]
 
 
-def test_what_was_attached_outlives_passages_and_pins_outlive_the_rest():
+def test_what_was_attached_outlives_passages_and_the_newest_outlives_all():
     note = replace(passage(1, chars(100)), id="note", kind="note")
     pin = replace(passage(2, chars(100)), id="pin", kind="note", pinned=True)
     carried = replace(passage(3, chars(100)), id="carried", kind="note", layer=Layer.L2)
     found = draft("a", segments=[pin, carried, note, passage(4, chars(100))])
     guarded = enforce(found, 230, standing_tail=100)
-    assert [left_out.entries[0] for left_out in guarded.left_out] == ["p4", "carried", "note"]
-    assert [segment.id for segment in guarded.draft.tail.segments] == ["pin"]
+    assert [left_out.entries[0] for left_out in guarded.left_out] == ["p4", "carried", "pin"]
+    assert [segment.id for segment in guarded.draft.tail.segments] == ["note"]
 
 
 def test_the_last_turn_goes_last_and_is_named():

@@ -1,0 +1,128 @@
+"""The report of one request: what every layer holds, what was left out, what it reuses."""
+
+from dataclasses import dataclass
+
+from context.cache import Asked, Continuation, continuation
+from context.draft import Draft, MeasuredTurn
+from context.entries import TransformEntry
+from context.guard import BUDGET, ROOM, GuardReport, segment_left_out, turns_left_out
+from context.inputs import PrepareInputs
+from context.layers import Layer, Segment
+from context.prior import Prior
+from context.report import ContextReport, LayerUse, LeftOut, Room, SegmentState, SegmentUse, When
+from context.shaping import Shaped
+from context.tokens import count_segment
+
+SHARE = "share"
+
+
+@dataclass(frozen=True)
+class Base:
+    """What the request would be without the guard.
+
+    Attributes:
+        resting: the turns that earlier drops leave out.
+        prior: L2, where this request made it.
+        found: this turn's segments before any left, those of L2 included.
+        unfit: those that exceed the share of their kind.
+        asked: the question of the previous request.
+    """
+
+    draft: Draft
+    standing_tail: int
+    resting: tuple[MeasuredTurn, ...]
+    prior: Prior
+    found: tuple[Segment, ...]
+    unfit: tuple[Segment, ...]
+    asked: Asked
+
+
+def account(
+    inputs: PrepareInputs, room: Room, shaped: Shaped, base: Base, guarded: GuardReport, when: When
+) -> ContextReport:
+    """Return the report of a request that went through the guard."""
+    draft = guarded.draft
+    newly_dropped = sum(left_out.turns for left_out in guarded.left_out)
+    continued = continuation(draft, inputs.previous, newly_dropped, base.asked, shaped.reasons)
+    return ContextReport(
+        session=inputs.session,
+        when=when,
+        request=inputs.request,
+        model=inputs.model,
+        room=room,
+        layers=_layers(draft, continued),
+        prefix=continued.prefix,
+        guard=guarded.steps,
+        segments=_segments(base, guarded),
+        dropped=_left_out(base, guarded),
+        tools=tuple(tool.name for tool in draft.preamble.tools),
+        warnings=(*inputs.warnings, *shaped.warnings),
+        memory=shaped.reading.memory,
+        ephemerals=len(shaped.envelope.messages.uncached),
+        transforms=tuple(_told(transform) for transform in shaped.reading.transforms),
+        has_uncached=draft.uncached is not None,
+    )
+
+
+def _told(transform: TransformEntry) -> dict[str, object]:
+    reasons = (str(op["invalidateCacheReason"]) for op in transform.patch)
+    return {
+        "entry": transform.id,
+        "name": transform.transformer_name,
+        "ops": [str(op["op"]) for op in transform.patch],
+        "reasons": list(dict.fromkeys(reasons)),
+    }
+
+
+def _layers(draft: Draft, continued: Continuation) -> dict[Layer, LayerUse]:
+    items = {
+        Layer.T: len(draft.preamble.tools),
+        Layer.L1: len(draft.preamble.system.parts),
+        Layer.L4: len(draft.history),
+        Layer.L2: len(draft.tail.on(Layer.L2)),
+        Layer.L3: len(draft.tail.on(Layer.L3)),
+        Layer.E: bool(draft.tail.notes) + (draft.uncached is not None),
+        Layer.L5: 1,
+        Layer.W: len(draft.work),
+    }
+    return {
+        layer: LayerUse(tokens, layer in continued.reused, items[layer])
+        for layer, tokens in draft.layers.items()
+    }
+
+
+def _left_out(base: Base, guarded: GuardReport) -> tuple[LeftOut, ...]:
+    """Everything that is missing from the request; nothing, where there is no request."""
+    if not guarded.fits:
+        return ()
+    standing = (*base.resting, *base.draft.history[: guarded.cut])
+    turns_out = [turns_left_out(standing, ROOM)] if standing else []
+    counter = base.draft.tail.counter
+    unfit = [segment_left_out(segment, SHARE, counter) for segment in base.unfit]
+    guarded_out = [left_out for left_out in guarded.left_out if left_out.reason != ROOM]
+    return (*turns_out, *unfit, *guarded_out)
+
+
+def _segments(base: Base, guarded: GuardReport) -> tuple[SegmentUse, ...]:
+    counter = base.draft.tail.counter
+    sent = {segment.id for segment in guarded.draft.tail.segments}
+    unfit = {segment.id for segment in base.unfit}
+    full = dict(base.prior.full)
+    uses = []
+    for segment in base.found:
+        tokens = count_segment(segment, counter)
+        original = full.get(segment.id)
+        size = tokens if original is None else count_segment(original, counter)
+        if segment.id in sent:
+            uses.append(SegmentUse(segment, tokens, size, _state(segment)))
+        else:
+            reason = SHARE if segment.id in unfit else BUDGET
+            uses.append(SegmentUse(segment, 0, size, "dropped", reason))
+    return tuple(uses)
+
+
+def _state(segment: Segment) -> SegmentState:
+    if segment.pinned and segment.layer is Layer.L2:
+        return "pinned"
+    is_compacted = segment.layer is Layer.L2 and segment.kind != "selection"
+    return "compacted" if is_compacted else "full"

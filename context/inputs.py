@@ -1,0 +1,64 @@
+"""What a request is made from, and what the making needs from outside."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from context.entries import Entry
+from context.envelope import SystemPart
+from context.hooks import HookRegistry
+from context.messages import ToolDefinition
+from context.prior import Resolve
+from context.tokens import TokenCounter
+
+
+@dataclass(frozen=True)
+class PrepareInputs:
+    """What a request is made from.
+
+    Attributes:
+        model_limit: the model's own input limit; `None` where it is not known.
+        path: the active path, this turn's segments and user message at its end, also where they
+            are not stored yet; in a tool loop the calls and results so far behind them.
+        turn: the id of this turn.
+        request: from 1 on; from the second on, the context of the turn is what it was.
+        tools: those that can be run.
+        factor: what the session's budget is divided by so far, where usage was reported.
+        previous: the neutral body of the previous request on this path.
+        takes_marks: whether the provider is told where its cache may end; by the model's name
+            where it is not said.
+    """
+
+    session: str | None
+    model: str
+    model_limit: int | None
+    threshold: int
+    max_output_tokens: int
+    temperature: float
+    system: tuple[SystemPart, ...]
+    path: tuple[Entry, ...]
+    turn: str
+    request: int = 1
+    tools: tuple[ToolDefinition, ...] = ()
+    previous: Mapping[str, object] | None = None
+    factor: float | None = None
+    warnings: tuple[str, ...] = ()
+    takes_marks: bool | None = None
+
+
+@dataclass(frozen=True)
+class Ports:
+    """What the pipeline needs from outside.
+
+    Attributes:
+        append: writes entries to the log, in one write.
+        hooks: the user's code; it runs only when a request is sent.
+        resolve: says what has become of something that was attached or cited. Without it nothing
+            is carried forward, since it might be excluded by now.
+    """
+
+    counter: TokenCounter
+    append: Callable[[Sequence[Entry]], None]
+    new_id: Callable[[], str]
+    now: Callable[[], str]
+    hooks: HookRegistry | None = None
+    resolve: Resolve | None = None

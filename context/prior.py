@@ -1,0 +1,136 @@
+"""L2: what earlier turns left behind, as the model is reminded of it.
+
+What the user attached is read at its present version and compacted, the same way each time; what is
+gone or may no longer be read leaves with a line that says so. A selection is kept as it was made.
+
+Source: "Token Budget Enforcement", "L2 Carry-Forward Compaction".
+"""
+
+import html
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from context.carried import Carried, CarriedItem, carried_key
+from context.carry_forward import carried_text
+from context.layers import Layer, Segment
+from context.tokens import TokenCounter, count_segment
+
+PRIOR_SHARE: Final = 0.15
+
+SourceState = Literal["same", "changed", "gone", "excluded"]
+_GONE: Final = {
+    "gone": "[This note is no longer there.]",
+    "excluded": "[This note is now excluded and is not read any more.]",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SourceNow:
+    """What has become of the source of a segment.
+
+    Attributes:
+        text: the present raw text, where it has changed.
+        version: the hash of that text's file.
+    """
+
+    state: SourceState
+    text: str = ""
+    version: str | None = None
+
+
+Resolve = Callable[[Segment], SourceNow]
+
+
+@dataclass(frozen=True, slots=True)
+class Prior:
+    """The segments of L2, and those that its share has no room for.
+
+    Attributes:
+        full: what each segment was made from, by id.
+    """
+
+    segments: tuple[Segment, ...] = ()
+    dropped: tuple[Segment, ...] = ()
+    full: tuple[tuple[str, Segment], ...] = ()
+
+
+def prior_segments(
+    carried: Carried,
+    now: Sequence[Segment],
+    resolve: Resolve,
+    counter: TokenCounter,
+    room_tokens: int,
+) -> Prior:
+    """Return what earlier turns left behind, less what this turn has anyway.
+
+    Args:
+        now: the segments of this turn.
+        resolve: says what has become of a source; nothing excluded is sent.
+        room_tokens: what L2 may hold; what was used least recently leaves first, pins never.
+    """
+    entries = [
+        (item, segment, full)
+        for item in _waiting(carried, now)
+        for segment, full in _remembered(item, resolve)
+    ]
+    leaving = sorted((entry for entry in entries if not entry[1].pinned), key=_last_use)
+    tokens = sum(count_segment(segment, counter) for _, segment, _ in entries)
+    tokens -= sum(count_segment(part, counter) for _, part, _ in entries if part.pinned)
+    dropped: list[Segment] = []
+    while tokens > room_tokens:
+        _, segment, _ = leaving.pop(0)
+        dropped.append(segment)
+        tokens -= count_segment(segment, counter)
+    gone = {segment.id for segment in dropped}
+    kept = tuple(segment for _, segment, _ in entries if segment.id not in gone)
+    return Prior(kept, tuple(dropped), tuple((segment.id, full) for _, segment, full in entries))
+
+
+def _last_use(entry: tuple[CarriedItem, Segment, Segment]) -> int:
+    return entry[0].used
+
+
+def _waiting(carried: Carried, now: Sequence[Segment]) -> Iterator[CarriedItem]:
+    """What is carried and not in this turn already; an attached note says more than a cited one."""
+    taken = {carried_key(segment) for segment in now}
+    sources = {segment.source for segment in now if segment.kind != "selection"}
+    attached = {
+        item.segment.source
+        for item in carried.items.values()
+        if item.segment.kind not in ("passage", "selection")
+    }
+    for key, item in carried.items.items():
+        is_cited = item.segment.kind == "passage"
+        if key not in taken and not (is_cited and item.segment.source in sources | attached):
+            yield item
+
+
+def _remembered(item: CarriedItem, resolve: Resolve) -> Iterator[tuple[Segment, Segment]]:
+    """The segment on L2, and what it was made from."""
+    segment = item.segment
+    current = resolve(segment)
+    is_there = current.state in ("same", "changed")
+    if segment.kind == "passage":
+        if is_there:
+            yield _on_l2(segment, _cited_line(segment)), segment
+        return
+    if not is_there:
+        yield replace(_on_l2(segment, _GONE[current.state]), version=None), segment
+        return
+    if current.state == "changed" and segment.kind != "selection":
+        content = html.escape(current.text, quote=False)
+        segment = replace(segment, content=content, version=current.version)
+    text = segment.raw_content
+    if segment.kind != "selection":
+        text = carried_text(segment.source, segment.kind, text)
+    yield _on_l2(segment, text), segment
+
+
+def _on_l2(segment: Segment, text: str) -> Segment:
+    content = html.escape(text, quote=False)
+    return replace(segment, layer=Layer.L2, content=content, number=None)
+
+
+def _cited_line(segment: Segment) -> str:
+    return " › ".join(("Cited earlier: " + (segment.title or segment.source), *segment.heading))
