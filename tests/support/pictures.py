@@ -35,14 +35,14 @@ SOURCE = re.compile(r'<source n="(\d+)"[^>]* path="([^"]+)"')
 
 LONG = """\
 The notes server is backed up every night at 02:30 to the disk in the garage, and every Sunday a \
-copy goes to a rented machine in another town {server}. Both copies are encrypted.
+copy goes to a rented machine in another town {backups}. Both copies are encrypted.
 
 ## What is kept, and where
 
 | Copy | Kept | Last restore test |
 |---|---|---|
-| Garage disk {server} | 7 daily, 4 weekly, 12 monthly | 2 March 2026 |
-| Rented machine {server} | 4 weekly, 6 monthly | never |
+| Garage disk {backups} | 7 daily, 4 weekly, 12 monthly | 2 March 2026 |
+| Rented machine {backups} | 4 weekly, 6 monthly | never |
 
 ```sh
 restic -r /mnt/garage/restic backup /srv/notes /srv/photos
@@ -51,12 +51,12 @@ restic -r /mnt/garage/restic forget --keep-daily 7 --prune  # old ones go
 
 ### Still open
 
-- Test a restore from the rented machine {server}
-- Put the second copy of the `passphrase` at Mira's
-- Films are left out, since they "can be bought again" {server}
+- Test a restore from the rented machine {open}
+- Put the second copy of the `passphrase` at Mira's {open}
+- Films are left out, since they "can be bought again" {films}
 
 > [!warning] One thing to check
-> The note says that the copies are "verified weekly" {server}.
+> The note says that the copies are "verified weekly" {backups}.
 """
 BATTERY = """\
 The battery carries the server for "22 minutes at a load of 31 W" {power}. After ten minutes \
@@ -82,7 +82,7 @@ ARABIC = """\
 - اطحن القهوة قبل التحضير مباشرة
 - انتظر ثلاثين ثانية بعد الغليان {ar}
 """
-BACKUPS = "How are the notes backed up, and what is still open?"
+BACKUPS = "When is the server backed up, how long are copies kept, and what is not backed up?"
 POWER = "What happens when the power fails?"
 RESTORE = "How do I restore a single file?"
 INDEX = "索引はどこに保存されますか"
@@ -96,10 +96,12 @@ EARLIER = (
     "Which tomato ripened first?",
 )
 PLACES = {
-    "server": "Home server.md",
-    "power": "Home server.md",
-    "ja": "はじめに.md",
-    "ar": "دفتر القهوة.md",
+    "backups": ("Home server.md", 0),
+    "films": ("Home server.md", 1),
+    "open": ("Home server.md", 2),
+    "power": ("Home server.md", 0),
+    "ja": ("はじめに.md", 0),
+    "ar": ("دفتر القهوة.md", 0),
 }
 
 
@@ -154,11 +156,17 @@ def say(body: dict[str, Any]) -> Answer:
     """Answer the question of a request, with the numbers that its sources have there."""
     content = body["messages"][-1]["content"]
     text = content if isinstance(content, str) else "".join(part["text"] for part in content)
-    numbers = {path.rpartition("/")[2]: number for number, path in SOURCE.findall(text)}
-    known = {name: f"[{numbers[file]}]" for name, file in PLACES.items() if file in numbers}
+    numbers: dict[str, list[str]] = {}
+    for number, path in SOURCE.findall(text):
+        numbers.setdefault(path.rpartition("/")[2], []).append(number)
+    known = {name: _number(numbers.get(file, []), rank) for name, (file, rank) in PLACES.items()}
     line = next((line for question, line in QUESTIONS.items() if question in text), "Understood.")
-    text = line.format_map({name: known.get(name, "[1]") for name in PLACES})
-    return Answer(text, usage=None)
+    return Answer(line.format_map(known), usage=None)
+
+
+def _number(numbers: list[str], rank: int) -> str:
+    """Return how a passage of a note is cited: by rank, or the last one there is."""
+    return f"[{numbers[min(rank, len(numbers) - 1)]}]" if numbers else "[1]"
 
 
 def settle(ms: int = 250) -> None:

@@ -1,5 +1,6 @@
 """Numbers and times as they are written everywhere: exact, and separated by the locale."""
 
+from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
 
 from PySide6.QtCore import QDate, QLocale
@@ -10,6 +11,7 @@ __all__ = [
     "local_time",
     "minutes_clock",
     "percent",
+    "place",
     "plural",
     "share",
     "when_group",
@@ -38,6 +40,14 @@ def share(part: int, whole: int) -> str:
 def plural(number: int, one: str, many: str = "") -> str:
     """Return a count with its noun, such as `1 note` or `349 notes`."""
     return f"{count(number)} {one if number == 1 else many or one + 's'}"
+
+
+def place(path: str, lines: Sequence[int] | None) -> str:
+    """Return a path with its lines, such as `Inbox.md, lines 3–9` or `Inbox.md, line 3`."""
+    if not lines:
+        return path
+    first, last = lines[0], lines[-1]
+    return f"{path}, line {first}" if first == last else f"{path}, lines {first}–{last}"
 
 
 def local_time(stamp: str) -> datetime:

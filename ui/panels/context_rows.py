@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem,
 
 from ui.icons import paint_icon
 from ui.kit.controls import one_line, plain_tip
-from ui.kit.figures import count, share
+from ui.kit.figures import count, place, share
 from ui.kit.lists import ROW, FitTree, Index, paint_row_field, paint_text
 from ui.theme import Theme, tokens
 
@@ -103,8 +103,8 @@ class LayerTree(FitTree):
 
     def show_context(self, context: Mapping[str, Any]) -> None:
         """Put new figures into the rows; what is open stays open."""
-        for place, row in enumerate(layer_rows(context)):
-            item = self._model.item(place)
+        for at, row in enumerate(layer_rows(context)):
+            item = self._model.item(at)
             item.setData(row, ROW)
             item.setData(row.name, Qt.ItemDataRole.AccessibleTextRole)
             self._show_parts(item, part_rows(context, row.code))
@@ -215,10 +215,10 @@ def _paint_figures(
 def _segment_row(segment: Mapping[str, Any]) -> PartRow:
     lines = segment["lines"]
     source = one_line(segment["source"] or segment["kind"])
-    text = f"{source}, lines {lines[0]}–{lines[1]}" if lines else source
+    text = place(source, lines)
     state = segment["state"] if segment["state"] in _STATES else ""
-    place = (lines[0], lines[1]) if lines else None
-    return PartRow(text, segment["tokens"], state, segment["source"] or "", place)
+    spot = (lines[0], lines[1]) if lines else None
+    return PartRow(text, segment["tokens"], state, segment["source"] or "", spot)
 
 
 def _square(rect: QRect, x: int, side: int) -> QRect:

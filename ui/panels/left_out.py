@@ -9,7 +9,7 @@ from PySide6.QtGui import QFontMetrics, QPainter, QStandardItem, QStandardItemMo
 from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from ui.kit.controls import one_line, plain_tip
-from ui.kit.figures import count, plural
+from ui.kit.figures import count, place, plural
 from ui.kit.lists import ROW, FitTree, Index, paint_text
 from ui.theme import Theme
 
@@ -162,4 +162,4 @@ def _segment_row(segment: Mapping[str, Any]) -> LeftOutRow:
 def _source(segment: Mapping[str, Any]) -> str:
     lines = segment["lines"]
     source = one_line(segment["source"] or segment["kind"])
-    return f"{source}, lines {lines[0]}–{lines[1]}" if lines else source
+    return place(source, lines)

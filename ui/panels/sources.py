@@ -19,6 +19,7 @@ from chains.citations import Citation, Unverified
 from context.layers import Segment
 from ui.icons import paint_icon
 from ui.kit.controls import one_line, plain_tip, wrapped
+from ui.kit.figures import place
 from ui.kit.lists import ROW, FitTree, Index, paint_row_field, paint_text
 from ui.kit.surfaces import Pane
 from ui.theme import Theme
@@ -203,7 +204,9 @@ def _cited(citations: Sequence[Citation], source: Segment | None) -> SourceRow:
     if heading and heading != name:
         name = f"{name} — {heading}"
     is_verified = not any(citation.is_doubtful for citation in citations)
-    return SourceRow(first.n, name, _place(first.path, lines), is_verified, first.path, lines)
+    return SourceRow(
+        first.n, name, place(one_line(first.path), lines), is_verified, first.path, lines
+    )
 
 
 def _doubtful(claim: Unverified, source: Segment | None) -> SourceRow:
@@ -212,13 +215,5 @@ def _doubtful(claim: Unverified, source: Segment | None) -> SourceRow:
     title = f"“{one_line(claim.quote)}”"
     if source is None:
         return SourceRow(claim.n, title, "Not found in the notes that were sent", False)
-    detail = f"Not found in {_place(source.source, source.lines)}"
+    detail = f"Not found in {place(one_line(source.source), source.lines)}"
     return SourceRow(claim.n, title, detail, False, source.source, source.lines)
-
-
-def _place(path: str, lines: tuple[int, int] | None) -> str:
-    if lines is None:
-        return one_line(path)
-    first, last = lines
-    word = f"line {first}" if first == last else f"lines {first}–{last}"
-    return f"{one_line(path)}, {word}"
