@@ -56,7 +56,7 @@ restic -r /mnt/garage/restic forget --keep-daily 7 --prune  # old ones go
 - Films are left out, since they "can be bought again" {films}
 
 > [!warning] One thing to check
-> The note says that the copies are "verified weekly" {backups}.
+> The note says that the copies are "verified weekly" {intro}.
 """
 BATTERY = """\
 The battery carries the server for "22 minutes at a load of 31 W" {power}. After ten minutes \
@@ -99,6 +99,7 @@ PLACES = {
     "backups": ("Home server.md", 0),
     "films": ("Home server.md", 1),
     "open": ("Home server.md", 2),
+    "intro": ("Home server.md", 3),
     "power": ("Home server.md", 0),
     "ja": ("はじめに.md", 0),
     "ar": ("دفتر القهوة.md", 0),
