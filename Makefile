@@ -8,7 +8,7 @@ TORCH := torch==2.13.0
 VAULT ?= resources/vault
 QUESTION ?= When is the server backed up?
 
-.PHONY: run test lint format bench picture clean
+.PHONY: run test lint format bench readme picture clean
 .DEFAULT_GOAL := run
 
 $(READY): pyproject.toml .ci/system-packages
@@ -40,6 +40,9 @@ test: lint
 
 bench: $(READY)
 	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m tests.benchmarks
+
+readme: $(READY)
+	@$(BIN)/python -m tests.support.readme
 
 picture: $(READY)
 	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m tests.support.pictures
