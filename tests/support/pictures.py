@@ -129,7 +129,7 @@ class Stage:
     def open(self, question: str) -> None:
         """Show a chat that is listed."""
         chats = self.assistant.list_sessions()
-        session = next(chat.session for chat in chats if chat.title == question)
+        session = next(chat.session for chat in chats if chat.title[:40] == question[:40])
         self.window._open_chat(session)
         settle(800)
 
