@@ -1,5 +1,6 @@
 """Folders, files and disks that are not as they should be: one clear sentence, and nothing lost."""
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -50,33 +51,26 @@ def test_a_folder_that_may_not_be_read(
         small_vault.chmod(0o755)
 
 
-def test_a_folder_that_may_not_be_written_is_indexed(
-    program: Program, small_vault: Path, without_rights: tuple[str, ...]
+def test_notes_that_cannot_be_read_are_reported_in_a_folder_that_cannot_be_written(
+    program: Program, small_vault: Path, tmp_path: Path, without_rights: tuple[str, ...]
 ) -> None:
-    before = sorted(small_vault.rglob("*"))
-    small_vault.chmod(0o555)
-    bound = replace(program, before=without_rights)
-    try:
-        assert bound.json("index", str(small_vault))["notes"] == 5
-    finally:
-        small_vault.chmod(0o755)
-    assert sorted(small_vault.rglob("*")) == before
-
-
-def test_notes_that_cannot_be_read_are_reported_and_the_others_indexed(
-    program: Program, small_vault: Path, tmp_path: Path
-) -> None:
-    import os
-
     (small_vault / "binary.md").write_bytes(b"\x00\xff\xfe\x80" * 300)
     (small_vault / "huge.md").write_bytes(b"# Huge\n" + b"word " * 10_000_000)
+    (small_vault / "closed.md").write_text("# Closed\n")
+    (small_vault / "closed.md").chmod(0)
     os.mkfifo(small_vault / "pipe.md")
     (tmp_path / "outside.md").write_text("# Outside\n\nThe word is plumtree.\n")
     (small_vault / "link.md").symlink_to(tmp_path / "outside.md")
-    report = program.json("index", str(small_vault))
+    before = sorted(small_vault.rglob("*"))
+    small_vault.chmod(0o555)
+    try:
+        report = replace(program, before=without_rights).json("index", str(small_vault))
+    finally:
+        small_vault.chmod(0o755)
     assert report["notes"] == 5
     told = {item["path"] for item in (*report["failed"], *report["excluded"])}
-    assert {"binary.md", "huge.md", "pipe.md", "link.md"} <= told
+    assert {"binary.md", "huge.md", "closed.md", "pipe.md", "link.md"} <= told
+    assert sorted(small_vault.rglob("*")) == before
 
 
 def test_a_home_that_cannot_be_written(

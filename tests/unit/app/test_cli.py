@@ -334,6 +334,18 @@ def test_offline_calls_nobody_but_this_computer(ask: Strata, strata: Strata) -> 
     assert ask("x", *offline)[0] == 0
 
 
+def test_a_key_that_a_service_repeats_is_written_nowhere(
+    ask: Strata, server: ModelServer, strata_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = "sk-never-to-be-seen-0123456789"
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    server.script(Failure.saying(400, f"bad request with {key}"))
+    assert ask("x", "--json")[0] == 1
+    files = [path for path in strata_home.rglob("*") if path.is_file()]
+    assert files
+    assert not any(key.encode() in path.read_bytes() for path in files)
+
+
 def test_a_failure_without_json_is_a_sentence_on_standard_error(
     ask: Strata, server: ModelServer
 ) -> None:
@@ -430,6 +442,8 @@ def test_a_chat_goes_on_in_its_own_folder(
     session = document(strata("ask", "barrel", *vault, "--json")[1])["session"]
     again = document(strata("ask", "barrel", "--no-index", "--session", session, "--json")[1])
     assert again["citations"]
+    text = strata("ask", "barrel", "--no-index", "--session", session)[1]
+    assert f"Watering.md:{again['citations'][0]['lines'][0]}" in text
     small_vault.rename(small_vault.with_name("moved"))
     error = document(strata("ask", "barrel", "--session", session, "--json")[1])["error"]
     assert (error["code"], error["session"]) == ("vault_missing", session)
