@@ -1,17 +1,22 @@
 """What the model sees, decided here and nowhere else.
 
-One request runs through `pipeline.prepare` from top to bottom: the entries of a chat become turns
-(`replay`, `conversation`), the turn's own context becomes a tail (`turn_context`), both are
-measured (`draft`, `tokens`), the guard leaves out what the budget has no room for (`guard`,
-`history`), the result is compared with the previous request (`cache`) and told of (`report`,
-`markdown`). What comes out is a `PreparedRequest`, the only thing that a model is called with.
+One request runs through `pipeline.prepare` from top to bottom. The lines of a log become entries
+(`session_log`, `entries`) and a tree of them (`tree`); the active path becomes turns, as its
+transforms left them (`replay`, `view`, `conversation`, `grouping`); hooks of this run may shape
+that further (`shaping`, `hooks`, `patches`). The turn's own context, what earlier turns left behind
+(`carried`, `prior`) and what is kept in mind (`memory`) become its tail (`turn_context`). All of
+it is measured (`draft`, `tokens`), the guard leaves out what the budget has no room for (`guard`,
+`history`, `work`), the result is compared with the previous request (`cache`), told of
+(`accounting`, `report`, `markdown`) and marked for the provider's cache (`marks`). What comes out
+is a `PreparedRequest`, the only thing that a model is called with.
 
-    log entries ─ replay ─┐
-    instructions, tools ──┼─ Draft ─ guard.enforce ─ seal ─ PreparedRequest(envelope, report)
-    this turn's segments ─┘                └─ a `drop` entry, where the history was cut
+    log lines ─ entries ─ active path ─ replay ─┐
+    instructions, tools ────────── hooks ───────┼─ Draft ─ guard.enforce ─ seal ─ PreparedRequest
+    this turn's segments, earlier ones, memory ─┘   └─ transforms and a `drop`, in one write
 
 A request is made of layers, in the order of the wire: T tools, L1 instructions, L4 history, L2
-carried over, L3 this turn's context, E notes, L5 what the user typed, W work in progress.
+carried over, L3 this turn's context, E notes, L5 what the user typed, W work in progress. Behind
+them stands at most one message that belongs to this request alone.
 
 Beside the pipeline stand pure functions over messages and envelopes that can be used on their own:
 `trimming`, `patches`, `carry_forward`, `cleaner`, `offload`, `compaction`, `prompt`.
@@ -22,6 +27,11 @@ Holds always:
 - used ≤ budget for whatever leaves, and the layers' tokens add up to `used`;
 - what the user typed is in the request, and the last answered turn is, unless the report says so;
 - entries never change; what is left out is named, with its tokens and a reason;
+- a patch is replayed over exactly the messages that its hook saw, and no hook runs for that;
+- every tool call in a request has exactly one result behind it;
+- from turn to turn what is sent up to the last answer only grows, and within a turn each request
+  begins with the one before it, less its last message where that was for it alone; every exception
+  has a reason in the report;
 - a cut of the history only moves forward while the budget does not grow, and rests between;
 - the same inputs give the same bytes: no clock, no randomness, no I/O but through `Ports`.
 """

@@ -279,7 +279,8 @@ class _Reader:
             asked = self._open.turn.user
         question = None if asked is None else asked.message
         groups, rest = group_messages(messages, owners, last, question)
-        self._earlier = [self._measured(group) for group in groups]
+        measured = [self._measured(group) for group in groups]
+        self._earlier = [turn for turn in measured if turn.messages]
         if self._open is not None:
             self._open = self._open.after_patch(rest)
 

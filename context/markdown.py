@@ -50,6 +50,8 @@ def envelope_markdown(context: Json, body: Json) -> str:
         context: the JSON of a `ContextReport`.
         body: the neutral form of the request that it tells of.
     """
+    messages = body["messages"]
+    cached = len(messages) - int(context.get("uncached", 0))
     options = json.dumps(body["options"], ensure_ascii=False, indent=2, sort_keys=True)
     meta = {key: context[key] for key in ("model", "budget", "request")}
     sections = [
@@ -59,10 +61,10 @@ def envelope_markdown(context: Json, body: Json) -> str:
         "## System\n\n" + _fenced(str(body["system"])),
         "## Tools\n\n"
         + _listed(f"- {tool['name']}: {tool['description']}" for tool in body["tools"]),
-        "## Messages (cached)\n\n" + _messages(body["messages"]),
-        "## Messages (uncached)\n\n" + _messages(()),
-        "## Context transforms (persisted)\n\n" + _listed(()),
-        "## Ephemeral (request-only log)\n\n" + _listed(()),
+        "## Messages (cached)\n\n" + _messages(messages[:cached]),
+        "## Messages (uncached)\n\n" + _messages(messages[cached:]),
+        "## Context transforms (persisted)\n\n" + _listed(_transforms(context)),
+        "## Ephemeral (request-only log)\n\n" + _listed(_ephemeral_lines(context)),
     ]
     return "\n\n".join(sections) + "\n"
 
@@ -111,11 +113,13 @@ def _left_out(context: Json) -> str:
     dropped: Sequence[Json] = context["dropped"]
     turns = [entry for entry in dropped if entry["turns"]]
     answers = [entry for entry in dropped if entry["reason"] == "shortened"]
-    segments = [entry for entry in dropped if entry["layer"] != Layer.L4]
+    segments = [entry for entry in dropped if entry["layer"] in (Layer.L2, Layer.L3)]
+    results = [entry for entry in dropped if entry["layer"] == Layer.W]
     shrunk = sum(segment["state"] == "shrunk" for segment in context["segments"])
     parts = [
         _part(sum(entry["turns"] for entry in turns), "turn", turns, "dropped"),
         _part(len(answers), "answer", answers, "shortened"),
+        _part(len(results), "result", results, "shortened"),
         _part(len(segments), "segment", segments, "dropped"),
         _part(shrunk, "segment", (), "shrunk"),
     ]
@@ -133,6 +137,17 @@ def _ephemerals(context: Json) -> str:
     return f"- ephemerals: yes ({_plural(number, 'message')})" if number else "- ephemerals: no"
 
 
+def _transforms(context: Json) -> Iterable[str]:
+    for transform in context.get("transforms", ()):
+        ops, reasons = ", ".join(transform["ops"]), "; ".join(transform["reasons"])
+        yield f"- {transform['entry']} **{transform['name']}** — {ops} ({reasons})"
+
+
+def _ephemeral_lines(context: Json) -> Iterable[str]:
+    number = int(context["ephemerals"])
+    return [f"- {_plural(number, 'message')}, in the uncached one above"] if number else []
+
+
 def _plural(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
@@ -147,9 +162,18 @@ def _messages(messages: Sequence[Json]) -> str:
 
 def _one_line(content: str | Sequence[Json]) -> str:
     if not isinstance(content, str):
-        content = " ".join(str(part.get("text", f"[{part['type']}]")) for part in content)
+        content = " ".join(_part_line(part) for part in content)
     line = " ".join(content.split())
     return line if len(line) <= LONGEST_LINE_CHARS else line[:LONGEST_LINE_CHARS] + "…"
+
+
+def _part_line(part: Json) -> str:
+    if part["type"] == "tool_call":
+        arguments = json.dumps(part["arguments"], ensure_ascii=False)
+        return f"[{part['name']} {arguments}]"
+    if part["type"] == "tool_result":
+        return str(part["content"])
+    return str(part.get("text", f"[{part['type']}]"))
 
 
 def _listed(lines: Iterable[str]) -> str:

@@ -147,9 +147,8 @@ def _as_sent(envelope: ContextEnvelope, draft: Draft) -> ContextEnvelope:
 def _marks(inputs: PrepareInputs, draft: Draft) -> tuple[Mark, ...]:
     if inputs.takes_marks is False:
         return ()
-    summary = None
-    if draft.history and draft.history[0].turn.user is None:
-        summary = draft.history[0].messages[0].id
+    head = (turn for turn in draft.history[:1] if turn.turn.user is None)
+    summary = next((message.id for turn in head for message in turn.messages), None)
     return place_marks(draft, inputs.model, summary)
 
 

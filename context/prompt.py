@@ -1,8 +1,10 @@
 """System prompts out of named sections, what never changes first."""
 
 import html
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+
+from context.envelope import SystemPart
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,3 +45,44 @@ class PromptBuilder:
         if static and dynamic:
             return f"{static}\n\n{dynamic}", [len(static)]
         return static or dynamic, []
+
+
+@dataclass(frozen=True, slots=True)
+class Instructions:
+    """What somebody wrote down for the model, such as an `AGENTS.md`.
+
+    Attributes:
+        name: of the section that it becomes, and of the part that hooks address it by.
+        text: as it stands in its file.
+    """
+
+    name: str
+    text: str
+
+
+def system_parts(
+    name: str, base: Sequence[PromptSection], instructions: Sequence[Instructions] = ()
+) -> tuple[SystemPart, ...]:
+    """Return L1: the app's own prompt, then what the user, the project or the vault adds to it.
+
+    Each addition is a part of its own behind what changes less often, so that a change of it leaves
+    the beginning as it was; an empty one is no part.
+
+    Args:
+        name: of the part with the app's own prompt.
+        base: its sections.
+        instructions: from the one that changes least.
+
+    Source: "Context Management Enhancements", 4.
+    """
+    static = PromptBuilder(part for part in base if part.cacheable).build()[0]
+    added = (
+        SystemPart(one.name, PromptSection(one.name, one.text.strip(), cacheable=True).render())
+        for one in instructions
+        if one.text.strip()
+    )
+    dynamic = PromptBuilder(part for part in base if not part.cacheable).build()[0]
+    last = (SystemPart(f"{name}_state", dynamic),) if dynamic else ()
+    parts = [part for part in (SystemPart(name, static), *added, *last) if part.text]
+    separated = (SystemPart(part.name, f"\n\n{part.text}") for part in parts[1:])
+    return (*parts[:1], *separated)

@@ -20,6 +20,7 @@ from context.errors import BadInputs, ContextHookError, ContextOverflow
 from context.hooks import ContextResult, HookRegistry
 from context.inputs import Ports
 from context.layers import Layer
+from context.markdown import envelope_markdown
 from context.messages import Message, ToolCallPart, ToolDefinition, ToolResultPart
 from context.pipeline import prepare
 from context.tokens import count_message
@@ -386,6 +387,22 @@ def test_instructions_that_a_hook_adds_are_reported_with_its_reason():
     assert second.report.to_dict()["transforms"][0]["ops"] == ["system_part_set"]
 
 
+def test_a_request_in_full_shows_its_parts_apart():
+    op = WHY | {"op": "system_part_set", "partName": "policy", "text": " No secrets."}
+    loop = Loop(hooks=hooked(once))
+    loop.hooks.on(
+        "context", lambda e: ContextResult([op]) if e.reason == "before_request" else None
+    )
+    loop.begin("Why?")
+    prepared = loop.step("found it")
+    text = envelope_markdown(prepared.report.to_dict(), prepared.request_body())
+    cached, uncached = text.split("## Messages (uncached)")
+    assert '2. **assistant** — [search {"q": "x"}]\n3. **tool** — found it' in cached
+    assert "1. **user** — [once]" in uncached
+    assert "— system_part_set (because)" in uncached
+    assert "- 1 message, in the uncached one above" in uncached
+
+
 STEPS = st.one_of(
     st.tuples(st.just("step"), st.lists(st.integers(0, 6_000), min_size=1, max_size=3)),
     st.tuples(st.just("end"), st.integers(1, 3_000)),
@@ -434,6 +451,7 @@ LOOPS = st.builds(
 @given(LOOPS, st.lists(STEPS, max_size=10))
 @settings(max_examples=60, deadline=None)
 def test_what_holds_for_every_request_of_a_loop(loop, steps):
+    last = None
     for before, prepared in play(loop, steps):
         report = prepared.report.to_dict()
         assert report["used"] <= report["budget"]
@@ -447,6 +465,16 @@ def test_what_holds_for_every_request_of_a_loop(loop, steps):
         assert texts(prepared).count("[once]") <= 1
         if before is not None and not prepared.report.prefix.changed:
             assert body_bytes(prepared)[: len(body_bytes(before))] == body_bytes(before)
+        if before is None and last is not None and not prepared.report.prefix.changed:
+            history = sum(len(turn) for turn in history_of(last))
+            assert body_bytes(prepared)[:history] == body_bytes(last)[:history]
+        last = prepared
+
+
+def history_of(prepared):
+    """The messages of L4, which stand before the one that the context of the turn is in."""
+    asked = [at for at, m in enumerate(prepared.messages) if str(m.text).startswith("<source")]
+    return [prepared.messages[:at] for at in asked[-1:]]
 
 
 @given(LOOPS, st.lists(STEPS, max_size=8))
@@ -461,3 +489,66 @@ def test_save_reopen_prepare_is_prepare(loop, steps):
         loop.chat.path, loop.hooks = path, hooks
         assert reopened.request_body() == again.request_body()
         assert prepared.report.room == again.report.room
+
+
+PATCHES = st.lists(
+    st.one_of(
+        st.tuples(st.just("hide"), st.integers(0, 30)),
+        st.tuples(st.just("redact"), st.integers(0, 30)),
+        st.tuples(st.just("bare"), st.integers(0, 30)),
+        st.tuples(st.just("compact"), st.integers(0, 30)),
+        st.tuples(st.just("policy"), st.text(max_size=9)),
+    ),
+    max_size=2,
+)
+
+
+def operations(envelope, patch):
+    """Operations that fit the envelope, whatever the numbers say."""
+    cached = envelope.messages.cached
+    for kind, value in patch if cached else ():
+        if kind == "policy":
+            yield WHY | {"op": "system_part_set", "partName": "policy", "text": value}
+            continue
+        target = cached[value % len(cached)].id
+        if kind == "hide":
+            yield WHY | {"op": "message_hide", "entryId": target}
+        elif kind == "redact":
+            parts = [{"type": "text", "text": "[redacted]"}]
+            yield WHY | {"op": "message_replace", "entryId": target, "parts": parts}
+        elif kind == "bare":
+            messages = [{"role": m.role, "content": m.to_dict()["content"]} for m in cached]
+            yield WHY | {"op": "messages_cached_replace", "messages": messages[value % 3 :]}
+        else:
+            fields = {"summary": "Early.", "timestamp": TIME, "tokensBefore": 1}
+            yield WHY | {"op": "compaction_apply", "firstKeptEntryId": target} | fields
+        return
+
+
+@given(
+    st.sampled_from([4_000, 12_000, 100_000]),
+    st.lists(st.tuples(STEPS, PATCHES, PATCHES), max_size=8),
+)
+@settings(max_examples=80, deadline=None)
+def test_whatever_hooks_do_a_request_fits_and_can_be_sent(threshold, script):
+    patches = {}
+
+    def shape(event):
+        wanted = patches.get(event.reason, ())
+        return ContextResult(tuple(operations(event.envelope, wanted)))
+
+    loop = Loop(Chat(threshold=threshold), hooked(shape))
+    playing = play(loop, [step for step, _, _ in script])
+    while True:
+        at = len(loop.requests)
+        _, lasting, passing = script[at % len(script)] if script else (None, (), ())
+        patches.update(before_request=lasting, ephemeral=passing)
+        following = next(playing, None)
+        if following is None:
+            break
+        _, prepared = following
+        report = prepared.report
+        assert report.used <= report.budget
+        assert report.prefix.changed == bool(report.prefix.reasons)
+        assert any(message.role == "user" for message in prepared.messages)
+        check_pairs(prepared.messages)

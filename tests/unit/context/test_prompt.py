@@ -1,4 +1,5 @@
-from context.prompt import PromptBuilder, PromptSection
+from context.envelope import System
+from context.prompt import Instructions, PromptBuilder, PromptSection, system_parts
 
 
 def test_sections_are_elements_joined_by_a_blank_line():
@@ -42,3 +43,28 @@ def test_adding_leaves_the_builder_as_it_was():
     builder = PromptBuilder()
     builder.add(PromptSection("a", "1", True))
     assert builder.build() == ("", [])
+
+
+BASE = (PromptSection("role", "Be kind.", True), PromptSection("phase", "Now.", False))
+
+
+def test_instructions_stand_behind_the_prompt_and_before_what_changes_each_time():
+    agents = Instructions("project_instructions", "Use <b> & tables.\n")
+    parts = system_parts("agent", BASE, [Instructions("user_instructions", "Be brief."), agents])
+    assert [part.name for part in parts] == [
+        "agent",
+        "user_instructions",
+        "project_instructions",
+        "agent_state",
+    ]
+    assert System(parts).compiled == (
+        "<role>\nBe kind.\n</role>\n\n"
+        "<user_instructions>\nBe brief.\n</user_instructions>\n\n"
+        "<project_instructions>\nUse &lt;b&gt; &amp; tables.\n</project_instructions>\n\n"
+        "<phase>\nNow.\n</phase>"
+    )
+
+
+def test_without_additions_the_prompt_is_what_its_builder_makes():
+    parts = system_parts("agent", BASE[:1], [Instructions("user_instructions", " ")])
+    assert [part.text for part in parts] == [PromptBuilder(BASE[:1]).build()[0]]
