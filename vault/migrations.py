@@ -10,6 +10,62 @@ from collections.abc import Callable
 
 from vault.words import TOKENIZER
 
+_NOTES_CHUNKS_VECTORS = f"""
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE files (
+    id INTEGER PRIMARY KEY,
+    path TEXT NOT NULL UNIQUE,
+    mtime_ns INTEGER NOT NULL,
+    size INTEGER NOT NULL,
+    device INTEGER NOT NULL,
+    inode INTEGER NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('indexed', 'excluded', 'failed')),
+    reason TEXT NOT NULL DEFAULT '',
+    version TEXT NOT NULL DEFAULT ''
+);
+CREATE INDEX files_by_version ON files (version);
+CREATE TABLE notes (
+    file_id INTEGER PRIMARY KEY REFERENCES files (id) ON DELETE CASCADE,
+    title TEXT NOT NULL,
+    aliases TEXT NOT NULL
+);
+CREATE TABLE chunks (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    file_id INTEGER NOT NULL REFERENCES notes (file_id) ON DELETE CASCADE,
+    hash BLOB NOT NULL,
+    heading TEXT NOT NULL,
+    first_line INTEGER NOT NULL,
+    last_line INTEGER NOT NULL,
+    tokens INTEGER NOT NULL,
+    context TEXT NOT NULL,
+    text TEXT NOT NULL
+);
+CREATE INDEX chunks_by_file ON chunks (file_id);
+CREATE INDEX chunks_by_hash ON chunks (hash);
+CREATE TABLE links (
+    file_id INTEGER NOT NULL REFERENCES notes (file_id) ON DELETE CASCADE,
+    line INTEGER NOT NULL,
+    target TEXT NOT NULL,
+    heading TEXT NOT NULL,
+    label TEXT NOT NULL,
+    is_embed INTEGER NOT NULL
+);
+CREATE INDEX links_by_file ON links (file_id);
+CREATE TABLE tags (
+    file_id INTEGER NOT NULL REFERENCES notes (file_id) ON DELETE CASCADE,
+    tag TEXT NOT NULL
+);
+CREATE INDEX tags_by_file ON tags (file_id);
+CREATE TABLE vectors (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    hash BLOB NOT NULL UNIQUE,
+    vector BLOB NOT NULL
+);
+CREATE VIRTUAL TABLE words USING fts5(
+    title, heading, body, content='', tokenize="{TOKENIZER}"
+);
+"""
+
 
 def m001_notes_chunks_vectors(connection: sqlite3.Connection) -> None:
     """Files with their state, notes, passages, links, tags, words and vectors.
@@ -19,62 +75,7 @@ def m001_notes_chunks_vectors(connection: sqlite3.Connection) -> None:
     text: passages come and go with edits, moves and rebuilds, vectors stay. `words` holds no
     text of its own; what was put in is computed again to take it out.
     """
-    script = f"""
-    CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-    CREATE TABLE files (
-        id INTEGER PRIMARY KEY,
-        path TEXT NOT NULL UNIQUE,
-        mtime_ns INTEGER NOT NULL,
-        size INTEGER NOT NULL,
-        device INTEGER NOT NULL,
-        inode INTEGER NOT NULL,
-        state TEXT NOT NULL CHECK (state IN ('indexed', 'excluded', 'failed')),
-        reason TEXT NOT NULL DEFAULT '',
-        version TEXT NOT NULL DEFAULT ''
-    );
-    CREATE INDEX files_by_version ON files (version);
-    CREATE TABLE notes (
-        file_id INTEGER PRIMARY KEY REFERENCES files (id) ON DELETE CASCADE,
-        title TEXT NOT NULL,
-        aliases TEXT NOT NULL
-    );
-    CREATE TABLE chunks (
-        id INTEGER PRIMARY KEY AUTOINCREMENT,
-        file_id INTEGER NOT NULL REFERENCES notes (file_id) ON DELETE CASCADE,
-        hash BLOB NOT NULL,
-        heading TEXT NOT NULL,
-        first_line INTEGER NOT NULL,
-        last_line INTEGER NOT NULL,
-        tokens INTEGER NOT NULL,
-        context TEXT NOT NULL,
-        text TEXT NOT NULL
-    );
-    CREATE INDEX chunks_by_file ON chunks (file_id);
-    CREATE INDEX chunks_by_hash ON chunks (hash);
-    CREATE TABLE links (
-        file_id INTEGER NOT NULL REFERENCES notes (file_id) ON DELETE CASCADE,
-        line INTEGER NOT NULL,
-        target TEXT NOT NULL,
-        heading TEXT NOT NULL,
-        label TEXT NOT NULL,
-        is_embed INTEGER NOT NULL
-    );
-    CREATE INDEX links_by_file ON links (file_id);
-    CREATE TABLE tags (
-        file_id INTEGER NOT NULL REFERENCES notes (file_id) ON DELETE CASCADE,
-        tag TEXT NOT NULL
-    );
-    CREATE INDEX tags_by_file ON tags (file_id);
-    CREATE TABLE vectors (
-        id INTEGER PRIMARY KEY AUTOINCREMENT,
-        hash BLOB NOT NULL UNIQUE,
-        vector BLOB NOT NULL
-    );
-    CREATE VIRTUAL TABLE words USING fts5(
-        title, heading, body, content='', tokenize="{TOKENIZER}"
-    );
-    """
-    for statement in script.split(";\n"):
+    for statement in _NOTES_CHUNKS_VECTORS.split(";\n"):
         connection.execute(statement)
 
 
