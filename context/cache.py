@@ -126,8 +126,8 @@ class _Before:
 
     def _find(self, text: str | None) -> int:
         """Where the question stands: behind the last answer, before the work on it."""
-        answered = [at for at, message in enumerate(self.messages) if _is_answer(message)]
-        start = answered[-1] if answered else 0
+        last = len(self.messages) - 1
+        start = next((at for at in range(last, -1, -1) if _is_answer(self.messages[at])), 0)
         asked = [at for at in range(start, len(self.messages)) if self._is_user(at)]
         told = [at for at in asked if text is not None and _last_text(self.messages[at]) == text]
         return (told or asked or [len(self.messages)])[-1]

@@ -203,7 +203,8 @@ class _Reader:
 
     def __init__(self, start: Conversation) -> None:
         self._counter = start.counter
-        self._earlier = list(start.earlier)
+        self._settled = start.earlier  # as long as the chat, so it is copied only where it grew
+        self._new: list[MeasuredTurn] = []
         self._open = start.open
         self._waiting = start.waiting
         self._drops = list(start.drops)
@@ -212,11 +213,15 @@ class _Reader:
         self._memory = start.memory
         self._carried = Collector(start.carried)
 
+    @property
+    def _earlier(self) -> tuple[MeasuredTurn, ...]:
+        return (*self._settled, *self._new) if self._new else self._settled
+
     def reading(self, path: tuple[Entry, ...]) -> Conversation:
         return Conversation(
             counter=self._counter,
             before=path,
-            earlier=tuple(self._earlier),
+            earlier=self._earlier,
             open=self._open,
             waiting=self._waiting,
             drops=tuple(self._drops),
@@ -253,7 +258,7 @@ class _Reader:
     def _close(self) -> None:
         if self._open is not None:
             turn, messages = self._open.turn, self._open.as_history
-            self._earlier.append(MeasuredTurn.measure(turn, messages, self._counter))
+            self._new.append(MeasuredTurn.measure(turn, messages, self._counter))
             self._carried.add(turn)
 
     def _transform(self, entry: TransformEntry) -> None:
@@ -272,25 +277,26 @@ class _Reader:
             self._regroup(patched.messages.cached)
 
     def _regroup(self, messages: Sequence[Message]) -> None:
-        owners = {str(m.id): at for at, turn in enumerate(self._earlier) for m in turn.messages}
-        last, asked = len(self._earlier), None
+        earlier = self._earlier
+        owners = {str(m.id): at for at, turn in enumerate(earlier) for m in turn.messages}
+        last, asked = len(earlier), None
         if self._open is not None:
             owners |= {str(m.id): last for m in self._open.messages}
             asked = self._open.turn.user
         question = None if asked is None else asked.message
         groups, rest = group_messages(messages, owners, last, question)
-        measured = [self._measured(group) for group in groups]
-        self._earlier = [turn for turn in measured if turn.messages]
+        measured = (self._measured(group, earlier) for group in groups)
+        self._settled, self._new = tuple(turn for turn in measured if turn.messages), []
         if self._open is not None:
             self._open = self._open.after_patch(rest)
 
-    def _measured(self, group: Group) -> MeasuredTurn:
+    def _measured(self, group: Group, earlier: Sequence[MeasuredTurn]) -> MeasuredTurn:
         """A group as a turn; a result that a patch took away is missed no less than any other."""
         messages = seal_calls(group.messages)
         if group.turn is None:
             ids = tuple(message.id for message in messages if message.id is not None)
             return MeasuredTurn.measure(Turn("", ids, None), messages, self._counter)
-        before = self._earlier[group.turn]
+        before = earlier[group.turn]
         if before.messages == messages:
             return before
         return MeasuredTurn.measure(before.turn, messages, self._counter)

@@ -22,7 +22,7 @@ class Shaped:
     """What a request is made from, once everything has had its say.
 
     Attributes:
-        envelope: instructions, tools, options, all messages of the path, and the uncached ones.
+        envelope: instructions, tools, options and the uncached messages.
         new: what is to be stored when the request is sent.
         reasons: why the prompt cache is broken since the previous request.
     """
@@ -41,7 +41,7 @@ def shape(inputs: PrepareInputs, ports: Ports, room: Room, is_sent: bool) -> Sha
         ContextHookError: when a hook fails; nothing was stored.
     """
     reading = read_path(inputs.path, ports.counter)
-    envelope = _envelope(inputs, room, reading)
+    envelope = _base(inputs, room, reading)
     reasons = _recent_reasons(inputs.path)
     new: tuple[Entry, ...] = ()
     if is_sent and ports.hooks is not None and ports.hooks.has("context"):
@@ -77,8 +77,7 @@ def _hooked(
     if any(transform.patch for transform in once):
         reading = read_path((*path, *once), ports.counter)
     uncached = passing.envelope.messages.uncached
-    envelope = _envelope(inputs, room, reading)
-    envelope = replace(envelope, messages=replace(envelope.messages, uncached=uncached))
+    envelope = replace(_base(inputs, room, reading), messages=Messages(uncached=uncached))
     log = (EphemeralEntry(ports.new_id(), path[-1].id, ports.now(), uncached),) if uncached else ()
     return reading, envelope, (*log, *stored), (*lasting.reasons, *passing.reasons)
 
@@ -97,13 +96,18 @@ def _entries(
 
 
 def _envelope(inputs: PrepareInputs, room: Room, reading: Conversation) -> ContextEnvelope:
+    return replace(_base(inputs, room, reading), messages=Messages(reading.messages))
+
+
+def _base(inputs: PrepareInputs, room: Room, reading: Conversation) -> ContextEnvelope:
+    """The envelope without its messages, which only hooks ask for."""
     base = ContextEnvelope(
         system=System(inputs.system),
         tools=inputs.tools,
         options=FrozenMapping({"temperature": inputs.temperature, "maxTokens": room.reserve}),
         meta=RequestMeta(inputs.model, room.budget, inputs.turn, inputs.request),
     )
-    return replace(shape_base(base, reading.transforms), messages=Messages(reading.messages))
+    return shape_base(base, reading.transforms)
 
 
 def _recent_reasons(path: tuple[Entry, ...]) -> tuple[str, ...]:

@@ -17,7 +17,6 @@ from context.messages import Message, ToolCallPart, ToolDefinition, ToolResultPa
 from context.patches import apply_patch
 from context.replay import turns
 from context.tokens import ByteEstimator
-from context.view import seal_calls
 from tests.support.chats import TIME
 from tests.unit.context.test_view import check_pairs
 
@@ -260,7 +259,10 @@ def test_a_transform_replays_over_exactly_the_list_that_its_maker_saw(steps, ops
     except ValueError:
         expected = seen.messages.cached
     replayed = read_path((*path, entry), COUNTER).messages
-    assert seal_calls(replayed) == seal_calls(expected)
+    assert [m for m in replayed if m.role != "tool"] == [m for m in expected if m.role != "tool"]
+    results = [m for m in replayed if m.role == "tool" and not str(m.id).endswith(":sealed")]
+    assert all(message in expected for message in results)
+    check_pairs(replayed)
 
 
 @given(st.lists(WORDS, max_size=12))
