@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Self, TypeVar
+from typing import Protocol, Self, TypeVar
 
 from context.errors import MalformedEnvelope
 from context.frozen import FrozenMapping, thaw_mapping
@@ -56,14 +56,30 @@ class Messages:
     uncached: tuple[Message, ...] = ()
 
 
+class CancelPort(Protocol):
+    """Says whether the user has stopped what is going on."""
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether it is to end as soon as it can."""
+
+    def raise_if_cancelled(self) -> None:
+        """End it, where it is to end."""
+
+
 @dataclass(frozen=True, slots=True)
 class RequestMeta:
-    """What a request is for; not part of the JSON of an envelope."""
+    """What a request is for; not part of the JSON of an envelope.
+
+    Attributes:
+        cancel: for hooks that take long; None where nobody can stop the request.
+    """
 
     model: str = ""
     budget: int = 0
     turn: str = ""
     request: int = 1
+    cancel: CancelPort | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from context.entries import Entry
-from context.envelope import SystemPart
+from context.envelope import CancelPort, SystemPart
 from context.hooks import HookRegistry
 from context.messages import ToolDefinition
 from context.prior import Resolve
@@ -54,6 +54,7 @@ class Ports:
         hooks: the user's code; it runs only when a request is sent.
         resolve: says what has become of something that was attached or cited. Without it nothing
             is carried forward, since it might be excluded by now.
+        cancel: looked at before hooks run, and handed on to them.
     """
 
     counter: TokenCounter
@@ -62,3 +63,4 @@ class Ports:
     now: Callable[[], str]
     hooks: HookRegistry | None = None
     resolve: Resolve | None = None
+    cancel: CancelPort | None = None

@@ -41,7 +41,7 @@ def shape(inputs: PrepareInputs, ports: Ports, room: Room, is_sent: bool) -> Sha
         ContextHookError: when a hook fails; nothing was stored.
     """
     reading = read_path(inputs.path, ports.counter)
-    envelope = _base(inputs, room, reading)
+    envelope = _base(inputs, ports, room, reading)
     reasons = _recent_reasons(inputs.path)
     new: tuple[Entry, ...] = ()
     if is_sent and ports.hooks is not None and ports.hooks.has("context"):
@@ -68,16 +68,20 @@ def uncached_message(texts: Iterable[str], messages: Iterable[Message]) -> Messa
 def _hooked(
     inputs: PrepareInputs, ports: Ports, hooks: HookRegistry, room: Room, reading: Conversation
 ) -> tuple[Conversation, ContextEnvelope, tuple[Entry, ...], tuple[str, ...]]:
-    lasting = hooks.run_context("before_request", _envelope(inputs, room, reading), ports.new_id)
+    if ports.cancel is not None:
+        ports.cancel.raise_if_cancelled()
+    lasting = hooks.run_context(
+        "before_request", _envelope(inputs, ports, room, reading), ports.new_id
+    )
     stored = _entries(lasting.transforms, inputs.path[-1].id, ports.now())
     path = (*inputs.path, *stored)
     reading = read_path(path, ports.counter)
-    passing = hooks.run_context("ephemeral", _envelope(inputs, room, reading), ports.new_id)
+    passing = hooks.run_context("ephemeral", _envelope(inputs, ports, room, reading), ports.new_id)
     once = _entries(passing.transforms, path[-1].id, "")
     if any(transform.patch for transform in once):
         reading = read_path((*path, *once), ports.counter)
     uncached = passing.envelope.messages.uncached
-    envelope = replace(_base(inputs, room, reading), messages=Messages(uncached=uncached))
+    envelope = replace(_base(inputs, ports, room, reading), messages=Messages(uncached=uncached))
     log = (EphemeralEntry(ports.new_id(), path[-1].id, ports.now(), uncached),) if uncached else ()
     return reading, envelope, (*log, *stored), (*lasting.reasons, *passing.reasons)
 
@@ -95,17 +99,21 @@ def _entries(
     return tuple(entries)
 
 
-def _envelope(inputs: PrepareInputs, room: Room, reading: Conversation) -> ContextEnvelope:
-    return replace(_base(inputs, room, reading), messages=Messages(reading.messages))
+def _envelope(
+    inputs: PrepareInputs, ports: Ports, room: Room, reading: Conversation
+) -> ContextEnvelope:
+    return replace(_base(inputs, ports, room, reading), messages=Messages(reading.messages))
 
 
-def _base(inputs: PrepareInputs, room: Room, reading: Conversation) -> ContextEnvelope:
+def _base(
+    inputs: PrepareInputs, ports: Ports, room: Room, reading: Conversation
+) -> ContextEnvelope:
     """The envelope without its messages, which only hooks ask for."""
     base = ContextEnvelope(
         system=System(inputs.system),
         tools=inputs.tools,
         options=FrozenMapping({"temperature": inputs.temperature, "maxTokens": room.reserve}),
-        meta=RequestMeta(inputs.model, room.budget, inputs.turn, inputs.request),
+        meta=RequestMeta(inputs.model, room.budget, inputs.turn, inputs.request, ports.cancel),
     )
     return shape_base(base, reading.transforms)
 

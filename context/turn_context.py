@@ -31,7 +31,7 @@ def fit_passages(tail: Tail, budget: int) -> FittedTail:
     Passages may take a quarter of the budget less what the user typed, but a tenth in any case,
     and all of L3 half of it.
     """
-    passages = [segment for segment in tail.segments if segment.kind == "passage"]
+    passages = [segment for segment in tail.segments if _is_retrieved(segment)]
     if not passages:
         return FittedTail(tail)
     sizes = [count_segment(segment, tail.counter) for segment in passages]
@@ -40,7 +40,7 @@ def fit_passages(tail: Tail, budget: int) -> FittedTail:
         kept -= 1
     rank = count()
     segments = tuple(
-        segment for segment in tail.segments if segment.kind != "passage" or next(rank) < kept
+        segment for segment in tail.segments if not _is_retrieved(segment) or next(rank) < kept
     )
     return FittedTail(replace(tail, segments=segments), tuple(passages[kept:]))
 
@@ -59,6 +59,11 @@ def standing_tail(tail: Tail, earlier: Sequence[MeasuredTurn], budget: int) -> i
         _tail_of(turn.turn, tail) > most for turn in before
     )
     return tail.total if running else most
+
+
+def _is_retrieved(segment: Segment) -> bool:
+    """On L2 a passage is but a line that names its note."""
+    return segment.kind == "passage" and segment.layer is Layer.L3
 
 
 def _passages_room(tail: Tail, budget: int) -> int:

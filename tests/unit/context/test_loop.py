@@ -324,6 +324,28 @@ def test_a_hook_that_fails_leaves_nothing_behind():
     assert not any(isinstance(entry, TransformEntry) for entry in loop.chat.path)
 
 
+class Stopped:
+    is_cancelled = True
+
+    def raise_if_cancelled(self):
+        raise KeyboardInterrupt
+
+
+def test_a_request_that_was_stopped_runs_no_hook():
+    chat = Chat()
+    ports = Ports(chat.counter, list, str, str, hooks=hooked(marker), cancel=Stopped())
+    with pytest.raises(KeyboardInterrupt):
+        prepare(chat.inputs("Why?"), ports)
+
+
+def test_a_hook_is_told_what_the_request_is_for():
+    seen = []
+    loop = Loop(hooks=hooked(lambda event: seen.append(event.envelope.meta)))
+    budget = loop.begin("Why?").report.budget
+    meta = seen[0]
+    assert (meta.model, meta.budget, meta.turn, meta.request) == ("test/model", budget, "t1", 1)
+
+
 def test_a_preview_runs_no_hook():
     loop = Loop()
     loop.begin("Why?")

@@ -103,3 +103,11 @@ def test_what_was_sent_along_counts_to_the_tails_of_earlier_turns():
         chat.ask("short", segments=[passage(1, chars(500))])
     found = tail(question=chars(600))
     assert standing_tail(found, earlier(chat), 1_000) == found.total
+
+
+def test_a_note_that_was_cited_earlier_takes_nothing_from_the_passages():
+    cited = replace(passage(9, chars(60)), layer=Layer.L2)
+    passages = [passage(number, chars(60)) for number in range(1, 4)]
+    fitted = fit_passages(tail(cited, *passages), 1_000)
+    assert fitted.tail.segments[0] == cited
+    assert fitted.dropped == fit_passages(tail(*passages), 1_000).dropped
