@@ -60,7 +60,8 @@ def failure_of(
     reason = _reason(error, call)
     if key:
         reason = reason.replace(key, "…")
-    if status in {400, 413, 422, 500} and _is_overflow(error, reason):
+    told = f"{reason} {_codes(call.error_body)}"
+    if status in {400, 413, 422, 500} and _is_overflow(error, told):
         return ContextOverflow(
             f"The request is too long for the model at {service}: {reason}", ways_out=_WAYS_OUT
         )
@@ -86,10 +87,22 @@ def _status(error: Exception, call: WireCall) -> int | None:
     return status if isinstance(status, int) else None
 
 
-def _is_overflow(error: Exception, reason: str) -> bool:
+def _is_overflow(error: Exception, told: str) -> bool:
     if type(error).__name__ == "ContextWindowExceededError":
-        return not _OUTPUT_LIMIT.search(reason)
-    return bool(_OVERFLOW.search(reason)) and not _OUTPUT_LIMIT.search(reason)
+        return not _OUTPUT_LIMIT.search(told)
+    return bool(_OVERFLOW.search(told)) and not _OUTPUT_LIMIT.search(told)
+
+
+def _codes(body: bytes) -> str:
+    """The names that a server has for an error, which say what it is where its words do not."""
+    try:
+        data = json.loads(body)
+    except ValueError:
+        return ""
+    error = data.get("error", data) if isinstance(data, dict) else None
+    if not isinstance(error, dict):
+        return ""
+    return " ".join(str(error[key]) for key in ("code", "type") if key in error)
 
 
 def _reason(error: Exception, call: WireCall) -> str:

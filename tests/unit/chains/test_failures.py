@@ -52,6 +52,14 @@ def test_an_overflow_is_known_in_every_providers_words(call, wording):
     assert isinstance(answered(call, 400, f'{{"error": "{wording}"}}'), ContextOverflow)
 
 
+@pytest.mark.parametrize(
+    "names", ['"code": "context_length_exceeded"', '"type": "exceed_context_size_error"']
+)
+def test_an_overflow_is_known_by_its_code_where_the_words_do_not_say_it(call, names):
+    body = f'{{"error": {{"message": "That did not work.", {names}}}}}'
+    assert isinstance(answered(call, 400, body), ContextOverflow)
+
+
 def test_the_way_out_of_a_services_overflow_is_not_a_higher_threshold(call):
     overflow = answered(call, 400, OVERFLOWS[0])
     assert isinstance(overflow, ContextOverflow)
