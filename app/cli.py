@@ -36,7 +36,7 @@ def run(argv: Sequence[str], open_window: "Callable[[Assistant], int]") -> int:
 def window_parser() -> argparse.ArgumentParser:
     """Return what `strata-gui` takes."""
     found = _Parser(prog="strata-gui", description=_ABOUT, allow_abbrev=False)
-    found.set_defaults(verb=None, **_no_globals("late"))
+    found.set_defaults(verb=None, **_no_globals("middle"), **_no_globals("late"))
     _add_version(found)
     _add_globals(found, "early")
     return found
@@ -50,7 +50,7 @@ def parser() -> argparse.ArgumentParser:
         epilog="Without a command the window opens.",
         allow_abbrev=False,
     )
-    found.set_defaults(**_no_globals("late"))
+    found.set_defaults(**_no_globals("middle"), **_no_globals("late"))
     _add_version(found)
     _add_globals(found, "early")
     verbs = found.add_subparsers(dest="verb", metavar="COMMAND")
@@ -130,6 +130,12 @@ def _leaf(verbs: "_Verbs[_Parser]", name: str, about: str) -> argparse.ArgumentP
     return found
 
 
+def _group(verbs: "_Verbs[_Parser]", name: str, about: str) -> "_Verbs[_Parser]":
+    found = verbs.add_parser(name, help=about, description=about, allow_abbrev=False)
+    _add_globals(found, "middle")
+    return found.add_subparsers(dest="action", metavar="ACTION", required=True)
+
+
 def _add_index(verbs: "_Verbs[_Parser]") -> None:
     found = _leaf(verbs, "index", "bring the index of a folder of notes up to date")
     found.add_argument("dir", metavar="DIR", nargs="?", help="the folder of notes")
@@ -164,9 +170,7 @@ def _add_context(verbs: "_Verbs[_Parser]") -> None:
 
 def _add_settings(verbs: "_Verbs[_Parser]") -> None:
     about = "read and change the settings"
-    actions = verbs.add_parser("settings", help=about, description=about).add_subparsers(
-        dest="action", metavar="ACTION", required=True
-    )
+    actions = _group(verbs, "settings", about)
     _leaf(actions, "list", "show every setting with its value")
     _leaf(actions, "get", "show the value of a setting").add_argument("key", metavar="KEY")
     change = _leaf(actions, "set", "change a setting for good")
@@ -177,9 +181,7 @@ def _add_settings(verbs: "_Verbs[_Parser]") -> None:
 
 def _add_sessions(verbs: "_Verbs[_Parser]") -> None:
     about = "list and read the chats"
-    actions = verbs.add_parser("sessions", help=about, description=about).add_subparsers(
-        dest="action", metavar="ACTION", required=True
-    )
+    actions = _group(verbs, "sessions", about)
     _leaf(actions, "list", "list the chats, the one used last first")
     _leaf(actions, "show", "show a chat").add_argument("session", metavar="ID")
 

@@ -110,13 +110,13 @@ def _open_vault(args: argparse.Namespace, assistant: Assistant, session: str | N
 
 def _run_settings(args: argparse.Namespace) -> dict[str, Any]:
     """Return the settings that were given for this run alone, the last one of a key winning."""
-    return dict([*args.early_set, *args.late_set])
+    return dict([*args.early_set, *args.middle_set, *args.late_set])
 
 
 def _vault_folder(args: argparse.Namespace) -> str | None:
     """Return the folder of notes that was named for this run."""
-    named = args.late_vault if args.late_vault is not None else args.early_vault
-    return None if named is None else str(named)
+    places = (args.late_vault, args.middle_vault, args.early_vault)
+    return next((str(named) for named in places if named is not None), None)
 
 
 def _index(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:

@@ -125,6 +125,7 @@ def test_no_flag_of_a_later_part_is_offered(strata: Strata) -> None:
     [
         ["--set", "retrieval.topK=3", "settings", "get", "retrieval.topK", "--json"],
         ["settings", "get", "retrieval.topK", "--json", "--set", "retrieval.topK=3"],
+        ["settings", "--set", "retrieval.topK=3", "get", "retrieval.topK", "--json"],
         [
             *("--set", "retrieval.topK=9", "settings", "get", "retrieval.topK", "--json"),
             *("--set", "retrieval.topK=3"),
