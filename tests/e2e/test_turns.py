@@ -103,7 +103,7 @@ def test_ctrl_c_keeps_what_had_arrived(
     (chat,) = program.json("sessions", "list")["sessions"]
     question, answer = program.json("sessions", "show", chat["session"])["entries"][:2]
     assert question["content"] == "First?"
-    assert answer["content"].startswith("Slowly does it.")
+    assert answer["content"].startswith("Slowly")
     assert answer["status"] == "interrupted"
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 SCRIPT = Path(sys.executable).with_name("strata")
-LONGEST_RUN_S = 120
+LONGEST_RUN_S = 200
 _started: list["subprocess.Popen[bytes]"] = []
 
 
