@@ -2,11 +2,17 @@
 
 `assistant.Assistant` is the one use-case object: the window (`ui`) and the command line (`cli`)
 both call it, and get back values and streams of events, never widgets or printed text. Around it
-stand the things a program owns: where files lie (`paths`), what the user set (`settings` is the
-schema, `settings_file` the file), keys (`secrets`), chats on disk (`session_store`, `session`,
-`session_file`), what was sent last (`state_db`, `migrations`), the open notes (`library`), the log
-(`log`), the check-up (`doctor`), writes that survive a crash (`durable`), and the one place where
-an error becomes a code and a sentence (`errors`).
+stand the things a program owns:
+
+- what the user set and where things lie: `paths`, `settings` (the schema), `settings_file`,
+  `secrets` (keys), `model_choices`;
+- chats: `session_store` (all of them), `session` (one), `session_file` (its bytes), `transcript`
+  (how it reads), `state_db` with `migrations` (what was sent last);
+- notes: `library` (the open folder and its index);
+- the program itself: `wiring` (puts the parts together), `errors` (the one place where an error
+  becomes a code and a sentence), `log`, `doctor`, `durable` (writes that survive a crash);
+- the command line: `cli` (what may be typed), `cli_verbs` (what is done), `cli_text` and
+  `cli_output` (how it is printed).
 
     __main__ → cli → wiring.build → Assistant → chains (a turn) · vault (index, search) · sessions
         └────→ ui.main (the window) ──┘

@@ -57,10 +57,12 @@ class ProgressLine:
 
 
 def progress(at: "IndexProgress") -> str:
-    """Return how far indexing is."""
-    if at.total:
-        return f"Reading your notes: {at.done:,} of {at.total:,}  {at.path}"
-    return "Reading your notes"
+    """Return how far indexing is, and with what."""
+    does = {"embed": "Embedding passages", "store": "Storing passages"}
+    said = does.get(at.phase, "Reading your notes")
+    far = f": {at.done:,} of {at.total:,}" if at.total else ""
+    speed = f", {at.per_s:,.0f} a second" if at.phase == "embed" and at.per_s else ""
+    return f"{said}{far}{speed}  {at.path}".rstrip()
 
 
 def index_report(report: "IndexReport") -> Iterator[str]:

@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
+from app import cli_text
 from app.assistant import Assistant
 from app.cli import parser, run
 from app.cli_output import Interruptible
 from tests.support.model_server import Answer, Failure, ModelServer
+from vault.indexer import IndexProgress
 
 HEAVY = [
     "PySide6",
@@ -563,3 +565,16 @@ def test_the_first_signal_cancels_and_the_second_ends() -> None:
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.parametrize(
+    ("at", "words"),
+    [
+        (IndexProgress("seen"), "Reading your notes"),
+        (IndexProgress("scan", "a.md", 3, 9), "Reading your notes: 3 of 9  a.md"),
+        (IndexProgress("embed", "", 3, 1_200, 41.6), "Embedding passages: 3 of 1,200, 42 a second"),
+        (IndexProgress("store", "", 9, 9), "Storing passages: 9 of 9"),
+    ],
+)
+def test_progress_says_what_is_being_done(at: IndexProgress, words: str) -> None:
+    assert cli_text.progress(at) == words
