@@ -271,6 +271,8 @@ def _litellm() -> Any:
     # litellm sets these filters when it is imported; whoever resets filters since, loses them.
     warnings.filterwarnings("ignore", r".*`ReadOnly` qualifier.*", UserWarning)
     warnings.filterwarnings("ignore", r"Accessing the 'model_.*' attribute", DeprecationWarning)
+    # A service that counts in words, not numbers, is no news for standard error.
+    warnings.filterwarnings("ignore", r"Pydantic serializer warnings", UserWarning)
     return module
 
 
