@@ -1,17 +1,18 @@
 """The open folder of notes, and the index over it, which lies among Strata's own files."""
 
-import queue
+import threading
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from app.paths import Paths, make_private_folder
 from chains.cancel import CancelToken
-from chains.concurrency import WorkerPool
+from chains.concurrency import Emit, iterate
 from chains.events import IndexProgressed
 from vault.access import allowed_notes, read_allowed
 from vault.errors import VaultMissing, VaultUnreadable
-from vault.indexer import IndexReport
+from vault.indexer import IndexProgress, IndexReport
 from vault.notes import Note
 from vault.search import SearchResult
 from vault.store import NoteState, VaultIndex
@@ -31,8 +32,8 @@ class Library:
         self.root = root
         self.index_dir = index_dir
         self._index = VaultIndex(root, index_dir, exclude)
-        self._workers = WorkerPool(1)
-        self._waiting = 0
+        self._lock = threading.Lock()
+        self._updates = 0
 
     @classmethod
     def open(cls, folder: Path, paths: Paths, exclude: Sequence[str] = ()) -> "Library":
@@ -61,7 +62,7 @@ class Library:
     @property
     def is_updating(self) -> bool:
         """Whether the index is being brought up to date by this process."""
-        return self._waiting > 0
+        return self._updates > 0
 
     def update(self, cancel: CancelToken) -> Iterator[IndexProgressed | IndexFinished]:
         """Bring the index up to date; the last item is `IndexFinished`, also after a cancel.
@@ -69,30 +70,24 @@ class Library:
         Raises:
             VaultError: it could not be done; what was indexed before is still there.
         """
-        items: queue.SimpleQueue[IndexProgressed | IndexFinished | BaseException] = (
-            queue.SimpleQueue()
-        )
-        watched = CancelToken()
-        forget = cancel.on_cancel(watched.cancel)
+        abandoned = CancelToken()
 
-        def work() -> None:
+        def work(emit: Emit[IndexProgressed | IndexFinished]) -> None:
+            def told(progress: IndexProgress) -> None:
+                emit(IndexProgressed(progress))
+
+            report = self._index.update(
+                told,
+                lambda: cancel.is_cancelled or abandoned.is_cancelled,
+            )
+            emit(IndexFinished(report))
+
+        with self._counted():
             try:
-                report = self._index.update(
-                    lambda progress: items.put(IndexProgressed(progress)),
-                    lambda: watched.is_cancelled,
-                )
-                items.put(IndexFinished(report))
-            except BaseException as error:  # noqa: BLE001 (it is raised where it is waited for)
-                items.put(error)
-
-        self._waiting += 1
-        try:
-            self._workers.submit(work)
-            yield from _until_finished(items)
-        finally:
-            self._waiting -= 1
-            forget()
-            watched.cancel()
+                # Not cancelled from here: a run that is stopped still says how far it came.
+                yield from iterate(work, CancelToken())
+            finally:
+                abandoned.cancel()
 
     def search(self, query: str, k: int) -> SearchResult:
         """Find the best `k` passages by words and by meaning."""
@@ -122,6 +117,16 @@ class Library:
         """End the child processes and let go of the index."""
         self._index.close()
 
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        with self._lock:
+            self._updates += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._updates -= 1
+
 
 def check_folder(folder: Path) -> Path:
     """Return the folder's full path.
@@ -140,15 +145,3 @@ def check_folder(folder: Path) -> Path:
     except (OSError, RuntimeError) as error:  # RuntimeError: a home folder that cannot be found
         raise VaultMissing(f"There is no folder at {folder}.") from error
     return root
-
-
-def _until_finished(
-    items: "queue.SimpleQueue[IndexProgressed | IndexFinished | BaseException]",
-) -> Iterator[IndexProgressed | IndexFinished]:
-    while True:
-        item = items.get()
-        if isinstance(item, BaseException):
-            raise item
-        yield item
-        if isinstance(item, IndexFinished):
-            return

@@ -62,15 +62,6 @@ class Paths:
         digest = hashlib.sha256(os.fsencode(vault.resolve()))
         return self.data / "vaults" / digest.hexdigest()[:16]
 
-    def make(self) -> None:
-        """Create the folders for this user alone (mode 0700); those that exist keep their mode.
-
-        Raises:
-            OSError: a folder cannot be made.
-        """
-        for folder in (self.config, self.data, self.state, self.cache, self.sessions):
-            make_private_folder(folder)
-
 
 def make_private_folder(folder: Path) -> None:
     """Create a folder and what is missing above it, open to its owner alone."""

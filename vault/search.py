@@ -104,17 +104,25 @@ Nearest = Callable[["Vector", int], list[tuple[bytes, float]]]
 class Searcher:
     """Answers queries from one catalog."""
 
-    def __init__(self, catalog: Catalog, embed: "Callable[[str], Vector]", nearest: Nearest):
+    def __init__(
+        self,
+        catalog: Catalog,
+        embed: "Callable[[str], Vector]",
+        nearest: Nearest,
+        keeps_out: Callable[[str], bool] = lambda _path: False,
+    ):
         """Take what to search and how to find what is near in meaning.
 
         Args:
             catalog: the words, the passages and their vectors.
             embed: gives a query's vector.
             nearest: gives the hashes of the nearest texts with their cosines.
+            keeps_out: tells of a note's path whether it is excluded by now.
         """
         self._catalog = catalog
         self._embed = embed
         self._nearest = nearest
+        self._keeps_out = keeps_out
 
     def search(self, query: str, k: int) -> SearchResult:
         """Find the `k` best passages; without an embedder, by words alone.
@@ -179,7 +187,7 @@ class Searcher:
         return [
             _hit(passages[chunk_id], score, dense.get(chunk_id), words.get(chunk_id))
             for chunk_id, score in fused
-            if chunk_id in passages
+            if chunk_id in passages and not self._keeps_out(passages[chunk_id].path)
         ]
 
     def _chunks_of(self, hashes: Mapping[bytes, float]) -> list[int]:

@@ -16,6 +16,7 @@ from vault.exact import ExactScan
 from vault.indexer import CancelCheck, Indexer, IndexReport, ProgressCallback
 from vault.model_card import MODEL_NAME
 from vault.notes import Note, read_note
+from vault.patterns import ExcludeRules
 from vault.records import Records
 from vault.scan import check_folder
 from vault.search import Searcher, SearchResult
@@ -116,7 +117,10 @@ class VaultIndex:
                     return opened.store.query(vector, k)
             return opened.exact.query(vector, k)
 
-        return Searcher(opened.catalog, self._embedder.embed_query, nearest).search(query, k)
+        # The index may be older than the patterns, and what they exclude is to reach no model.
+        keeps_out = ExcludeRules(self.exclude).keeps_out
+        searcher = Searcher(opened.catalog, self._embedder.embed_query, nearest, keeps_out)
+        return searcher.search(query, k)
 
     def notes(self) -> tuple[NoteState, ...]:
         """List every note with its state, by path."""

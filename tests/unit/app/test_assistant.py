@@ -1,5 +1,6 @@
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -115,10 +116,9 @@ def test_a_folder_that_another_process_indexes_is_searched_with_a_warning(
 ) -> None:
     library = reading.library
     assert library is not None
-    other = VaultIndex(small_vault.resolve(), library.index_dir)
-    other.update()
-    events = ask(reading, "How many litres does the barrel hold?")
-    other.close()
+    with closing(VaultIndex(small_vault.resolve(), library.index_dir)) as other:
+        other.update()
+        events = ask(reading, "How many litres does the barrel hold?")
     assert any(isinstance(event, Warned) for event in events)
     result = result_of(events)
     assert result.citations

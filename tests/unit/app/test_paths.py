@@ -1,7 +1,7 @@
 import stat
 from pathlib import Path
 
-from app.paths import Paths
+from app.paths import Paths, make_private_folder
 
 
 def test_strata_home_holds_all_four_folders(tmp_path: Path) -> None:
@@ -22,10 +22,15 @@ def test_without_strata_home_nothing_lies_in_the_working_folder() -> None:
 
 
 def test_folders_are_made_for_their_owner_alone(strata_home: Path) -> None:
-    paths = Paths.find()
-    paths.make()
-    made = [strata_home, paths.config, paths.data, paths.state, paths.cache, paths.sessions]
+    make_private_folder(strata_home / "data" / "sessions")
+    made = [strata_home, strata_home / "data", strata_home / "data" / "sessions"]
     assert {stat.S_IMODE(folder.stat().st_mode) for folder in made} == {0o700}
+
+
+def test_a_folder_that_is_there_keeps_its_mode(tmp_path: Path) -> None:
+    tmp_path.chmod(0o750)
+    make_private_folder(tmp_path)
+    assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o750
 
 
 def test_a_vault_has_one_index_however_it_is_named(tmp_path: Path) -> None:

@@ -45,6 +45,20 @@ def test_one_owner_updates_and_everybody_else_searches(make_index: MakeIndex, no
     assert second.search("burned fee").hits[0].path == "b.md"
 
 
+@pytest.mark.parametrize("pattern", ["a.md", "*.md", "kept out/"])
+def test_a_note_excluded_since_the_last_update_is_not_found(
+    make_index: MakeIndex, write: Write, pattern: str
+) -> None:
+    write("a.md", "# Rain\n\nThe barrel holds rain.\n")
+    root = write("kept out/deep/c.md", "# Snow\n\nSnow is a slow rain.\n").parents[2]
+    make_index(root).update()
+    before = {hit.path for hit in make_index(root).search("rain").hits}
+    assert before == {"a.md", "kept out/deep/c.md"}
+    after = {hit.path for hit in make_index(root, exclude=[pattern]).search("rain").hits}
+    out = {"a.md": {"a.md"}, "*.md": before, "kept out/": {"kept out/deep/c.md"}}
+    assert after == before - out[pattern]
+
+
 def test_a_reader_sees_what_the_owner_adds(
     make_index: MakeIndex, notes: Path, write: Write
 ) -> None:
