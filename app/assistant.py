@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from app import secrets
+from app.attachments import Attachments, Selection
 from app.errors import InvalidRequest, TurnFailed, VaultNotChosen, storage_errors
 from app.library import IndexFinished, Library
 from app.model_choices import ModelChoice, model_choices
@@ -61,6 +62,8 @@ class AskRequest:
         session: the chat to go on with; None begins a new one.
         dry_run: retrieve and prepare, but send and store nothing.
         update_index: bring the index up to date first, where notes are searched at all.
+        attach: notes, folders and text files to send along.
+        selections: lines to send along.
     """
 
     question: str
@@ -69,6 +72,8 @@ class AskRequest:
     session: str | None = None
     dry_run: bool = False
     update_index: bool = True
+    attach: tuple[str, ...] = ()
+    selections: tuple[Selection, ...] = ()
 
 
 class Assistant:
@@ -159,10 +164,12 @@ class Assistant:
         warnings: list[str] = []
         try:
             session = self._session(request)
+            attached = Attachments(self._library).segments(request.attach, request.selections)
             if request.mode == "vault" and request.update_index:
                 yield from self._freshen(cancel, warnings)
             chain = self._chain(request.mode)
-            events = cast(Generator[Event], chain.run(self._turn(request), session, cancel))
+            turn = replace(self._turn(request), attached=attached)
+            events = cast(Generator[Event], chain.run(turn, session, cancel))
             with closing(events):  # before the chat: what has arrived is still to be stored
                 for event in events:
                     yield _finished(event, warnings, session)
@@ -317,9 +324,10 @@ class Assistant:
         )
 
     def _chain(self, mode: Mode) -> LLMChain | VaultQAChain:
+        resolve = Attachments(self._library).resolve
         if mode == "chat":
-            return LLMChain(secrets.key_for)
-        return VaultQAChain(secrets.key_for, self)
+            return LLMChain(secrets.key_for, resolve=resolve)
+        return VaultQAChain(secrets.key_for, self, resolve=resolve)
 
     def _freshen(self, cancel: CancelToken, warnings: list[str]) -> Iterator[Event]:
         """Bring the index up to date before it is searched, as far as that is possible now."""
@@ -347,11 +355,12 @@ def _chat_of(request: AskRequest, session: Session | None) -> str | None:
 
 def _mode_of(chat: Session | None) -> Mode:
     """Return the mode of the chat's last turn: one over notes has passages, if only none."""
-    if chat is None:
+    last = turn_ids(chat.path())[-1:] if chat is not None else ()
+    if chat is None or not last:
         return "vault"
-    last = turn_ids(chat.path())[-1:]
-    found = {e.turn_id for e in chat.path() if isinstance(e, SegmentsEntry)}
-    return "vault" if not last or last[0] in found else "chat"
+    sent = [e for e in chat.path() if isinstance(e, SegmentsEntry) and e.turn_id == last[0]]
+    searched = (not e.segments or any(s.kind == "passage" for s in e.segments) for e in sent)
+    return "vault" if any(searched) else "chat"
 
 
 def _model_of(chat: Session) -> str | None:

@@ -153,6 +153,21 @@ def _add_ask(verbs: "_Verbs[_Parser]") -> None:
     found.add_argument("--mode", choices=("chat", "vault"), default="vault")
     found.add_argument("--model", metavar="NAME", help="in place of the setting chat.model")
     found.add_argument("--session", metavar="ID", help="the chat to go on with")
+    found.add_argument(
+        "--attach",
+        metavar="PATH",
+        action="append",
+        default=[],
+        help="send a note, a folder of notes or a text file along; may be given again",
+    )
+    found.add_argument(
+        "--selection",
+        metavar="FILE:A-B",
+        type=_selection,
+        action="append",
+        default=[],
+        help="send these lines of a file along; may be given again",
+    )
     found.add_argument("--no-index", action="store_true", help="leave the index as it is")
     found.add_argument(
         "--dry-run", action="store_true", help="show what would be sent; send and store nothing"
@@ -191,6 +206,15 @@ def _setting(text: str) -> tuple[str, Any]:
     if not equals or not key:
         raise argparse.ArgumentTypeError(f"{text} is not KEY=VALUE")
     return key, parse_value(value)
+
+
+def _selection(text: str) -> tuple[str, int, int]:
+    path, _, lines = text.rpartition(":")
+    first, _, last = lines.partition("-")
+    are_numbers = all(end.isascii() and end.isdigit() for end in (first, last))
+    if not path or not are_numbers or not 1 <= int(first) <= int(last):
+        raise argparse.ArgumentTypeError(f"{text} is not FILE:A-B, with lines counted from 1")
+    return path, int(first), int(last)
 
 
 def _count(text: str) -> int:

@@ -10,6 +10,7 @@ from typing import Any
 
 from app import cli_text
 from app.assistant import AskRequest, Assistant, IndexFinished
+from app.attachments import Selection
 from app.cli_output import Interruptible, Output, OutputGone, complain
 from app.doctor import check_up
 from app.errors import (
@@ -23,7 +24,15 @@ from app.errors import (
 )
 from app.paths import Paths
 from app.wiring import build, folder_of, open_log
-from chains.events import AskResult, Event, IndexProgressed, Step, TextDelta, TurnEnded, Warned
+from chains.events import (
+    AskResult,
+    Event,
+    IndexProgressed,
+    Step,
+    TextDelta,
+    TurnEnded,
+    Warned,
+)
 from context.markdown import envelope_markdown, report_markdown
 from vault.errors import VaultError
 
@@ -152,17 +161,28 @@ def _ask(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
         session=args.session,
         dry_run=args.dry_run,
         update_index=not args.no_index,
+        attach=tuple(args.attach),
+        selections=tuple(Selection(*lines) for lines in args.selection),
     )
-    if args.mode == "vault":
-        try:
-            _open_vault(args, assistant, args.session)
-        except (AppError, VaultError) as error:
-            raise TurnFailed(error, args.session) from error
+    _open_vault_to_ask(args, assistant)
     line = cli_text.ProgressLine()
     with Interruptible() as run:
         for event in assistant.ask(request, run.cancel):
             _show_event(event, output, line, args.dry_run)
     return run.exit_code or 0
+
+
+def _open_vault_to_ask(args: argparse.Namespace, assistant: Assistant) -> None:
+    """Open the notes where they are needed, or where something of them may be attached."""
+    is_needed = args.mode != "chat" or args.attach or args.selection
+    if not is_needed and args.session is None:
+        return
+    try:
+        _open_vault(args, assistant, args.session)
+    except (AppError, VaultError) as error:
+        if is_needed:
+            raise TurnFailed(error, args.session) from error
+        _log.info("The notes of the chat are not open: %s", error)
 
 
 def _show_event(event: Event, output: Output, line: cli_text.ProgressLine, is_dry: bool) -> None:

@@ -38,6 +38,7 @@ _CODES: Mapping[type[Exception], str] = {
     vault.IndexUnusable: "storage",
     vault.IndexBusy: "busy",
     vault.UnsafePath: "bad_request",
+    vault.NoteExcluded: "bad_request",
 }
 
 

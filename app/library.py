@@ -10,6 +10,7 @@ from app.paths import Paths, make_private_folder
 from chains.cancel import CancelToken
 from chains.concurrency import Emit, iterate
 from chains.events import IndexProgressed
+from vault.access import allowed_notes, read_allowed
 from vault.errors import VaultMissing, VaultUnreadable
 from vault.indexer import IndexProgress, IndexReport
 from vault.notes import Note
@@ -99,6 +100,14 @@ class Library:
     def read_note(self, path: str) -> Note:
         """Return a note as it is on the disk now."""
         return self._index.read_note(path)
+
+    def read_allowed(self, path: str) -> Note:
+        """Return a note that may be given to a model, as it is on the disk now."""
+        return read_allowed(self.root, path, self._index.exclude)
+
+    def allowed_notes(self, folder: str) -> tuple[str, ...]:
+        """Return the notes below a folder that no pattern keeps out; empty means all."""
+        return allowed_notes(self.root, folder, self._index.exclude)
 
     def health(self) -> list[tuple[str, bool, str]]:
         """Check the parts of the index: name, whether it is well, details."""

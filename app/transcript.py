@@ -31,7 +31,7 @@ class AnswerItem:
 
     Attributes:
         status: complete, interrupted, limit or error.
-        sources: the passages that were sent with the question, numbered.
+        sources: what was sent with the question and can be cited by its number.
         seconds: from the question to the end of the answer; None where it cannot be told.
     """
 
@@ -110,7 +110,7 @@ def _answer(turn: Turn, answer: MessageEntry) -> AnswerItem:
         status=answer.status or "complete",
         citations=checked.citations,
         unverified=checked.unverified,
-        sources=turn.segments,
+        sources=tuple(part for part in turn.segments if part.number is not None),
         seconds=None if turn.user is None else _seconds(turn.user.timestamp, answer.timestamp),
     )
 

@@ -8,6 +8,7 @@ from chains.model import Pause, wait_or_cancel
 from chains.model_port import KeyFor
 from chains.runner import Chain, SessionPort, TurnRequest, preview, rebuild, run_turn
 from context.guard import PreparedRequest
+from context.prior import Resolve
 
 __all__ = ["LLMChain"]
 
@@ -15,8 +16,10 @@ __all__ = ["LLMChain"]
 class LLMChain:
     """Answers from the conversation alone."""
 
-    def __init__(self, key_for: KeyFor, *, pause: Pause = wait_or_cancel) -> None:
-        self._chain = Chain("chat", key_for, pause=pause)
+    def __init__(
+        self, key_for: KeyFor, *, pause: Pause = wait_or_cancel, resolve: Resolve | None = None
+    ) -> None:
+        self._chain = Chain("chat", key_for, pause=pause, resolve=resolve)
 
     def run(
         self, request: TurnRequest, session: SessionPort, cancel: CancelToken

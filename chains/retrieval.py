@@ -18,14 +18,21 @@ class SearchPort(Protocol):
         """Return the best `k` passages, best first."""
 
 
-def passages(hits: Sequence[Hit]) -> tuple[Segment, ...]:
-    """Return hits as segments of this turn, numbered from 1 by their rank.
+def passages(hits: Sequence[Hit], attached: Sequence[Segment] = ()) -> tuple[Segment, ...]:
+    """Return hits as segments of this turn, numbered by their rank.
 
     Hits of one note that touch become one passage, with the rank of the better one.
+
+    Args:
+        hits: what was found, best first.
+        attached: what is sent anyway; its numbers come first, and of a note that is attached whole
+            no passage is sent again.
     """
-    spans = [_Span.of(rank, hit) for rank, hit in enumerate(hits)]
+    whole = {segment.source for segment in attached if segment.kind != "selection"}
+    spans = [_Span.of(rank, hit) for rank, hit in enumerate(hits) if hit.path not in whole]
     merged = sorted(_merged(spans), key=lambda span: span.rank)
-    return tuple(_segment(span, number) for number, span in enumerate(merged, start=1))
+    first = 1 + len(attached)
+    return tuple(_segment(span, number) for number, span in enumerate(merged, start=first))
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 The question is on disk before the model is called, and a question that does not fit is not stored.
 """
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 
 from chains.answering import RunningTurn
@@ -29,6 +29,8 @@ from chains.tokenizer import counter_for
 from chains.turn import (
     ChatView,
     DraftedTurn,
+    Means,
+    PreparedTurn,
     SessionPort,
     TurnRequest,
     draft_turn,
@@ -37,6 +39,7 @@ from chains.turn import (
 )
 from context.guard import PreparedRequest
 from context.layers import Segment
+from context.prior import Resolve
 from context.report import ContextReport
 
 __all__ = ["Chain", "SearchPort", "SessionPort", "TurnRequest", "preview", "rebuild", "run_turn"]
@@ -50,12 +53,14 @@ class Chain:
         prompt: the name of its prompt.
         search: where passages are looked up; None for a chain that looks nothing up.
         pause: waits between tries.
+        resolve: says what has become of what earlier turns attached or cited.
     """
 
     prompt: str
     key_for: KeyFor
     search: SearchPort | None = None
     pause: Pause = wait_or_cancel
+    resolve: Resolve | None = None
 
 
 def run_turn(
@@ -69,28 +74,44 @@ def run_turn(
         Cancelled: it was stopped before the question was stored; later a stop ends the turn.
     """
     found, warnings = yield from _retrieve(chain, request, cancel)
-    model, counter = call(lambda: (_described(chain, request), counter_for(request.model)), cancel)
+    means = call(lambda: means_of(chain, request), cancel)
     drafted = draft_turn(session, request.question, found)
-    turn = prepare_turn(
-        drafted,
-        request,
-        session,
-        model=model,
-        counter=counter,
-        prompt=chain.prompt,
-        mode="preview" if request.dry_run else "send",
-        warnings=warnings,
-    )
-    cancel.raise_if_cancelled()
     if request.dry_run:
-        yield ContextPrepared(turn.request.report)
-        yield TurnEnded(_dry_result(request, session, turn.request.report))
+        yield from dry_run(drafted, request, session, means, warnings)
         return
+    turn = yield from begin_turn(drafted, request, session, means, cancel, warnings)
+    running = RunningTurn(request, session, turn)
+    yield from running.answer(lambda: model_of(chain, request, means.model), cancel)
+
+
+def begin_turn(
+    drafted: DraftedTurn,
+    request: TurnRequest,
+    session: SessionPort,
+    means: Means,
+    cancel: CancelToken,
+    warnings: Sequence[str] = (),
+) -> Generator[Event, None, PreparedTurn]:
+    """Prepare the first request of a turn and store its question; return the turn."""
+    turn = prepare_turn(drafted, request, session, means, "send", warnings)
+    cancel.raise_if_cancelled()
     session.append(turn.entries)
     yield ContextPrepared(turn.request.report)
     yield MessageEnded(drafted.question.id, "user", turn.turn)
-    running = RunningTurn(request, session, turn)
-    yield from running.answer(lambda: _model(chain, request, model), cancel)
+    return turn
+
+
+def dry_run(
+    drafted: DraftedTurn,
+    request: TurnRequest,
+    session: SessionPort,
+    means: Means,
+    warnings: Sequence[str] = (),
+) -> Iterator[Event]:
+    """Say what would be sent; nothing is sent or stored."""
+    turn = prepare_turn(drafted, request, session, means, "preview", warnings)
+    yield ContextPrepared(turn.request.report)
+    yield TurnEnded(_dry_result(request, session, turn.request.report))
 
 
 def preview(chain: Chain, request: TurnRequest, session: SessionPort | None) -> PreparedRequest:
@@ -118,34 +139,39 @@ def rebuild(chain: Chain, request: TurnRequest, session: SessionPort) -> Prepare
 def _prepared_view(
     chain: Chain, request: TurnRequest, chat: ChatView, drafted: DraftedTurn
 ) -> PreparedRequest:
-    model, counter = _described(chain, request), counter_for(request.model)
-    turn = prepare_turn(
-        drafted, request, chat, model=model, counter=counter, prompt=chain.prompt, mode="preview"
+    return prepare_turn(drafted, request, chat, means_of(chain, request), "preview").request
+
+
+def means_of(chain: Chain, request: TurnRequest) -> Means:
+    """Return what a request of this chain is made with; a server may be asked for its limit."""
+    model = describe(
+        request.model, request.api_base, key_for=chain.key_for, offline=request.offline
     )
-    return turn.request
-
-
-def _described(chain: Chain, request: TurnRequest) -> ModelInfo:
-    return describe(request.model, request.api_base, key_for=chain.key_for, offline=request.offline)
+    return Means(model, counter_for(request.model), chain.prompt, chain.resolve)
 
 
 def _retrieve(
     chain: Chain, request: TurnRequest, cancel: CancelToken
 ) -> Generator[Event, None, tuple[tuple[Segment, ...] | None, tuple[str, ...]]]:
-    """Look passages up; None where this chain looks nothing up."""
+    """Look passages up beside what is attached; None where there is nothing of either."""
     search = chain.search
     if search is None:
-        return None, ()
+        return request.attached or None, ()
     yield Step("search", "Searching…")
     result = call(lambda: search.search(request.question, request.top_k), cancel)
-    found = passages(result.hits)
+    found = (*request.attached, *passages(result.hits, request.attached))
     yield Retrieved(found)
     for warning in result.warnings:
         yield Warned(warning)
     return found, result.warnings
 
 
-def _model(chain: Chain, request: TurnRequest, info: ModelInfo) -> ModelPort:
+def model_of(chain: Chain, request: TurnRequest, info: ModelInfo) -> ModelPort:
+    """Return who answers.
+
+    Raises:
+        BadRequest: no service has a model of that name.
+    """
     if request.model == EXTRACTIVE:
         return ExtractiveModel(request.question, has_searched=chain.search is not None)
     if info.endpoint is None:

@@ -20,6 +20,7 @@ from context.layers import Segment
 from context.messages import Message
 from context.pipeline import Mode as PrepareMode
 from context.pipeline import Ports, PrepareInputs, prepare
+from context.prior import Resolve
 from context.prompt import PromptBuilder, PromptSection
 from context.tokens import TokenCounter
 from resources import read_text
@@ -28,6 +29,7 @@ __all__ = [
     "ChatPort",
     "ChatView",
     "DraftedTurn",
+    "Means",
     "PreparedTurn",
     "SessionPort",
     "TurnRequest",
@@ -48,6 +50,7 @@ class TurnRequest:
         threshold: `autoCompactThreshold`.
         offline: refuse every call that would leave this computer.
         dry_run: retrieve and prepare, but send and store nothing.
+        attached: what the user attached, in full, numbered from 1.
     """
 
     question: str
@@ -60,6 +63,7 @@ class TurnRequest:
     top_k: int
     offline: bool
     dry_run: bool = False
+    attached: tuple[Segment, ...] = ()
 
 
 class ChatPort(Protocol):
@@ -153,6 +157,16 @@ class DraftedTurn:
         """The entries in their order: what was found stands before the question."""
         return (self.question,) if self.segments is None else (self.segments, self.question)
 
+    def as_sent(self, segments: tuple[Segment, ...], chat: ChatPort) -> "DraftedTurn":
+        """Return the turn with its segments as they are sent, those of earlier turns included."""
+        if self.segments is not None:
+            return replace(self, segments=replace(self.segments, segments=segments))
+        if not segments:
+            return self
+        parent, now = self.question.parent_id, self.question.timestamp
+        sent = SegmentsEntry(chat.new_id(), parent, now, self.turn, segments)
+        return replace(self, question=replace(self.question, parent_id=sent.id), segments=sent)
+
 
 @dataclass(frozen=True)
 class PreparedTurn:
@@ -168,8 +182,23 @@ class PreparedTurn:
     entries: tuple[Entry, ...]
 
 
+@dataclass(frozen=True)
+class Means:
+    """What a request is made with, beside the question and the chat.
+
+    Attributes:
+        prompt: the name of the prompt that the instructions come from.
+        resolve: says what has become of what earlier turns attached; None carries nothing forward.
+    """
+
+    model: ModelInfo
+    counter: TokenCounter
+    prompt: str
+    resolve: Resolve | None = None
+
+
 def draft_turn(chat: ChatPort, question: str, found: Sequence[Segment] | None) -> DraftedTurn:
-    """Make the entries of a turn; `found` is None where nothing was looked up."""
+    """Make the entries of a turn; `found` is None where nothing was looked up or attached."""
     path = chat.path()
     leaf = path[-1].id if path else None
     turn, now = chat.new_id(), chat.now()
@@ -185,42 +214,24 @@ def prepare_turn(
     drafted: DraftedTurn,
     request: TurnRequest,
     chat: ChatPort,
-    *,
-    model: ModelInfo,
-    counter: TokenCounter,
-    prompt: str,
+    means: Means,
     mode: PrepareMode,
     warnings: Sequence[str] = (),
 ) -> PreparedTurn:
     """Prepare the request of a drafted turn.
 
     Args:
-        prompt: the name of the prompt that the instructions come from.
         warnings: what went wrong before, for the report.
 
     Raises:
         ContextOverflow: the question does not fit, and nothing is to be stored.
     """
     drops: list[Entry] = []
-    inputs = PrepareInputs(
-        session=chat.id or None,
-        model=request.model,
-        model_limit=model.input_limit,
-        threshold=request.threshold,
-        max_output_tokens=request.max_output_tokens,
-        temperature=request.temperature,
-        system=instructions(prompt),
-        path=(*chat.path(), *drafted.entries),
-        turn=drafted.turn,
-        previous=chat.previous_body(),
-        factor=_factor_so_far(chat, request.model),
-        warnings=(*warnings, *_counting_warnings(counter)),
-    )
-    ports = Ports(counter, drops.extend, chat.new_id, chat.now)
-    prepared = prepare(inputs, ports, mode)
-    if drafted.segments is not None:
-        sent = replace(drafted.segments, segments=prepared.segments)
-        drafted = replace(drafted, segments=sent)
+    path = (*chat.path(), *drafted.entries)
+    inputs = replace(_inputs(request, chat, means, path, drafted.turn), warnings=tuple(warnings))
+    ports = Ports(means.counter, drops.extend, chat.new_id, chat.now, resolve=means.resolve)
+    prepared = prepare(_with_counting_warnings(inputs, means.counter), ports, mode)
+    drafted = drafted.as_sent(prepared.segments, chat)
     return PreparedTurn(drafted.turn, prepared, (*drafted.entries, *drops))
 
 
@@ -256,12 +267,31 @@ def instructions(prompt: str) -> tuple[SystemPart, ...]:
     return (SystemPart(prompt, text),)
 
 
+def _inputs(
+    request: TurnRequest, chat: ChatPort, means: Means, path: tuple[Entry, ...], turn: str
+) -> PrepareInputs:
+    return PrepareInputs(
+        session=chat.id or None,
+        model=request.model,
+        model_limit=means.model.input_limit,
+        threshold=request.threshold,
+        max_output_tokens=request.max_output_tokens,
+        temperature=request.temperature,
+        system=instructions(means.prompt),
+        path=path,
+        turn=turn,
+        previous=chat.previous_body(),
+        factor=_factor_so_far(chat, request.model),
+    )
+
+
 def _factor_so_far(chat: ChatPort, model: str) -> float | None:
     factors = [entry.factor for entry in chat.usage() if entry.model == model]
     return max(factors, default=None)
 
 
-def _counting_warnings(counter: TokenCounter) -> tuple[str, ...]:
+def _with_counting_warnings(inputs: PrepareInputs, counter: TokenCounter) -> PrepareInputs:
     if counter.name != "bytes":
-        return ()
-    return ("No tokenizer was found, so tokens are estimated from bytes.",)
+        return inputs
+    warning = "No tokenizer was found, so tokens are estimated from bytes."
+    return replace(inputs, warnings=(*inputs.warnings, warning))

@@ -9,6 +9,7 @@ from chains.model_port import KeyFor
 from chains.retrieval import SearchPort
 from chains.runner import Chain, SessionPort, TurnRequest, preview, rebuild, run_turn
 from context.guard import PreparedRequest
+from context.prior import Resolve
 
 __all__ = ["VaultQAChain"]
 
@@ -17,9 +18,14 @@ class VaultQAChain:
     """Answers from the notes, with a number behind each claim."""
 
     def __init__(
-        self, key_for: KeyFor, search: SearchPort, *, pause: Pause = wait_or_cancel
+        self,
+        key_for: KeyFor,
+        search: SearchPort,
+        *,
+        pause: Pause = wait_or_cancel,
+        resolve: Resolve | None = None,
     ) -> None:
-        self._chain = Chain("vault_qa", key_for, search, pause)
+        self._chain = Chain("vault_qa", key_for, search, pause, resolve)
 
     def run(
         self, request: TurnRequest, session: SessionPort, cancel: CancelToken

@@ -4,6 +4,7 @@ VaultError
 ├── VaultMissing        the folder is not there, or its drive is not mounted
 ├── VaultUnreadable     it is there, but may not be read
 ├── NoteUnreadable      one note cannot be read as text
+├── NoteExcluded        a note that is kept away from models
 ├── UnsafePath          a path that would leave the vault
 ├── IndexBusy           another process owns the index
 ├── IndexUnusable       the catalog cannot be opened or written
@@ -40,6 +41,25 @@ class NoteUnreadable(VaultError):
         super().__init__(f"The note {path} cannot be read: {reason}.")
         self.path = path
         self.reason = reason
+
+
+class NoteExcluded(VaultError):
+    """A note that is kept away from models, by a pattern or by what it says itself.
+
+    Attributes:
+        path: the note, relative to the vault.
+        rule: what keeps it out.
+    """
+
+    def __init__(self, path: str, rule: str):
+        way_out = (
+            "it is marked as private; take the mark out"
+            if rule == "private"
+            else f"it is excluded ({rule}); change the rule"
+        )
+        super().__init__(f"The note {path} is not given to a model: {way_out} to use it.")
+        self.path = path
+        self.rule = rule
 
 
 class UnsafePath(VaultError):

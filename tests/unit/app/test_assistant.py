@@ -289,3 +289,47 @@ def test_the_doctor_names_what_is_wrong(
     assistant.settings.path.write_text("[\n")
     assistant.settings.reload()
     assert not checks_of(assistant)["settings"]
+
+
+def test_what_is_attached_is_sent_whole_and_then_carried_forward(
+    reading: Assistant, server: ModelServer, small_vault: Path
+) -> None:
+    note = (small_vault / "Watering.md").read_text("utf-8")
+    first = result_of(ask(reading, "What is it?", mode="chat", attach=("Watering.md",)))
+    sent = server.bodies[0]["messages"][-1]["content"][0]["text"]
+    assert sent.startswith('<source n="1"')
+    assert note.splitlines()[-1] in sent
+    ask(reading, "And now?", mode="chat", session=first.session)
+    carried, question = server.bodies[1]["messages"][-1]["content"]
+    assert carried["text"].startswith('<prior_context source="Watering.md" type="note">')
+    assert question["text"] == "And now?"
+
+
+def test_a_changed_note_is_carried_forward_at_its_new_version_and_a_private_one_not(
+    reading: Assistant, server: ModelServer, small_vault: Path
+) -> None:
+    session = result_of(ask(reading, "One?", mode="chat", attach=("Watering.md",))).session
+    (small_vault / "Watering.md").write_text("By hand.\n", "utf-8")
+    ask(reading, "Two?", mode="chat", session=session)
+    (small_vault / "Watering.md").write_text("By night. #private\n", "utf-8")
+    ask(reading, "Three?", mode="chat", session=session)
+    second, third = (body["messages"][-1]["content"][0]["text"] for body in server.bodies[1:])
+    assert "By hand." in second
+    assert "By night." not in third
+    assert "now excluded" in third
+
+
+def test_a_chat_with_attachments_stays_a_chat(reading: Assistant, server: ModelServer) -> None:
+    session = result_of(ask(reading, "One?", mode="chat", attach=("Watering.md",))).session
+    last = reading.last_context(session)
+    assert last is not None
+    after = reading.preview(session)["layers"]["L1"]["tokens"]
+    assert after == last["layers"]["L1"]["tokens"]
+
+
+def test_a_refused_attachment_leaves_no_chat(reading: Assistant) -> None:
+    with pytest.raises(TurnFailed) as failure:
+        ask(reading, "One?", mode="chat", attach=("Nothing.md",))
+    info = describe(failure.value)
+    assert (info.code, info.session) == ("not_found", None)
+    assert reading.list_sessions() == []

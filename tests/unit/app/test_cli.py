@@ -107,7 +107,7 @@ def test_the_version_imports_nothing_heavy() -> None:
         ["sessions", "show"],
         ["context", "--last", "--next"],
         ["--set", "novalue", "doctor"],
-        ["ask", "x", "--json", "--attach", "y"],
+        ["ask", "x", "--json", "--approve", "y"],
     ],
 )
 def test_misuse_is_two_with_usage_on_standard_error(strata: Strata, argv: list[str]) -> None:
@@ -118,7 +118,7 @@ def test_misuse_is_two_with_usage_on_standard_error(strata: Strata, argv: list[s
 
 def test_no_flag_of_a_later_part_is_offered(strata: Strata) -> None:
     _, out, _ = strata("ask", "--help")
-    for flag in ("--project", "--attach", "--selection", "--parent", "--approve"):
+    for flag in ("--project", "--parent", "--approve"):
         assert flag not in out
 
 
@@ -578,3 +578,24 @@ def test_the_first_signal_cancels_and_the_second_ends() -> None:
 )
 def test_progress_says_what_is_being_done(at: IndexProgress, words: str) -> None:
     assert cli_text.progress(at) == words
+
+
+def test_attachments_and_selections_are_sent_along(
+    ask: Strata, server: ModelServer, small_vault: Path
+) -> None:
+    vault = str(small_vault)
+    code, output, _ = ask(
+        *("Why?", "--vault", vault, "--attach", "Watering.md"),
+        *("--selection", "Watering.md:1-1", "--json"),
+    )
+    assert code == 0
+    segments = document(output)["context"]["segments"]
+    assert [(s["kind"], s["lines"] is not None) for s in segments][1] == ("selection", True)
+    assert 'lines="1-1"' in server.bodies[0]["messages"][-1]["content"][0]["text"]
+
+
+@pytest.mark.parametrize("lines", ["Watering.md", "Watering.md:0-1", "Watering.md:4-2", ":1-2"])
+def test_a_selection_that_is_none_is_misuse(ask: Strata, lines: str) -> None:
+    code, output, error = ask("Why?", "--selection", lines)
+    assert (code, output) == (2, "")
+    assert "is not FILE:A-B" in error

@@ -8,7 +8,7 @@ import pytest
 from chains.cancel import CancelToken
 from chains.models import ModelInfo
 from chains.runner import TurnRequest
-from chains.turn import ChatView, draft_turn, prepare_turn
+from chains.turn import ChatView, Means, draft_turn, prepare_turn
 from context.guard import PreparedRequest
 from context.layers import Layer, Segment
 from context.tokens import ByteEstimator
@@ -70,10 +70,8 @@ def prepared(ask: Callable[..., TurnRequest]) -> PreparedRequest:
         draft_turn(chat, request.question, None),
         request,
         chat,
-        model=ModelInfo("scripted", None),
-        counter=ByteEstimator(),
-        prompt="chat",
-        mode="preview",
+        Means(ModelInfo("scripted", None), ByteEstimator(), "chat"),
+        "preview",
     )
     return turn.request
 

@@ -5,7 +5,7 @@ from chains.citations import check_citations
 from chains.extractive import MOST_SENTENCES, ExtractiveModel
 from chains.model_port import ModelEnded, ModelText
 from chains.models import ModelInfo
-from chains.turn import ChatView, draft_turn, prepare_turn
+from chains.turn import ChatView, Means, draft_turn, prepare_turn
 from context.tokens import ByteEstimator
 
 SERVER = """## Power
@@ -32,10 +32,8 @@ def answer(ask):
             draft_turn(chat, question, sources if has_searched else None),
             request,
             chat,
-            model=ModelInfo("extractive", None),
-            counter=ByteEstimator(),
-            prompt="vault_qa",
-            mode="preview",
+            Means(ModelInfo("extractive", None), ByteEstimator(), "vault_qa"),
+            "preview",
         )
         model = ExtractiveModel(question, has_searched=has_searched)
         *pieces, ended = model.stream(turn.request, CancelToken())

@@ -1,0 +1,190 @@
+"""What the user attaches to a question, as segments; and what has become of it since."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from app.errors import InvalidRequest, NotFound
+from app.library import Library
+from context.layers import Layer, Segment, SegmentKind
+from context.prior import SourceNow
+from vault.access import read_allowed
+from vault.errors import NoteExcluded, NoteUnreadable, UnsafePath
+from vault.notes import Note
+from vault.scan import NOTE_SUFFIXES
+
+__all__ = ["Attachments", "Selection"]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Some lines of a note.
+
+    Attributes:
+        path: the note, as for an attachment.
+        first: counted from 1, as is `last`, which belongs to it.
+    """
+
+    path: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where something lies: below `root`, in the open vault or beside it."""
+
+    root: Path
+    path: str
+    is_in_vault: bool
+
+    @property
+    def file(self) -> Path:
+        return self.root / self.path
+
+    @property
+    def source(self) -> str:
+        """What it is called in a request."""
+        return self.path if self.is_in_vault else str(self.file)
+
+
+class Attachments:
+    """Reads what is attached, and looks at it again in later turns."""
+
+    def __init__(self, library: Library | None) -> None:
+        self._library = library
+
+    def segments(
+        self, paths: Sequence[str], selections: Sequence[Selection] = ()
+    ) -> tuple[Segment, ...]:
+        """Return what is attached, each thing once, in full, numbered from 1.
+
+        Args:
+            paths: notes, folders and text files, relative to the vault or to where one is.
+            selections: lines of notes or text files.
+
+        Raises:
+            NotFound: there is nothing of that name.
+            InvalidRequest: it cannot be attached.
+            NoteExcluded: it is kept away from models.
+            NoteUnreadable: it is not text.
+        """
+        found: dict[tuple[str, tuple[int, int] | None], Segment] = {}
+        for path in paths:
+            for segment in self._attached(path):
+                found.setdefault((segment.source, None), segment)
+        for selection in selections:
+            segment = self._selected(selection)
+            found.setdefault((segment.source, segment.lines), segment)
+        return tuple(replace(s, number=n) for n, s in enumerate(found.values(), start=1))
+
+    def resolve(self, segment: Segment) -> SourceNow:
+        """Say what has become of the source of a segment of an earlier turn."""
+        file = Path(segment.source)
+        try:
+            if file.is_absolute():
+                note = read_allowed(file.parent, file.name)
+            elif self._library is None:
+                return SourceNow("gone")
+            else:
+                note = self._library.read_allowed(segment.source)
+        except (NoteExcluded, UnsafePath):
+            return SourceNow("excluded")
+        except NoteUnreadable:
+            return SourceNow("gone")
+        if note.version == segment.version:
+            return SourceNow("same")
+        return SourceNow("changed", note.text, note.version)
+
+    def _attached(self, path: str) -> Iterator[Segment]:
+        place = self._place(path)
+        if not place.file.is_dir():
+            is_note = place.is_in_vault and place.path.lower().endswith(NOTE_SUFFIXES)
+            yield _segment("note" if is_note else "file", place.source, self._read(place))
+            return
+        if self._library is None or not place.is_in_vault:
+            raise InvalidRequest(
+                f"{path} is a folder outside the notes, and only folders of notes can be attached.",
+                hint="Attach single files of it.",
+            )
+        yield from self._notes_below(path, "" if place.path == "." else place.path)
+
+    def _notes_below(self, named: str, folder: str) -> Iterator[Segment]:
+        assert self._library is not None
+        count = 0
+        for path in self._library.allowed_notes(folder):
+            try:
+                note = self._library.read_allowed(path)
+            except NoteExcluded:
+                continue  # a folder stands for the notes in it that may be read
+            count += 1
+            yield _segment("folder", path, note)
+        if not count:
+            raise NotFound(f"There are no notes in {named} that can be attached.")
+
+    def _selected(self, selection: Selection) -> Segment:
+        place = self._place(selection.path)
+        if place.file.is_dir():
+            raise InvalidRequest(f"{selection.path} is a folder, which has no lines.")
+        note = self._read(place)
+        lines = note.text.removesuffix("\n").split("\n")
+        if selection.last > len(lines):
+            raise InvalidRequest(
+                f"{selection.path} has {len(lines):,} lines, so {selection.first}-{selection.last} "
+                "cannot be selected."
+            )
+        text = "\n".join(lines[selection.first - 1 : selection.last])
+        return _segment(
+            "selection", place.source, note, text=text, lines=(selection.first, selection.last)
+        )
+
+    def _read(self, place: _Place) -> Note:
+        if place.is_in_vault and self._library is not None:
+            return self._library.read_allowed(place.path)
+        return read_allowed(place.root, place.path)
+
+    def _place(self, path: str) -> _Place:
+        if "://" in path:
+            raise InvalidRequest(
+                f"{path} is a web address, and only notes, folders and text files can be attached.",
+                hint="Save the page as a file and attach that.",
+            )
+        root = None if self._library is None else self._library.root
+        if "\0" in path or not path:
+            raise InvalidRequest("What is to be attached has no name.")
+        for candidate in (None if root is None else root / path, Path(path).expanduser()):
+            if candidate is not None and candidate.exists():
+                return _placed(candidate, root)
+        raise NotFound(
+            f"There is no note, folder or file {path}.",
+            hint="Name it relative to the folder of notes, or with its full path.",
+        )
+
+
+def _placed(found: Path, root: Path | None) -> _Place:
+    whole = found.resolve()
+    if root is not None and whole.is_relative_to(root):
+        return _Place(root, whole.relative_to(root).as_posix(), is_in_vault=True)
+    return _Place(whole.parent, whole.name, is_in_vault=False)
+
+
+def _segment(
+    kind: SegmentKind,
+    source: str,
+    note: Note,
+    *,
+    text: str | None = None,
+    lines: tuple[int, int] | None = None,
+) -> Segment:
+    place = f"{kind}\n{source}\n{lines}\n{note.version}"
+    return Segment.build(
+        id=hashlib.sha256(place.encode("utf-8", "surrogatepass")).hexdigest()[:12],
+        layer=Layer.L3,
+        kind=kind,
+        source=source,
+        text=note.text if text is None else text,
+        lines=lines or (1, max(1, note.text.removesuffix("\n").count("\n") + 1)),
+        version=note.version,
+        title=note.title,
+    )
