@@ -25,6 +25,7 @@ from app.transcript import (
     UserItem,
     build_transcript,
 )
+from chains.agent import AgentChain, AgentLimits
 from chains.cancel import CancelToken
 from chains.events import Event, IndexProgressed, Mode, Step, TurnEnded, Warned
 from chains.llm_chain import LLMChain
@@ -165,7 +166,7 @@ class Assistant:
         try:
             session = self._session(request)
             attached = Attachments(self._library).segments(request.attach, request.selections)
-            if request.mode == "vault" and request.update_index:
+            if request.mode != "chat" and request.update_index:
                 yield from self._freshen(cancel, warnings)
             chain = self._chain(request.mode)
             turn = replace(self._turn(request), attached=attached)
@@ -323,11 +324,24 @@ class Assistant:
             dry_run=request.dry_run,
         )
 
-    def _chain(self, mode: Mode) -> LLMChain | VaultQAChain:
+    def _chain(self, mode: Mode) -> LLMChain | VaultQAChain | AgentChain:
         resolve = Attachments(self._library).resolve
         if mode == "chat":
             return LLMChain(secrets.key_for, resolve=resolve)
+        if mode == "agent":
+            return AgentChain(
+                secrets.key_for, self._open_library(), self._agent_limits, resolve=resolve
+            )
         return VaultQAChain(secrets.key_for, self, resolve=resolve)
+
+    @property
+    def _agent_limits(self) -> AgentLimits:
+        values = self.settings.values
+        return AgentLimits(
+            max_steps=values.agent_max_steps,
+            max_seconds=values.agent_max_seconds,
+            offload_bytes=values.result_offload_threshold,
+        )
 
     def _freshen(self, cancel: CancelToken, warnings: list[str]) -> Iterator[Event]:
         """Bring the index up to date before it is searched, as far as that is possible now."""

@@ -150,7 +150,7 @@ def _add_search(verbs: "_Verbs[_Parser]") -> None:
 def _add_ask(verbs: "_Verbs[_Parser]") -> None:
     found = _leaf(verbs, "ask", "answer a question, citing the notes it rests on")
     found.add_argument("question", metavar="QUESTION", help="- reads it from standard input")
-    found.add_argument("--mode", choices=("chat", "vault"), default="vault")
+    found.add_argument("--mode", choices=("chat", "vault", "agent"), default="vault")
     found.add_argument("--model", metavar="NAME", help="in place of the setting chat.model")
     found.add_argument("--session", metavar="ID", help="the chat to go on with")
     found.add_argument(

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from app.doctor import Check
     from app.session_store import SessionInfo
     from app.transcript import Transcript
-    from chains.events import AskResult
+    from chains.events import AskResult, ToolStarted
     from vault.indexer import IndexProgress, IndexReport
     from vault.search import SearchResult
 
@@ -100,6 +100,12 @@ def search_result(result: "SearchResult") -> Iterator[str]:
         lines = [line for line in plain(hit.text).splitlines() if line.strip()]
         yield from (f"   {line}" for line in lines[:_SNIPPET_LINES])
         yield ""
+
+
+def call(event: "ToolStarted") -> str:
+    """Say which tool runs, and over what."""
+    told = ", ".join(str(value) for value in event.arguments.values())
+    return plain(f"{event.name}: {told}" if told else event.name)
 
 
 def sources(result: "AskResult") -> Iterator[str]:

@@ -30,6 +30,7 @@ from chains.events import (
     IndexProgressed,
     Step,
     TextDelta,
+    ToolStarted,
     TurnEnded,
     Warned,
 )
@@ -191,6 +192,8 @@ def _show_event(event: Event, output: Output, line: cli_text.ProgressLine, is_dr
             line.show(cli_text.progress(event.progress))
         case Step():
             line.show(event.text)
+        case ToolStarted():
+            line.show(cli_text.call(event))
         case Warned() if not output.is_json:
             line.clear()
             complain(event.message)

@@ -39,9 +39,23 @@ def m002_list_of_chats(connection: sqlite3.Connection) -> None:
     )
 
 
+def m003_tool_result_blobs(connection: sqlite3.Connection) -> None:
+    """Keep the results of tools that are too large for a request."""
+    connection.execute(
+        """
+        CREATE TABLE tool_result_blobs (
+            ref_id TEXT PRIMARY KEY,
+            tool TEXT NOT NULL,
+            content BLOB NOT NULL
+        ) WITHOUT ROWID
+        """
+    )
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m001_last_requests,
     m002_list_of_chats,
+    m003_tool_result_blobs,
 )
 
 

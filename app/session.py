@@ -137,6 +137,22 @@ class Session:
         except StorageFailed as error:
             _log.warning("The request of turn %s is not kept: %s", turn, error)
 
+    def keep_result(self, tool: str, content: str) -> str | None:
+        """Keep a tool's large result, and return its reference; None where it cannot be kept."""
+        try:
+            return self._state.keep_result(tool, content)
+        except StorageFailed as error:
+            _log.warning("A result of %s stays in the chat itself: %s", tool, error)
+            return None
+
+    def kept_result(self, ref_id: str) -> str | None:
+        """Return a tool's result that was kept; None where it is not."""
+        try:
+            return self._state.result(ref_id)
+        except StorageFailed as error:
+            _log.warning("The result %s cannot be read: %s", ref_id, error)
+            return None
+
     def close(self) -> None:
         """Let go of the lock."""
         if self._handle is not None:

@@ -15,7 +15,15 @@ from pydantic.fields import FieldInfo
 from app.errors import BadSetting
 
 Theme = Literal["system", "light", "dark"]
-SECTIONS = ("Appearance", "Vault and index", "Models", "Context", "Retrieval", "Privacy")
+SECTIONS = (
+    "Appearance",
+    "Vault and index",
+    "Models",
+    "Context",
+    "Retrieval",
+    "Agent",
+    "Privacy",
+)
 
 
 def _setting(key: str, default: object, section: str, label: str, help: str, **limits: Any) -> Any:
@@ -92,6 +100,16 @@ class Settings(BaseModel):
         le=200_000,
         unit="tokens",
     )
+    result_offload_threshold: int = _setting(
+        "resultOffloadThreshold",
+        4_096,
+        "Context",
+        "Largest result in a request",
+        "A larger result of a tool is kept beside the chat, and the model reads it in parts.",
+        ge=256,
+        le=1_000_000,
+        unit="bytes",
+    )
     retrieval_top_k: int = _setting(
         "retrieval.topK",
         8,
@@ -100,6 +118,25 @@ class Settings(BaseModel):
         "How many passages are looked up in the notes for one question.",
         ge=1,
         le=50,
+    )
+    agent_max_steps: int = _setting(
+        "agent.maxSteps",
+        24,
+        "Agent",
+        "Steps",
+        "After so many requests with tools the model answers with what it has.",
+        ge=1,
+        le=200,
+    )
+    agent_max_seconds: int = _setting(
+        "agent.maxSeconds",
+        300,
+        "Agent",
+        "Time",
+        "After so much time the model answers with what it has.",
+        ge=5,
+        le=7_200,
+        unit="seconds",
     )
     privacy_offline: bool = _setting(
         "privacy.offline",

@@ -1,9 +1,11 @@
-"""What can be made again but is worth keeping: the last request of each turn, the list of chats.
+"""Beside the chats: the last request of each turn, their list, large results of tools.
 
-The database is never the only place of anything. A damaged one is set aside and begun anew.
+Requests and list can be made again, and without a result a chat goes on. So a damaged database is
+set aside and begun anew.
 """
 
 import contextlib
+import hashlib
 import json
 import logging
 import sqlite3
@@ -117,6 +119,35 @@ class StateDB:
         row = (session, size, mtime_ns, json.dumps(info, ensure_ascii=False))
         self._run(lambda db: db.execute("INSERT OR REPLACE INTO chat VALUES (?, ?, ?, ?)", row))
 
+    def keep_result(self, tool: str, content: str) -> str:
+        """Keep a tool's result, and return the reference that it is read by; it is on disk then.
+
+        The same result has the same reference, in whatever chat.
+
+        Raises:
+            StorageFailed: the database cannot be written.
+        """
+        data = content.encode("utf-8", "surrogatepass")
+        ref_id = f"r{hashlib.sha256(data).hexdigest()[:20]}"
+        row = (ref_id, tool, zlib.compress(data))
+        self._run(
+            lambda db: db.execute("INSERT OR IGNORE INTO tool_result_blobs VALUES (?, ?, ?)", row)
+        )
+        return ref_id
+
+    def result(self, ref_id: str) -> str | None:
+        """Return a tool's result; None where none has that reference.
+
+        Raises:
+            StorageFailed: the database cannot be read.
+        """
+        row = self._run(
+            lambda db: db.execute(
+                "SELECT content FROM tool_result_blobs WHERE ref_id = ?", (ref_id,)
+            ).fetchone()
+        )
+        return None if row is None else zlib.decompress(row[0]).decode("utf-8", "surrogatepass")
+
     def close(self) -> None:
         """Close the file; it is opened again when it is used again."""
         with self._lock:
@@ -146,7 +177,7 @@ class StateDB:
             )
             try:
                 connection.execute("PRAGMA journal_mode = WAL")
-                connection.execute("PRAGMA synchronous = NORMAL")
+                connection.execute("PRAGMA synchronous = FULL")
                 migrate(connection)
             except BaseException:
                 connection.close()

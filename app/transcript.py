@@ -9,6 +9,7 @@ from chains.citations import Citation, Unverified, check_citations
 from context.entries import DropEntry, Entry, MessageEntry
 from context.layers import Segment
 from context.replay import Turn, turns
+from context.view import is_final
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,8 @@ def _items(turn: Turn) -> Iterator[UserItem | AnswerItem]:
     if turn.user is not None:
         yield UserItem(turn.user.id, turn.user.message.text, turn.user.timestamp)
     for answer in turn.answers:
-        yield _answer(turn, answer)
+        if is_final(answer.message):
+            yield _answer(turn, answer)
 
 
 def _answer(turn: Turn, answer: MessageEntry) -> AnswerItem:

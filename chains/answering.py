@@ -3,7 +3,7 @@
 Whatever arrives is kept. A stop, a broken connection or a failure ends the turn with what there is.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -23,16 +23,20 @@ from chains.events import (
     Warned,
 )
 from chains.model_port import (
+    ModelCalls,
     ModelEnded,
     ModelEvent,
     ModelPort,
+    ModelReasoning,
     ModelSent,
     ModelText,
     ModelWaiting,
+    RequestedCall,
 )
 from chains.turn import PreparedTurn, SessionPort, TurnRequest
 from context.entries import MessageEntry, UsageEntry
-from context.messages import Message
+from context.layers import Segment
+from context.messages import Message, Part, ReasoningPart, TextPart, ToolCallPart
 from context.report import ContextReport
 from context.tokens import raised_factor
 
@@ -53,28 +57,63 @@ class _Answer:
     usage: Usage | None = None
     warnings: list[str] = field(default_factory=list)
     wire: dict[str, Any] | None = None
+    thoughts: list[str] = field(default_factory=list)
+    calls: tuple[ToolCallPart, ...] = ()
 
     @property
     def text(self) -> str:
         return "".join(self.pieces)
 
+    @property
+    def content(self) -> str | tuple[Part, ...]:
+        """What is stored: bare text, or what was thought and said before tools are called."""
+        if not self.calls:
+            return self.text
+        thoughts = "".join(self.thoughts)
+        said = (ReasoningPart(thoughts), TextPart(self.text))
+        return (*(part for part in said if part.text), *self.calls)
+
+
+ReadCalls = Callable[[tuple[RequestedCall, ...]], tuple[ToolCallPart, ...]]
+
 
 class RunningTurn:
-    """A turn from the moment its question is stored."""
+    """A turn from the moment its question is stored; in a loop, one request of it.
 
-    def __init__(self, request: TurnRequest, session: SessionPort, turn: PreparedTurn) -> None:
+    Args of the constructor: `read_calls` makes parts of the message out of the tool calls that
+    came, and without it none are taken; `full_status` is that of an answer that arrived whole.
+    """
+
+    def __init__(
+        self,
+        request: TurnRequest,
+        session: SessionPort,
+        turn: PreparedTurn,
+        *,
+        read_calls: ReadCalls | None = None,
+        full_status: Status = "complete",
+    ) -> None:
         self._request = request
         self._session = session
         self._turn = turn
+        self._read_calls = read_calls
+        self._full_status = full_status
         self._report = turn.request.report
         self._answer = _Answer()
 
     def answer(self, model: Callable[[], ModelPort], cancel: CancelToken) -> Iterator[Event]:
-        """Stream the answer, and keep it however it ends.
+        """Stream the answer, keep it however it ends, and say that the turn is over.
 
         Args:
             model: returns who answers; where there is nobody, it raises a `ModelError`.
         """
+        entry = yield from self.exchange(model, cancel)
+        yield from self.ending(entry, self._answer.usage)
+
+    def exchange(
+        self, model: Callable[[], ModelPort], cancel: CancelToken
+    ) -> Generator[Event, None, str]:
+        """Stream the answer to one request, and return the entry that it is kept as."""
         answer = self._answer
         try:
             yield Step("write", "Writing…")
@@ -90,24 +129,61 @@ class RunningTurn:
             answer.status = "interrupted"
             self._store()
             raise
-        entry = self._store()
+        return self._store()
+
+    @property
+    def calls(self) -> tuple[ToolCallPart, ...]:
+        """The tools that the answer calls; an answer without any is the last of its turn."""
+        return self._answer.calls
+
+    def interrupt(self) -> None:
+        """Take note that the turn was stopped while tools ran."""
+        self._answer.status = "interrupted"
+
+    @property
+    def usage(self) -> Usage | None:
+        """What the service counted."""
+        return self._answer.usage
+
+    def ending(
+        self,
+        entry: str,
+        usage: Usage | None,
+        sources: Sequence[Segment] = (),
+        tools: tuple[Mapping[str, Any], ...] = (),
+    ) -> Iterator[Event]:
+        """Say that the turn is over with this answer.
+
+        Args:
+            entry: where it is kept.
+            usage: what the service counted over the whole turn.
+            sources: what tools read, to be cited beside what was sent with the question.
+            tools: the calls of the turn.
+        """
         yield MessageEnded(entry, "assistant", self._turn.turn)
         yield ContextPrepared(self._report)
-        yield TurnEnded(self._result(entry))
+        result = self._result(entry, (*self._turn.request.segments, *sources))
+        yield TurnEnded(replace(result, usage=usage, tools=tools))
 
     def _take(self, event: ModelEvent) -> Iterator[Event]:
         answer = self._answer
         match event:
             case ModelSent(body):
                 answer.wire = dict(body)
+                answer.thoughts.clear()  # of a try that broke off before its first words
                 self._save_request()
             case ModelText(text):
                 answer.pieces.append(text)
                 yield TextDelta(text)
+            case ModelReasoning(text):
+                answer.thoughts.append(text)
+            case ModelCalls(calls) if self._read_calls is not None:
+                answer.calls = self._read_calls(calls)
             case ModelWaiting(seconds, reason):
                 yield Step("wait", f"Trying again in {seconds:.0f} s: {reason}")
             case ModelEnded(status, _, usage):
-                answer.status, answer.usage = status, usage
+                answer.status = self._full_status if status == "complete" else status
+                answer.usage = usage
                 for warning in self._warnings(event):
                     answer.warnings.append(warning)
                     yield Warned(warning)
@@ -115,7 +191,7 @@ class RunningTurn:
     def _warnings(self, ended: ModelEnded) -> Iterator[str]:
         if ended.status == "interrupted":
             yield f"The answer broke off: {ended.reason}. What had arrived is kept."
-        elif not self._answer.text.strip():
+        elif not self._answer.text.strip() and not self._answer.calls:
             yield "The model gave an empty answer."
         if ended.finish == "length":
             limit = self._turn.request.envelope.options["maxTokens"]
@@ -138,9 +214,9 @@ class RunningTurn:
         usage = answer.usage.to_dict() if answer.usage else None
         message = MessageEntry(
             session.new_id(),
-            turn.entries[-1].id,
+            session.path()[-1].id,
             session.now(),
-            Message("assistant", answer.text),
+            Message("assistant", answer.content),
             turn.turn,
             model=self._request.model,
             usage=usage,
@@ -183,9 +259,9 @@ class RunningTurn:
             self._answer.wire,
         )
 
-    def _result(self, entry: str) -> AskResult:
+    def _result(self, entry: str, sources: Sequence[Segment]) -> AskResult:
         answer, request = self._answer, self._request
-        checked = check_citations(answer.text, self._turn.request.segments, request.question)
+        checked = check_citations(answer.text, sources, request.question)
         return AskResult(
             session=self._session.id,
             turn=self._turn.turn,

@@ -8,12 +8,13 @@ that a server that stalls never holds up the end of the program.
 import queue
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Final, Generic, TypeVar
 
 from chains.cancel import CancelToken
 
-__all__ = ["Emit", "WorkerPool", "call", "iterate"]
+__all__ = ["Emit", "WorkerPool", "call", "gather", "iterate"]
 
 T = TypeVar("T")
 
@@ -137,6 +138,39 @@ def iterate(
             except _Ended:
                 break
             yield item
+        cancel.raise_if_cancelled()
+    finally:
+        forget()
+        channel.close()
+
+
+def gather(
+    functions: Sequence[Callable[[], T]], cancel: CancelToken, pool: WorkerPool = _POOL
+) -> Iterator[tuple[int, T]]:
+    """Run functions side by side in the pool; yield the place and the result of each as it ends.
+
+    Raises:
+        Cancelled: the token was cancelled; what still runs is abandoned.
+    """
+    channel: _Channel[tuple[int, T]] = _Channel()
+
+    def run(place: int, function: Callable[[], T]) -> None:
+        try:
+            if not cancel.is_cancelled:
+                channel.put((place, function()))
+        except BaseException as failure:  # noqa: BLE001 - it is raised in the consumer's thread
+            channel.finish(failure)
+
+    forget = cancel.on_cancel(channel.close)
+    for place, function in enumerate(functions):
+        pool.submit(partial(run, place, function))
+    try:
+        for _ in functions:
+            cancel.raise_if_cancelled()
+            try:
+                yield channel.get()
+            except _Ended:
+                break
         cancel.raise_if_cancelled()
     finally:
         forget()

@@ -30,6 +30,10 @@ class ChainError(Exception):
     """A chain could not finish."""
 
 
+class ToolFailed(ChainError):
+    """A tool could not do what was asked; the message is for the model and says what else to do."""
+
+
 class Cancelled(ChainError):
     """The work was stopped by whoever asked for it."""
 

@@ -20,12 +20,14 @@ __all__ = [
     "Status",
     "Step",
     "TextDelta",
+    "ToolEnded",
+    "ToolStarted",
     "TurnEnded",
     "Usage",
     "Warned",
 ]
 
-Mode = Literal["chat", "vault"]
+Mode = Literal["chat", "vault", "agent"]
 Status = Literal["complete", "interrupted", "limit", "error"]
 
 
@@ -56,6 +58,30 @@ class TextDelta:
     """The answer grew by `text`."""
 
     text: str
+
+
+@dataclass(frozen=True)
+class ToolStarted:
+    """The model called a tool, which is running."""
+
+    id: str
+    name: str
+    arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class ToolEnded:
+    """A tool has answered, and its result is in the log.
+
+    Attributes:
+        ref_id: where a large result is kept; None where it is in the log itself.
+    """
+
+    id: str
+    name: str
+    status: Literal["ok", "error"]
+    seconds: float
+    ref_id: str | None
 
 
 @dataclass(frozen=True)
@@ -107,7 +133,7 @@ class AskResult:
     Attributes:
         session: None only when a dry run was not part of a chat.
         turn: None for a dry run, as is `entry`, the answer's place in the log.
-        tools: calls of the turn; a chat over notes makes none.
+        tools: calls of the turn, in their order; only an agent makes any.
         usage: None where no service counted.
         context: the report of the last request, as plain data.
     """
@@ -160,5 +186,7 @@ Event = (
     | MessageEnded
     | Warned
     | IndexProgressed
+    | ToolStarted
+    | ToolEnded
     | TurnEnded
 )

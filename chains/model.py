@@ -23,12 +23,15 @@ from chains.failures import failure_of
 from chains.model_port import (
     Endpoint,
     KeyFor,
+    ModelCalls,
     ModelEnded,
     ModelEvent,
+    ModelReasoning,
     ModelSent,
     ModelText,
     ModelWaiting,
 )
+from chains.tool_wire import CallAssembler, wire_messages
 from chains.wire import WireCall, current_call, wire_client
 from context.errors import ContextOverflow, UnguardedRequest
 from context.guard import PreparedRequest
@@ -142,7 +145,10 @@ class LiteLLMModel:
         options = request.envelope.options
         arguments: dict[str, Any] = {
             "model": endpoint.wire_name,
-            "messages": [*_system_message(body["system"]), *_list(body["messages"])],
+            "messages": [
+                *_system_message(body["system"]),
+                *wire_messages(_list(body["messages"]), len(request.envelope.messages.uncached)),
+            ],
             "temperature": options["temperature"],
             "max_tokens": options["maxTokens"],
             "stream": True,
@@ -154,6 +160,8 @@ class LiteLLMModel:
             "max_retries": 0,
             "num_retries": 0,
         }
+        if tools := _list(body["tools"]):
+            arguments["tools"] = [{"type": "function", "function": tool} for tool in tools]
         if endpoint.provider in _OLLAMA:
             arguments["num_ctx"] = request.report.room.window
         return arguments
@@ -211,19 +219,28 @@ def packaged_data(name: str) -> Mapping[str, Any]:
 
 def _read(stream: Any, emit: Emit[ModelEvent]) -> None:
     """Hand the pieces of an answer on, and say how it ended."""
-    has_text, usage = False, None
+    has_text, usage, calls = False, None, CallAssembler()
     for chunk in stream:
         usage = getattr(chunk, "usage", None) or usage
-        text = chunk.choices[0].delta.content if chunk.choices else None
-        if text:
+        delta = chunk.choices[0].delta if chunk.choices else None
+        if delta is None:
+            continue
+        calls.add(getattr(delta, "tool_calls", None) or ())
+        if (thought := getattr(delta, "reasoning_content", None)) and not emit(
+            ModelReasoning(thought)
+        ):
+            return
+        if delta.content:
             has_text = True
-            if not emit(ModelText(text)):
+            if not emit(ModelText(delta.content)):
                 return
     # The wrapper makes up a finish reason, and a usage, where the service gave none.
     finish = stream.received_finish_reason or ""
     is_counted = any(getattr(chunk, "usage", None) for chunk in stream.chunks)
     if not finish and not has_text:
         raise ConnectionAbortedError(BROKEN_OFF)
+    if finish and calls.calls:
+        emit(ModelCalls(calls.calls))
     emit(
         ModelEnded(
             status="complete" if finish else "interrupted",
@@ -288,6 +305,8 @@ def _import_litellm() -> Any:
 
     litellm.telemetry = False
     litellm.suppress_debug_info = True
+    # Some services want tools to be named wherever calls are told of, so litellm names one.
+    litellm.modify_params = True
     litellm.disable_streaming_logging = True
     litellm.callbacks = []
     litellm.client_session = wire_client()

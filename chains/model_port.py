@@ -11,12 +11,15 @@ from context.guard import PreparedRequest
 __all__ = [
     "Endpoint",
     "KeyFor",
+    "ModelCalls",
     "ModelEnded",
     "ModelEvent",
     "ModelPort",
+    "ModelReasoning",
     "ModelSent",
     "ModelText",
     "ModelWaiting",
+    "RequestedCall",
 ]
 
 # Returns the key of a provider, or None where there is none.
@@ -58,6 +61,33 @@ class ModelText:
 
 
 @dataclass(frozen=True)
+class ModelReasoning:
+    """The next words of what the model thinks before it answers."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class RequestedCall:
+    """A call of a tool, as the model wrote it.
+
+    Attributes:
+        arguments: the text of a JSON object, unless the model got it wrong.
+    """
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True)
+class ModelCalls:
+    """The model asks for tools; they are whole, and come before `ModelEnded`."""
+
+    calls: tuple[RequestedCall, ...]
+
+
+@dataclass(frozen=True)
 class ModelWaiting:
     """A try failed, and the next follows in `seconds`."""
 
@@ -81,7 +111,7 @@ class ModelEnded:
     reason: str = ""
 
 
-ModelEvent = ModelSent | ModelText | ModelWaiting | ModelEnded
+ModelEvent = ModelSent | ModelText | ModelReasoning | ModelCalls | ModelWaiting | ModelEnded
 
 
 class ModelPort(Protocol):

@@ -39,6 +39,7 @@ from chains.turn import (
 )
 from context.guard import PreparedRequest
 from context.layers import Segment
+from context.messages import ToolDefinition
 from context.prior import Resolve
 from context.report import ContextReport
 
@@ -54,6 +55,7 @@ class Chain:
         search: where passages are looked up; None for a chain that looks nothing up.
         pause: waits between tries.
         resolve: says what has become of what earlier turns attached or cited.
+        tools: those that its model may call.
     """
 
     prompt: str
@@ -61,6 +63,7 @@ class Chain:
     search: SearchPort | None = None
     pause: Pause = wait_or_cancel
     resolve: Resolve | None = None
+    tools: tuple[ToolDefinition, ...] = ()
 
 
 def run_turn(
@@ -147,7 +150,7 @@ def means_of(chain: Chain, request: TurnRequest) -> Means:
     model = describe(
         request.model, request.api_base, key_for=chain.key_for, offline=request.offline
     )
-    return Means(model, counter_for(request.model), chain.prompt, chain.resolve)
+    return Means(model, counter_for(request.model), chain.prompt, chain.resolve, chain.tools)
 
 
 def _retrieve(

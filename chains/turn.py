@@ -17,7 +17,7 @@ from context.envelope import SystemPart
 from context.errors import BadInputs
 from context.guard import PreparedRequest
 from context.layers import Segment
-from context.messages import Message
+from context.messages import Message, ToolDefinition
 from context.pipeline import Mode as PrepareMode
 from context.pipeline import Ports, PrepareInputs, prepare
 from context.prior import Resolve
@@ -36,6 +36,7 @@ __all__ = [
     "draft_turn",
     "instructions",
     "last_question",
+    "prepare_step",
     "prepare_turn",
 ]
 
@@ -189,12 +190,14 @@ class Means:
     Attributes:
         prompt: the name of the prompt that the instructions come from.
         resolve: says what has become of what earlier turns attached; None carries nothing forward.
+        tools: those that the model may call.
     """
 
     model: ModelInfo
     counter: TokenCounter
     prompt: str
     resolve: Resolve | None = None
+    tools: tuple[ToolDefinition, ...] = ()
 
 
 def draft_turn(chat: ChatPort, question: str, found: Sequence[Segment] | None) -> DraftedTurn:
@@ -233,6 +236,28 @@ def prepare_turn(
     prepared = prepare(_with_counting_warnings(inputs, means.counter), ports, mode)
     drafted = drafted.as_sent(prepared.segments, chat)
     return PreparedTurn(drafted.turn, prepared, (*drafted.entries, *drops))
+
+
+def prepare_step(
+    turn: str, request: TurnRequest, session: "SessionPort", means: Means, number: int
+) -> PreparedTurn:
+    """Prepare a further request of a turn, whose calls and results are in the log.
+
+    What stays from now on is written to the log.
+
+    Args:
+        number: which request of the turn it is, from 2.
+
+    Raises:
+        ContextOverflow: it does not fit.
+    """
+    kept: list[Entry] = []
+    inputs = replace(_inputs(request, session, means, session.path(), turn), request=number)
+    ports = Ports(means.counter, kept.extend, session.new_id, session.now, resolve=means.resolve)
+    prepared = prepare(_with_counting_warnings(inputs, means.counter), ports)
+    if kept:
+        session.append(kept)
+    return PreparedTurn(turn, prepared, tuple(kept))
 
 
 def last_question(path: Sequence[Entry]) -> tuple[tuple[Entry, ...], DraftedTurn]:
@@ -280,6 +305,7 @@ def _inputs(
         system=instructions(means.prompt),
         path=path,
         turn=turn,
+        tools=means.tools,
         previous=chat.previous_body(),
         factor=_factor_so_far(chat, request.model),
     )

@@ -16,6 +16,7 @@ class MemorySession:
     entries: list[Entry] = field(default_factory=list)
     writes: list[tuple[Entry, ...]] = field(default_factory=list)
     saved: list[dict[str, Any]] = field(default_factory=list)
+    results: dict[str, str] = field(default_factory=dict)
 
     def path(self) -> tuple[Entry, ...]:
         return tuple(entry for entry in self.entries if is_path_entry(entry))
@@ -47,6 +48,14 @@ class MemorySession:
     ) -> None:
         kept = {"turn": turn, "request": request, "report": report, "body": body, "wire": wire}
         self.saved.append(kept)
+
+    def keep_result(self, tool: str, content: str) -> str | None:
+        ref_id = f"r{len(self.results)}"
+        self.results[ref_id] = content
+        return ref_id
+
+    def kept_result(self, ref_id: str) -> str | None:
+        return self.results.get(ref_id)
 
     @property
     def messages(self) -> list[MessageEntry]:

@@ -23,9 +23,11 @@ Body = dict[str, Any]
 
 @dataclass(frozen=True)
 class Answer:
-    """A streamed answer, and everything that can go wrong while it is streamed.
+    """A streamed answer with its calls of tools, and everything that can go wrong on its way.
 
     Attributes:
+        calls: id, name and arguments of each call; the arguments are the text that is streamed.
+        reasoning: what is thought before the answer.
         chunk_chars: characters of text in each event.
         usage: what the server claims to have counted; None says nothing of it.
         stall_after: after so many events nothing comes for as long as the server lives.
@@ -48,6 +50,8 @@ class Answer:
     break_after: int | None = None
     cut_json_after: int | None = None
     says_done: bool = True
+    calls: tuple[tuple[str, str, str], ...] = ()
+    reasoning: str = ""
 
 
 @dataclass(frozen=True)
@@ -237,11 +241,23 @@ def _events(answer: Answer, model: str) -> Iterator[str]:
         return json.dumps({**head, "choices": [choice]})
 
     yield event({"role": "assistant", "content": ""})
+    if answer.reasoning:
+        yield event({"content": "", "reasoning_content": answer.reasoning})
     for start in range(0, len(answer.text), answer.chunk_chars):
         yield event({"content": answer.text[start : start + answer.chunk_chars]})
+    for index, (id, name, arguments) in enumerate(answer.calls):
+        begun = {"name": name, "arguments": ""}
+        yield event({"tool_calls": [_call_piece(index, begun, id=id, type="function")]})
+        for start in range(0, len(arguments), answer.chunk_chars):
+            piece = {"arguments": arguments[start : start + answer.chunk_chars]}
+            yield event({"tool_calls": [_call_piece(index, piece)]})
     if answer.finish:
-        yield event({}, answer.finish)
+        yield event({}, "tool_calls" if answer.calls else answer.finish)
     if answer.usage is not None:
         yield json.dumps({**head, "choices": [], "usage": dict(answer.usage)})
     if answer.says_done:
         yield "[DONE]"
+
+
+def _call_piece(index: int, function: Mapping[str, str], **fields: str) -> dict[str, Any]:
+    return {"index": index, **fields, "function": dict(function)}

@@ -98,7 +98,7 @@ def test_the_version_imports_nothing_heavy() -> None:
         ["nonsense"],
         ["ask"],
         ["ask", "a", "b"],
-        ["ask", "x", "--mode", "agent"],
+        ["ask", "x", "--mode", "project"],
         ["ask", "x", "--mod", "chat"],
         ["search", "x", "-k", "0"],
         ["search", "x", "-k", "many"],
@@ -193,11 +193,11 @@ def test_keys_that_are_not_known_are_reported_beside_the_document(
     strata: Strata, strata_home: Path
 ) -> None:
     (strata_home / "config").mkdir(parents=True)
-    (strata_home / "config" / "settings.toml").write_text("[agent]\nmaxSteps = 3\n")
+    (strata_home / "config" / "settings.toml").write_text("[agents]\nmaxSteps = 3\n")
     code, out, err = strata("settings", "list", "--json")
     assert code == 0
     assert document(out)["settings"]
-    assert "agent.maxSteps" in err
+    assert "agents.maxSteps" in err
 
 
 def test_a_damaged_settings_file_stops_all_but_what_mends_it(

@@ -24,6 +24,9 @@ def test_defaults_are_those_of_the_schema() -> None:
         "autoCompactThreshold": 128_000,
         "maxOutputTokens": 4_096,
         "retrieval.topK": 8,
+        "resultOffloadThreshold": 4_096,
+        "agent.maxSteps": 24,
+        "agent.maxSeconds": 300,
         "privacy.offline": False,
     }
 

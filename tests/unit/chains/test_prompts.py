@@ -2,7 +2,7 @@ import pytest
 
 from chains.turn import instructions
 
-PROMPTS = ["chat", "vault_qa"]
+PROMPTS = ["chat", "vault_qa", "agent"]
 
 
 @pytest.mark.parametrize("prompt", PROMPTS)

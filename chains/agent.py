@@ -1,0 +1,82 @@
+"""Questions that take several looks: a model searches and reads the notes itself, then answers."""
+
+import time
+from collections.abc import Callable, Iterator
+
+from chains.agent_loop import AgentLimits, AgentLoop, AgentSession
+from chains.cancel import CancelToken
+from chains.concurrency import call
+from chains.events import Event
+from chains.model import Pause, wait_or_cancel
+from chains.model_port import KeyFor
+from chains.runner import (
+    Chain,
+    TurnRequest,
+    begin_turn,
+    dry_run,
+    means_of,
+    model_of,
+    preview,
+    rebuild,
+)
+from chains.tools.notes import NOTE_TOOLS, NotesPort, note_tools
+from chains.tools.registry import ToolRegistry
+from chains.tools.results import READ_RESULT, ResultStore, result_tool
+from chains.tools.sources import Sources
+from chains.turn import SessionPort, draft_turn
+from context.guard import PreparedRequest
+from context.prior import Resolve
+
+__all__ = ["AgentChain", "AgentLimits"]
+
+
+class AgentChain:
+    """Works on a question with tools over the notes."""
+
+    def __init__(
+        self,
+        key_for: KeyFor,
+        notes: NotesPort,
+        limits: AgentLimits,
+        *,
+        pause: Pause = wait_or_cancel,
+        resolve: Resolve | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._notes = notes
+        self._limits = limits
+        self._clock = clock
+        tools = (*NOTE_TOOLS, READ_RESULT)
+        self._chain = Chain("agent", key_for, pause=pause, resolve=resolve, tools=tools)
+
+    def run(
+        self, request: TurnRequest, session: AgentSession, cancel: CancelToken
+    ) -> Iterator[Event]:
+        """Answer one question; the last event is `TurnEnded`.
+
+        Raises:
+            ContextOverflow: the question does not fit; nothing is stored.
+            ModelError: there is no answer; the question and the work so far are kept.
+            Cancelled: it was stopped before the question was stored; later a stop ends the turn.
+        """
+        means = call(lambda: means_of(self._chain, request), cancel)
+        drafted = draft_turn(session, request.question, request.attached or None)
+        if request.dry_run:
+            yield from dry_run(drafted, request, session, means)
+            return
+        turn = yield from begin_turn(drafted, request, session, means, cancel)
+        sources = Sources(turn.request.segments)
+        registry = self._registry(session, sources)
+        loop = AgentLoop(request, session, means, registry, sources, self._limits, self._clock)
+        yield from loop.answer(turn, lambda: model_of(self._chain, request, means.model), cancel)
+
+    def preview(self, request: TurnRequest, session: SessionPort | None) -> PreparedRequest:
+        """Return what would be sent next; nothing is looked up, stored or called."""
+        return preview(self._chain, request, session)
+
+    def rebuild(self, request: TurnRequest, session: SessionPort) -> PreparedRequest:
+        """Return the first request of a chat's last turn as it is made from the log."""
+        return rebuild(self._chain, request, session)
+
+    def _registry(self, results: ResultStore, sources: Sources) -> ToolRegistry:
+        return ToolRegistry((*note_tools(self._notes, sources), result_tool(results)))

@@ -1,0 +1,201 @@
+"""The loop of an agent: ask, run the tools that are called, ask again with what they found.
+
+Each call and each result is in the log before the next request is made from it. Steps and time are
+limited; at a limit the model is asked once more without tools, so that there is an answer.
+"""
+
+import time
+from collections.abc import Callable, Generator, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from chains.answering import RunningTurn
+from chains.cancel import CancelToken
+from chains.concurrency import gather
+from chains.errors import Cancelled, ToolFailed
+from chains.events import ContextPrepared, Event, Status, ToolEnded, ToolStarted, Usage
+from chains.model_port import ModelPort, RequestedCall
+from chains.tools.registry import ToolRegistry, arguments_of
+from chains.tools.results import ResultStore, StoredOutcome, kept
+from chains.tools.sources import Sources
+from chains.turn import Means, PreparedTurn, SessionPort, TurnRequest, prepare_step
+from context.entries import MessageEntry
+from context.messages import Message, ToolCallPart, ToolResultPart
+
+__all__ = ["AgentLimits", "AgentLoop", "AgentSession"]
+
+
+class AgentSession(SessionPort, ResultStore, Protocol):
+    """A chat in which tools are called."""
+
+
+@dataclass(frozen=True)
+class AgentLimits:
+    """How far an agent goes.
+
+    Attributes:
+        max_steps: requests that offer tools.
+        max_seconds: after these no further request offers tools.
+        offload_bytes: a larger result is kept beside the log.
+    """
+
+    max_steps: int
+    max_seconds: float
+    offload_bytes: int
+
+
+@dataclass(frozen=True)
+class _Done:
+    """A call that was run."""
+
+    stored: StoredOutcome
+    seconds: float
+
+
+class AgentLoop:
+    """One turn of an agent, from the moment its question is stored."""
+
+    def __init__(
+        self,
+        request: TurnRequest,
+        session: AgentSession,
+        means: Means,
+        registry: ToolRegistry,
+        sources: Sources,
+        limits: AgentLimits,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._request = request
+        self._session = session
+        self._means = means
+        self._registry = registry
+        self._sources = sources
+        self._limits = limits
+        self._clock = clock
+        self._until = clock() + limits.max_seconds
+        self._usage: Usage | None = None
+        self._calls: dict[str, RequestedCall] = {}
+        self._tools: dict[str, dict[str, Any]] = {}
+
+    def answer(
+        self, turn: PreparedTurn, model: Callable[[], ModelPort], cancel: CancelToken
+    ) -> Iterator[Event]:
+        """Work until there is an answer; the last event is `TurnEnded`."""
+        number, is_offered = 1, True
+        while True:
+            running = self._running(turn, is_offered and not turn.request.ends_loop)
+            entry = yield from running.exchange(model, cancel)
+            self._usage = _sum(self._usage, running.usage)
+            if not running.calls:
+                break
+            try:
+                yield from self._run(running.calls, turn.turn, cancel)
+            except Cancelled:
+                entry = self._store_interruption(turn.turn)
+                running.interrupt()
+                break
+            number += 1
+            is_offered = number <= self._limits.max_steps and self._clock() < self._until
+            means = self._means if is_offered else replace(self._means, tools=())
+            turn = prepare_step(turn.turn, self._request, self._session, means, number)
+            yield ContextPrepared(turn.request.report)
+        tools = tuple(self._tools.values())
+        yield from running.ending(entry, self._usage, self._sources.all, tools)
+
+    def _running(self, turn: PreparedTurn, is_offered: bool) -> RunningTurn:
+        if not is_offered:
+            return RunningTurn(self._request, self._session, turn, full_status="limit")
+        return RunningTurn(self._request, self._session, turn, read_calls=self._read_calls)
+
+    def _read_calls(self, calls: tuple[RequestedCall, ...]) -> tuple[ToolCallPart, ...]:
+        """Name each call so that no two in the chat are alike, and keep what it says."""
+        used = {
+            part.id
+            for entry in self._session.path()
+            if isinstance(entry, MessageEntry) and not isinstance(entry.message.content, str)
+            for part in entry.message.content
+            if isinstance(part, ToolCallPart)
+        }
+        parts = []
+        for call in calls:
+            id = call.id if call.id and call.id not in used else f"call_{self._session.new_id()}"
+            used.add(id)
+            self._calls[id] = replace(call, id=id)
+            parts.append(ToolCallPart(id, call.name, _arguments(call)))
+        return tuple(parts)
+
+    def _run(
+        self, calls: tuple[ToolCallPart, ...], turn: str, cancel: CancelToken
+    ) -> Generator[Event]:
+        """Run calls side by side, and store each result as it comes."""
+        for call in calls:
+            yield ToolStarted(call.id, call.name, call.arguments)
+        work = [self._work(self._calls[call.id]) for call in calls]
+        for place, done in gather(work, cancel):
+            call, stored = calls[place], done.stored
+            result = ToolResultPart(call.id, stored.content, stored.is_error)
+            self._append(Message("tool", (result,)), turn)
+            ended = ToolEnded(
+                call.id,
+                call.name,
+                "error" if stored.is_error else "ok",
+                done.seconds,
+                stored.ref_id,
+            )
+            self._tools[call.id] = _summary(call, ended)
+            yield ended
+
+    def _work(self, call: RequestedCall) -> Callable[[], _Done]:
+        def run() -> _Done:
+            start = self._clock()
+            outcome = self._registry.run(call)
+            stored = kept(call.name, outcome, self._session, self._limits.offload_bytes)
+            return _Done(stored, self._clock() - start)
+
+        return run
+
+    def _append(self, message: Message, turn: str, status: Status | None = None) -> str:
+        session = self._session
+        model = self._request.model if message.role == "assistant" else None
+        entry = MessageEntry(
+            session.new_id(),
+            session.path()[-1].id,
+            session.now(),
+            message,
+            turn,
+            model=model,
+            status=status,
+        )
+        session.append([entry])
+        return entry.id
+
+    def _store_interruption(self, turn: str) -> str:
+        return self._append(Message("assistant", ""), turn, "interrupted")
+
+
+def _arguments(call: RequestedCall) -> Mapping[str, Any]:
+    try:
+        return arguments_of(call)
+    except ToolFailed:
+        return {}  # its result says what was wrong with them
+
+
+def _summary(call: ToolCallPart, ended: ToolEnded) -> dict[str, Any]:
+    return {
+        "id": call.id,
+        "name": call.name,
+        "arguments": call.to_dict()["arguments"],
+        "status": ended.status,
+        "ref_id": ended.ref_id,
+    }
+
+
+def _sum(before: Usage | None, more: Usage | None) -> Usage | None:
+    if before is None or more is None:
+        return before or more
+    return Usage(
+        before.requests + more.requests,
+        before.prompt_tokens + more.prompt_tokens,
+        before.completion_tokens + more.completion_tokens,
+        before.cached_tokens + more.cached_tokens,
+    )

@@ -1,0 +1,112 @@
+"""Tools over the notes: find passages, read a note, see what there is."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Protocol
+
+from chains.errors import ToolFailed
+from chains.retrieval import SearchPort, passages
+from chains.tools.registry import Tool
+from chains.tools.schema import takes, text, whole
+from chains.tools.sources import Sources
+from context.layers import Layer, Segment, render_segments
+from context.messages import ToolDefinition
+from vault.notes import Note
+from vault.store import NoteState
+
+__all__ = ["NOTE_TOOLS", "NotesPort", "note_tools"]
+
+USUAL_HITS: Final = 5
+MOST_HITS: Final = 20
+_SEARCH: Final = ToolDefinition(
+    "search_notes",
+    "Find passages of the user's notes by words and by meaning. Each has a number to cite it by.",
+    takes(
+        {"query": text("What to look for, in the words that the notes would use.")},
+        k=whole(f"How many passages; {USUAL_HITS} where not given.", 1, MOST_HITS),
+    ),
+)
+_READ: Final = ToolDefinition(
+    "read_note",
+    "Read a note, or some of its lines. It gets a number to cite it by.",
+    takes(
+        {"path": text("The note's path, as search_notes and list_folder give it.")},
+        start=whole("First line, counted from 1.", 1),
+        end=whole("Last line.", 1),
+    ),
+)
+_LIST: Final = ToolDefinition(
+    "list_folder",
+    "List the notes and folders in a folder of the notes.",
+    takes({}, path=text("The folder; the uppermost one where not given.")),
+)
+NOTE_TOOLS: Final = (_SEARCH, _READ, _LIST)
+
+
+class NotesPort(SearchPort, Protocol):
+    """The open notes, as far as a model may see them."""
+
+    def read_allowed(self, path: str) -> Note:
+        """Return a note that may be given to a model."""
+
+    def notes(self) -> tuple[NoteState, ...]:
+        """Return what is known of every note."""
+
+
+def note_tools(notes: NotesPort, sources: Sources) -> tuple[Tool, ...]:
+    """Return the tools that read notes; what they read is numbered in `sources`."""
+
+    def search(arguments: Mapping[str, Any]) -> str:
+        query = arguments["query"]
+        if not query.strip():
+            raise ToolFailed("There is nothing to search for.")
+        hits = notes.search(query, arguments.get("k", USUAL_HITS)).hits
+        found = sources.numbered(passages(hits))
+        return render_segments(found) or "Nothing was found. Try other words, or list_folder."
+
+    def read(arguments: Mapping[str, Any]) -> str:
+        note = notes.read_allowed(arguments["path"])
+        segment = _lines_of(note, arguments.get("start", 1), arguments.get("end"))
+        return render_segments(sources.numbered([segment]))
+
+    def listing(arguments: Mapping[str, Any]) -> str:
+        folder = arguments.get("path", "").strip("/")
+        shown = [note for note in notes.notes() if note.state == "indexed"]
+        return _listing(folder.removeprefix("./"), shown)
+
+    return (Tool(_SEARCH, search), Tool(_READ, read), Tool(_LIST, listing))
+
+
+def _lines_of(note: Note, start: int, end: int | None) -> Segment:
+    lines = note.text.removesuffix("\n").split("\n")
+    last = min(end or len(lines), len(lines))
+    if start > last:
+        raise ToolFailed(f"{note.path} has {len(lines):,} lines; {start}-{end or last} are none.")
+    place = f"read\n{note.path}\n{start}-{last}\n{note.version}"
+    return Segment.build(
+        id=hashlib.sha256(place.encode("utf-8", "surrogatepass")).hexdigest()[:12],
+        layer=Layer.L3,
+        kind="passage",
+        source=note.path,
+        text="\n".join(lines[start - 1 : last]),
+        lines=(start, last),
+        version=note.version,
+        title=note.title,
+    )
+
+
+def _listing(folder: str, notes: Sequence[NoteState]) -> str:
+    prefix = "" if folder in ("", ".") else f"{folder}/"
+    inside = [note for note in notes if note.path.startswith(prefix)]
+    if not inside and prefix:
+        raise ToolFailed(f"There are no notes in a folder {folder}. List the uppermost one first.")
+    counts: dict[str, int] = {}
+    files = []
+    for note in inside:
+        name, slash, _ = note.path.removeprefix(prefix).partition("/")
+        if slash:
+            counts[name] = counts.get(name, 0) + 1
+        else:
+            files.append(f"{note.path}: {note.title}")
+    folders = [f"{prefix}{name}/ ({count:,} notes)" for name, count in sorted(counts.items())]
+    return "\n".join((*folders, *sorted(files))) or "There are no notes."

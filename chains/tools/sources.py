@@ -1,0 +1,34 @@
+"""The numbers by which the answer of one turn cites what was attached and what tools read."""
+
+import threading
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from context.layers import Segment
+
+
+class Sources:
+    """Gives each source of a turn its number, once; safe to use from several threads."""
+
+    def __init__(self, attached: Iterable[Segment] = ()) -> None:
+        self._lock = threading.Lock()
+        self._known = {s.id: s for s in attached if s.number is not None}
+        self._last = max((s.number or 0 for s in self._known.values()), default=0)
+
+    def numbered(self, segments: Sequence[Segment]) -> tuple[Segment, ...]:
+        """Return the segments with their numbers; one that was seen before keeps its own."""
+        with self._lock:
+            return tuple(self._numbered(segment) for segment in segments)
+
+    @property
+    def all(self) -> tuple[Segment, ...]:
+        """Everything that can be cited, by number."""
+        with self._lock:
+            return tuple(self._known.values())
+
+    def _numbered(self, segment: Segment) -> Segment:
+        known = self._known.get(segment.id)
+        if known is None:
+            self._last += 1
+            known = self._known[segment.id] = replace(segment, number=self._last)
+        return known
