@@ -236,7 +236,7 @@ class _Reader:
             case MessageEntry() | CustomMessageEntry():
                 self._say(entry)
             case SegmentsEntry():
-                self._waiting = entry
+                self._send_along(entry)
             case TransformEntry():
                 self._transform(entry)
             case DropEntry():
@@ -245,6 +245,11 @@ class _Reader:
                 self._memory = self._memory.after(entry)
             case _:
                 pass  # it changes nothing that is sent
+
+    def _send_along(self, entry: SegmentsEntry) -> None:
+        if self._open is not None and self._open.turn.is_sent_with(entry):
+            self._open = replace(self._open, turn=self._open.turn.with_segments(entry))
+        self._waiting = entry
 
     def _say(self, entry: Said) -> None:
         if self._open is None or _asks(entry):

@@ -5,11 +5,12 @@ that nobody here knows, as an extension's `custom`, is kept word for word in `Ot
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Self
 
 from context.entry_fields import Fields
 from context.errors import MalformedEntry
+from context.frozen import FrozenMapping
 from context.path_entries import (
     SCHEMA_VERSION,
     STATUSES,
@@ -156,9 +157,34 @@ _READERS: Final[Mapping[str, Callable[[Mapping[str, object]], Entry]]] = {
     "leaf": LeafEntry.from_dict,
 }
 
+_PLACE: Final = frozenset({"type", "id", "parentId", "timestamp"})
+_FIELDS: Final[Mapping[str, frozenset[str]]] = {
+    kind: _PLACE.union(fields)
+    for kind, fields in {
+        "message": ("role", "content", "turnId", "model", "usage", "status"),
+        "segments": ("turnId", "segments"),
+        "context_transform": ("schemaVersion", "transformerName", "patch", "display"),
+        "drop": ("upToEntryId", "tokensBefore", "tokensAfter", "reason", "budget"),
+        "trim": ("upToEntryId", "tokensBefore", "tokensAfter", "reason", "budget"),
+        "pin": ("target", "on"),
+        "memory_update": ("scratchpad", "progress", "facts"),
+        "custom_message": ("customType", "content", "display"),
+        "ephemeral": ("messages",),
+        "usage": (
+            *("turnId", "request", "model", "estimated"),
+            *("promptTokens", "completionTokens", "cachedTokens", "factor"),
+        ),
+        "model_change": ("model",),
+        "options_change": ("options",),
+        "label": ("target", "label"),
+        "branch_summary": ("fromId", "summary"),
+        "leaf": ("target",),
+    }.items()
+}
+
 
 def parse_entry(data: Mapping[str, object]) -> Entry:
-    """Read one entry of a log from JSON.
+    """Read one entry of a log from JSON; what it holds beside the fields of its type is kept.
 
     An entry whose `schemaVersion` is not known is kept word for word; see `is_unknown_schema`.
 
@@ -170,7 +196,14 @@ def parse_entry(data: Mapping[str, object]) -> Entry:
         raise MalformedEntry("An entry has a type.")
     if data.get("schemaVersion", SCHEMA_VERSION) != SCHEMA_VERSION:
         return OtherEntry.from_dict(data)
-    return _READERS.get(kind, OtherEntry.from_dict)(data)
+    read = _READERS.get(kind)
+    if read is None:
+        return OtherEntry.from_dict(data)
+    entry = read(data)
+    if data.keys() <= _FIELDS[kind]:
+        return entry
+    extra = {key: value for key, value in data.items() if key not in _FIELDS[kind]}
+    return replace(entry, extra=FrozenMapping(extra))
 
 
 def is_path_entry(entry: Entry) -> bool:

@@ -1,11 +1,13 @@
 """What all entries of a log have in common: their place in it, and typed access to their JSON."""
 
 from collections.abc import Mapping
-from typing import Protocol
+from typing import Final, Protocol
 
 from context.errors import MalformedEntry
-from context.frozen import FrozenMapping
+from context.frozen import FrozenMapping, thaw_mapping
 from context.messages import Message
+
+NOTHING: Final = FrozenMapping({})
 
 
 class Placed(Protocol):
@@ -26,6 +28,10 @@ class Placed(Protocol):
     @property
     def type(self) -> str:
         """What kind of entry it is."""
+
+    @property
+    def extra(self) -> Mapping[str, object]:
+        """What else is kept with it, under keys that its type does not have."""
 
 
 class Fields:
@@ -108,10 +114,11 @@ class Fields:
 
 
 def head(entry: Placed) -> dict[str, object]:
-    """Return the fields that every entry begins with."""
-    return {
+    """Return the fields that every entry begins with, and what else is kept with it."""
+    place: dict[str, object] = {
         "type": entry.type,
         "id": entry.id,
         "parentId": entry.parent_id,
         "timestamp": entry.timestamp,
     }
+    return place | thaw_mapping(entry.extra) if entry.extra else place

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final, Literal, Self, cast, get_args
 
-from context.entry_fields import Fields, head
+from context.entry_fields import NOTHING, Fields, head
 from context.errors import MalformedEntry, MalformedMessage
 from context.frozen import FrozenMapping, freeze, thaw, thaw_mapping
 from context.layers import Segment
@@ -18,7 +18,11 @@ _StatusOrNone = Status | None  # made once: it would cost more than the rest of 
 
 @dataclass(frozen=True)
 class MessageEntry:
-    """A message, as it was said; its message carries the entry's id."""
+    """A message, as it was said; its message carries the entry's id.
+
+    Attributes:
+        extra: what else is kept with it, as the mode of a question and what the user named.
+    """
 
     id: str
     parent_id: str | None
@@ -28,6 +32,7 @@ class MessageEntry:
     model: str | None = None
     usage: Mapping[str, object] | None = None
     status: Status | None = None
+    extra: Mapping[str, object] = NOTHING
 
     type: ClassVar[str] = "message"
 
@@ -36,6 +41,8 @@ class MessageEntry:
             object.__setattr__(self, "message", replace(self.message, id=self.id))
         if self.usage is not None and not isinstance(self.usage, FrozenMapping):
             object.__setattr__(self, "usage", FrozenMapping(self.usage))
+        if not isinstance(self.extra, FrozenMapping):
+            object.__setattr__(self, "extra", FrozenMapping(self.extra))
 
     @classmethod
     def from_dict(cls, data: Mapping[str, object]) -> Self:
@@ -76,6 +83,7 @@ class SegmentsEntry:
     timestamp: str
     turn_id: str
     segments: tuple[Segment, ...]
+    extra: Mapping[str, object] = NOTHING
 
     type: ClassVar[str] = "segments"
 
@@ -112,6 +120,7 @@ class TransformEntry:
     transformer_name: str
     patch: tuple[Mapping[str, object], ...]
     display: Mapping[str, object] | None = None
+    extra: Mapping[str, object] = NOTHING
 
     type: ClassVar[str] = "context_transform"
 
@@ -156,6 +165,7 @@ class _BoundaryEntry:
     tokens_after: int
     reason: str
     budget: int | None = None
+    extra: Mapping[str, object] = NOTHING
 
     type: ClassVar[str]
 
@@ -206,6 +216,7 @@ class PinEntry:
     timestamp: str
     target: str
     on: bool
+    extra: Mapping[str, object] = NOTHING
 
     type: ClassVar[str] = "pin"
 
@@ -230,6 +241,7 @@ class MemoryUpdateEntry:
     scratchpad: str | None = None
     progress: Mapping[str, object] | None = None
     facts: tuple[str, ...] | None = None
+    extra: Mapping[str, object] = NOTHING
 
     type: ClassVar[str] = "memory_update"
 
@@ -275,6 +287,7 @@ class CustomMessageEntry:
     custom_type: str
     message: Message
     display: object = None
+    extra: Mapping[str, object] = NOTHING
 
     type: ClassVar[str] = "custom_message"
 

@@ -69,6 +69,14 @@ class Turn:
             return sealed
         return (*sealed, interruption(sealed[-1] if sealed else self.user.message))
 
+    def is_sent_with(self, entry: SegmentsEntry) -> bool:
+        """Return whether these segments belong to the turn."""
+        return self.user is not None and self.turn_id == entry.turn_id
+
+    def with_segments(self, entry: SegmentsEntry) -> "Turn":
+        """Return the turn with what was sent along when it was answered anew."""
+        return replace(self, entry_ids=(*self.entry_ids, entry.id), segments=entry.segments)
+
     def with_said(self, entry: Said) -> "Turn":
         """Return the turn with one more thing said in it."""
         ids, said = (*self.entry_ids, entry.id), (*self.said, entry)
@@ -100,11 +108,16 @@ def begin_turn(entry: Said, waiting: SegmentsEntry | None = None) -> Turn:
 
 
 def turns(path: Iterable[Entry]) -> tuple[Turn, ...]:
-    """Return the turns of a path, oldest first; each begins with its segments, if it has any."""
+    """Return the turns of a path, oldest first; each begins with its segments, if it has any.
+
+    Segments that stand behind the question of their turn are those it was answered anew with.
+    """
     found: list[Turn] = []
     waiting: SegmentsEntry | None = None
     for entry in path:
         if isinstance(entry, SegmentsEntry):
+            if found and found[-1].is_sent_with(entry):
+                found[-1] = found[-1].with_segments(entry)
             waiting = entry
         elif isinstance(entry, MessageEntry | CustomMessageEntry):
             if not found or _asks(entry):

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from context.entry_fields import Fields, head
+from context.entry_fields import NOTHING, Fields, head
 from context.errors import MalformedEntry, MalformedMessage
 from context.frozen import FrozenMapping, thaw_mapping
 from context.messages import Message
@@ -25,6 +25,7 @@ class UsageEntry:
     completion_tokens: int
     cached_tokens: int
     factor: float
+    extra: Mapping[str, object] = NOTHING
 
     type: ClassVar[str] = "usage"
 
@@ -66,6 +67,7 @@ class EphemeralEntry:
     parent_id: str | None
     timestamp: str
     messages: tuple[Message, ...]
+    extra: Mapping[str, object] = NOTHING
 
     type: ClassVar[str] = "ephemeral"
 
@@ -91,6 +93,7 @@ class ModelChangeEntry:
     parent_id: str | None
     timestamp: str
     model: str
+    extra: Mapping[str, object] = NOTHING
 
     type: ClassVar[str] = "model_change"
 
@@ -113,6 +116,7 @@ class OptionsChangeEntry:
     parent_id: str | None
     timestamp: str
     options: Mapping[str, object]
+    extra: Mapping[str, object] = NOTHING
 
     type: ClassVar[str] = "options_change"
 
@@ -139,6 +143,7 @@ class LabelEntry:
     timestamp: str
     target: str
     label: str | None
+    extra: Mapping[str, object] = NOTHING
 
     type: ClassVar[str] = "label"
 
@@ -162,6 +167,7 @@ class BranchSummaryEntry:
     timestamp: str
     from_id: str
     summary: str
+    extra: Mapping[str, object] = NOTHING
 
     type: ClassVar[str] = "branch_summary"
 
@@ -184,6 +190,7 @@ class LeafEntry:
     parent_id: str | None
     timestamp: str
     target: str | None
+    extra: Mapping[str, object] = NOTHING
 
     type: ClassVar[str] = "leaf"
 
@@ -221,3 +228,8 @@ class OtherEntry:
     def to_dict(self) -> dict[str, object]:
         """Return the entry as it was read, with its present place in the log."""
         return thaw_mapping(self.data) | head(self)
+
+    @property
+    def extra(self) -> Mapping[str, object]:
+        """Nothing: all of it is in `data`."""
+        return NOTHING

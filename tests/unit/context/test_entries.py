@@ -98,6 +98,14 @@ def test_an_entry_is_written_as_it_was_read(data):
     assert parse_entry(entry.to_dict()) == entry
 
 
+@pytest.mark.parametrize("data", ENTRIES, ids=lambda data: data["type"])
+def test_keys_that_its_type_does_not_have_are_kept_with_an_entry(data):
+    more = {**data, "mode": "vault", "later": {"list": [1, None]}}
+    entry = parse_entry(more)
+    assert entry.to_dict() == more
+    assert parse_entry(entry.to_dict()) == entry != parse_entry(data)
+
+
 def test_only_what_nobody_here_knows_is_kept_as_it_is():
     kept = [data["type"] for data in ENTRIES if isinstance(parse_entry(data), OtherEntry)]
     assert kept == ["from the future", "custom", "context_transform"]

@@ -4,10 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from context.conversation import read_path
 from context.entries import LeafEntry, MessageEntry, SegmentsEntry, UsageEntry
 from context.errors import UnknownEntry
 from context.messages import Message, TextPart
 from context.replay import INTERRUPTED, active_path, turns
+from context.tokens import ByteEstimator
 from tests.support.chats import TIME, Chat, passage
 
 
@@ -161,3 +163,25 @@ def test_answers_before_any_question_are_kept():
     assert first.user is None
     assert [message.text for message in first.messages] == ["Hello"]
     assert second.user.id == "b"
+
+
+def test_a_turn_that_is_answered_anew_may_be_sent_with_other_segments():
+    path = (
+        SegmentsEntry("1", None, TIME, "t", (passage(1, "before"),)),
+        entry("2", "1"),
+        SegmentsEntry("3", "2", TIME, "t", (passage(1, "now"),)),
+        entry("4", "3", "assistant"),
+    )
+    (turn,) = turns(path)
+    assert turn.segments == (passage(1, "now"),)
+    assert turn.entry_ids == ("1", "2", "3", "4")
+    assert read_path(path, ByteEstimator()).current == turn
+
+
+def test_segments_of_another_turn_wait_for_their_own():
+    path = (
+        entry("1", None),
+        SegmentsEntry("2", "1", TIME, "u", (passage(1, "later"),)),
+        entry("3", "2", turn="u"),
+    )
+    assert [turn.segments for turn in turns(path)] == [(), (passage(1, "later"),)]
