@@ -120,7 +120,7 @@ class SessionHeader:
         return data
 
 
-Entry = (
+KnownEntry = (
     MessageEntry
     | SegmentsEntry
     | TransformEntry
@@ -136,10 +136,10 @@ Entry = (
     | LabelEntry
     | BranchSummaryEntry
     | LeafEntry
-    | OtherEntry
 )
+Entry = KnownEntry | OtherEntry
 
-_READERS: Final[Mapping[str, Callable[[Mapping[str, object]], Entry]]] = {
+_READERS: Final[Mapping[str, Callable[[Mapping[str, object]], KnownEntry]]] = {
     "message": MessageEntry.from_dict,
     "segments": SegmentsEntry.from_dict,
     "context_transform": TransformEntry.from_dict,
