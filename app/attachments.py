@@ -1,7 +1,8 @@
 """What the user attaches to a question, as segments; and what has become of it since."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -61,7 +62,8 @@ class Attachments:
         """Return what is attached, each thing once, in full, numbered from 1.
 
         Args:
-            paths: notes, folders and text files, relative to the vault or to where one is.
+            paths: notes, folders and text files, relative to the vault or to where one is; a tag
+                with its `#` stands for the notes that carry it.
             selections: lines of notes or text files.
 
         Raises:
@@ -98,6 +100,9 @@ class Attachments:
         return SourceNow("changed", note.text, note.version)
 
     def _attached(self, path: str) -> Iterator[Segment]:
+        if path.startswith("#"):
+            yield from self._tagged(path)
+            return
         place = self._place(path)
         if not place.file.is_dir():
             is_note = place.is_in_vault and place.path.lower().endswith(NOTE_SUFFIXES)
@@ -112,16 +117,22 @@ class Attachments:
 
     def _notes_below(self, named: str, folder: str) -> Iterator[Segment]:
         assert self._library is not None
-        count = 0
-        for path in self._library.allowed_notes(folder):
-            try:
-                note = self._library.read_allowed(path)
-            except NoteExcluded:
-                continue  # a folder stands for the notes in it that may be read
-            count += 1
-            yield _segment("folder", path, note)
-        if not count:
+        notes = _readable(self._library, self._library.allowed_notes(folder))
+        if not notes:
             raise NotFound(f"There are no notes in {named} that can be attached.")
+        for note in notes:
+            yield _segment("folder", note.path, note)
+
+    def _tagged(self, named: str) -> Iterator[Segment]:
+        """Read the notes that carry a tag, or one below it, as they are on the disk now."""
+        notes: list[Note] = []
+        if self._library is not None:
+            notes = _readable(self._library, _tagged_paths(self._library, named))
+        carrying = [note for note in notes if _carries(note.tags, named)]
+        if not carrying:
+            raise NotFound(f"No note that can be attached carries the tag {named}.")
+        for note in carrying:
+            yield _segment("tag", note.path, note)
 
     def _selected(self, selection: Selection) -> Segment:
         place = self._place(selection.path)
@@ -160,6 +171,29 @@ class Attachments:
             f"There is no note, folder or file {path}.",
             hint="Name it relative to the folder of notes, or with its full path.",
         )
+
+
+def _readable(library: Library, paths: Iterable[str]) -> list[Note]:
+    """Read notes; a folder or a tag stands for those that may be given to a model."""
+    found = []
+    for path in paths:
+        with suppress(NoteExcluded):
+            found.append(library.read_allowed(path))
+    return found
+
+
+def _tagged_paths(library: Library, named: str) -> tuple[str, ...]:
+    """Return the notes that carried a tag when they were indexed, and are still there."""
+    known = {
+        path for tag, paths in library.tags().items() if _carries((tag,), named) for path in paths
+    }
+    return tuple(path for path in library.allowed_notes("") if path in known)
+
+
+def _carries(tags: Iterable[str], named: str) -> bool:
+    """Return whether one of the tags is the named one, or lies below it as `#a/b` below `#a`."""
+    wanted = named.removeprefix("#").casefold()
+    return any(f"{tag.casefold()}/".startswith(f"{wanted}/") for tag in tags)
 
 
 def _placed(found: Path, root: Path | None) -> _Place:

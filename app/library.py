@@ -97,6 +97,13 @@ class Library:
         """Return what is known of every file in the folder."""
         return self._index.notes()
 
+    def tags(self) -> dict[str, tuple[str, ...]]:
+        """Return each tag, without its `#`, with the notes that carried it when it was indexed."""
+        found: dict[str, list[str]] = {}
+        for tag, path in self._index.tags():
+            found.setdefault(tag, []).append(path)
+        return {tag: tuple(paths) for tag, paths in found.items()}
+
     def read_note(self, path: str) -> Note:
         """Return a note as it is on the disk now."""
         return self._index.read_note(path)

@@ -65,6 +65,16 @@ class Records:
             )
         ]
 
+    def tags(self) -> list[tuple[str, str]]:
+        """List each tag with the path of each note that carries it, by tag, then by path."""
+        return [
+            (row[0], row[1])
+            for row in self._catalog.rows(
+                "SELECT DISTINCT tag, path FROM tags JOIN files ON files.id = tags.file_id"
+                " ORDER BY tag, path"
+            )
+        ]
+
     def put_note(self, stat: FileStat, note: Note, chunks: Iterable[Chunk]) -> None:
         """Put a note in, or in the place of what its path held before."""
         file_id = self._put_file(note.path, stat, "indexed", "", note.version)

@@ -129,6 +129,11 @@ class VaultIndex:
             return ()
         return tuple(NoteState(*row) for row in Records(opened.catalog).states())
 
+    def tags(self) -> tuple[tuple[str, str], ...]:
+        """List each tag with the path of each note that carries it, by tag, then by path."""
+        opened = self._open()
+        return () if opened is None else tuple(Records(opened.catalog).tags())
+
     @property
     def note_count(self) -> int:
         """Tell how many notes are indexed."""

@@ -10,6 +10,7 @@ from app.attachments import Attachments, Selection
 from app.errors import InvalidRequest, NotFound
 from app.library import Library
 from app.paths import Paths
+from chains.cancel import CancelToken
 from vault.errors import NoteExcluded, NoteUnreadable
 
 
@@ -46,6 +47,37 @@ def test_a_note_is_attached_in_full_and_escaped(attachments):
 def test_a_folder_is_the_notes_in_it_that_may_be_read(attachments):
     segments = attachments.segments(["Plans"])
     assert [(s.kind, s.source) for s in segments] == [("folder", "Plans/Terrace.md")]
+
+
+@pytest.fixture
+def tagged(vault: Path, attachments: Attachments) -> Attachments:
+    (vault / "Shed.md").write_text("Tools hang there. #building/wood\n")
+    (vault / "Plans/Roof.md").write_text("---\ntags: [Building]\n---\nTiles.\n")
+    (vault / "Plans/Secret.md").write_text("---\nprivate: true\n---\n#building\n")
+    (vault / "Plans/Old/Hut.draft.md").write_text("#building\n")
+    list(attachments._library.update(CancelToken()))
+    return attachments
+
+
+def test_a_tag_is_the_notes_that_carry_it_or_one_below_it(tagged: Attachments) -> None:
+    segments = tagged.segments(["#building"])
+    assert [(s.kind, s.source) for s in segments] == [("tag", "Plans/Roof.md"), ("tag", "Shed.md")]
+    assert [s.source for s in tagged.segments(["#building/wood"])] == ["Shed.md"]
+
+
+def test_a_note_that_lost_its_tag_or_is_gone_is_not_attached_by_it(
+    tagged: Attachments, vault: Path
+) -> None:
+    (vault / "Shed.md").write_text("Tools hang there.\n")
+    (vault / "Plans/Roof.md").unlink()
+    with pytest.raises(NotFound, match="No note that can be attached carries the tag #building"):
+        tagged.segments(["#building"])
+
+
+@pytest.mark.parametrize("tag", ["#build", "#", "#no such tag"])
+def test_a_part_of_a_tag_is_no_tag(tagged: Attachments, tag: str) -> None:
+    with pytest.raises(NotFound):
+        tagged.segments([tag])
 
 
 def test_a_note_by_its_full_path_is_the_note_of_the_vault(attachments, vault):

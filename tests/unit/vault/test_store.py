@@ -128,6 +128,14 @@ def test_the_states_of_all_notes_are_listed(
     assert index.indexed_at.endswith("Z")
 
 
+def test_the_tags_are_listed_with_their_notes(make_index: MakeIndex, write: Write) -> None:
+    write("a.md", "---\ntags: [Water]\n---\n# Rain\n\nIt rains #water/rain here.\n")
+    root = write("b.md", "# Fees\n\n#Water\n").parent
+    index = make_index(root)
+    index.update()
+    assert index.tags() == (("Water", "a.md"), ("Water", "b.md"), ("water/rain", "a.md"))
+
+
 def test_health_tries_every_part(make_index: MakeIndex, notes: Path, tmp_path: Path) -> None:
     index = make_index(notes)
     index.update()
