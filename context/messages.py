@@ -141,6 +141,11 @@ class Message:
         return {}
 
     @cached_property
+    def shorter(self) -> "dict[Hashable, Message]":
+        """What may stand for it where it is old, made once; see `context.shorter`."""
+        return {}
+
+    @cached_property
     def digest(self) -> bytes:
         """A hash of what goes on the wire, role and content."""
         content = self.content if isinstance(self.content, str) else self.to_dict()["content"]

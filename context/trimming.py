@@ -9,7 +9,7 @@ Source: "Budget-Aware Trimming".
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Final
@@ -115,57 +115,84 @@ class ContextTrimmer:
         already = _stored_index(metadata)
         if already == 0 and estimate_tokens(reduced) + overhead <= threshold:
             return reduced, metadata
-        run = _Run(reduced, threshold - overhead)
+        run = TrimPass(reduced, threshold - overhead)
         run.trim(0, already)
         end = already
         if run.is_over:
-            keep_from = self._keep_from(reduced)
+            keep_from = keep_from_index(reduced, self.keep_last_n_assistant_messages)
             run.trim(already, keep_from)
             end = max(run.trim_until_under(max(already, keep_from)), already, keep_from)
         return run.messages, {**(metadata or {}), INDEX_KEY: end}
 
-    def _keep_from(self, messages: Sequence[Message]) -> int:
-        """The position of the first message to keep; 0 where there are not enough to trim any."""
-        if self.keep_last_n_assistant_messages <= 0:
-            return len(messages)
-        assistants = [at for at, message in enumerate(messages) if message.role == "assistant"]
-        newest = assistants[-self.keep_last_n_assistant_messages :]
-        return newest[0] if len(newest) == self.keep_last_n_assistant_messages else 0
+
+def keep_from_index(messages: Sequence[Message], keep_last: int) -> int:
+    """Return the position of the first message that the newest assistant messages protect.
+
+    That is 0 where there are not enough of them to trim any.
+    """
+    if keep_last <= 0:
+        return len(messages)
+    assistants = [at for at, message in enumerate(messages) if message.role == "assistant"]
+    newest = assistants[-keep_last:]
+    return newest[0] if len(newest) == keep_last else 0
 
 
-class _Run:
-    """One pass over a list of messages, keeping their estimate up to date."""
+class TrimPass:
+    """One pass over a list of messages, keeping their size up to date.
 
-    def __init__(self, messages: Sequence[Message], limit: int) -> None:
+    Args of the constructor: `limit` is what the messages may take; `measure` sizes one of them and
+    `safety` is what the sum is multiplied by; `shorten` returns what stands for a message, or the
+    message itself where it is left as it is.
+    """
+
+    def __init__(
+        self,
+        messages: Sequence[Message],
+        limit: int,
+        *,
+        measure: Callable[[Message], int] | None = None,
+        safety: float = SAFETY,
+        shorten: Callable[[Message], Message] | None = None,
+    ) -> None:
         self.messages = list(messages)
         self._limit = limit
-        self._raw = sum(_message_tokens(message) for message in self.messages)
+        self._measure = measure or _message_tokens
+        self._safety = safety
+        self._shorten = shorten or _trimmed_by_role
+        self._raw = sum(self._measure(message) for message in self.messages)
 
     @property
     def is_over(self) -> bool:
-        return _with_safety(self._raw) > self._limit
+        """Whether the messages take more than they may."""
+        return self.tokens > self._limit
+
+    @property
+    def tokens(self) -> int:
+        """What the messages take now."""
+        return math.ceil(self._raw * self._safety)
 
     def trim(self, first: int, end: int) -> None:
+        """Shorten all messages from one position up to another."""
         for at in range(first, min(end, len(self.messages))):
             self._trim_one(at)
 
-    def trim_until_under(self, first: int) -> int:
-        """Trim one message at a time; returns the position behind the last one trimmed."""
-        end = first
-        for at in range(first, len(self.messages)):
+    def trim_until_under(self, first: int, end: int | None = None) -> int:
+        """Shorten one message at a time; returns the position behind the last one shortened."""
+        last = first
+        for at in range(first, len(self.messages) if end is None else end):
             if not self.is_over:
                 break
             if self._trim_one(at):
-                end = at + 1
-        return end
+                last = at + 1
+        return last
 
     def _trim_one(self, at: int) -> bool:
         message = self.messages[at]
-        if message.role not in ("assistant", "tool"):
+        shorter = self._shorten(message)
+        if shorter is message:
             return False
-        trimmed = _trimmed(message)
-        self._raw += _message_tokens(trimmed) - _message_tokens(message)
-        self.messages[at] = trimmed
+        self._raw += self._measure(shorter) - self._measure(message)
+        self.messages[at] = shorter
         return True
 
 
@@ -228,6 +255,10 @@ def _without_checkpoints(message: Message) -> Message:
         for part in message.content
     )
     return replace(message, content=parts)
+
+
+def _trimmed_by_role(message: Message) -> Message:
+    return _trimmed(message) if message.role in ("assistant", "tool") else message
 
 
 def _trimmed(message: Message) -> Message:
