@@ -31,7 +31,7 @@ from chains.model_port import (
     ModelText,
     ModelWaiting,
 )
-from chains.tool_wire import CallAssembler, wire_messages
+from chains.tool_wire import CallAssembler, wire_messages, wire_system
 from chains.wire import WireCall, current_call, wire_client
 from context.errors import ContextOverflow, UnguardedRequest
 from context.guard import PreparedRequest
@@ -145,10 +145,7 @@ class LiteLLMModel:
         options = request.envelope.options
         arguments: dict[str, Any] = {
             "model": endpoint.wire_name,
-            "messages": [
-                *_system_message(body["system"]),
-                *wire_messages(_list(body["messages"]), len(request.envelope.messages.uncached)),
-            ],
+            "messages": _messages(request, body),
             "temperature": options["temperature"],
             "max_tokens": options["maxTokens"],
             "stream": True,
@@ -261,8 +258,13 @@ def _usage(counted: Any) -> Usage:
     )
 
 
-def _system_message(text: object) -> list[dict[str, object]]:
-    return [{"role": "system", "content": text}] if text else []
+def _messages(request: PreparedRequest, body: Mapping[str, Any]) -> list[dict[str, Any]]:
+    marked = {mark["message"] for mark in _list(body["marks"])}
+    uncached = len(request.envelope.messages.uncached)
+    return [
+        *wire_system(body["system"], is_marked=None in marked),
+        *wire_messages(_list(body["messages"]), uncached, marked),
+    ]
 
 
 def _list(value: object) -> list[Any]:

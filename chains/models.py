@@ -52,6 +52,8 @@ _LOCAL_BASES: Final[Mapping[str, str]] = {
 _KEYLESS: Final = frozenset(
     {"bedrock", "custom_openai", "hosted_vllm", "sagemaker", "sagemaker_chat", "vertex_ai", "vllm"}
 )
+# These are told where their cache may end; others may refuse a request that tells them.
+_TAKE_MARKS: Final = frozenset({"anthropic", "bedrock", "openrouter", "vertex_ai"})
 _LIMIT_FIELDS: Final = (
     "max_model_len",
     "loaded_context_length",
@@ -89,6 +91,11 @@ class ModelInfo:
         if endpoint is None or endpoint.is_local or endpoint.provider in _KEYLESS:
             return None
         return endpoint.provider
+
+    @property
+    def takes_marks(self) -> bool:
+        """Whether its service is told where its cache may end."""
+        return self.endpoint is not None and self.endpoint.provider in _TAKE_MARKS
 
     @property
     def host(self) -> str:

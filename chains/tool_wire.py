@@ -1,12 +1,15 @@
 """Messages with tool calls as chat services write them, and calls as they come in, in pieces."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from chains.model_port import RequestedCall
 from context.frozen import compact_json
 
-__all__ = ["CallAssembler", "wire_messages"]
+__all__ = ["CallAssembler", "wire_messages", "wire_system"]
+
+# What the services that take marks write at the end of what they are to keep.
+_MARK: Final = {"type": "ephemeral"}
 
 
 class CallAssembler:
@@ -41,7 +44,17 @@ class CallAssembler:
         return begun
 
 
-def wire_messages(messages: Sequence[Mapping[str, Any]], uncached: int = 0) -> list[dict[str, Any]]:
+def wire_system(text: str, *, is_marked: bool = False) -> list[dict[str, Any]]:
+    """Return the system message as chat services take it; none where there is no text."""
+    if not text:
+        return []
+    message: dict[str, Any] = {"role": "system", "content": text}
+    return [_marked(message) if is_marked else message]
+
+
+def wire_messages(
+    messages: Sequence[Mapping[str, Any]], uncached: int = 0, marked: Collection[int] = ()
+) -> list[dict[str, Any]]:
     """Return neutral messages as chat services take them.
 
     What a model thought goes back to it within the turn only.
@@ -49,6 +62,7 @@ def wire_messages(messages: Sequence[Mapping[str, Any]], uncached: int = 0) -> l
     Args:
         messages: in their neutral form.
         uncached: how many at the end belong to the request alone.
+        marked: the places of those behind which the provider's cache may end.
     """
     asked = [
         at
@@ -56,11 +70,12 @@ def wire_messages(messages: Sequence[Mapping[str, Any]], uncached: int = 0) -> l
         if message["role"] == "user"
     ]
     work_from = asked[-1] if asked else len(messages)
-    return [
-        wired
-        for at, message in enumerate(messages)
-        for wired in _wired(message, keeps_reasoning=at > work_from)
-    ]
+    found: list[dict[str, Any]] = []
+    for at, message in enumerate(messages):
+        found.extend(_wired(message, keeps_reasoning=at > work_from))
+        if at in marked:
+            found[-1] = _marked(found[-1])
+    return found
 
 
 def _wired(message: Mapping[str, Any], *, keeps_reasoning: bool) -> Iterator[dict[str, Any]]:
@@ -84,6 +99,20 @@ def _assistant(content: Sequence[Mapping[str, Any]], *, keeps_reasoning: bool) -
     if calls:
         wired["tool_calls"] = calls
     return wired
+
+
+def _marked(message: dict[str, Any]) -> dict[str, Any]:
+    """Return a message with the mark on its last block; an empty one takes none."""
+    if message["role"] == "tool":
+        return {**message, "cache_control": _MARK}
+    if calls := message.get("tool_calls"):
+        return {**message, "tool_calls": [*calls[:-1], {**calls[-1], "cache_control": _MARK}]}
+    blocks = message["content"]
+    if isinstance(blocks, str):
+        blocks = [{"type": "text", "text": blocks}]
+    if not blocks or not blocks[-1].get("text", " "):
+        return message
+    return {**message, "content": [*blocks[:-1], {**blocks[-1], "cache_control": _MARK}]}
 
 
 def _call(part: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ does not fit leaves no trace in the log.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Protocol
 
@@ -14,7 +14,6 @@ from chains.events import Mode
 from chains.models import ModelInfo
 from context.entries import Entry, MessageEntry, SegmentsEntry, UsageEntry
 from context.envelope import SystemPart
-from context.errors import BadInputs
 from context.guard import PreparedRequest
 from context.layers import Segment
 from context.messages import Message, ToolDefinition
@@ -35,7 +34,6 @@ __all__ = [
     "TurnRequest",
     "draft_turn",
     "instructions",
-    "last_question",
     "prepare_step",
     "prepare_turn",
 ]
@@ -52,6 +50,9 @@ class TurnRequest:
         offline: refuse every call that would leave this computer.
         dry_run: retrieve and prepare, but send and store nothing.
         attached: what the user attached, in full, numbered from 1.
+        named: how the user named that, to be kept with the question.
+        turn: an id for the turn that was chosen beforehand.
+        is_again: the question is in the log, at the end of the path, and is answered anew.
     """
 
     question: str
@@ -65,6 +66,9 @@ class TurnRequest:
     offline: bool
     dry_run: bool = False
     attached: tuple[Segment, ...] = ()
+    named: Mapping[str, object] = field(default_factory=dict)
+    turn: str | None = None
+    is_again: bool = False
 
 
 class ChatPort(Protocol):
@@ -147,22 +151,28 @@ class ChatView:
 
 @dataclass(frozen=True)
 class DraftedTurn:
-    """The entries of a turn that are not stored yet; without retrieval there are no segments."""
+    """The entries of a turn that are not stored yet; without retrieval there are no segments.
+
+    Attributes:
+        is_asked: the question is stored, with what was sent along; `segments` are in its place.
+    """
 
     turn: str
     question: MessageEntry
     segments: SegmentsEntry | None
+    is_asked: bool = False
 
     @property
     def entries(self) -> tuple[Entry, ...]:
         """The entries in their order: what was found stands before the question."""
-        return (self.question,) if self.segments is None else (self.segments, self.question)
+        asked = () if self.is_asked else (self.question,)
+        return asked if self.segments is None else (self.segments, *asked)
 
     def as_sent(self, segments: tuple[Segment, ...], chat: ChatPort) -> "DraftedTurn":
         """Return the turn with its segments as they are sent, those of earlier turns included."""
         if self.segments is not None:
             return replace(self, segments=replace(self.segments, segments=segments))
-        if not segments:
+        if self.is_asked or not segments:
             return self
         parent, now = self.question.parent_id, self.question.timestamp
         sent = SegmentsEntry(chat.new_id(), parent, now, self.turn, segments)
@@ -200,17 +210,21 @@ class Means:
     tools: tuple[ToolDefinition, ...] = ()
 
 
-def draft_turn(chat: ChatPort, question: str, found: Sequence[Segment] | None) -> DraftedTurn:
+def draft_turn(
+    chat: ChatPort, request: TurnRequest, found: Sequence[Segment] | None
+) -> DraftedTurn:
     """Make the entries of a turn; `found` is None where nothing was looked up or attached."""
     path = chat.path()
     leaf = path[-1].id if path else None
-    turn, now = chat.new_id(), chat.now()
+    turn, now = request.turn or chat.new_id(), chat.now()
     segments = None
     if found is not None:
         segments = SegmentsEntry(chat.new_id(), leaf, now, turn, tuple(found))
         leaf = segments.id
-    message = Message("user", question)
-    return DraftedTurn(turn, MessageEntry(chat.new_id(), leaf, now, message, turn), segments)
+    noted = {"mode": request.mode, **request.named}
+    message = Message("user", request.question)
+    question = MessageEntry(chat.new_id(), leaf, now, message, turn, extra=noted)
+    return DraftedTurn(turn, question, segments)
 
 
 def prepare_turn(
@@ -260,28 +274,6 @@ def prepare_step(
     return PreparedTurn(turn, prepared, tuple(kept))
 
 
-def last_question(path: Sequence[Entry]) -> tuple[tuple[Entry, ...], DraftedTurn]:
-    """Return the last question of a path as a drafted turn, behind the path before it.
-
-    Raises:
-        BadInputs: nothing was asked yet.
-    """
-    asked = [
-        at
-        for at, entry in enumerate(path)
-        if isinstance(entry, MessageEntry) and entry.message.role == "user"
-    ]
-    if not asked:
-        raise BadInputs("Nothing was asked in this chat yet.")
-    at = asked[-1]
-    question, before = path[at], tuple(path[:at])
-    assert isinstance(question, MessageEntry)
-    segments = before[-1] if before else None
-    if isinstance(segments, SegmentsEntry) and segments.turn_id == question.turn_id:
-        return before[:-1], DraftedTurn(question.turn_id, question, segments)
-    return before, DraftedTurn(question.turn_id, question, None)
-
-
 @cache
 def instructions(prompt: str) -> tuple[SystemPart, ...]:
     """Return the system message of a prompt: its headings name the sections."""
@@ -299,6 +291,7 @@ def _inputs(
         session=chat.id or None,
         model=request.model,
         model_limit=means.model.input_limit,
+        takes_marks=None if means.model.takes_marks else False,
         threshold=request.threshold,
         max_output_tokens=request.max_output_tokens,
         temperature=request.temperature,

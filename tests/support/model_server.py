@@ -1,4 +1,6 @@
-"""A scripted OpenAI-compatible server on loopback: it says what a test tells it, and keeps score.
+"""A scripted model server on loopback: it says what a test tells it, and keeps score.
+
+It speaks the form of OpenAI, and that of Anthropic to whoever asks at `/messages`.
 
 ```
 with ModelServer() as server:
@@ -17,6 +19,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
+
+from tests.support.anthropic_events import anthropic_events
 
 Body = dict[str, Any]
 
@@ -184,11 +188,13 @@ class _Handler(BaseHTTPRequestHandler):
                     count += 1
                 self._end_stream()
             case Answer() as answer:
-                self._answer(answer, str(body.get("model")))
+                is_anthropic = self.path.endswith("/messages")
+                speak = anthropic_events if is_anthropic else _events
+                self._answer(answer, speak(answer, str(body.get("model"))))
 
-    def _answer(self, answer: Answer, model: str) -> None:
+    def _answer(self, answer: Answer, events: Iterator[str]) -> None:
         self._start_stream()
-        for index, event in enumerate(_events(answer, model)):
+        for index, event in enumerate(events):
             if index == answer.stall_after:
                 self.server.owner.closing.wait(30)
             if index == answer.break_after:

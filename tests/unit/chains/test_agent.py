@@ -305,3 +305,50 @@ def test_a_dry_run_sends_and_stores_nothing(run, server, session):
     result = result_of(run(dry_run=True))
     assert (result.turn, result.context["layers"]["T"]["items"]) == (None, 4)
     assert (server.bodies, session.entries) == ([], [])
+
+
+CLAUDE = "anthropic/claude-sonnet-4-5"
+
+
+def marks_in(value: Any) -> int:
+    """How many places of a body are marked."""
+    if isinstance(value, dict):
+        return ("cache_control" in value) + sum(map(marks_in, value.values()))
+    return sum(map(marks_in, value)) if isinstance(value, list) else 0
+
+
+def without_marks(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: without_marks(v) for key, v in value.items() if key != "cache_control"}
+    return [without_marks(item) for item in value] if isinstance(value, list) else value
+
+
+def test_a_service_that_takes_marks_is_told_where_its_cache_may_end(run, server, session):
+    server.script(
+        calling(("read_note", {"path": "Long.md"})), Answer("Many lines [1]."), Answer("No more.")
+    )
+    limits = AgentLimits(24, 300, 100_000)
+    assert result_of(run(model=CLAUDE, limits=limits)).answer == "Many lines [1]."
+    run("And then?", model=CLAUDE, limits=limits)
+    first, in_the_loop, next_turn = server.bodies
+    assert marks_in(first) == 0  # what is kept would be too short
+    assert in_the_loop["messages"][-1]["content"][0]["cache_control"] == {"type": "ephemeral"}
+    history = [message for message in next_turn["messages"] if marks_in(message)]
+    assert 1 <= marks_in(next_turn) <= 4
+    assert history[0]["role"] == "assistant"
+
+
+def test_marks_change_nothing_else_of_what_is_sent(run, server):
+    server.script(
+        calling(("read_note", {"path": "Long.md"})), calling(("list_folder", {})), Answer("Done.")
+    )
+    run(model=CLAUDE, limits=AgentLimits(24, 300, 100_000))
+    _, before, after = (without_marks(body["messages"]) for body in server.bodies)
+    assert after[: len(before)] == before
+
+
+def test_a_service_that_takes_no_marks_gets_none(run, server):
+    server.script(calling(("read_note", {"path": "Long.md"})), Answer("Done."))
+    run(model="claude-sonnet-4-5", limits=AgentLimits(24, 300, 100_000))
+    assert server.bodies[0]["model"] == "claude-sonnet-4-5"
+    assert [marks_in(body) for body in server.bodies] == [0, 0]

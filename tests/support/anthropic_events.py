@@ -1,0 +1,40 @@
+"""An answer in the form in which Anthropic's service streams it."""
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tests.support.model_server import Answer
+
+
+def anthropic_events(answer: "Answer", model: str) -> Iterator[str]:
+    """Yield the JSON of each event."""
+    usage = {"input_tokens": 100, "output_tokens": 1, "cache_read_input_tokens": 40}
+    message = {"id": "msg_1", "type": "message", "role": "assistant", "content": []}
+    yield _event("message_start", message={**message, "model": model, "usage": usage})
+    blocks = (
+        [({"type": "text", "text": ""}, "text_delta", "text", answer.text)] if answer.text else []
+    )
+    blocks += [
+        (
+            {"type": "tool_use", "id": id, "name": name, "input": {}},
+            "input_json_delta",
+            "partial_json",
+            said,
+        )
+        for id, name, said in answer.calls
+    ]
+    for index, (block, kind, field, said) in enumerate(blocks):
+        yield _event("content_block_start", index=index, content_block=block)
+        for start in range(0, len(said), answer.chunk_chars):
+            piece = {"type": kind, field: said[start : start + answer.chunk_chars]}
+            yield _event("content_block_delta", index=index, delta=piece)
+        yield _event("content_block_stop", index=index)
+    reason = "tool_use" if answer.calls else "end_turn"
+    yield _event("message_delta", delta={"stop_reason": reason}, usage={"output_tokens": 10})
+    yield _event("message_stop")
+
+
+def _event(type: str, **fields: object) -> str:
+    return json.dumps({"type": type, **fields})
