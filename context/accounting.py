@@ -59,7 +59,7 @@ def account(
         warnings=(*inputs.warnings, *shaped.warnings),
         memory=shaped.reading.memory,
         ephemerals=len(shaped.envelope.messages.uncached),
-        transforms=tuple(_told(transform) for transform in shaped.reading.transforms),
+        transforms=tuple(_told(transform) for transform in shaped.transforms),
         has_uncached=draft.uncached is not None,
     )
 

@@ -11,11 +11,13 @@ Source: "Context Engineering", "Hook boundaries" and "Error handling".
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, get_args, overload
 
 from context.envelope import ContextEnvelope
 from context.errors import ContextHookError, ContextPatchError, HookPatchError
+from context.frozen import FrozenMapping, freeze
 from context.messages import Message, Part, ToolResultPart
 from context.patches import Op, Phase, apply_patch
 from context.view import calls_of
@@ -156,6 +158,16 @@ class HookRegistry:
         shown = name or getattr(handler, "__name__", type(handler).__name__)
         self._hooks[kind].append(_Hook(shown, handler))
 
+    @contextmanager
+    def all_or_nothing(self) -> Iterator[None]:
+        """Take back what was registered while it is entered, where that ends with an error."""
+        before = {kind: list(hooks) for kind, hooks in self._hooks.items()}
+        try:
+            yield
+        except BaseException:
+            self._hooks = before
+            raise
+
     def has(self, kind: HookKind) -> bool:
         """Return whether there is a hook of a kind."""
         return bool(self._hooks[kind])
@@ -168,7 +180,8 @@ class HookRegistry:
         Nothing is stored here; the transforms of a phase are to be stored together.
 
         Raises:
-            ContextHookError: when a hook fails, or its patch cannot be applied.
+            ContextHookError: when a hook fails, or its patch cannot be applied. Where the request
+                was cancelled meanwhile, that is raised instead.
         """
         transforms: list[Transform] = []
         for hook in self._hooks["context"]:
@@ -207,6 +220,9 @@ def _asked(hook: _Hook, event: ContextEvent) -> ContextResult | None:
     try:
         result = hook.handler(event)
     except Exception as error:
+        cancel = event.envelope.meta.cancel
+        if cancel is not None:
+            cancel.raise_if_cancelled()  # a hook that gives up when it is told to has not failed
         raise ContextHookError(hook.name, event.reason, _words(error)) from error
     if result is not None and not isinstance(result, ContextResult):
         found = f"it returned {type(result).__name__} instead of ContextResult or None"
@@ -226,12 +242,13 @@ def _applied(
             transformer_name=name,
             entry_id=entry_id,
         )
+        patch = tuple(FrozenMapping(op) for op in result.patch)
+        display = None if result.display is None else FrozenMapping(result.display)
     except ContextPatchError as error:
         raise HookPatchError(hook.name, event.reason, str(error)) from error
     except (TypeError, AttributeError) as error:
         raise HookPatchError(hook.name, event.reason, "its patch is not JSON") from error
-    patch, reasons = tuple(result.patch), tuple(patched.reasons)
-    return patched.envelope, Transform(entry_id, name, patch, result.display, reasons)
+    return patched.envelope, Transform(entry_id, name, patch, display, tuple(patched.reasons))
 
 
 def _changed(message: Message, result: object) -> Message:
@@ -240,6 +257,7 @@ def _changed(message: Message, result: object) -> Message:
         return message
     if not isinstance(result, Message):
         raise TypeError(f"it returned {type(result).__name__} instead of Message or None")
+    result = Message.from_dict(result.to_dict())
     if result.role != message.role:
         raise ValueError(f"it changed the role from {message.role} to {result.role}")
     if _answered(result) != _answered(message):
@@ -262,7 +280,8 @@ def _custom(added: object) -> Iterator[CustomMessage]:
         return
     if not isinstance(added, CustomMessage):
         raise TypeError(f"it returned {type(added).__name__} instead of CustomMessage or None")
-    yield added
+    content = Message.from_dict(Message("user", added.content).to_dict()).content
+    yield CustomMessage(str(added.custom_type), content, freeze(added.display))
 
 
 def _words(error: Exception) -> str:

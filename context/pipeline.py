@@ -14,7 +14,7 @@ from context.budget import budget_tokens, output_reserve, window
 from context.cache import Asked
 from context.conversation import Conversation
 from context.draft import Draft, MeasuredTurn, Tail, preamble
-from context.entries import DropEntry, Entry
+from context.entries import DropEntry, Entry, TransformEntry
 from context.envelope import ContextEnvelope, Messages
 from context.errors import BadInputs, ContextOverflow
 from context.guard import ROOM, GuardReport, PreparedRequest, enforce, seal
@@ -27,11 +27,11 @@ from context.messages import Message
 from context.prior import PRIOR_SHARE, Prior, prior_segments
 from context.replay import Turn
 from context.report import ContextReport, Room
-from context.shaping import Shaped, shape, uncached_message
+from context.shaping import Shaped, shape, shape_end, uncached_message
 from context.tokens import TokenCounter, factor_for
 from context.turn_context import fit_passages, standing_tail
 
-__all__ = ["Mode", "Ports", "PrepareInputs", "prepare"]
+__all__ = ["Mode", "Ports", "PrepareInputs", "end_turn", "prepare"]
 
 Mode = Literal["send", "preview"]
 NOTHING_KEPT: Final = "(nothing)"
@@ -62,6 +62,22 @@ def prepare(inputs: PrepareInputs, ports: Ports, mode: Mode = "send") -> Prepare
     if is_sent:
         _append(inputs, ports, room, shaped, base, guarded)
     return prepared
+
+
+def end_turn(inputs: PrepareInputs, ports: Ports) -> tuple[TransformEntry, ...]:
+    """Let the `turn_end` hooks at what a turn came to, and append their patches in one write.
+
+    Args:
+        inputs: as for the requests of the turn, the path with its last answer at the end.
+        ports: as for the requests of the turn.
+
+    Raises:
+        ContextHookError: when a hook fails; then nothing is appended.
+    """
+    transforms = shape_end(inputs, ports, _room(inputs, ports.counter))
+    if transforms:
+        ports.append(transforms)
+    return transforms
 
 
 def _room(inputs: PrepareInputs, counter: TokenCounter) -> Room:

@@ -23,12 +23,14 @@ class Shaped:
 
     Attributes:
         envelope: instructions, tools, options and the uncached messages.
+        transforms: those that are replayed from now on.
         new: what is to be stored when the request is sent.
         reasons: why the prompt cache is broken since the previous request.
     """
 
     reading: Conversation
     envelope: ContextEnvelope
+    transforms: tuple[TransformEntry, ...]
     new: tuple[Entry, ...] = ()
     reasons: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -41,16 +43,33 @@ def shape(inputs: PrepareInputs, ports: Ports, room: Room, is_sent: bool) -> Sha
         ContextHookError: when a hook fails; nothing was stored.
     """
     reading = read_path(inputs.path, ports.counter)
-    envelope = _base(inputs, ports, room, reading)
     reasons = _recent_reasons(inputs.path)
-    new: tuple[Entry, ...] = ()
+    shaped = Shaped(
+        reading, _base(inputs, ports, room, reading), reading.transforms, reasons=reasons
+    )
     if is_sent and ports.hooks is not None and ports.hooks.has("context"):
-        reading, envelope, new, added = _hooked(inputs, ports, ports.hooks, room, reading)
-        reasons = tuple(dict.fromkeys((*reasons, *added)))
+        shaped = _hooked(shaped, inputs, ports, ports.hooks, room)
+    envelope = shaped.envelope
     runnable, warnings = _runnable(envelope.tools, inputs.tools)
     options = _options(envelope.options, room)
-    envelope = replace(envelope, tools=runnable, options=options)
-    return Shaped(reading, envelope, new, reasons, (*reading.problems, *warnings))
+    return replace(
+        shaped,
+        envelope=replace(envelope, tools=runnable, options=options),
+        warnings=(*shaped.reading.problems, *warnings),
+    )
+
+
+def shape_end(inputs: PrepareInputs, ports: Ports, room: Room) -> tuple[TransformEntry, ...]:
+    """Return what the `turn_end` hooks make of a path that ends with an answer.
+
+    Raises:
+        ContextHookError: when a hook fails.
+    """
+    if ports.hooks is None or not ports.hooks.has("context"):
+        return ()
+    envelope = _envelope(inputs, ports, room, read_path(inputs.path, ports.counter))
+    run = ports.hooks.run_context("turn_end", envelope, ports.new_id)
+    return _entries(run.transforms, inputs.path[-1].id, ports.now())
 
 
 def uncached_message(texts: Iterable[str], messages: Iterable[Message]) -> Message | None:
@@ -66,16 +85,16 @@ def uncached_message(texts: Iterable[str], messages: Iterable[Message]) -> Messa
 
 
 def _hooked(
-    inputs: PrepareInputs, ports: Ports, hooks: HookRegistry, room: Room, reading: Conversation
-) -> tuple[Conversation, ContextEnvelope, tuple[Entry, ...], tuple[str, ...]]:
+    shaped: Shaped, inputs: PrepareInputs, ports: Ports, hooks: HookRegistry, room: Room
+) -> Shaped:
     if ports.cancel is not None:
         ports.cancel.raise_if_cancelled()
-    lasting = hooks.run_context(
-        "before_request", _envelope(inputs, ports, room, reading), ports.new_id
-    )
+    envelope = _envelope(inputs, ports, room, shaped.reading)
+    lasting = hooks.run_context("before_request", envelope, ports.new_id)
     stored = _entries(lasting.transforms, inputs.path[-1].id, ports.now())
     path = (*inputs.path, *stored)
     reading = read_path(path, ports.counter)
+    transforms = reading.transforms
     passing = hooks.run_context("ephemeral", _envelope(inputs, ports, room, reading), ports.new_id)
     once = _entries(passing.transforms, path[-1].id, "")
     if any(transform.patch for transform in once):
@@ -83,7 +102,8 @@ def _hooked(
     uncached = passing.envelope.messages.uncached
     envelope = replace(_base(inputs, ports, room, reading), messages=Messages(uncached=uncached))
     log = (EphemeralEntry(ports.new_id(), path[-1].id, ports.now(), uncached),) if uncached else ()
-    return reading, envelope, (*log, *stored), (*lasting.reasons, *passing.reasons)
+    reasons = dict.fromkeys((*shaped.reasons, *lasting.reasons, *passing.reasons))
+    return Shaped(reading, envelope, transforms, (*log, *stored), tuple(reasons))
 
 
 def _entries(

@@ -2,14 +2,15 @@ from itertools import count
 
 import pytest
 
-from context.envelope import ContextEnvelope, Messages
-from context.errors import ContextHookError, ContextPatchError
+from context.envelope import ContextEnvelope, Messages, RequestMeta
+from context.errors import ContextHookError, ContextPatchError, HookPatchError
 from context.hooks import ContextEvent, ContextResult, CustomMessage, HookRegistry, MessageEvent
 from context.messages import Message, TextPart, ToolCallPart, ToolResultPart
 
 QUESTION = Message("user", "Why?", "q")
 ENVELOPE = ContextEnvelope(messages=Messages((QUESTION,)))
 RESULT = Message("tool", (ToolResultPart("c", "the key is 1234"),), "r")
+WHY = {"scope": "cached", "invalidateCacheReason": "because"}
 
 
 def marker(event):
@@ -175,3 +176,64 @@ def test_an_event_says_where_the_loop_stands():
     assert ContextEvent("turn_end", ENVELOPE).reason == "turn_end"
     assert HookRegistry().has("context") is False
     assert registry(marker).has("context")
+
+
+@pytest.mark.parametrize("display", [{"title": object()}, [1]])
+def test_what_cannot_be_stored_is_refused_before_anything_is(display):
+    op = {"op": "tools_remove", "toolNames": []} | WHY
+    with pytest.raises(HookPatchError, match="not JSON"):
+        run(registry(lambda event: ContextResult([op], display=display)))
+
+
+@pytest.mark.parametrize("content", [("text",), 3])
+def test_a_message_of_other_things_than_parts_is_no_message(content):
+    ran = registry(lambda event: Message("user", content), kind="message").run_message(QUESTION)
+    assert (ran.message, len(ran.problems)) == (QUESTION, 1)
+    start = registry(lambda event: CustomMessage("x", content), kind="before_agent_start")
+    assert start.run_agent_start("Why?").messages == ()
+
+
+class Stopped(Exception):
+    pass
+
+
+class Stop:
+    def __init__(self):
+        self.is_cancelled = False
+
+    def raise_if_cancelled(self):
+        if self.is_cancelled:
+            raise Stopped
+
+
+@pytest.mark.parametrize("error", [Stopped, RuntimeError])
+def test_a_hook_that_gives_up_because_it_was_stopped_has_not_failed(error):
+    def slow(event):
+        event.envelope.meta.cancel.is_cancelled = True
+        raise error
+
+    envelope = ContextEnvelope(meta=RequestMeta(cancel=Stop()))
+    with pytest.raises(Stopped):
+        registry(slow).run_context("before_request", envelope, str)
+
+
+def test_what_is_registered_before_an_error_is_taken_back():
+    hooks = registry(marker)
+
+    def register():
+        with hooks.all_or_nothing():
+            hooks.on("context", marker)
+            hooks.on("message", redact)
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        register()
+    assert [m.text for m in run(hooks).envelope.messages.cached] == ["Why?", "[marker 1]"]
+    assert not hooks.has("message")
+
+
+def test_what_is_registered_without_an_error_stays():
+    hooks = HookRegistry()
+    with hooks.all_or_nothing():
+        hooks.on("message", redact)
+    assert hooks.has("message")

@@ -22,7 +22,7 @@ from context.inputs import Ports
 from context.layers import Layer
 from context.markdown import envelope_markdown
 from context.messages import Message, ToolCallPart, ToolDefinition, ToolResultPart
-from context.pipeline import prepare
+from context.pipeline import end_turn, prepare
 from context.tokens import count_message
 from tests.support.chats import TIME, Chat, passage
 from tests.unit.context.test_view import check_pairs
@@ -305,7 +305,7 @@ def test_an_ephemeral_hook_may_change_the_cached_part_once_and_says_why():
     third = loop.begin("Three?")
     assert texts(third) == ["Done.", "Two?", "Done.", "Three?"]
     assert third.report.prefix.reasons == ("because",)
-    assert loop.appended == []
+    assert (loop.appended, third.report.transforms) == ([], ())
     loop.hooks = None
     loop.end()
     fourth = loop.begin("Four?")
@@ -322,6 +322,61 @@ def test_a_hook_that_fails_leaves_nothing_behind():
         loop.begin("Why?")
     assert loop.appended == []
     assert not any(isinstance(entry, TransformEntry) for entry in loop.chat.path)
+
+
+def finish(loop):
+    """Let the hooks at a turn that has its answer; return each write."""
+    writes = []
+    ports = Ports(
+        loop.chat.counter,
+        writes.append,
+        lambda: next(loop.chat._ids),
+        lambda: TIME,
+        hooks=loop.hooks,
+    )
+    end_turn(replace(loop.inputs, path=tuple(loop.chat.path), tools=loop.tools), ports)
+    return writes
+
+
+def test_at_the_end_of_a_turn_hooks_see_the_answer_and_shape_the_next_request():
+    seen = []
+
+    def forget(event):
+        if event.reason != "turn_end":
+            return None
+        seen.append(event.envelope)
+        calls = event.envelope.messages.cached[1]
+        return ContextResult([WHY | {"op": "message_hide", "entryId": calls.id}], "forget")
+
+    loop = Loop(hooks=hooked(forget))
+    loop.begin("Why?")
+    loop.step("found")
+    loop.end()
+    writes = finish(loop)
+    assert [m.role for m in seen[0].messages.cached] == ["user", "assistant", "tool", "assistant"]
+    assert [tool.name for tool in seen[0].tools] == ["search"]
+    assert [[entry.transformer_name for entry in write] for write in writes] == [["forget"]]
+    loop.chat.path += writes[0]
+    loop.hooks = None
+    assert texts(loop.begin("And?")) == ["Why?", "Done.", "And?"]
+
+
+def test_the_patches_of_a_turns_end_are_one_write_or_none():
+    def policy(event):
+        op = {"op": "system_part_set", "partName": "policy", "text": " No secrets."}
+        return ContextResult([WHY | op]) if event.reason == "turn_end" else None
+
+    loop = Loop(hooks=hooked(policy))
+    loop.hooks.on("context", policy)
+    loop.begin("Why?")
+    loop.end()
+    (write,) = finish(loop)
+    assert [entry.parent_id for entry in write] == [loop.chat.path[-1].id, write[0].id]
+    loop.hooks.on("context", lambda event: 1 / 0)
+    with pytest.raises(ContextHookError, match="turn_end"):
+        finish(loop)
+    loop.hooks = hooked(marker)
+    assert finish(loop) == []
 
 
 class Stopped:
