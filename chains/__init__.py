@@ -5,6 +5,7 @@ LLMChain, VaultQAChain          what one chain does differently: its prompt, its
         │
      runner                     the shared turn, readable from top to bottom
         ├── retrieval           hits of the vault → numbered passages
+        ├── again               a question answered anew: what was sent with it, as that stands now
         ├── turn                entries and request, in memory: what does not fit leaves no trace
         └── answering           stream → check → save, however the answer ends
               ├── model         litellm, the only door to language models

@@ -13,6 +13,7 @@ from chains.runner import (
     Chain,
     TurnRequest,
     begin_turn,
+    draft,
     dry_run,
     means_of,
     model_of,
@@ -23,7 +24,7 @@ from chains.tools.notes import NOTE_TOOLS, NotesPort, note_tools
 from chains.tools.registry import ToolRegistry
 from chains.tools.results import READ_RESULT, ResultStore, result_tool
 from chains.tools.sources import Sources
-from chains.turn import SessionPort, draft_turn
+from chains.turn import SessionPort
 from context.guard import PreparedRequest
 from context.prior import Resolve
 
@@ -59,12 +60,12 @@ class AgentChain:
             ModelError: there is no answer; the question and the work so far are kept.
             Cancelled: it was stopped before the question was stored; later a stop ends the turn.
         """
+        drafted, warnings = yield from draft(self._chain, request, session, cancel)
         means = call(lambda: means_of(self._chain, request), cancel)
-        drafted = draft_turn(session, request.question, request.attached or None)
         if request.dry_run:
-            yield from dry_run(drafted, request, session, means)
+            yield from dry_run(drafted, request, session, means, warnings)
             return
-        turn = yield from begin_turn(drafted, request, session, means, cancel)
+        turn = yield from begin_turn(drafted, request, session, means, cancel, warnings)
         sources = Sources(turn.request.segments)
         registry = self._registry(session, sources)
         loop = AgentLoop(request, session, means, registry, sources, self._limits, self._clock)

@@ -13,10 +13,11 @@ from chains.answering import RunningTurn
 from chains.cancel import CancelToken
 from chains.concurrency import gather
 from chains.errors import Cancelled, ToolFailed
-from chains.events import ContextPrepared, Event, Status, ToolEnded, ToolStarted, Usage
+from chains.events import ContextPrepared, Event, ToolEnded, ToolStarted, ToolStatus, Usage
 from chains.model_port import ModelPort, RequestedCall
 from chains.tools.registry import ToolRegistry, arguments_of
 from chains.tools.results import ResultStore, StoredOutcome, kept
+from chains.tools.runs import ToolRun
 from chains.tools.sources import Sources
 from chains.turn import Means, PreparedTurn, SessionPort, TurnRequest, prepare_step
 from context.entries import MessageEntry
@@ -132,18 +133,7 @@ class AgentLoop:
             yield ToolStarted(call.id, call.name, call.arguments)
         work = [self._work(self._calls[call.id]) for call in calls]
         for place, done in gather(work, cancel):
-            call, stored = calls[place], done.stored
-            result = ToolResultPart(call.id, stored.content, stored.is_error)
-            self._append(Message("tool", (result,)), turn)
-            ended = ToolEnded(
-                call.id,
-                call.name,
-                "error" if stored.is_error else "ok",
-                done.seconds,
-                stored.ref_id,
-            )
-            self._tools[call.id] = _summary(call, ended)
-            yield ended
+            yield self._store_result(calls[place], done, turn)
 
     def _work(self, call: RequestedCall) -> Callable[[], _Done]:
         def run() -> _Done:
@@ -154,23 +144,27 @@ class AgentLoop:
 
         return run
 
-    def _append(self, message: Message, turn: str, status: Status | None = None) -> str:
-        session = self._session
-        model = self._request.model if message.role == "assistant" else None
-        entry = MessageEntry(
-            session.new_id(),
-            session.path()[-1].id,
-            session.now(),
-            message,
-            turn,
-            model=model,
-            status=status,
-        )
-        session.append([entry])
-        return entry.id
+    def _store_result(self, call: ToolCallPart, done: _Done, turn: str) -> ToolEnded:
+        session, stored = self._session, done.stored
+        status: ToolStatus = "error" if stored.is_error else "ok"
+        part = ToolResultPart(call.id, stored.content, stored.is_error)
+        result = self._entry(Message("tool", (part,)), turn)
+        read = self._sources.take_new()
+        run = ToolRun(call.id, status, done.seconds, stored.ref_id, read)
+        session.append([result, run.to_entry(session.new_id(), result.id, result.timestamp)])
+        ended = ToolEnded(call.id, call.name, status, done.seconds, stored.ref_id)
+        self._tools[call.id] = _summary(call, ended)
+        return ended
 
     def _store_interruption(self, turn: str) -> str:
-        return self._append(Message("assistant", ""), turn, "interrupted")
+        model = self._request.model
+        end = self._entry(Message("assistant", ""), turn)
+        self._session.append([replace(end, model=model, status="interrupted")])
+        return end.id
+
+    def _entry(self, message: Message, turn: str) -> MessageEntry:
+        session = self._session
+        return MessageEntry(session.new_id(), session.path()[-1].id, session.now(), message, turn)
 
 
 def _arguments(call: RequestedCall) -> Mapping[str, Any]:

@@ -22,6 +22,7 @@ __all__ = [
     "TextDelta",
     "ToolEnded",
     "ToolStarted",
+    "ToolStatus",
     "TurnEnded",
     "Usage",
     "Warned",
@@ -29,6 +30,7 @@ __all__ = [
 
 Mode = Literal["chat", "vault", "agent"]
 Status = Literal["complete", "interrupted", "limit", "error"]
+ToolStatus = Literal["ok", "error"]
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ class ToolEnded:
 
     id: str
     name: str
-    status: Literal["ok", "error"]
+    status: ToolStatus
     seconds: float
     ref_id: str | None
 

@@ -6,6 +6,7 @@ The question is on disk before the model is called, and a question that does not
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 
+from chains.again import asked_last, redraft_turn
 from chains.answering import RunningTurn
 from chains.cancel import CancelToken
 from chains.concurrency import call
@@ -34,7 +35,6 @@ from chains.turn import (
     SessionPort,
     TurnRequest,
     draft_turn,
-    last_question,
     prepare_turn,
 )
 from context.guard import PreparedRequest
@@ -76,15 +76,27 @@ def run_turn(
         ModelError: there is no answer; the question is kept.
         Cancelled: it was stopped before the question was stored; later a stop ends the turn.
     """
-    found, warnings = yield from _retrieve(chain, request, cancel)
+    drafted, warnings = yield from draft(chain, request, session, cancel)
     means = call(lambda: means_of(chain, request), cancel)
-    drafted = draft_turn(session, request.question, found)
     if request.dry_run:
         yield from dry_run(drafted, request, session, means, warnings)
         return
     turn = yield from begin_turn(drafted, request, session, means, cancel, warnings)
     running = RunningTurn(request, session, turn)
     yield from running.answer(lambda: model_of(chain, request, means.model), cancel)
+
+
+def draft(
+    chain: Chain, request: TurnRequest, session: SessionPort, cancel: CancelToken
+) -> Generator[Event, None, tuple[DraftedTurn, tuple[str, ...]]]:
+    """Return the entries of a turn with what was looked up for it, and what went wrong."""
+    if request.is_again:
+        drafted, warnings = redraft_turn(session, chain.resolve)
+        for warning in warnings:
+            yield Warned(warning)
+        return drafted, warnings
+    found, warnings = yield from _retrieve(chain, request, cancel)
+    return draft_turn(session, request, found), warnings
 
 
 def begin_turn(
@@ -98,7 +110,8 @@ def begin_turn(
     """Prepare the first request of a turn and store its question; return the turn."""
     turn = prepare_turn(drafted, request, session, means, "send", warnings)
     cancel.raise_if_cancelled()
-    session.append(turn.entries)
+    if turn.entries:
+        session.append(turn.entries)
     yield ContextPrepared(turn.request.report)
     yield MessageEnded(drafted.question.id, "user", turn.turn)
     return turn
@@ -126,17 +139,17 @@ def preview(chain: Chain, request: TurnRequest, session: SessionPort | None) -> 
     chat = ChatView()
     if session is not None:
         chat = ChatView(session.id, session.path(), session.usage(), session.previous_body())
-    drafted = draft_turn(chat, request.question, None)
+    drafted = draft_turn(chat, request, request.attached or None)
     return _prepared_view(chain, request, chat, drafted)
 
 
 def rebuild(chain: Chain, request: TurnRequest, session: SessionPort) -> PreparedRequest:
-    """Return the last request of a chat as it is made from the log.
+    """Return the first request of a path's last turn as it is made from the log.
 
     The settings are those of `request`, whose question does not matter.
     """
-    before, drafted = last_question(session.path())
-    return _prepared_view(chain, request, ChatView(session.id, before, session.usage()), drafted)
+    path, drafted = asked_last(session.path())
+    return _prepared_view(chain, request, ChatView(session.id, path, session.usage()), drafted)
 
 
 def _prepared_view(

@@ -5,6 +5,7 @@ registry        a call of the model → its tool → a result, whatever was aske
   ├── schema         arguments against what the tool says it takes
   ├── notes          search, read, list: what is read is numbered, so that it can be cited
   ├── sources        the numbers of one turn
+  ├── runs           what the log keeps of a call beside its result
   └── results        large results kept elsewhere, and read in pages
 ```
 

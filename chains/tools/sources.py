@@ -13,6 +13,7 @@ class Sources:
     def __init__(self, attached: Iterable[Segment] = ()) -> None:
         self._lock = threading.Lock()
         self._known = {s.id: s for s in attached if s.number is not None}
+        self._told = set(self._known)
         self._last = max((s.number or 0 for s in self._known.values()), default=0)
 
     def numbered(self, segments: Sequence[Segment]) -> tuple[Segment, ...]:
@@ -25,6 +26,13 @@ class Sources:
         """Everything that can be cited, by number."""
         with self._lock:
             return tuple(self._known.values())
+
+    def take_new(self) -> tuple[Segment, ...]:
+        """Return what was read since this was asked last."""
+        with self._lock:
+            new = tuple(s for id, s in self._known.items() if id not in self._told)
+            self._told.update(segment.id for segment in new)
+            return new
 
     def _numbered(self, segment: Segment) -> Segment:
         known = self._known.get(segment.id)

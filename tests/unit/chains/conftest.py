@@ -67,7 +67,7 @@ def prepared(ask: Callable[..., TurnRequest]) -> PreparedRequest:
     """A request that passed the guard."""
     chat, request = ChatView("chat1"), ask("Say something.")
     turn = prepare_turn(
-        draft_turn(chat, request.question, None),
+        draft_turn(chat, request, None),
         request,
         chat,
         Means(ModelInfo("scripted", None), ByteEstimator(), "chat"),

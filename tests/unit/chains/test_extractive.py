@@ -29,7 +29,7 @@ def answer(ask):
     def run(question, *sources, has_searched=True):
         chat, request = ChatView("chat1"), ask(question, model="extractive")
         turn = prepare_turn(
-            draft_turn(chat, question, sources if has_searched else None),
+            draft_turn(chat, request, sources if has_searched else None),
             request,
             chat,
             Means(ModelInfo("extractive", None), ByteEstimator(), "vault_qa"),
