@@ -14,7 +14,7 @@ from context.budget import budget_tokens, output_reserve, window
 from context.cache import Asked
 from context.conversation import Conversation
 from context.draft import Draft, MeasuredTurn, Tail, preamble
-from context.entries import DropEntry, Entry, TransformEntry
+from context.entries import DropEntry, Entry
 from context.envelope import ContextEnvelope, Messages
 from context.errors import BadInputs, ContextOverflow
 from context.guard import ROOM, GuardReport, PreparedRequest, enforce, seal
@@ -27,11 +27,11 @@ from context.messages import Message
 from context.prior import PRIOR_SHARE, Prior, prior_segments
 from context.replay import Turn
 from context.report import ContextReport, Room
-from context.shaping import Shaped, shape, shape_end, uncached_message
+from context.shaping import Shaped, shape, uncached_message
 from context.tokens import TokenCounter, factor_for
 from context.turn_context import fit_passages, standing_tail
 
-__all__ = ["Mode", "Ports", "PrepareInputs", "end_turn", "prepare"]
+__all__ = ["Mode", "Ports", "PrepareInputs", "prepare", "room_of"]
 
 Mode = Literal["send", "preview"]
 NOTHING_KEPT: Final = "(nothing)"
@@ -50,7 +50,7 @@ def prepare(inputs: PrepareInputs, ports: Ports, mode: Mode = "send") -> Prepare
         BadInputs: when the path does not end with this turn's user message, or with work on it.
     """
     is_sent = mode == "send"
-    room = _room(inputs, ports.counter)
+    room = room_of(inputs, ports.counter)
     shaped = shape(inputs, ports, room, is_sent)
     base = _base(inputs, ports, room, shaped)
     guarded = enforce(base.draft, room.budget, base.standing_tail)
@@ -64,23 +64,8 @@ def prepare(inputs: PrepareInputs, ports: Ports, mode: Mode = "send") -> Prepare
     return prepared
 
 
-def end_turn(inputs: PrepareInputs, ports: Ports) -> tuple[TransformEntry, ...]:
-    """Let the `turn_end` hooks at what a turn came to, and append their patches in one write.
-
-    Args:
-        inputs: as for the requests of the turn, the path with its last answer at the end.
-        ports: as for the requests of the turn.
-
-    Raises:
-        ContextHookError: when a hook fails; then nothing is appended.
-    """
-    transforms = shape_end(inputs, ports, _room(inputs, ports.counter))
-    if transforms:
-        ports.append(transforms)
-    return transforms
-
-
-def _room(inputs: PrepareInputs, counter: TokenCounter) -> Room:
+def room_of(inputs: PrepareInputs, counter: TokenCounter) -> Room:
+    """Return the budget of a request, and what it comes from."""
     factor = max(factor_for(counter), inputs.factor or 0.0)
     size = window(inputs.threshold, inputs.model_limit)
     reserve = output_reserve(inputs.max_output_tokens, size)

@@ -59,19 +59,6 @@ def shape(inputs: PrepareInputs, ports: Ports, room: Room, is_sent: bool) -> Sha
     )
 
 
-def shape_end(inputs: PrepareInputs, ports: Ports, room: Room) -> tuple[TransformEntry, ...]:
-    """Return what the `turn_end` hooks make of a path that ends with an answer.
-
-    Raises:
-        ContextHookError: when a hook fails.
-    """
-    if ports.hooks is None or not ports.hooks.has("context"):
-        return ()
-    envelope = _envelope(inputs, ports, room, read_path(inputs.path, ports.counter))
-    run = ports.hooks.run_context("turn_end", envelope, ports.new_id)
-    return _entries(run.transforms, inputs.path[-1].id, ports.now())
-
-
 def uncached_message(texts: Iterable[str], messages: Iterable[Message]) -> Message | None:
     """Return everything that belongs to one request alone as one message; None for nothing."""
     parts: list[Part] = [TextPart(text) for text in texts if text]
@@ -89,14 +76,16 @@ def _hooked(
 ) -> Shaped:
     if ports.cancel is not None:
         ports.cancel.raise_if_cancelled()
-    envelope = _envelope(inputs, ports, room, shaped.reading)
+    envelope = envelope_of(inputs, ports, room, shaped.reading)
     lasting = hooks.run_context("before_request", envelope, ports.new_id)
-    stored = _entries(lasting.transforms, inputs.path[-1].id, ports.now())
+    stored = transform_entries(lasting.transforms, inputs.path[-1].id, ports.now())
     path = (*inputs.path, *stored)
     reading = read_path(path, ports.counter)
     transforms = reading.transforms
-    passing = hooks.run_context("ephemeral", _envelope(inputs, ports, room, reading), ports.new_id)
-    once = _entries(passing.transforms, path[-1].id, "")
+    passing = hooks.run_context(
+        "ephemeral", envelope_of(inputs, ports, room, reading), ports.new_id
+    )
+    once = transform_entries(passing.transforms, path[-1].id, "")
     if any(transform.patch for transform in once):
         reading = read_path((*path, *once), ports.counter)
     uncached = passing.envelope.messages.uncached
@@ -106,10 +95,10 @@ def _hooked(
     return Shaped(reading, envelope, transforms, (*log, *stored), tuple(reasons))
 
 
-def _entries(
+def transform_entries(
     transforms: Iterable[Transform], parent: str | None, now: str
 ) -> tuple[TransformEntry, ...]:
-    """What a patch does to the cached part, one entry behind the other."""
+    """Return what patches do to the cached part, one entry behind the other."""
     entries: list[TransformEntry] = []
     for transform in transforms:
         cached = tuple(op for op in transform.patch if op.get("scope") == "cached")
@@ -119,9 +108,10 @@ def _entries(
     return tuple(entries)
 
 
-def _envelope(
+def envelope_of(
     inputs: PrepareInputs, ports: Ports, room: Room, reading: Conversation
 ) -> ContextEnvelope:
+    """Return the envelope that hooks look at: the base of a request with its cached messages."""
     return replace(_base(inputs, ports, room, reading), messages=Messages(reading.messages))
 
 

@@ -22,8 +22,9 @@ from context.inputs import Ports
 from context.layers import Layer
 from context.markdown import envelope_markdown
 from context.messages import Message, ToolCallPart, ToolDefinition, ToolResultPart
-from context.pipeline import end_turn, prepare
+from context.pipeline import prepare
 from context.tokens import count_message
+from context.turn_end import end_turn
 from tests.support.chats import TIME, Chat, passage
 from tests.unit.context.test_view import check_pairs
 
