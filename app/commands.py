@@ -1,0 +1,127 @@
+"""Slash commands: what a message that begins with `/` does instead of being sent.
+
+A command is known by its first word. What it shows stands in the conversation for a while and is
+neither stored nor sent to a model.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from app.assistant import Assistant
+from app.errors import InvalidRequest, NotFound
+from chains.events import Mode
+from context.markdown import envelope_markdown, report_markdown
+
+__all__ = ["COMMANDS", "Command", "CommandResult", "Situation", "parse", "run"]
+
+# A path such as `/etc/hosts` and a comment such as `// why` are text.
+_COMMAND = re.compile(r"/(?P<name>[A-Za-z][\w-]*)(?:\s+(?P<argument>.*))?\s*", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Situation:
+    """Where a command is given: the chat, None for one that has not begun, and what is chosen."""
+
+    session: str | None
+    mode: Mode | None = None
+    model: str | None = None
+
+
+@dataclass(frozen=True)
+class CommandResult:
+    """What a command comes to.
+
+    Attributes:
+        markdown: to be shown where the command was given; nothing where there is nothing to show.
+        begins_chat: whether a new chat begins here.
+    """
+
+    markdown: str = ""
+    begins_chat: bool = False
+
+
+@dataclass(frozen=True)
+class Command:
+    """One command.
+
+    Attributes:
+        argument: what may follow its name, as the help shows it.
+        help: what it does, in one line.
+    """
+
+    name: str
+    argument: str
+    help: str
+    act: Callable[[Assistant, Situation, str], CommandResult]
+
+
+def parse(text: str) -> tuple[Command, str] | None:
+    """Return the command of a message with its argument; None where the message is text.
+
+    Raises:
+        NotFound: it looks like a command, and there is none of that name.
+    """
+    match = _COMMAND.fullmatch(text)
+    if match is None:
+        return None
+    name = match["name"].lower()
+    for command in COMMANDS:
+        if command.name == name:
+            return command, (match["argument"] or "").strip()
+    raise NotFound(f"There is no command /{match['name']}.", hint="/help lists the commands.")
+
+
+def run(
+    assistant: Assistant, situation: Situation, command: Command, argument: str
+) -> CommandResult:
+    """Carry a command out.
+
+    Raises:
+        InvalidRequest: it does not take that argument.
+    """
+    if argument and not command.argument:
+        raise InvalidRequest(f"/{command.name} takes nothing behind it.")
+    return command.act(assistant, situation, argument)
+
+
+def _context(assistant: Assistant, situation: Situation, argument: str) -> CommandResult:
+    words = set(argument.lower().split())
+    if words - {"last", "full"}:
+        raise InvalidRequest("/context takes the words last and full, and nothing else.")
+    is_full = "full" in words
+    if "last" in words:
+        found = _last(assistant, situation.session, is_full)
+    else:
+        session, mode, model = situation.session, situation.mode, situation.model
+        found = assistant.preview(session, "", mode, model, full=is_full)
+    body = found.get("request_body")
+    return CommandResult(report_markdown(found) if body is None else envelope_markdown(found, body))
+
+
+def _last(assistant: Assistant, session: str | None, is_full: bool) -> Mapping[str, Any]:
+    found = None if session is None else assistant.last_context(session, is_full)
+    if found is None:
+        raise InvalidRequest("Nothing has been asked in this chat yet.")
+    return found
+
+
+def _new(_assistant: Assistant, _situation: Situation, _argument: str) -> CommandResult:
+    return CommandResult(begins_chat=True)
+
+
+def _help(_assistant: Assistant, _situation: Situation, _argument: str) -> CommandResult:
+    rows = [f"| `{_usage(command)}` | {command.help} |" for command in COMMANDS]
+    return CommandResult("\n".join(["| command | does |", "|---|---|", *rows]) + "\n")
+
+
+def _usage(command: Command) -> str:
+    return f"/{command.name} {command.argument}".rstrip()
+
+
+COMMANDS = (
+    Command("context", "[last] [full]", "Shows what the next request would hold", _context),
+    Command("new", "", "Begins a new chat", _new),
+    Command("help", "", "Lists the commands", _help),
+)
