@@ -1,5 +1,6 @@
 """The report of one request: what every layer holds, what was left out, what it reuses."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from context.cache import Asked, Continuation, continuation
@@ -14,6 +15,7 @@ from context.shaping import Shaped
 from context.tokens import count_segment
 
 SHARE = "share"
+HOOK = "hook"
 
 
 @dataclass(frozen=True)
@@ -53,22 +55,26 @@ def account(
         layers=_layers(draft, continued),
         prefix=continued.prefix,
         guard=guarded.steps,
-        segments=_segments(base, guarded),
+        segments=(*_instructions(inputs, draft), *_segments(base, guarded)),
         dropped=_left_out(base, guarded),
         tools=tuple(tool.name for tool in draft.preamble.tools),
         warnings=(*inputs.warnings, *shaped.warnings),
         memory=shaped.reading.memory,
         ephemerals=len(shaped.envelope.messages.uncached),
         transforms=tuple(_told(transform) for transform in shaped.transforms),
+        system_parts=tuple((part.name, len(part.text)) for part in draft.preamble.system.parts),
         has_uncached=draft.uncached is not None,
     )
 
 
 def _told(transform: TransformEntry) -> dict[str, object]:
     reasons = (str(op["invalidateCacheReason"]) for op in transform.patch)
+    display = transform.display or {}
     return {
         "entry": transform.id,
         "name": transform.transformer_name,
+        "title": display.get("title", ""),
+        "summary": display.get("summary", ""),
         "ops": [str(op["op"]) for op in transform.patch],
         "reasons": list(dict.fromkeys(reasons)),
     }
@@ -101,6 +107,17 @@ def _left_out(base: Base, guarded: GuardReport) -> tuple[LeftOut, ...]:
     unfit = [segment_left_out(segment, SHARE, counter) for segment in base.unfit]
     guarded_out = [left_out for left_out in guarded.left_out if left_out.reason != ROOM]
     return (*turns_out, *unfit, *guarded_out)
+
+
+def _instructions(inputs: PrepareInputs, draft: Draft) -> Iterator[SegmentUse]:
+    """What of L1 was written in a note; a hook may have taken it away."""
+    for segment in inputs.instructions:
+        sent = draft.preamble.part_tokens.get(segment.id)
+        if sent is None:
+            size = count_segment(segment, draft.tail.counter)
+            yield SegmentUse(segment, 0, size, "dropped", HOOK)
+        else:
+            yield SegmentUse(segment, sent, sent, "full")
 
 
 def _segments(base: Base, guarded: GuardReport) -> tuple[SegmentUse, ...]:

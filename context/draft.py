@@ -30,6 +30,11 @@ class Preamble:
         text = self.system.compiled
         return count_message(Message("system", text), self.counter) if text else 0
 
+    @cached_property
+    def part_tokens(self) -> Mapping[str, int]:
+        """The size of each part of L1, by its name."""
+        return {part.name: count_part(part.text, self.counter) for part in self.system.parts}
+
 
 @lru_cache(maxsize=8)
 def preamble(system: System, tools: tuple[ToolDefinition, ...], counter: TokenCounter) -> Preamble:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from context.entries import Entry
 from context.envelope import CancelPort, SystemPart
 from context.hooks import HookRegistry
+from context.layers import Segment
 from context.messages import ToolDefinition
 from context.prior import Resolve
 from context.tokens import TokenCounter
@@ -24,6 +25,8 @@ class PrepareInputs:
         tools: those that can be run.
         factor: what the session's budget is divided by so far, where usage was reported.
         previous: the neutral body of the previous request on this path.
+        instructions: what of the system parts somebody wrote in a note, each with the part's name
+            as its id, for the report.
         takes_marks: whether the provider is told where its cache may end; by the model's name
             where it is not said.
     """
@@ -43,6 +46,7 @@ class PrepareInputs:
     factor: float | None = None
     warnings: tuple[str, ...] = ()
     takes_marks: bool | None = None
+    instructions: tuple[Segment, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -47,24 +47,24 @@ def envelope_markdown(context: Json, body: Json) -> str:
     """Return a request in full, after its layer table.
 
     Args:
-        context: the JSON of a `ContextReport`.
+        context: the JSON of a `ContextReport`, with the chat's `ephemeral_log` beside it.
         body: the neutral form of the request that it tells of.
     """
     messages = body["messages"]
     cached = len(messages) - int(context.get("uncached", 0))
     options = json.dumps(body["options"], ensure_ascii=False, indent=2, sort_keys=True)
-    meta = {key: context[key] for key in ("model", "budget", "request")}
+    meta = {key: context[key] for key in ("session", "when", "model", "request", "budget", "used")}
     sections = [
         report_markdown(context) + "\n# Context Envelope",
         "## Meta\n\n" + "\n".join(f"- {key}: {value}" for key, value in meta.items()),
         "## Options\n\n" + _fenced(options, "json"),
-        "## System\n\n" + _fenced(str(body["system"])),
+        "## System\n\n" + _system(str(body["system"]), context.get("system_parts", ())),
         "## Tools\n\n"
-        + _listed(f"- {tool['name']}: {tool['description']}" for tool in body["tools"]),
+        + _listed(_bullet(f"{tool['name']}: {tool['description']}") for tool in body["tools"]),
         "## Messages (cached)\n\n" + _messages(messages[:cached]),
         "## Messages (uncached)\n\n" + _messages(messages[cached:]),
         "## Context transforms (persisted)\n\n" + _listed(_transforms(context)),
-        "## Ephemeral (request-only log)\n\n" + _listed(_ephemeral_lines(context)),
+        "## Ephemeral (request-only log)\n\n" + _listed(_logged(context)),
     ]
     return "\n\n".join(sections) + "\n"
 
@@ -137,15 +137,35 @@ def _ephemerals(context: Json) -> str:
     return f"- ephemerals: yes ({_plural(number, 'message')})" if number else "- ephemerals: no"
 
 
+def _system(compiled: str, parts: Sequence[Json]) -> str:
+    """The system message, each part of it by its name; whole where the parts are not known."""
+    if sum(part["chars"] for part in parts) != len(compiled):
+        return _fenced(compiled)
+    shown, start = [], 0
+    for part in parts:
+        end = start + part["chars"]
+        shown.append(f"**{_one_line(part['name'])}**\n\n{_fenced(compiled[start:end].strip())}")
+        start = end
+    return "\n\n".join(shown) or "(none)"
+
+
 def _transforms(context: Json) -> Iterable[str]:
     for transform in context.get("transforms", ()):
         ops, reasons = ", ".join(transform["ops"]), "; ".join(transform["reasons"])
-        yield f"- {transform['entry']} **{transform['name']}** — {ops} ({reasons})"
+        told = ": ".join(filter(None, (transform.get("title"), transform.get("summary"))))
+        line = f"{transform['entry']} **{transform['name']}** — {ops} ({reasons})"
+        yield _bullet(f"{line}: {told}" if told else line)
 
 
-def _ephemeral_lines(context: Json) -> Iterable[str]:
-    number = int(context["ephemerals"])
-    return [f"- {_plural(number, 'message')}, in the uncached one above"] if number else []
+def _logged(context: Json) -> Iterable[str]:
+    for entry in context.get("ephemeral_log", ()):
+        for message in entry["messages"]:
+            said = f"**{message['role']}** — {_one_line(message['content'])}"
+            yield _bullet(f"{entry['timestamp']} {said}")
+
+
+def _bullet(text: str) -> str:
+    return f"- {' '.join(text.split())}"
 
 
 def _plural(number: int, noun: str) -> str:

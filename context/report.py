@@ -130,6 +130,7 @@ class ContextReport:
     Attributes:
         ephemerals: how many messages were added to this request alone.
         transforms: the persisted ones that were replayed, as JSON.
+        system_parts: the name of each, and how many characters of the system message it is.
         has_uncached: whether the last message belongs to this request alone.
     """
 
@@ -149,6 +150,7 @@ class ContextReport:
     memory: Memory = field(default_factory=Memory)
     ephemerals: int = 0
     transforms: tuple[Mapping[str, object], ...] = ()
+    system_parts: tuple[tuple[str, int], ...] = ()
     has_uncached: bool = False
 
     @property
@@ -192,6 +194,7 @@ class ContextReport:
             "tools": list(self.tools),
             "ephemerals": self.ephemerals,
             "transforms": [dict(transform) for transform in self.transforms],
+            "system_parts": [{"name": name, "chars": size} for name, size in self.system_parts],
             "uncached": int(self.has_uncached),
             "memory": self.memory.to_dict(),
             **_later_parts(),

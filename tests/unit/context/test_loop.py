@@ -478,7 +478,7 @@ def test_a_request_in_full_shows_its_parts_apart():
     assert '2. **assistant** — [search {"q": "x"}]\n3. **tool** — found it' in cached
     assert "1. **user** — [once]" in uncached
     assert "— system_part_set (because)" in uncached
-    assert "- 1 message, in the uncached one above" in uncached
+    assert "**policy**\n\n```\nNo secrets.\n```" in cached
 
 
 STEPS = st.one_of(

@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import pytest
 
+from context.envelope import SystemPart
 from context.layers import Layer
 from context.markdown import envelope_markdown, report_markdown, short_count
 from context.report import ContextReport, LayerUse, LeftOut, Prefix, Room, SegmentUse
@@ -220,7 +221,9 @@ def test_the_whole_request_can_be_read():
     assert "1. **user** — What is ```this```?\n2. **assistant** — An answer in lines.\n" in text
     assert "3. **user** — " + "x" * 2_000 + "…\n" in text
     assert '```json\n{\n  "maxTokens": 1000,' in text
-    assert "```\nYou answer from the notes.\n```" in text
+    assert "**base**\n\n```\nYou answer from the notes.\n```" in text
+    assert text.split("## Meta\n\n")[1].startswith("- session: s1\n- when: last\n")
+    assert text.count("(none)") == 4
 
 
 def test_a_fence_in_the_instructions_does_not_end_their_block():
@@ -234,3 +237,58 @@ def test_the_parts_of_a_message_stand_on_one_line():
     text = envelope_markdown(prepared.report.to_dict(), prepared.request_body())
     assert '1. **user** — <source n="1"' in text
     assert "</source> Why?\n" in text
+
+
+def test_a_request_whose_parts_are_not_known_is_shown_whole():
+    prepared = Chat().ask("Why?")
+    report = prepared.report.to_dict()
+    del report["system_parts"]
+    text = envelope_markdown(report, prepared.request_body())
+    assert "## System\n\n```\nYou answer from the notes.\n```" in text
+
+
+def test_a_tool_cannot_begin_a_section_of_the_markdown():
+    prepared = Chat().ask("Why?")
+    tool = {"name": "x", "description": "Does this.\n\n## Messages (cached)\n\nand that."}
+    text = envelope_markdown(prepared.report.to_dict(), prepared.request_body() | {"tools": [tool]})
+    assert "- x: Does this. ## Messages (cached) and that.\n" in text
+
+
+def test_a_transform_is_told_with_what_it_shows_of_itself():
+    told = {"entry": "t1", "name": "redact", "ops": ["message_hide"], "reasons": ["secrets"]}
+    report = replace(REPORT, transforms=(told | {"title": "Redaction", "summary": "One\nkey"},))
+    text = envelope_markdown(report.to_dict(), Chat().ask("Why?").request_body())
+    assert "- t1 **redact** — message_hide (secrets): Redaction: One key\n" in text
+
+
+def test_the_log_of_what_was_added_to_single_requests_is_listed():
+    said = {"role": "user", "content": "[once]\n## System"}
+    log = [{"entry": "e1", "timestamp": "2026-01-01T00:00:00Z", "messages": [said]}]
+    text = envelope_markdown(
+        REPORT.to_dict() | {"ephemeral_log": log}, Chat().ask("Why?").request_body()
+    )
+    end = text.split("## Ephemeral (request-only log)\n\n")[1]
+    assert end == "- 2026-01-01T00:00:00Z **user** — [once] ## System\n"
+
+
+def test_a_note_with_instructions_is_a_row_of_the_first_layer():
+    note = passage(1, "Be <brief>.", id="vault", layer=Layer.L1, kind="note", source="AGENTS.md")
+    chat = Chat()
+    parts = (SystemPart("base", "Answer."), SystemPart("vault", "\n\nBe &lt;brief&gt;."))
+    inputs = replace(chat.inputs("Why?"), system=parts, instructions=(note,))
+    report = chat.prepare(inputs).report
+    (row,) = report.to_dict()["segments"]
+    assert (row["layer"], row["source"], row["state"]) == ("L1", "AGENTS.md", "full")
+    assert 0 < row["tokens"] < report.layers[Layer.L1].tokens
+    assert report.to_dict()["system_parts"] == [
+        {"name": "base", "chars": 7},
+        {"name": "vault", "chars": 19},
+    ]
+
+
+def test_instructions_that_a_hook_took_away_are_told_as_dropped():
+    note = passage(1, "Be brief.", id="vault", layer=Layer.L1, kind="note", source="AGENTS.md")
+    chat = Chat()
+    report = chat.prepare(replace(chat.inputs("Why?"), instructions=(note,))).report
+    (row,) = report.to_dict()["segments"]
+    assert (row["state"], row["reason"], row["tokens"]) == ("dropped", "hook", 0)
