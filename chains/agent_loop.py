@@ -100,7 +100,7 @@ class AgentLoop:
             means = self._means if is_offered else replace(self._means, tools=())
             turn = prepare_step(turn.turn, self._request, self._session, means, number)
             yield ContextPrepared(turn.request.report)
-        tools = tuple(self._tools.values())
+        tools = tuple(self._tools[id] for id in self._calls if id in self._tools)
         yield from running.ending(entry, self._usage, self._sources.all, tools)
 
     def _running(self, turn: PreparedTurn, is_offered: bool) -> RunningTurn:
