@@ -10,6 +10,33 @@ from typing import Final, NamedTuple, Self
 from context.messages import Message, ToolCallPart, ToolResultPart
 
 LEAST_SPLIT: Final = 2
+MOST_ATTEMPTS: Final = 3
+HIGH_ERROR_DENSITY: Final = 0.3
+HIGH_TOOL_DENSITY: Final = 0.6
+LARGE_RESULT_BYTES: Final = 1_024
+MEDIUM_RESULT_BYTES: Final = 768
+
+
+@dataclass
+class CircuitBreaker:
+    """Stops compactions after three attempts in a row that freed nothing.
+
+    It is closed again when one frees something, or when the model or the budget changes.
+    """
+
+    attempts: int = 0
+    circumstances: tuple[str, int] | None = None
+
+    def is_tripped(self, model: str, budget: int) -> bool:
+        """Return whether another attempt under these circumstances is given up before it begins."""
+        return self.circumstances == (model, budget) and self.attempts >= MOST_ATTEMPTS
+
+    def record(self, model: str, budget: int, has_shrunk: bool) -> None:
+        """Take note of how an attempt ended."""
+        if has_shrunk or self.circumstances != (model, budget):
+            self.attempts = 0
+        self.circumstances = (model, budget)
+        self.attempts += not has_shrunk
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +66,15 @@ class ConversationSignals(NamedTuple):
         failed = sum(any(part.is_error for part in _results(message)) for message in messages)
         tools = sum(bool(_calls(message) or _results(message)) for message in messages)
         return cls(failed / total, tools / total, total)
+
+    @property
+    def clearing(self) -> tuple[float, int]:
+        """Among which oldest share of messages results are cleared, and from how many bytes on."""
+        if self.error_density > HIGH_ERROR_DENSITY:
+            return 0.35, LARGE_RESULT_BYTES
+        if self.tool_call_density > HIGH_TOOL_DENSITY:
+            return 0.65, MEDIUM_RESULT_BYTES
+        return 0.50, LARGE_RESULT_BYTES
 
 
 def find_safe_split(messages: Sequence[Message], target: int) -> int:

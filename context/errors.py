@@ -8,6 +8,8 @@
     ├── ContextPatchError   a patch of an envelope that cannot be applied
     ├── ContextHookError    a context hook that failed, so that nothing was sent
     │   └── HookPatchError  … because its patch cannot be applied; a ContextPatchError as well
+    ├── SummaryFailed       no summary of old messages could be made by a model
+    ├── BadPin              something cannot be pinned
     ├── BadPolicy           budget thresholds out of order
     ├── BadInputs           the inputs of a request contradict each other
     ├── UnguardedRequest    a request that did not come out of the guard
@@ -78,6 +80,14 @@ class ContextHookError(ContextError):
 
 class HookPatchError(ContextHookError, ContextPatchError):
     """A context hook returned a patch that cannot be applied."""
+
+
+class SummaryFailed(ContextError):
+    """A model made no summary that can be used; an outline takes its place."""
+
+
+class BadPin(ContextError, ValueError):
+    """There is nothing to pin, or pins would take more of the budget than they may."""
 
 
 class BadPolicy(ContextError, ValueError):

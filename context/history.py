@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from context.draft import MeasuredTurn
-from context.entries import DropEntry, Entry
 
 CUT_TO: Final = 0.75
 
@@ -34,7 +33,7 @@ def fit_turns(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
 
     Source: "Token Budget Enforcement", 1.2.
     """
-    cut = _cut(turns, room_tokens, _guaranteed(turns))
+    cut = _cut(turns, room_tokens, guaranteed(turns))
     return FittedTurns(tuple(turns[cut:]), tuple(turns[:cut]))
 
 
@@ -47,12 +46,12 @@ def fit_for_now(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
     fitted = fit_turns(turns, room_tokens)
     if not fitted.kept:
         return fitted
-    guaranteed, unanswered = fitted.kept[0], fitted.kept[1:]
-    if _guaranteed(fitted.kept) != 0:
+    if guaranteed(fitted.kept) != 0:
         return fitted
-    cut = _cut(unanswered, room_tokens - guaranteed.tokens, len(unanswered))
+    answered, unanswered = fitted.kept[0], fitted.kept[1:]
+    cut = _cut(unanswered, room_tokens - answered.tokens, len(unanswered))
     dropped = (*fitted.dropped, *unanswered[:cut])
-    return FittedTurns((guaranteed, *unanswered[cut:]), dropped)
+    return FittedTurns((answered, *unanswered[cut:]), dropped)
 
 
 def fit_without_guarantee(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
@@ -61,26 +60,8 @@ def fit_without_guarantee(turns: Sequence[MeasuredTurn], room_tokens: int) -> Fi
     return FittedTurns(tuple(turns[cut:]), tuple(turns[:cut]))
 
 
-def resting_cut(path: Sequence[Entry], turns: Sequence[MeasuredTurn], budget: int) -> int:
-    """Return how many of the oldest turns the drops of this path leave out.
-
-    A drop binds every budget up to the one that it was made under. A larger budget begins a new
-    epoch, in which what was left out may come back.
-    """
-    drops = (entry for entry in path if isinstance(entry, DropEntry))
-    binding = {
-        drop.up_to_entry_id for drop in drops if drop.budget is None or drop.budget >= budget
-    }
-    if not binding:
-        return 0
-    for at in range(len(turns) - 1, -1, -1):
-        if not binding.isdisjoint(turns[at].turn.entry_ids):
-            return at
-    return 0
-
-
-def _guaranteed(turns: Sequence[MeasuredTurn]) -> int:
-    """The position of the last answered turn; of the last one where none was answered."""
+def guaranteed(turns: Sequence[MeasuredTurn]) -> int:
+    """Return the position of the last answered turn; of the last one where none was answered."""
     for at in range(len(turns) - 1, -1, -1):
         if turns[at].turn.is_complete:
             return at

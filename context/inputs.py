@@ -1,15 +1,36 @@
 """What a request is made from, and what the making needs from outside."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from context.budget import BudgetPolicy
+from context.compaction import CircuitBreaker
 from context.entries import Entry
 from context.envelope import CancelPort, SystemPart
 from context.hooks import HookRegistry
 from context.layers import Segment
 from context.messages import ToolDefinition
 from context.prior import Resolve
+from context.summaries import Summarise
 from context.tokens import TokenCounter
+
+
+@dataclass(frozen=True, slots=True)
+class Upkeep:
+    """How a history is kept within its room before the guard has to leave anything out.
+
+    Attributes:
+        auto_compact: whether old turns become a summary without being asked.
+        keep_last: how many of the newest assistant messages are trimmed last.
+        clean_after: results of tools older than so many turns are the first to shrink.
+        can_summarise: whether a model is there for it; an outline stands in otherwise.
+    """
+
+    policy: BudgetPolicy = field(default_factory=BudgetPolicy)
+    auto_compact: bool = True
+    keep_last: int = 10
+    clean_after: int = 3
+    can_summarise: bool = True
 
 
 @dataclass(frozen=True)
@@ -29,6 +50,7 @@ class PrepareInputs:
             as its id, for the report.
         takes_marks: whether the provider is told where its cache may end; by the model's name
             where it is not said.
+        upkeep: how the history is kept within its room; None leaves all of it to the guard.
     """
 
     session: str | None
@@ -46,6 +68,7 @@ class PrepareInputs:
     factor: float | None = None
     warnings: tuple[str, ...] = ()
     takes_marks: bool | None = None
+    upkeep: Upkeep | None = None
     instructions: tuple[Segment, ...] = ()
 
 
@@ -59,6 +82,8 @@ class Ports:
         resolve: says what has become of something that was attached or cited. Without it nothing
             is carried forward, since it might be excluded by now.
         cancel: looked at before hooks run, and handed on to them.
+        summarise: makes a summary with a model. Without it, or where it fails, an outline is made.
+        breaker: remembers compactions that freed nothing.
     """
 
     counter: TokenCounter
@@ -68,3 +93,5 @@ class Ports:
     hooks: HookRegistry | None = None
     resolve: Resolve | None = None
     cancel: CancelPort | None = None
+    summarise: Summarise | None = None
+    breaker: CircuitBreaker | None = None

@@ -11,6 +11,7 @@ from typing import Final, Literal
 
 from context.accounting import Base, account
 from context.budget import budget_tokens, output_reserve, window
+from context.boundaries import Epoch, resting_cut
 from context.cache import Asked
 from context.conversation import Conversation
 from context.draft import Draft, MeasuredTurn, Tail, preamble
@@ -18,7 +19,6 @@ from context.entries import DropEntry, Entry
 from context.envelope import ContextEnvelope, Messages
 from context.errors import BadInputs, ContextOverflow
 from context.guard import ROOM, GuardReport, PreparedRequest, enforce, seal
-from context.history import resting_cut
 from context.inputs import Ports, PrepareInputs
 from context.layers import Layer
 from context.marks import Mark, place_marks
@@ -90,7 +90,7 @@ def _base(inputs: PrepareInputs, ports: Ports, room: Room, shaped: Shaped) -> Ba
     prior = _prior(inputs, ports, room, reading)
     tail = Tail((*prior.segments, *found), question, counter, current.memory.render())
     fitted = fit_passages(tail, room.budget)
-    cut = resting_cut(reading.drops, reading.earlier, room.budget)
+    cut = resting_cut(reading.drops, reading.earlier, Epoch(room.budget, inputs.model))
     history = (*reading.earlier[cut:], *_lead(lead, counter))
     before = preamble(envelope.system, envelope.tools, counter)
     return Base(

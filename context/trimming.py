@@ -176,19 +176,31 @@ class TrimPass:
         for at in range(first, min(end, len(self.messages))):
             self._trim_one(at)
 
-    def trim_until_under(self, first: int, end: int | None = None) -> int:
-        """Shorten one message at a time; returns the position behind the last one shortened."""
+    def trim_until_under(
+        self,
+        first: int,
+        end: int | None = None,
+        shorten: Callable[[Message], Message] | None = None,
+    ) -> int:
+        """Shorten one message at a time; returns the position behind the last one shortened.
+
+        Args:
+            end: the first position to leave alone.
+            shorten: in place of the way of the whole pass.
+        """
         last = first
         for at in range(first, len(self.messages) if end is None else end):
             if not self.is_over:
                 break
-            if self._trim_one(at):
+            if self._trim_one(at, shorten):
                 last = at + 1
         return last
 
-    def _trim_one(self, at: int) -> bool:
+    def _trim_one(
+        self, at: int, shorten: Callable[[Message], Message] | None = None
+    ) -> bool:
         message = self.messages[at]
-        shorter = self._shorten(message)
+        shorter = (shorten or self._shorten)(message)
         if shorter is message:
             return False
         self._raw += self._measure(shorter) - self._measure(message)
