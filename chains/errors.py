@@ -3,6 +3,8 @@
 ```
 ChainError
 ├── Cancelled            the user stopped it
+├── BadPrompt            a prompt that is not one
+├── ToolFailed           a tool could not do what was asked
 └── ModelError           the model gave no answer
     ├── MissingKey       the service has no key, or refuses the one it has
     ├── RateLimited      the service asks to wait
@@ -15,6 +17,7 @@ A request that is too long for the model is `context.guard.ContextOverflow`, who
 """
 
 __all__ = [
+    "BadPrompt",
     "BadRequest",
     "Cancelled",
     "ChainError",
@@ -32,6 +35,10 @@ class ChainError(Exception):
 
 class ToolFailed(ChainError):
     """A tool could not do what was asked; the message is for the model and says what else to do."""
+
+
+class BadPrompt(ChainError):
+    """A text is not a prompt; the message says why, worded to follow the name of its file."""
 
 
 class Cancelled(ChainError):

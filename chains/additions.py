@@ -1,0 +1,38 @@
+"""What a user adds to every chain: prompts of their own, instructions, hooks."""
+
+from dataclasses import dataclass
+
+from chains.prompts import PromptSource, built_in
+from context.envelope import SystemPart
+from context.hooks import HookRegistry
+from context.layers import Segment
+from context.prompt import Instructions, system_parts
+
+__all__ = ["Additions"]
+
+
+@dataclass(frozen=True)
+class Additions:
+    """What a user adds to a chain; by default nothing.
+
+    Attributes:
+        prompts: where a prompt comes from, by its name; asked again for each request of a turn.
+        instructions: notes whose text follows the prompt, on L1, each named by its id.
+        hooks: code that shapes what the model sees.
+        warnings: what of it could not be used, one sentence each.
+    """
+
+    prompts: PromptSource = built_in
+    instructions: tuple[Segment, ...] = ()
+    hooks: HookRegistry | None = None
+    warnings: tuple[str, ...] = ()
+
+    def system(self, prompt: str) -> tuple[SystemPart, ...]:
+        """Return the system message with a prompt, from what changes least."""
+        noted = [Instructions(note.id, note.raw_content) for note in self.instructions]
+        return system_parts(prompt, self.prompts(prompt).sections, noted)
+
+    def problems(self, prompt: str) -> tuple[str, ...]:
+        """Return what is wrong with what was added, one sentence each."""
+        problem = self.prompts(prompt).problem
+        return (*self.warnings, problem) if problem else self.warnings
