@@ -1,0 +1,263 @@
+"""The assistant for other programs: requests on standard input, responses and events on its output.
+
+```
+standard input ─ rpc_requests.parse ─ RPC ─ the assistant
+                                       └─ rpc_jobs.Jobs ─ rpc_wire.Wire ─ standard output
+```
+
+What is quick is answered in the order in which it was asked. What takes its time, a turn above all,
+runs beside it, so that `abort` is always heard.
+"""
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from typing import Final
+
+from app import rpc_requests as asked
+from app.assistant import AskRequest, Assistant, IndexFinished
+from app.errors import NotFound, describe
+from app.rpc_jobs import Jobs, explain
+from app.rpc_wire import Json, Wire, progress_of
+from chains.cancel import CancelToken
+from chains.events import Event, Mode
+from context.markdown import envelope_markdown, report_markdown
+
+TIME_TO_SAVE_S: Final = 10.0
+
+
+def serve_standard_streams(assistant: Assistant) -> None:
+    """Serve whoever is at the other end of standard input and output, until it hangs up.
+
+    What libraries print meanwhile goes to standard error. SIGTERM ends it as Ctrl-C does.
+    """
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    sys.stdout.flush()
+    out = os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    with out:
+        RPC(assistant, out.write).serve(_lines())
+
+
+def _lines() -> Iterator[bytes]:
+    """Yield the lines of standard input; of one that is far too long, its beginning."""
+    source = sys.stdin.buffer
+    while line := source.readline(asked.LONGEST_LINE):
+        yield line
+        while len(line) == asked.LONGEST_LINE and not line.endswith(b"\n"):
+            line = source.readline(asked.LONGEST_LINE)
+
+
+class RPC:
+    """One conversation with another program."""
+
+    def __init__(self, assistant: Assistant, write: Callable[[bytes], object]) -> None:
+        """Begin with no chat open.
+
+        Args:
+            assistant: does the work.
+            write: takes a whole line; an `OSError` from it means that nobody reads any more.
+        """
+        self._assistant = assistant
+        self._wire = Wire(write)
+        self._jobs = Jobs(self._wire)
+        self._session: str | None = None
+        self._mode: Mode = "vault"
+        self._model: str | None = None
+        self._is_indexing = False
+        self._turns: Mapping[type[asked.Request], Callable[..., Iterator[Event]]] = {
+            asked.Prompt: self._prompt,
+            asked.Edit: self._edit,
+            asked.Regenerate: self._regenerate,
+        }
+        self._slow: Mapping[type[asked.Request], Callable[..., Json]] = {
+            asked.GetContext: self._context,
+            asked.Search: self._search,
+            asked.Index: self._index,
+        }
+        self._quick: Mapping[type[asked.Request], Callable[..., Json]] = {
+            asked.Abort: self._abort,
+            asked.GetEntries: self._entries,
+            asked.GetState: self._state,
+            asked.NewSession: self._new_session,
+            asked.OpenSession: self._open_session,
+            asked.SelectLeaf: self._select_leaf,
+            asked.SetMode: self._set_mode,
+            asked.SetModel: self._set_model,
+            asked.SetSetting: self._set_setting,
+        }
+
+    def serve(self, lines: Iterable[bytes]) -> None:
+        """Carry out the requests of these lines; at their end everything is stopped and saved."""
+        try:
+            for line in lines:
+                if line.strip() and not self._take(line):
+                    break
+        finally:
+            self._jobs.stop(TIME_TO_SAVE_S)
+
+    def _take(self, line: bytes) -> bool:
+        """Carry out one request; return whether others may follow."""
+        try:
+            request = asked.parse(line)
+        except asked.UnreadableRequest as problem:
+            self._wire.refuse(problem.id, problem.command, describe(problem.error))
+            return True
+        if isinstance(request, asked.Shutdown):
+            self._jobs.stop(TIME_TO_SAVE_S)
+            self._wire.respond(request.id, request.type, {})
+            return False
+        try:
+            chat = request.session or self._session
+            self._carry_out(request.model_copy(update={"session": chat}))
+        except Exception as error:  # noqa: BLE001 (told, and logged where it is a bug)
+            self._wire.refuse(request.id, request.type, explain(error))
+        return True
+
+    def _carry_out(self, request: asked.Request) -> None:
+        kind = type(request)
+        if kind in self._turns:
+            self._begin_turn(request)
+        elif kind in self._slow:
+            work = partial(self._slow[kind], request)
+            self._jobs.start(request.id, request.type, work)
+        else:
+            self._wire.respond(request.id, request.type, self._quick[kind](request))
+
+    def _begin_turn(self, request: asked.Request) -> None:
+        """Answer at once, then let the turn run."""
+        session = request.session or self._assistant.sessions.begin(self._vault)
+        self._jobs.require_free(session)
+        if isinstance(request, asked.Regenerate):
+            turn = self._assistant.turn_of(session, request.entry)
+        else:
+            turn = self._assistant.sessions.read(session).new_id()
+        self._session = session
+        self._wire.respond(request.id, request.type, {"turn": turn, "session": session})
+        events = partial(self._turns[type(request)], request, session, turn)
+        self._jobs.start_turn(request.id, session, events)
+
+    def _prompt(
+        self, request: asked.Prompt, session: str, turn: str, cancel: CancelToken
+    ) -> Iterator[Event]:
+        question = AskRequest(
+            request.text,
+            mode=request.mode or self._mode,
+            model=self._model,
+            session=session,
+            attach=tuple(request.attach),
+            parent=request.parent,
+            turn=turn,
+        )
+        return self._assistant.ask(question, cancel)
+
+    def _edit(
+        self, request: asked.Edit, session: str, turn: str, cancel: CancelToken
+    ) -> Iterator[Event]:
+        return self._assistant.edit(
+            session, request.entry, request.text, cancel, model=self._model, turn=turn
+        )
+
+    def _regenerate(
+        self, request: asked.Regenerate, session: str, _turn: str, cancel: CancelToken
+    ) -> Iterator[Event]:
+        return self._assistant.regenerate(session, request.entry, cancel, model=self._model)
+
+    def _abort(self, request: asked.Abort) -> Json:
+        return {"aborted": self._jobs.abort(request.session)}
+
+    def _new_session(self, _request: asked.NewSession) -> Json:
+        self._session = self._assistant.sessions.begin(self._vault)
+        return {"session": self._session}
+
+    def _open_session(self, request: asked.OpenSession) -> Json:
+        self._session = self._assistant.sessions.read(request.session).id
+        return {"session": self._session}
+
+    def _select_leaf(self, request: asked.SelectLeaf) -> Json:
+        session = _chat(request)
+        self._jobs.require_free(session)
+        self._assistant.select_leaf(session, request.entry)
+        return {"session": session, "leaf": self._leaf(session)}
+
+    def _set_mode(self, request: asked.SetMode) -> Json:
+        self._mode = request.mode
+        return {"mode": self._mode}
+
+    def _set_model(self, request: asked.SetModel) -> Json:
+        self._model = request.model
+        return {"model": self._model}
+
+    def _set_setting(self, request: asked.SetSetting) -> Json:
+        value = self._assistant.settings.set(request.key, request.value)
+        return {"key": request.key, "value": value}
+
+    def _context(self, request: asked.GetContext, _cancel: CancelToken) -> Json:
+        is_full, session = request.format == "full", request.session
+        found = None
+        if request.when != "next" and session is not None:
+            found = self._assistant.last_context(session, is_full)
+        if found is None and request.when == "last":
+            raise NotFound("Nothing has been asked in this chat yet.")
+        if found is None:
+            model = self._model
+            found = self._assistant.preview(session, mode=self._mode, model=model, full=is_full)
+        shown = found if request.include_ephemeral else {**found, "ephemerals": 0}
+        markdown = (
+            envelope_markdown(shown, shown["request_body"]) if is_full else report_markdown(shown)
+        )
+        return {"markdown": markdown, "context": found}
+
+    def _search(self, request: asked.Search, _cancel: CancelToken) -> Json:
+        return self._assistant.search(request.query, request.k).to_dict()
+
+    def _index(self, request: asked.Index, cancel: CancelToken) -> Json:
+        self._is_indexing = True
+        try:
+            for event in self._assistant.index(cancel):
+                if isinstance(event, IndexFinished):
+                    return event.report.to_dict()
+                progress = progress_of(event.progress)
+                self._wire.event("index_progress", request.id, request.session, progress)
+        finally:
+            self._is_indexing = False
+        raise AssertionError("indexing ends with its report")
+
+    def _state(self, request: asked.GetState) -> Json:
+        session, values = request.session, self._assistant.settings.values
+        return {
+            "session": session,
+            "leaf": None if session is None else self._leaf(session),
+            "model": self._model or values.chat_model,
+            "mode": self._mode,
+            "vault": self._vault,
+            "busy": self._jobs.is_busy(session),
+            "indexing": self._is_indexing,
+            "auto_compaction": False,
+        }
+
+    def _entries(self, request: asked.GetEntries) -> Json:
+        chat = self._assistant.sessions.read(_chat(request))
+        entries = chat.path() if request.path_only else chat.log.entries
+        return {
+            "session": chat.id,
+            "leaf": self._leaf(chat.id),
+            "entries": [entry.to_dict() for entry in entries],
+        }
+
+    def _leaf(self, session: str) -> str | None:
+        path = self._assistant.sessions.read(session).path()
+        return path[-1].id if path else None
+
+    @property
+    def _vault(self) -> str | None:
+        folder = self._assistant.vault
+        return None if folder is None else str(folder)
+
+
+def _chat(request: asked.Request) -> str:
+    if request.session is None:
+        raise NotFound("No chat is open.", hint="Send prompt, new_session or open_session.")
+    return request.session

@@ -1,0 +1,132 @@
+"""What an RPC does while it goes on listening: turns, searches, indexing."""
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from app.errors import ErrorInfo, SessionBusy, describe
+from app.rpc_wire import Json, Wire, event_of
+from chains.cancel import CancelToken
+from chains.concurrency import WorkerPool
+from chains.events import Event
+
+_log = logging.getLogger(__name__)
+MOST_AT_ONCE: Final = 4
+
+
+class Jobs:
+    """Runs turns, one a chat, and other work beside them, and tells of both.
+
+    It has a pool of its own: a turn waits for work that the chains' pool does.
+    """
+
+    def __init__(self, wire: Wire) -> None:
+        self._wire = wire
+        self._pool = WorkerPool(MOST_AT_ONCE)
+        self._changed = threading.Condition()
+        self._turns: dict[str, CancelToken] = {}
+        self._running: set[CancelToken] = set()
+
+    def is_busy(self, session: str | None) -> bool:
+        """Return whether a turn of a chat runs."""
+        with self._changed:
+            return session in self._turns
+
+    def require_free(self, session: str) -> None:
+        """Raise `SessionBusy` while a turn of a chat runs."""
+        if self.is_busy(session):
+            raise SessionBusy(
+                f"The chat {session} is still answering.",
+                hint="Wait for its turn_end, or send abort.",
+            )
+
+    def start_turn(
+        self, id: Any, session: str, events: Callable[[CancelToken], Iterator[Event]]
+    ) -> None:
+        """Begin a turn, and tell what happens in it; the last event is `turn_end`.
+
+        Args:
+            id: that of the request.
+            session: its chat, which is busy until then.
+            events: makes the turn.
+        """
+
+        def run(cancel: CancelToken) -> None:
+            try:
+                end = self._tell(id, session, events(cancel))
+            except Exception as error:  # noqa: BLE001 (told, and logged where it is a bug)
+                info = explain(error)
+                said = {"code": info.code, "message": info.message, "hint": info.hint}
+                self._wire.event("error", id, session, said)
+                end = {"error": info.to_dict()}
+            with self._changed:
+                del self._turns[session]  # before the end is told: whoever hears it may ask on
+            self._wire.event("turn_end", id, session, end)
+
+        cancel = CancelToken()
+        with self._changed:
+            self._turns[session] = cancel
+        self._submit(cancel, run)
+
+    def start(self, id: Any, command: str, work: Callable[[CancelToken], Json]) -> None:
+        """Do something that takes its time, and respond when it is done."""
+
+        def run(cancel: CancelToken) -> None:
+            try:
+                self._wire.respond(id, command, work(cancel))
+            except Exception as error:  # noqa: BLE001 (told, and logged where it is a bug)
+                self._wire.refuse(id, command, explain(error))
+
+        self._submit(CancelToken(), run)
+
+    def abort(self, session: str | None) -> bool:
+        """Stop the turn of a chat; return whether one ran."""
+        with self._changed:
+            cancel = None if session is None else self._turns.get(session)
+        if cancel is not None:
+            cancel.cancel()
+        return cancel is not None
+
+    def stop(self, timeout_s: float) -> None:
+        """Stop everything, and wait until it has saved what there was."""
+        with self._changed:
+            running = tuple(self._running)
+        for cancel in running:
+            cancel.cancel()
+        with self._changed:
+            self._changed.wait_for(lambda: not self._running, timeout_s)
+
+    def _tell(self, id: Any, session: str, events: Iterator[Event]) -> Json:
+        """Tell of each event but the last, and return what that says."""
+        end: Json = {}
+        for event in events:
+            if (told := event_of(event)) is None:
+                continue
+            name, data = told
+            if name == "turn_end":
+                end = data
+            else:
+                self._wire.event(name, id, session, data)
+        return end
+
+    def _submit(self, cancel: CancelToken, work: Callable[[CancelToken], None]) -> None:
+        def run() -> None:
+            try:
+                work(cancel)
+            finally:
+                with self._changed:
+                    self._running.discard(cancel)
+                    self._changed.notify_all()
+
+        with self._changed:
+            self._running.add(cancel)
+        self._pool.submit(run)
+
+
+def explain(error: Exception) -> ErrorInfo:
+    """Return what is told of an error; a bug reaches the log with its trace."""
+    info = describe(error)
+    if info.code == "internal":
+        _log.error("A bug", exc_info=error)
+    return info

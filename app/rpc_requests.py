@@ -1,0 +1,197 @@
+"""What may be asked over RPC: one JSON object a line, checked before anything is done with it."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from app.errors import AppError, InvalidRequest
+from chains.events import Mode
+
+LONGEST_LINE: Final = 16_000_000  # bytes; a question of 200,000 characters has at most 1,200,000
+
+
+class Request(BaseModel):
+    """What every request has.
+
+    Attributes:
+        id: whatever the caller will know the response by.
+        session: the chat it is about; None for the one that was opened last.
+    """
+
+    model_config = ConfigDict(frozen=True, strict=True)
+
+    id: Any = None
+    type: str
+    session: str | None = None
+
+
+class Prompt(Request):
+    """Ask a question; answered at once, and over with `turn_end`."""
+
+    text: str
+    mode: Mode | None = None
+    attach: list[str] = []
+    parent: str | None = None
+
+
+class Edit(Request):
+    """Ask again, in other words, what a user message asked."""
+
+    entry: str
+    text: str
+
+
+class Regenerate(Request):
+    """Answer again what an answer answered."""
+
+    entry: str
+
+
+class SelectLeaf(Request):
+    """Go on from another branch."""
+
+    entry: str
+
+
+class Abort(Request):
+    """Stop the turn that runs."""
+
+
+class GetContext(Request):
+    """Tell what the model saw, or would see next."""
+
+    when: Literal["last", "next"] | None = None
+    format: Literal["summary", "full"] = "summary"
+    include_ephemeral: bool = Field(True, alias="includeEphemeral")
+
+
+class GetEntries(Request):
+    """Tell the lines of a chat."""
+
+    path_only: bool = False
+
+
+class GetState(Request):
+    """Tell what is going on."""
+
+
+class NewSession(Request):
+    """Begin a chat."""
+
+
+class OpenSession(Request):
+    """Go on with a chat."""
+
+    session: str
+
+
+class SetMode(Request):
+    """Ask in this mode from now on."""
+
+    mode: Mode
+
+
+class SetModel(Request):
+    """Ask this model from now on."""
+
+    model: str
+
+
+class SetSetting(Request):
+    """Change a setting for good."""
+
+    key: str
+    value: Any
+
+
+class Search(Request):
+    """Find passages."""
+
+    query: str
+    k: int | None = Field(None, ge=1, le=1_000)
+
+
+class Index(Request):
+    """Bring the index up to date."""
+
+
+class Shutdown(Request):
+    """Stop what runs, and end."""
+
+
+_TYPES: Final[Mapping[str, type[Request]]] = {
+    "abort": Abort,
+    "edit": Edit,
+    "get_context": GetContext,
+    "get_entries": GetEntries,
+    "get_state": GetState,
+    "index": Index,
+    "new_session": NewSession,
+    "open_session": OpenSession,
+    "prompt": Prompt,
+    "regenerate": Regenerate,
+    "search": Search,
+    "select_leaf": SelectLeaf,
+    "set_mode": SetMode,
+    "set_model": SetModel,
+    "set_setting": SetSetting,
+    "shutdown": Shutdown,
+}
+
+
+class UnreadableRequest(Exception):
+    """A line that nothing can be done with.
+
+    Attributes:
+        id: that of the request, as far as one was found.
+        command: its type, as far as one was found.
+        error: what is wrong with it.
+    """
+
+    def __init__(self, error: AppError, id: Any = None, command: str | None = None) -> None:
+        super().__init__(str(error))
+        self.error = error
+        self.id = id
+        self.command = command
+
+
+def parse(line: bytes) -> Request:
+    """Return the request of a line.
+
+    Raises:
+        UnreadableRequest: it is not JSON, of no type that is known, or lacks what its type needs.
+    """
+    found = _object(line)
+    id, command = found.get("id"), found.get("type")
+    if not isinstance(command, str):
+        error = InvalidRequest("A request needs a type.", hint=f"There are: {', '.join(_TYPES)}.")
+        raise UnreadableRequest(error, id)
+    if command not in _TYPES:
+        unknown = InvalidRequest(f"Unknown command: {command}")
+        raise UnreadableRequest(unknown, id, command)
+    try:
+        return _TYPES[command].model_validate(found)
+    except ValidationError as error:
+        raise UnreadableRequest(InvalidRequest(_sentence(command, error)), id, command) from error
+
+
+def _object(line: bytes) -> dict[str, Any]:
+    if len(line) >= LONGEST_LINE:
+        too_long = f"The line is longer than {LONGEST_LINE:,} bytes."
+        raise UnreadableRequest(InvalidRequest(too_long))
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise UnreadableRequest(InvalidRequest(f"The line is not JSON: {error}.")) from error
+    if not isinstance(found, dict):
+        raise UnreadableRequest(InvalidRequest("The line is not a JSON object."))
+    return found
+
+
+def _sentence(command: str, error: ValidationError) -> str:
+    first = error.errors(include_url=False)[0]
+    place = ".".join(str(part) for part in first["loc"])
+    said = str(first["msg"])
+    return f"{command}: {place}: {said[0].lower()}{said[1:]}."

@@ -1,0 +1,111 @@
+"""The way out of an RPC: responses and events, one JSON object a line, never two in one another."""
+
+import json
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from app.errors import ErrorInfo
+from chains.events import (
+    ContextPrepared,
+    Event,
+    IndexProgressed,
+    MessageEnded,
+    TextDelta,
+    ToolEnded,
+    ToolStarted,
+    TurnEnded,
+    Warned,
+)
+from vault.indexer import IndexProgress
+
+Json = Mapping[str, Any]
+
+
+class Wire:
+    """Writes lines; safe to use from several threads.
+
+    Once nobody reads any more it writes nothing, and what runs comes to its end unheard.
+    """
+
+    def __init__(self, write: Callable[[bytes], object]) -> None:
+        self._write = write
+        self._lock = threading.Lock()
+        self._is_open = True
+
+    def respond(self, id: Any, command: str | None, data: Json) -> None:
+        """Say that a request was carried out."""
+        self._line({**_head(id, command), "success": True, "data": data})
+
+    def refuse(self, id: Any, command: str | None, error: ErrorInfo) -> None:
+        """Say that a request was not carried out, and why."""
+        self._line({**_head(id, command), "success": False, "error": error.to_dict()})
+
+    def event(self, name: str, id: Any, session: str | None, data: Json) -> None:
+        """Say what has happened on behalf of a request."""
+        head = {"type": "event", "event": name, "request_id": id, "session": session}
+        self._line({**head, "data": data})
+
+    def _line(self, value: Json) -> None:
+        # Half a surrogate pair, from a file's name, has no place in UTF-8; as an escape it has.
+        line = json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
+        with self._lock:
+            if not self._is_open:
+                return
+            try:
+                self._write(line)
+            except OSError:
+                self._is_open = False
+
+
+def event_of(event: Event) -> tuple[str, Json] | None:
+    """Return the name and the data of an event; None for one that programs are not told."""
+    if type(event) not in _EVENTS:
+        return None
+    name, data = _EVENTS[type(event)]
+    return name, data(event)
+
+
+def progress_of(progress: IndexProgress) -> Json:
+    """Return how far indexing has come."""
+    return {
+        "phase": progress.phase,
+        "path": progress.path,
+        "done": progress.done,
+        "total": progress.total,
+        "per_s": progress.per_s,
+    }
+
+
+def _tool_end(event: ToolEnded) -> Json:
+    return {
+        "id": event.id,
+        "name": event.name,
+        "status": event.status,
+        "seconds": round(event.seconds, 3),
+        "ref_id": event.ref_id,
+    }
+
+
+def _tool_start(event: ToolStarted) -> Json:
+    return {"id": event.id, "name": event.name, "arguments": dict(event.arguments)}
+
+
+def _message_end(event: MessageEnded) -> Json:
+    return {"entry": event.entry_id, "role": event.role}
+
+
+_EVENTS: Mapping[type[Event], tuple[str, Callable[[Any], Json]]] = {
+    TextDelta: ("text_delta", lambda event: {"text": event.text}),
+    ToolStarted: ("tool_start", _tool_start),
+    ToolEnded: ("tool_end", _tool_end),
+    MessageEnded: ("message_end", _message_end),
+    ContextPrepared: ("context", lambda event: event.report.to_dict()),
+    Warned: ("warning", lambda event: {"message": event.message}),
+    IndexProgressed: ("index_progress", lambda event: progress_of(event.progress)),
+    TurnEnded: ("turn_end", lambda event: event.result.to_dict()),
+}
+
+
+def _head(id: Any, command: str | None) -> dict[str, Any]:
+    return {"id": id, "type": "response", "command": command}
