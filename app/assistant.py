@@ -1,40 +1,34 @@
 """The one use-case behind window and command line: open notes, index, search, ask, look back."""
 
-import logging
-import threading
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from app import secrets
-from app.attachments import Attachments, Selection
-from app.errors import InvalidRequest, TurnFailed, VaultNotChosen, storage_errors
+from app.asked import mode_of
+from app.asking import Asking, AskRequest
+from app.attachments import Selection
+from app.branching import Branching
 from app.library import IndexFinished, Library
+from app.looking_back import LookingBack, context_of
 from app.model_choices import ModelChoice, model_choices
+from app.open_notes import OpenNotes
 from app.paths import Paths
-from app.session import Session, turn_ids
 from app.session_store import SessionInfo, SessionStore
 from app.settings_file import SettingsStore
 from app.transcript import (
     AnswerItem,
+    CustomItem,
     DroppedItem,
+    StepItem,
+    SummaryItem,
     Transcript,
     TranscriptItem,
     UserItem,
-    build_transcript,
 )
-from chains.agent import AgentChain, AgentLimits
 from chains.cancel import CancelToken
-from chains.events import Event, IndexProgressed, Mode, Step, TurnEnded, Warned
-from chains.llm_chain import LLMChain
+from chains.events import Event, IndexProgressed, Mode
 from chains.models import describe
-from chains.runner import TurnRequest
-from chains.vault_qa import VaultQAChain
-from context.entries import MessageEntry, SegmentsEntry
-from context.guard import PreparedRequest
-from vault.errors import EmbedderFailed, IndexBusy, VectorStoreFailed
 from vault.notes import Note
 from vault.search import SearchResult
 from vault.store import NoteState
@@ -43,38 +37,16 @@ __all__ = [
     "AnswerItem",
     "AskRequest",
     "Assistant",
+    "CustomItem",
     "DroppedItem",
     "IndexFinished",
     "ModelChoice",
+    "StepItem",
+    "SummaryItem",
     "Transcript",
     "TranscriptItem",
     "UserItem",
 ]
-
-_log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class AskRequest:
-    """One question.
-
-    Attributes:
-        model: None for the one in the settings.
-        session: the chat to go on with; None begins a new one.
-        dry_run: retrieve and prepare, but send and store nothing.
-        update_index: bring the index up to date first, where notes are searched at all.
-        attach: notes, folders and text files to send along.
-        selections: lines to send along.
-    """
-
-    question: str
-    mode: Mode = "vault"
-    model: str | None = None
-    session: str | None = None
-    dry_run: bool = False
-    update_index: bool = True
-    attach: tuple[str, ...] = ()
-    selections: tuple[Selection, ...] = ()
 
 
 class Assistant:
@@ -90,19 +62,20 @@ class Assistant:
         self.paths = paths
         self.settings = settings
         self.sessions = sessions
-        self._library: Library | None = None
-        self._lock = threading.RLock()
+        self._notes = OpenNotes(paths, settings)
+        self._asking = Asking(settings, sessions, self._notes)
+        self._branching = Branching(sessions)
+        self._looking_back = LookingBack(sessions, self._asking)
 
     @property
     def vault(self) -> Path | None:
         """The open folder of notes."""
-        library = self._library
-        return None if library is None else library.root
+        return self._notes.folder
 
     @property
     def library(self) -> Library | None:
         """The open notes with their index."""
-        return self._library
+        return self._notes.library
 
     def open_vault(self, folder: Path, remember: bool = True) -> None:
         """Open a folder of notes.
@@ -116,18 +89,11 @@ class Assistant:
             VaultUnreadable: it may not be read.
             StorageFailed: the index or the settings cannot be written.
         """
-        with self._lock:
-            with storage_errors(self.paths.data):
-                library = Library.open(folder, self.paths, self.settings.values.vault_exclude)
-            self._close_library()
-            self._library = library
-            if remember:
-                self.settings.set("vault.path", str(library.root))
+        self._notes.open(folder, remember)
 
     def close(self) -> None:
         """Let go of the notes, the child processes and the databases."""
-        with self._lock:
-            self._close_library()
+        self._notes.close()
         self.sessions.close()
 
     def index(self, cancel: CancelToken) -> Iterator[IndexProgressed | IndexFinished]:
@@ -137,7 +103,7 @@ class Assistant:
             VaultNotChosen: no folder is open.
             VaultError: it could not be done; what was indexed before is still there.
         """
-        yield from self._open_library().update(cancel)
+        yield from self._notes.require().update(cancel)
 
     def search(self, query: str, k: int | None = None) -> SearchResult:
         """Find passages by words and by meaning.
@@ -150,10 +116,21 @@ class Assistant:
             VaultNotChosen: no folder is open.
             VaultError: the index cannot be searched.
         """
-        library = self._open_library()
-        if not query.strip():
-            raise InvalidRequest("There is nothing to search for.")
-        return library.search(query, k or self.settings.values.retrieval_top_k)
+        return self._notes.search(query, k)
+
+    def notes(self) -> tuple[NoteState, ...]:
+        """Return what is known of every file in the open folder; nothing where none is open."""
+        library = self._notes.library
+        return () if library is None else library.notes()
+
+    def read_note(self, path: str) -> Note:
+        """Return a note as it is on the disk now.
+
+        Raises:
+            VaultNotChosen: no folder is open.
+            NoteUnreadable: there is no such note, or it is not text.
+        """
+        return self._notes.require().read_note(path)
 
     def ask(self, request: AskRequest, cancel: CancelToken) -> Iterator[Event]:
         """Answer a question; the last event is `TurnEnded`.
@@ -161,24 +138,53 @@ class Assistant:
         Raises:
             TurnFailed: there is no answer; it says why, and in which chat.
         """
-        session: Session | None = None
-        warnings: list[str] = []
-        try:
-            session = self._session(request)
-            attached = Attachments(self._library).segments(request.attach, request.selections)
-            if request.mode != "chat" and request.update_index:
-                yield from self._freshen(cancel, warnings)
-            chain = self._chain(request.mode)
-            turn = replace(self._turn(request), attached=attached)
-            events = cast(Generator[Event], chain.run(turn, session, cancel))
-            with closing(events):  # before the chat: what has arrived is still to be stored
-                for event in events:
-                    yield _finished(event, warnings, session)
-        except Exception as error:
-            raise TurnFailed(error, _chat_of(request, session)) from error
-        finally:
-            if session is not None:
-                session.close()
+        return self._asking.ask(request, cancel)
+
+    def edit(
+        self,
+        session: str,
+        entry: str,
+        text: str,
+        cancel: CancelToken,
+        *,
+        model: str | None = None,
+        mode: Mode | None = None,
+        turn: str | None = None,
+    ) -> Iterator[Event]:
+        """Ask a question in other words, beside the first ones; the last event is `TurnEnded`.
+
+        What was attached to it is attached again.
+
+        Args:
+            session: the chat.
+            entry: the question as it was.
+            text: the question as it is now.
+            cancel: stops it.
+            model: as for `ask`.
+            mode: None for that of the question.
+            turn: an id for the turn that was chosen beforehand.
+
+        Raises:
+            TurnFailed: there is no answer; it says why.
+        """
+        changed = AskRequest(text, model=model, turn=turn)
+        return self._asking.edit(session, entry, changed, mode, cancel)
+
+    def regenerate(
+        self, session: str, entry: str, cancel: CancelToken, *, model: str | None = None
+    ) -> Iterator[Event]:
+        """Answer a question once more, beside the first answer; the last event is `TurnEnded`.
+
+        Args:
+            session: the chat.
+            entry: the answer, or a question that has none.
+            cancel: stops it.
+            model: as for `ask`.
+
+        Raises:
+            TurnFailed: there is no answer; it says why.
+        """
+        return self._asking.regenerate(session, entry, model, cancel)
 
     def preview(
         self,
@@ -188,6 +194,8 @@ class Assistant:
         model: str | None = None,
         threshold: int | None = None,
         full: bool = False,
+        attach: Sequence[str] = (),
+        selections: Sequence[Selection] = (),
     ) -> dict[str, Any]:
         """Return the *Context* of what would be sent next; nothing is looked up or stored.
 
@@ -198,37 +206,33 @@ class Assistant:
             model: as for `ask`.
             threshold: in place of the setting `autoCompactThreshold`, to show what it would do.
             full: add the request itself, as `request_body` and `wire`.
+            attach: as for `ask`.
+            selections: as for `ask`.
 
         Raises:
             ContextOverflow: it would not fit; the error has the report.
         """
         chat = None if session is None else self.sessions.read(session)
-        mode = mode or _mode_of(chat)
-        turn = self._turn(AskRequest(text, mode, model))
-        if threshold is not None:
-            turn = replace(turn, threshold=threshold)
-        prepared = self._chain(mode).preview(turn, chat)
-        return _context(prepared, full)
+        mode = mode or mode_of(() if chat is None else chat.path())
+        request = AskRequest(text, mode, model, attach=tuple(attach), selections=tuple(selections))
+        return context_of(self._asking.prepared_next(chat, request, threshold), full)
 
-    def last_context(self, session: str, full: bool = False) -> dict[str, Any] | None:
-        """Return the *Context* of the last request of a chat; None where it has none.
+    def last_context(
+        self, session: str, full: bool = False, entry: str | None = None
+    ) -> dict[str, Any] | None:
+        """Return the *Context* of the last request of a turn; None where nothing was asked.
 
         Where the request itself is not kept any more it is built again, and `rebuilt` is true.
 
         Args:
             session: the chat.
             full: add the request itself, as `request_body` and `wire`.
+            entry: the question of the turn or an answer to it; None for the chat's last turn.
+
+        Raises:
+            NotFound: there is no such entry in the chat.
         """
-        chat = self.sessions.read(session)
-        stored = chat.last_request()
-        if stored is not None:
-            body = {"request_body": stored.body, "wire": stored.wire} if full else {}
-            return {**stored.report, "rebuilt": False, **body}
-        if not turn_ids(chat.path()):
-            return None
-        request = AskRequest("", _mode_of(chat), _model_of(chat))
-        prepared = self._chain(request.mode).rebuild(self._turn(request), chat)
-        return {**_context(prepared, full), "when": "last", "rebuilt": True}
+        return self._looking_back.last_context(session, full, entry)
 
     def list_sessions(self) -> list[SessionInfo]:
         """Return the chats, the one used last first."""
@@ -240,24 +244,58 @@ class Assistant:
         Raises:
             SessionMissing: there is no such chat.
         """
-        chat = self.sessions.read(session)
-        stored = chat.last_request()
-        report = None if stored is None else stored.report
-        return build_transcript(self.sessions.info(session).title, chat.path(), report)
+        return self._looking_back.transcript(session)
 
-    def notes(self) -> tuple[NoteState, ...]:
-        """Return what is known of every file in the open folder; nothing where none is open."""
-        library = self._library
-        return () if library is None else library.notes()
-
-    def read_note(self, path: str) -> Note:
-        """Return a note as it is on the disk now.
+    def turn_of(self, session: str, entry: str) -> str:
+        """Return the turn that a question or an answer belongs to.
 
         Raises:
-            VaultNotChosen: no folder is open.
-            NoteUnreadable: there is no such note, or it is not text.
+            NotFound: there is no such entry in the chat.
         """
-        return self._open_library().read_note(path)
+        return self._looking_back.turn_of(session, entry)
+
+    def select_leaf(self, session: str, entry: str) -> None:
+        """Let a chat go on where the branch of an entry ends, at its newest entry.
+
+        Raises:
+            SessionBusy: the chat is being written to.
+            NotFound: there is no such entry in the chat.
+        """
+        self._branching.select_leaf(session, entry)
+
+    def fork(self, session: str, entry: str) -> str:
+        """Make a chat of its own out of the path up to an entry, and return its id.
+
+        Raises:
+            NotFound: there is no such entry in the chat.
+            InvalidRequest: the path holds something that is not known here.
+        """
+        return self._branching.fork(session, entry)
+
+    def label(self, session: str, entry: str, text: str) -> None:
+        """Give an entry a name; an empty one takes it off.
+
+        Raises:
+            SessionBusy: the chat is being written to.
+            NotFound: there is no such entry in the chat.
+        """
+        self._branching.label(session, entry, text)
+
+    def send_message(
+        self, session: str, custom_type: str, content: str | Sequence[Any], display: bool = True
+    ) -> str:
+        """Put a message of a program into a chat, and return its entry; no model is called.
+
+        Args:
+            session: the chat.
+            custom_type: what the program calls messages of this kind.
+            content: what the model reads, as the user's.
+            display: whether the transcript shows it.
+
+        Raises:
+            SessionBusy: the chat is being written to.
+        """
+        return self._branching.send_message(session, custom_type, content, display)
 
     def model_choices(self) -> tuple[ModelChoice, ...]:
         """Return the models that can be chosen: none at all, the one that is set, those served.
@@ -281,118 +319,3 @@ class Assistant:
             NoKeyring: the system has none, or it is locked.
         """
         secrets.save_key(provider, key)
-
-    @property
-    def _vault_name(self) -> str | None:
-        return None if self.vault is None else str(self.vault)
-
-    def _open_library(self) -> Library:
-        if self._library is None:
-            raise VaultNotChosen(
-                "No folder of notes is chosen.",
-                hint="Name one with --vault DIR, or for good with "
-                "`strata settings set vault.path DIR`.",
-            )
-        return self._library
-
-    def _close_library(self) -> None:
-        if self._library is not None:
-            self._library.close()
-            self._library = None
-
-    def _session(self, request: AskRequest) -> Session:
-        if not request.question.strip():
-            raise InvalidRequest("There is no question.")
-        if request.session is None:
-            return self.sessions.create(self._vault_name)
-        if request.dry_run:
-            return self.sessions.read(request.session)
-        return self.sessions.open(request.session)
-
-    def _turn(self, request: AskRequest) -> TurnRequest:
-        values = self.settings.values
-        return TurnRequest(
-            question=request.question,
-            mode=request.mode,
-            model=request.model or values.chat_model,
-            api_base=values.chat_api_base,
-            threshold=values.auto_compact_threshold,
-            max_output_tokens=values.max_output_tokens,
-            temperature=values.chat_temperature,
-            top_k=values.retrieval_top_k,
-            offline=values.privacy_offline,
-            dry_run=request.dry_run,
-        )
-
-    def _chain(self, mode: Mode) -> LLMChain | VaultQAChain | AgentChain:
-        resolve = Attachments(self._library).resolve
-        if mode == "chat":
-            return LLMChain(secrets.key_for, resolve=resolve)
-        if mode == "agent":
-            return AgentChain(
-                secrets.key_for, self._open_library(), self._agent_limits, resolve=resolve
-            )
-        return VaultQAChain(secrets.key_for, self, resolve=resolve)
-
-    @property
-    def _agent_limits(self) -> AgentLimits:
-        values = self.settings.values
-        return AgentLimits(
-            max_steps=values.agent_max_steps,
-            max_seconds=values.agent_max_seconds,
-            offload_bytes=values.result_offload_threshold,
-        )
-
-    def _freshen(self, cancel: CancelToken, warnings: list[str]) -> Iterator[Event]:
-        """Bring the index up to date before it is searched, as far as that is possible now."""
-        library = self._open_library()
-        if library.is_updating:
-            return
-        yield Step("index", "Reading your notes")
-        try:
-            for event in library.update(cancel):
-                if isinstance(event, IndexProgressed):
-                    yield event
-        except (IndexBusy, EmbedderFailed, VectorStoreFailed) as error:
-            _log.warning("The index was not brought up to date: %s", error)
-            warnings.append(f"{error} The answer rests on what was indexed before.")
-            yield Warned(warnings[-1])
-        cancel.raise_if_cancelled()
-
-
-def _chat_of(request: AskRequest, session: Session | None) -> str | None:
-    """Return the chat in which a question failed, as far as there is one."""
-    if session is None:
-        return request.session
-    return session.id if session.is_stored else None
-
-
-def _mode_of(chat: Session | None) -> Mode:
-    """Return the mode of the chat's last turn: one over notes has passages, if only none."""
-    last = turn_ids(chat.path())[-1:] if chat is not None else ()
-    if chat is None or not last:
-        return "vault"
-    sent = [e for e in chat.path() if isinstance(e, SegmentsEntry) and e.turn_id == last[0]]
-    searched = (not e.segments or any(s.kind == "passage" for s in e.segments) for e in sent)
-    return "vault" if any(searched) else "chat"
-
-
-def _model_of(chat: Session) -> str | None:
-    """Return the model that answered last; None where none has."""
-    answers = (e.model for e in reversed(chat.path()) if isinstance(e, MessageEntry))
-    return next((model for model in answers if model), None)
-
-
-def _context(prepared: PreparedRequest, full: bool) -> dict[str, Any]:
-    body = {"request_body": prepared.request_body(), "wire": None} if full else {}
-    return {**prepared.report.to_dict(), "rebuilt": False, **body}
-
-
-def _finished(event: Event, warnings: Sequence[str], session: Session) -> Event:
-    """Add to the end of a turn what the chain cannot know."""
-    if not isinstance(event, TurnEnded):
-        return event
-    result = replace(event.result, warnings=(*warnings, *event.result.warnings))
-    if not session.is_stored:
-        result = replace(result, session=None, context={**result.context, "session": None})
-    return TurnEnded(result)

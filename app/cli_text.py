@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from app.doctor import Check
     from app.session_store import SessionInfo
-    from app.transcript import Transcript
+    from app.transcript import AnswerItem, StepItem, Transcript, TranscriptItem, UserItem
     from chains.events import AskResult, ToolStarted
     from vault.indexer import IndexProgress, IndexReport
     from vault.search import SearchResult
@@ -134,21 +134,48 @@ def _fill(context: Mapping[str, Any]) -> str:
 
 def transcript(chat: "Transcript") -> Iterator[str]:
     """Return a chat as it is read."""
-    from app.transcript import AnswerItem, UserItem
-
     yield plain(chat.title)
     for item in chat.items:
         yield ""
-        match item:
-            case UserItem():
-                yield f"You, {item.time}"
-                yield plain(item.text)
-            case AnswerItem():
-                yield f"{plain(item.model)}, {item.time}"
-                yield plain(item.text) or f"({item.status})"
-                yield from (f"[{c.n}] {place(c.path, c.lines)}" for c in item.citations)
-            case _:
-                yield f"--- {item.turns:,} turns above are not sent any more ({item.reason}) ---"
+        yield from _item(item)
+
+
+def _item(item: "TranscriptItem") -> Iterator[str]:
+    from app.transcript import AnswerItem, CustomItem, SummaryItem, UserItem
+
+    match item:
+        case UserItem():
+            yield _head("You", item)
+            yield plain(item.text)
+        case AnswerItem():
+            yield _head(plain(item.model), item)
+            yield from (_step(step) for step in item.steps)
+            yield plain(item.text) or f"({item.status})"
+            yield from (f"[{c.n}] {place(c.path, c.lines)}" for c in item.citations)
+        case CustomItem():
+            yield f"A program, {item.time}, {item.entry}"
+            yield plain(item.text)
+        case SummaryItem():
+            yield f"--- the turns above are sent as a summary ({item.entry}) ---"
+            yield plain(item.summary)
+        case _:
+            yield f"--- {item.turns:,} turns above are not sent any more ({item.reason}) ---"
+
+
+def _head(who: str, item: "UserItem | AnswerItem") -> str:
+    """Return who said something and when, its entry, and where there are others, its siblings."""
+    label = f" [{plain(item.label)}]" if item.label else ""
+    said = f"{who}, {item.time}, {item.entry}{label}"
+    if len(item.siblings) < 2:
+        return said
+    at = item.siblings.index(item.entry) + 1
+    others = " ".join(name for name in item.siblings if name != item.entry)
+    return f"{said} ‹ {at}/{len(item.siblings)} › {others}"
+
+
+def _step(step: "StepItem") -> str:
+    told = ", ".join(str(value) for value in step.arguments.values())
+    return plain(f"({step.name}: {told}: {step.status})").replace("\n", " ")
 
 
 def setting_lines(listing: Iterable[Mapping[str, Any]]) -> Iterator[str]:

@@ -9,12 +9,20 @@ from pathlib import Path
 from typing import Any
 
 from app.durable import create_synced, write_synced
-from app.errors import InvalidRequest, StorageFailed, storage_errors
+from app.errors import InvalidRequest, NotFound, SessionBusy, StorageFailed, storage_errors
 from app.paths import make_private_folder
 from app.session_file import LoadedLog, encode_line
 from app.state_db import StateDB, StoredRequest
-from context.entries import Entry, MessageEntry, SessionHeader, UsageEntry
-from context.replay import active_path
+from context.entries import (
+    Entry,
+    LeafEntry,
+    MessageEntry,
+    SessionHeader,
+    UsageEntry,
+    is_path_entry,
+)
+from context.errors import UnknownEntry
+from context.tree import EntryTree
 
 _log = logging.getLogger(__name__)
 
@@ -34,6 +42,7 @@ class Session:
         self._handle = handle
         self._is_new = is_new
         self._ids = {entry.id for entry in log.entries}
+        self._tree: EntryTree | None = None
         self._active: tuple[Entry, ...] | None = None
 
     @property
@@ -61,11 +70,45 @@ class Session:
         """Everything that is in the file."""
         return self._log
 
+    @property
+    def tree(self) -> EntryTree:
+        """All paths of the chat."""
+        if self._tree is None:
+            self._tree = EntryTree(self._log.entries)
+        return self._tree
+
     def path(self) -> tuple[Entry, ...]:
         """Return the active path, from the root to the active leaf."""
         if self._active is None:
-            self._active = active_path(self._log.entries)
+            self._active = self.tree.path()
         return self._active
+
+    def path_to(self, entry: str) -> tuple[Entry, ...]:
+        """Return the path from the root to an entry.
+
+        Raises:
+            NotFound: the chat has no such entry in its tree.
+        """
+        try:
+            return self.tree.path(entry)
+        except UnknownEntry as error:
+            raise NotFound(
+                f"There is no entry {entry} in the chat {self.id}.",
+                hint=f"`strata sessions show {self.id}` shows those that there are.",
+            ) from error
+
+    def continue_from(self, entry: str | None) -> None:
+        """Take the path to an entry for the active one, until something is added to it.
+
+        Nothing is written by this.
+
+        Args:
+            entry: what is added next follows it; None for the beginning.
+
+        Raises:
+            NotFound: the chat has no such entry in its tree.
+        """
+        self._active = () if entry is None else self.path_to(entry)
 
     def usage(self) -> tuple[UsageEntry, ...]:
         """Return what services counted in this chat, oldest first."""
@@ -76,20 +119,20 @@ class Session:
 
         Raises:
             InvalidRequest: the chat was opened for reading.
+            SessionBusy: somebody else has begun the same chat meanwhile.
             StorageFailed: they could not be written; the file is as it was.
         """
         lines = b"".join(encode_line(entry.to_dict()) for entry in entries)
         with storage_errors(self._file):
             if self._is_new:
-                make_private_folder(self._file.parent)
-                self._handle = create_synced(self._file, encode_line(self.header.to_dict()) + lines)
-                self._is_new = False
+                self._create(lines)
             elif self._handle is None:
                 raise InvalidRequest(f"The chat {self.id} was opened for reading only.")
             else:
                 write_synced(self._handle, lines)
         self._log = self._log.with_entries(entries)
-        self._active = None
+        self._tree = None
+        self._active = _grown(self._active, entries)
         self._ids.update(entry.id for entry in entries)
 
     def new_id(self) -> str:
@@ -104,9 +147,14 @@ class Session:
         return now()
 
     def previous_body(self) -> Mapping[str, Any] | None:
-        """Return the neutral body of the newest request of this path that is kept."""
+        """Return the neutral body of the newest request of this path that is kept.
+
+        Of a turn without an answer on this path the request led to another branch.
+        """
+        said = (entry for entry in self.path() if isinstance(entry, MessageEntry))
+        answered = {entry.turn_id for entry in said if entry.message.role == "assistant"}
         for turn in reversed(turn_ids(self.path())):
-            if (kept := self.kept_request(turn)) is not None:
+            if turn in answered and (kept := self.kept_request(turn)) is not None:
                 return kept.body
         return None
 
@@ -153,6 +201,14 @@ class Session:
             _log.warning("The result %s cannot be read: %s", ref_id, error)
             return None
 
+    def _create(self, lines: bytes) -> None:
+        make_private_folder(self._file.parent)
+        try:
+            self._handle = create_synced(self._file, encode_line(self.header.to_dict()) + lines)
+        except FileExistsError as error:
+            raise SessionBusy(f"The chat {self.id} was begun elsewhere.") from error
+        self._is_new = False
+
     def close(self) -> None:
         """Let go of the lock."""
         if self._handle is not None:
@@ -164,6 +220,17 @@ class Session:
 
     def __exit__(self, *_exc: object) -> None:
         self.close()
+
+
+def _grown(path: tuple[Entry, ...] | None, more: Sequence[Entry]) -> tuple[Entry, ...] | None:
+    """Return the active path after a write; None where it has to be looked for."""
+    for entry in more:
+        if isinstance(entry, LeafEntry):
+            return None
+        if path is not None and is_path_entry(entry):
+            leaf = path[-1].id if path else None
+            path = (*path, entry) if entry.parent_id == leaf else None
+    return path
 
 
 def turn_ids(path: Sequence[Entry]) -> tuple[str, ...]:

@@ -54,18 +54,30 @@ class SessionStore:
         self._state = state
         self._lock = threading.Lock()
         self._newest: tuple[tuple[str, int, int], LoadedLog] | None = None
+        self._begun: dict[str, LoadedLog] = {}
 
-    def create(self, vault: str | None, project: str | None = None) -> Session:
+    def create(
+        self, vault: str | None, project: str | None = None, branched_from: str | None = None
+    ) -> Session:
         """Begin a chat; its file is made with its first entries.
 
         Args:
             vault: the folder of notes that it is about.
             project: the project that it belongs to.
+            branched_from: the chat that it continues in its own way.
         """
-        while (path := self.file(session := secrets.token_hex(4))).exists():
-            pass
-        log = LoadedLog(SessionHeader(session, now(), vault, project))
-        return Session(path, log, self._state, handle=None, is_new=True)
+        return self._new(self._first_log(vault, project, branched_from))
+
+    def begin(self, vault: str | None, project: str | None = None) -> str:
+        """Begin a chat, and return its id; until its first entries it is known here alone.
+
+        Args:
+            vault: the folder of notes that it is about.
+            project: the project that it belongs to.
+        """
+        log = self._first_log(vault, project)
+        self._begun[log.header.id] = log
+        return log.header.id
 
     def open(self, session: str) -> Session:
         """Open a chat for writing; what a crash cut off is set aside as `<id>.jsonl.torn`.
@@ -76,6 +88,8 @@ class SessionStore:
             InvalidRequest: it is of a version that this program cannot write.
             StorageFailed: it cannot be read or written.
         """
+        if (begun := self._unwritten(session)) is not None:
+            return self._new(begun)
         path = self._existing(session)
         with storage_errors(path):
             handle = os.open(path, os.O_RDWR | os.O_APPEND)
@@ -97,6 +111,8 @@ class SessionStore:
             SessionMissing: there is no such chat.
             StorageFailed: it cannot be read.
         """
+        if (begun := self._unwritten(session)) is not None:
+            return self._new(begun)
         path = self._existing(session)
         with storage_errors(path):
             return Session(path, self._load(path), self._state, handle=None)
@@ -119,6 +135,8 @@ class SessionStore:
             SessionMissing: there is no such chat.
             StorageFailed: it cannot be read.
         """
+        if (begun := self._unwritten(session)) is not None:
+            return _summary(begun)
         path = self._existing(session)
         with storage_errors(path):
             return self._info(path)
@@ -134,6 +152,22 @@ class SessionStore:
     def close(self) -> None:
         """Close the database beside the chats; it is opened again when it is needed."""
         self._state.close()
+
+    def _first_log(
+        self, vault: str | None, project: str | None, branched_from: str | None = None
+    ) -> LoadedLog:
+        while self.file(session := secrets.token_hex(4)).exists() or session in self._begun:
+            pass
+        return LoadedLog(SessionHeader(session, now(), vault, project, branched_from=branched_from))
+
+    def _new(self, log: LoadedLog) -> Session:
+        return Session(self.file(log.header.id), log, self._state, handle=None, is_new=True)
+
+    def _unwritten(self, session: str) -> LoadedLog | None:
+        """Return a chat that was begun here and has no file yet."""
+        if session in self._begun and self.file(session).exists():
+            del self._begun[session]
+        return self._begun.get(session)
 
     def _existing(self, session: str) -> Path:
         path = self.file(session)

@@ -1,119 +1,193 @@
-"""A chat as it is read: what was asked, what was answered, what is no longer sent."""
+"""A chat as it is read: what was asked, what was answered, what is no longer sent as it was."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from functools import cached_property
+from typing import Any, Final
 
-from chains.citations import Citation, Unverified, check_citations
-from context.entries import DropEntry, Entry, MessageEntry
-from context.layers import Segment
+from app.asked import mode_in, named_in, selections_in
+from app.transcript_items import (
+    AnswerItem,
+    CustomItem,
+    DroppedItem,
+    StepItem,
+    SummaryItem,
+    Transcript,
+    TranscriptItem,
+    UserItem,
+)
+from chains.citations import check_citations
+from chains.tools.runs import ToolRun
+from context.entries import (
+    CustomMessageEntry,
+    DropEntry,
+    Entry,
+    LabelEntry,
+    MessageEntry,
+    TransformEntry,
+)
+from context.messages import ToolCallPart, ToolResultPart
 from context.replay import Turn, turns
-from context.view import is_final
+from context.tree import EntryTree
+from context.view import calls_of, is_final
 
+__all__ = [
+    "AnswerItem",
+    "CustomItem",
+    "DroppedItem",
+    "StepItem",
+    "SummaryItem",
+    "Transcript",
+    "TranscriptItem",
+    "UserItem",
+    "build_transcript",
+]
 
-@dataclass(frozen=True)
-class UserItem:
-    """What the user wrote.
-
-    Attributes:
-        entry: its place in the log.
-        time: ISO 8601, UTC.
-    """
-
-    entry: str
-    text: str
-    time: str
-
-
-@dataclass(frozen=True)
-class AnswerItem:
-    """An answer with the sources it was given.
-
-    Attributes:
-        status: complete, interrupted, limit or error.
-        sources: what was sent with the question and can be cited by its number.
-        seconds: from the question to the end of the answer; None where it cannot be told.
-    """
-
-    entry: str
-    text: str
-    time: str
-    model: str
-    status: str
-    citations: tuple[Citation, ...]
-    unverified: tuple[Unverified, ...]
-    sources: tuple[Segment, ...]
-    seconds: float | None
-
-
-@dataclass(frozen=True)
-class DroppedItem:
-    """The turns above this line are not sent any more.
-
-    Attributes:
-        turns: how many they are.
-        tokens: what leaving them out saves.
-    """
-
-    turns: int
-    tokens: int
-    reason: str
-
-
-TranscriptItem = UserItem | AnswerItem | DroppedItem
-
-
-@dataclass(frozen=True)
-class Transcript:
-    """A whole chat, from its first message to its last."""
-
-    title: str
-    items: tuple[TranscriptItem, ...]
+MOST_STEP_CHARS: Final = 2_000
 
 
 def build_transcript(
-    title: str, path: Sequence[Entry], report: Mapping[str, Any] | None
+    title: str, log: Sequence[Entry], report: Mapping[str, Any] | None
 ) -> Transcript:
-    """Return a chat as it is read.
+    """Return a chat as it is read along its active path.
 
     Args:
         title: what the list calls it.
-        path: its active path.
+        log: all of its entries.
         report: the *Context* of its last request, which says what that left out; where it is gone
             the log's own note of the last cut is used.
     """
-    divider, boundary = _dropped(path, report)
+    reader = _Reader(log)
+    lines = dict(_summaries(reader.path))
+    divider, boundary = _dropped(reader.path, report)
     items: list[TranscriptItem] = []
-    for turn in turns(path):
+    for turn in turns(reader.path):
+        items += [lines.pop(entry) for entry in turn.entry_ids if entry in lines]
         if divider is not None and boundary in turn.entry_ids:
             items.append(divider)
-        items.extend(_items(turn))
-    return Transcript(title, tuple(items))
+        items += reader.items(turn)
+    return Transcript(title, (*items, *lines.values()))
 
 
-def _items(turn: Turn) -> Iterator[UserItem | AnswerItem]:
-    if turn.user is not None:
-        yield UserItem(turn.user.id, turn.user.message.text, turn.user.timestamp)
-    for answer in turn.answers:
-        if is_final(answer.message):
-            yield _answer(turn, answer)
+class _Reader:
+    """Reads turns, knowing the whole tree that they stand in."""
+
+    def __init__(self, log: Sequence[Entry]) -> None:
+        self._log = log
+        self._tree = EntryTree(log)
+        self.path = self._tree.path()
+
+    def items(self, turn: Turn) -> Iterator[TranscriptItem]:
+        """Return what is shown of a turn."""
+        if turn.user is not None:
+            yield self._question(turn.user)
+        work: list[MessageEntry] = []
+        for entry in turn.said:
+            if isinstance(entry, CustomMessageEntry):
+                if entry.display is not False:
+                    yield CustomItem(entry.id, entry.message.text, entry.timestamp)
+                continue
+            work.append(entry)
+            if is_final(entry.message):
+                yield self._answer(turn, work)
+                work = []
+        if work:
+            yield self._answer(turn, work)
+
+    def _question(self, asked: MessageEntry) -> UserItem:
+        return UserItem(
+            entry=asked.id,
+            text=asked.message.text,
+            time=asked.timestamp,
+            mode=mode_in(asked),
+            attach=named_in(asked),
+            selections=selections_in(asked),
+            siblings=self._siblings(asked.id, asked.id),
+            label=self._labels.get(asked.id, ""),
+        )
+
+    def _answer(self, turn: Turn, work: Sequence[MessageEntry]) -> AnswerItem:
+        last = work[-1]
+        is_whole = is_final(last.message)
+        text = last.message.text if is_whole else ""
+        question = "" if turn.user is None else turn.user.message.text
+        sources = (*turn.segments, *self._sources(turn))
+        checked = check_citations(text, sources, question)
+        return AnswerItem(
+            entry=last.id,
+            text=text,
+            time=last.timestamp,
+            model=next((entry.model for entry in reversed(work) if entry.model), ""),
+            status=(last.status or "complete") if is_whole else "interrupted",
+            citations=checked.citations,
+            unverified=checked.unverified,
+            sources=tuple(part for part in sources if part.number is not None),
+            seconds=None if turn.user is None else _seconds(turn.user.timestamp, last.timestamp),
+            siblings=self._siblings(work[0].id, last.id),
+            label=self._labels.get(last.id, ""),
+            steps=tuple(self._steps(work)),
+        )
+
+    def _sources(self, turn: Turn) -> Iterator[Any]:
+        for entry in turn.answers:
+            if (run := self._runs.get(entry.id)) is not None:
+                yield from run.sources
+
+    def _steps(self, work: Sequence[MessageEntry]) -> Iterator[StepItem]:
+        results = {
+            part.tool_call_id: (entry.id, part) for entry in work for part in _results(entry)
+        }
+        for entry in work:
+            for call in calls_of(entry.message):
+                place, result = results.get(call.id, ("", None))
+                yield _step(call, result, self._runs.get(place))
+
+    def _siblings(self, entry: str, shown: str) -> tuple[str, ...]:
+        """Return the alternatives to a message, each by what is shown of it."""
+        found = self._tree.siblings(entry)
+        return tuple(shown if e.id == entry else self._shown(e) for e in found)
+
+    def _shown(self, start: MessageEntry) -> str:
+        """Return the last thing said in the branch of a message, before the next question."""
+        if start.message.role == "user":
+            return start.id
+        branch = self._tree.path(self._tree.newest_leaf(start.id))
+        last = start
+        for entry in branch[branch.index(start) + 1 :]:
+            if isinstance(entry, MessageEntry):
+                if entry.message.role == "user":
+                    break
+                last = entry
+        return last.id
+
+    @cached_property
+    def _labels(self) -> dict[str, str]:
+        found = (entry for entry in self._log if isinstance(entry, LabelEntry))
+        return {entry.target: entry.label or "" for entry in found}
+
+    @cached_property
+    def _runs(self) -> dict[str | None, ToolRun]:
+        """How tools ran, by the entry of the result."""
+        found = ((entry.parent_id, ToolRun.from_entry(entry)) for entry in self._log)
+        return {place: run for place, run in found if run is not None}
 
 
-def _answer(turn: Turn, answer: MessageEntry) -> AnswerItem:
-    text = answer.message.text
-    question = "" if turn.user is None else turn.user.message.text
-    checked = check_citations(text, turn.segments, question)
-    return AnswerItem(
-        entry=answer.id,
-        text=text,
-        time=answer.timestamp,
-        model=answer.model or "",
-        status=answer.status or "complete",
-        citations=checked.citations,
-        unverified=checked.unverified,
-        sources=tuple(part for part in turn.segments if part.number is not None),
-        seconds=None if turn.user is None else _seconds(turn.user.timestamp, answer.timestamp),
+def _results(entry: MessageEntry) -> Iterator[ToolResultPart]:
+    content = entry.message.content
+    if not isinstance(content, str):
+        yield from (part for part in content if isinstance(part, ToolResultPart))
+
+
+def _step(call: ToolCallPart, result: ToolResultPart | None, run: ToolRun | None) -> StepItem:
+    is_well = result is not None and not result.is_error
+    return StepItem(
+        id=call.id,
+        name=call.name,
+        arguments=call.arguments,
+        status=run.status if run is not None else "ok" if is_well else "error",
+        seconds=None if run is None else run.seconds,
+        ref_id=None if run is None else run.ref_id,
+        text="" if result is None else result.content[:MOST_STEP_CHARS],
     )
 
 
@@ -123,6 +197,27 @@ def _seconds(start: str, end: str) -> float | None:
     except (ValueError, TypeError):  # a time that was edited by hand, or has no zone
         return None
     return seconds if seconds >= 0 else None
+
+
+def _summaries(path: Sequence[Entry]) -> Iterator[tuple[str, SummaryItem]]:
+    """Return each summary with the first entry that it left standing, else with its own."""
+    ids = {entry.id for entry in path}
+    for entry in path:
+        for op in entry.patch if isinstance(entry, TransformEntry) else ():
+            if op.get("op") == "compaction_apply":
+                kept = op.get("firstKeptEntryId")
+                yield str(kept) if kept in ids else entry.id, _summary(entry.id, op)
+
+
+def _summary(entry: str, op: Mapping[str, Any]) -> SummaryItem:
+    after = op.get("tokensAfter")
+    return SummaryItem(
+        entry=entry,
+        summary=str(op.get("summary", "")),
+        before_tokens=int(op.get("tokensBefore", 0)),
+        after_tokens=after if isinstance(after, int) else None,
+        by=str(op.get("by", "model")),
+    )
 
 
 def _dropped(

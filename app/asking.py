@@ -1,0 +1,269 @@
+"""Questions, asked and asked again: from what the user typed to a stream of events.
+
+A question is put behind the active leaf, behind an entry that was named (`ask`), beside an earlier
+wording of itself (`edit`); an answer is made once more beside itself (`regenerate`).
+"""
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import cast
+
+from app import secrets
+from app.asked import last_question, mode_of, model_of, noted
+from app.attachments import Attachments, Selection
+from app.errors import InvalidRequest, TurnFailed
+from app.open_notes import OpenNotes
+from app.reattaching import attach_again
+from app.session import Session
+from app.session_store import SessionStore
+from app.settings_file import SettingsStore
+from chains.agent import AgentChain, AgentLimits
+from chains.cancel import CancelToken
+from chains.events import Event, Mode, TurnEnded, Warned
+from chains.llm_chain import LLMChain
+from chains.runner import TurnRequest
+from chains.vault_qa import VaultQAChain
+from context.entries import MessageEntry
+from context.guard import PreparedRequest
+from context.replay import turns
+
+__all__ = ["AskRequest", "Asking"]
+
+
+@dataclass(frozen=True)
+class AskRequest:
+    """One question.
+
+    Attributes:
+        model: None for the one in the settings.
+        session: the chat to go on with; None begins a new one.
+        dry_run: retrieve and prepare, but send and store nothing.
+        update_index: bring the index up to date first, where notes are searched at all.
+        attach: notes, folders and text files to send along.
+        selections: lines to send along.
+        parent: the entry that the question follows; None for the active leaf.
+        turn: an id for the turn that was chosen beforehand.
+    """
+
+    question: str
+    mode: Mode = "vault"
+    model: str | None = None
+    session: str | None = None
+    dry_run: bool = False
+    update_index: bool = True
+    attach: tuple[str, ...] = ()
+    selections: tuple[Selection, ...] = ()
+    parent: str | None = None
+    turn: str | None = None
+
+
+@dataclass(frozen=True)
+class _Begun:
+    """A turn that is about to run, in a chat that stands where it is to be added.
+
+    Attributes:
+        updates_index: whether the index is brought up to date first.
+        lost: one sentence for each thing that is not sent along after all.
+    """
+
+    turn: TurnRequest
+    updates_index: bool
+    lost: tuple[str, ...] = ()
+
+
+class Asking:
+    """Runs turns; every method may be called from any thread."""
+
+    def __init__(self, settings: SettingsStore, sessions: SessionStore, notes: OpenNotes) -> None:
+        self._settings = settings
+        self._sessions = sessions
+        self._notes = notes
+
+    def ask(self, request: AskRequest, cancel: CancelToken) -> Iterator[Event]:
+        """Answer a question; the last event is `TurnEnded`.
+
+        Raises:
+            TurnFailed: there is no answer; it says why, and in which chat.
+        """
+        opened, begin = partial(self._chat_for, request), partial(self._asked, request)
+        return self._run(request.session, opened, begin, cancel)
+
+    def edit(
+        self, session: str, entry: str, changed: AskRequest, mode: Mode | None, cancel: CancelToken
+    ) -> Iterator[Event]:
+        """Ask a question in other words, beside the first ones.
+
+        Args:
+            session: the chat.
+            entry: the question as it was.
+            changed: how it is asked now; what was attached to it is attached again.
+            mode: None for that of the question.
+            cancel: stops it.
+
+        Raises:
+            TurnFailed: there is no answer; it says why.
+        """
+        opened = partial(self._sessions.open, session)
+        return self._run(session, opened, partial(self._edited, entry, changed, mode), cancel)
+
+    def regenerate(
+        self, session: str, entry: str, model: str | None, cancel: CancelToken
+    ) -> Iterator[Event]:
+        """Answer a question once more, with what was sent along then.
+
+        Args:
+            session: the chat.
+            entry: the answer that the new one is put beside, or a question that has none.
+            model: None for the one in the settings.
+            cancel: stops it.
+
+        Raises:
+            TurnFailed: there is no answer; it says why.
+        """
+        opened = partial(self._sessions.open, session)
+        return self._run(session, opened, partial(self._asked_again, entry, model), cancel)
+
+    def prepared_next(
+        self, chat: Session | None, request: AskRequest, threshold: int | None
+    ) -> PreparedRequest:
+        """Return what would be sent next; nothing is looked up or stored."""
+        turn = self._turn(request)
+        if threshold is not None:
+            turn = replace(turn, threshold=threshold)
+        return self._chain(turn.mode).preview(turn, chat)
+
+    def prepared_again(self, chat: Session) -> PreparedRequest:
+        """Return the first request of the last turn on a chat's path, made anew from the log."""
+        path = chat.path()
+        turn = self._turn(AskRequest("", mode_of(path), model_of(path)))
+        return self._chain(turn.mode).rebuild(turn, chat)
+
+    def _run(
+        self,
+        session: str | None,
+        opened: Callable[[], Session],
+        begin: Callable[[Session], _Begun],
+        cancel: CancelToken,
+    ) -> Iterator[Event]:
+        chat: Session | None = None
+        try:
+            chat = opened()
+            begun = begin(chat)
+            warnings = list(begun.lost)
+            yield from map(Warned, warnings)
+            if begun.updates_index:
+                yield from self._notes.freshen(cancel, warnings)
+            chain = self._chain(begun.turn.mode)
+            events = cast(Generator[Event], chain.run(begun.turn, chat, cancel))
+            with closing(events):  # before the chat: what has arrived is still to be stored
+                for event in events:
+                    yield _finished(event, warnings, chat)
+        except Exception as error:
+            raise TurnFailed(error, _chat_of(session, chat)) from error
+        finally:
+            if chat is not None:
+                chat.close()
+
+    def _chat_for(self, request: AskRequest) -> Session:
+        _require_text(request.question)
+        if request.session is None:
+            folder = self._notes.folder
+            return self._sessions.create(None if folder is None else str(folder))
+        if request.dry_run:
+            return self._sessions.read(request.session)
+        return self._sessions.open(request.session)
+
+    def _asked(self, request: AskRequest, chat: Session) -> _Begun:
+        if request.parent is not None:
+            chat.continue_from(request.parent)
+        return _Begun(self._turn(request), request.mode != "chat" and request.update_index)
+
+    def _edited(self, entry: str, changed: AskRequest, mode: Mode | None, chat: Session) -> _Begun:
+        _require_text(changed.question)
+        path = chat.path_to(entry)
+        question = path[-1]
+        if not isinstance(question, MessageEntry) or question.message.role != "user":
+            raise InvalidRequest(f"The entry {entry} is not a question, so it cannot be edited.")
+        again = attach_again(Attachments(self._notes.library), question, turns(path)[-1].segments)
+        chat.continue_from(chat.tree.branch_point(entry))
+        turn = self._turn(replace(changed, mode=mode or mode_of(path)))
+        named = noted(again.attach, again.selections)
+        turn = replace(turn, attached=again.segments, named=named)
+        return _Begun(turn, turn.mode != "chat", again.lost)
+
+    def _asked_again(self, entry: str, model: str | None, chat: Session) -> _Begun:
+        said = chat.path_to(entry)[-1]
+        if not isinstance(said, MessageEntry):
+            raise InvalidRequest(f"The entry {entry} is not an answer.")
+        if said.message.role != "user":
+            chat.continue_from(chat.tree.branch_point(entry))
+        else:
+            chat.continue_from(entry)
+        question = last_question(chat.path())
+        if question is None:
+            raise InvalidRequest(
+                f"Nothing was asked before {entry}, so there is nothing to answer."
+            )
+        request = AskRequest(question.message.text, mode_of(chat.path()), model)
+        return _Begun(replace(self._turn(request), is_again=True), request.mode == "agent")
+
+    def _turn(self, request: AskRequest) -> TurnRequest:
+        values = self._settings.values
+        attached = Attachments(self._notes.library).segments(request.attach, request.selections)
+        return TurnRequest(
+            question=request.question,
+            mode=request.mode,
+            model=request.model or values.chat_model,
+            api_base=values.chat_api_base,
+            threshold=values.auto_compact_threshold,
+            max_output_tokens=values.max_output_tokens,
+            temperature=values.chat_temperature,
+            top_k=values.retrieval_top_k,
+            offline=values.privacy_offline,
+            dry_run=request.dry_run,
+            attached=attached,
+            named=noted(request.attach, request.selections),
+            turn=request.turn,
+        )
+
+    def _chain(self, mode: Mode) -> LLMChain | VaultQAChain | AgentChain:
+        resolve = Attachments(self._notes.library).resolve
+        if mode == "chat":
+            return LLMChain(secrets.key_for, resolve=resolve)
+        if mode == "agent":
+            library = self._notes.require()
+            return AgentChain(secrets.key_for, library, self._agent_limits, resolve=resolve)
+        return VaultQAChain(secrets.key_for, self._notes, resolve=resolve)
+
+    @property
+    def _agent_limits(self) -> AgentLimits:
+        values = self._settings.values
+        return AgentLimits(
+            max_steps=values.agent_max_steps,
+            max_seconds=values.agent_max_seconds,
+            offload_bytes=values.result_offload_threshold,
+        )
+
+
+def _require_text(question: str) -> None:
+    if not question.strip():
+        raise InvalidRequest("There is no question.")
+
+
+def _chat_of(named: str | None, chat: Session | None) -> str | None:
+    """Return the chat in which a question failed, as far as there is one."""
+    if chat is None:
+        return named
+    return chat.id if chat.is_stored else None
+
+
+def _finished(event: Event, warnings: Sequence[str], chat: Session) -> Event:
+    """Add to the end of a turn what the chain cannot know."""
+    if not isinstance(event, TurnEnded):
+        return event
+    result = replace(event.result, warnings=(*warnings, *event.result.warnings))
+    if not chat.is_stored:
+        result = replace(result, session=None, context={**result.context, "session": None})
+    return TurnEnded(result)

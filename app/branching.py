@@ -1,0 +1,109 @@
+"""The tree of a chat, changed by the user: another branch, a copy, a name, a message of a program.
+
+Nothing of a chat is changed by it: each is an entry that is added.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from app.errors import InvalidRequest
+from app.session import Session
+from app.session_store import SessionStore
+from context.entries import (
+    CustomMessageEntry,
+    Entry,
+    LabelEntry,
+    LeafEntry,
+    is_path_entry,
+    is_unknown_schema,
+)
+from context.messages import Message
+
+__all__ = ["Branching"]
+
+
+class Branching:
+    """Adds to chats what is not a turn."""
+
+    def __init__(self, sessions: SessionStore) -> None:
+        self._sessions = sessions
+
+    def select_leaf(self, session: str, entry: str) -> None:
+        """Let a chat go on where the branch of an entry ends.
+
+        Raises:
+            SessionMissing: there is no such chat.
+            SessionBusy: it is being written to.
+            NotFound: there is no such entry in it.
+        """
+        with self._sessions.open(session) as chat:
+            chat.path_to(entry)
+            leaf = chat.tree.newest_leaf(entry)
+            chat.append([LeafEntry(chat.new_id(), leaf, chat.now(), leaf)])
+
+    def fork(self, session: str, entry: str) -> str:
+        """Make a chat of its own out of the path up to an entry, and return its id.
+
+        Raises:
+            SessionMissing: there is no such chat.
+            NotFound: there is no such entry in it.
+            InvalidRequest: the path holds something that is not known here.
+        """
+        chat = self._sessions.read(session)
+        path = chat.path_to(entry)
+        unknown = next((e.id for e in path if is_unknown_schema(e)), None)
+        if unknown is not None:
+            raise InvalidRequest(
+                f"Entry {unknown} has a schemaVersion that is not known here.",
+                hint="A copy of the chat can end before that entry.",
+            )
+        header = chat.header
+        with self._sessions.create(header.vault, header.project, session) as copy:
+            copy.append(list(_with_side_entries(path, chat.log.entries)))
+            return copy.id
+
+    def label(self, session: str, entry: str, text: str) -> None:
+        """Give an entry a name in its chat; an empty one takes it off.
+
+        Raises:
+            SessionMissing: there is no such chat.
+            SessionBusy: it is being written to.
+            NotFound: there is no such entry in it.
+        """
+        with self._sessions.open(session) as chat:
+            chat.path_to(entry)
+            label = " ".join(text.split()) or None
+            chat.append([LabelEntry(chat.new_id(), entry, chat.now(), entry, label)])
+
+    def send_message(
+        self, session: str, custom_type: str, content: str | Sequence[Any], display: bool
+    ) -> str:
+        """Put a message of a program behind the active leaf, and return its entry.
+
+        Raises:
+            SessionMissing: there is no such chat.
+            SessionBusy: it is being written to.
+        """
+        with self._sessions.open(session) as chat:
+            message = Message.from_dict({"role": "user", "content": content})
+            entry = CustomMessageEntry(
+                chat.new_id(), _leaf(chat), chat.now(), custom_type, message, display
+            )
+            chat.append([entry])
+            return entry.id
+
+
+def _leaf(chat: Session) -> str | None:
+    path = chat.path()
+    return path[-1].id if path else None
+
+
+def _with_side_entries(path: Sequence[Entry], log: Sequence[Entry]) -> Iterator[Entry]:
+    """Return the entries of a path with what stands beside them, but for the choice of a branch."""
+    kept = {entry.id for entry in path}
+    for entry in log:
+        if is_path_entry(entry):
+            if entry.id in kept:
+                yield entry
+        elif entry.parent_id in kept and not isinstance(entry, LeafEntry):
+            yield entry

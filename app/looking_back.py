@@ -1,0 +1,97 @@
+"""A chat looked at again: how it reads, and what a model saw of it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from app.asking import Asking
+from app.errors import NotFound
+from app.session import Session, turn_ids
+from app.session_store import SessionStore
+from app.state_db import StoredRequest
+from app.transcript import Transcript, build_transcript
+from chains.again import asked_last
+from context.guard import PreparedRequest
+
+__all__ = ["LookingBack", "context_of"]
+
+
+class LookingBack:
+    """Reads chats; nothing is written."""
+
+    def __init__(self, sessions: SessionStore, asking: Asking) -> None:
+        self._sessions = sessions
+        self._asking = asking
+
+    def transcript(self, session: str) -> Transcript:
+        """Return a chat as it is read.
+
+        Raises:
+            SessionMissing: there is no such chat.
+        """
+        chat = self._sessions.read(session)
+        stored = _kept_request(chat)
+        report = None if stored is None else stored.report
+        return build_transcript(self._sessions.info(session).title, chat.log.entries, report)
+
+    def last_context(
+        self, session: str, full: bool = False, entry: str | None = None
+    ) -> dict[str, Any] | None:
+        """Return the *Context* of the last request of a turn; None where nothing was asked.
+
+        Args:
+            session: the chat.
+            full: add the request itself, as `request_body` and `wire`.
+            entry: the question of the turn or an answer to it; None for the chat's last turn.
+
+        Raises:
+            SessionMissing: there is no such chat.
+            NotFound: there is no such entry in it.
+        """
+        chat = self._sessions.read(session)
+        if entry is not None:
+            chat.continue_from(entry)
+        if not turn_ids(chat.path()):
+            return None
+        stored = _kept_request(chat)
+        if stored is not None:
+            body = {"request_body": stored.body, "wire": stored.wire} if full else {}
+            return {**stored.report, "rebuilt": False, **body}
+        prepared = self._asking.prepared_again(chat)
+        return {**context_of(prepared, full), "when": "last", "rebuilt": True}
+
+    def turn_of(self, session: str, entry: str) -> str:
+        """Return the turn that a question or an answer belongs to.
+
+        Raises:
+            NotFound: there is no such entry in the chat, or nothing was asked up to it.
+        """
+        asked = turn_ids(self._sessions.read(session).path_to(entry))
+        if not asked:
+            raise NotFound(f"Nothing was asked in the chat {session} before {entry}.")
+        return asked[-1]
+
+
+def context_of(prepared: PreparedRequest, full: bool) -> dict[str, Any]:
+    """Return the *Context* of a request that was prepared and not sent."""
+    body: Mapping[str, Any] = {}
+    if full:
+        body = {"request_body": prepared.request_body(), "wire": None}
+    return {**prepared.report.to_dict(), "rebuilt": False, **body}
+
+
+def _kept_request(chat: Session) -> StoredRequest | None:
+    """Return the last request of a path's last turn, as far as it is kept.
+
+    One is kept of each turn; where that was answered anew on another branch, it is that answer's.
+    """
+    asked = turn_ids(chat.path())
+    if not asked or not _is_newest_answer(chat):
+        return None
+    return chat.kept_request(asked[-1])
+
+
+def _is_newest_answer(chat: Session) -> bool:
+    path = chat.path()
+    before, turn = asked_last(path)
+    answers = [e.id for e in chat.tree.children(turn.question.id) if e.message.role != "user"]
+    return len(before) == len(path) or not answers or answers[-1] == path[len(before)].id

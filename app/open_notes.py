@@ -1,0 +1,106 @@
+"""The folder of notes that is open: one at a time, with its index."""
+
+import logging
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+from app.errors import InvalidRequest, VaultNotChosen, storage_errors
+from app.library import IndexFinished, Library
+from app.paths import Paths
+from app.settings_file import SettingsStore
+from chains.cancel import CancelToken
+from chains.events import Event, Step, Warned
+from vault.errors import EmbedderFailed, IndexBusy, VectorStoreFailed
+from vault.search import SearchResult
+
+__all__ = ["OpenNotes"]
+
+_log = logging.getLogger(__name__)
+
+
+class OpenNotes:
+    """What is open of notes; every method may be called from any thread."""
+
+    def __init__(self, paths: Paths, settings: SettingsStore) -> None:
+        self._paths = paths
+        self._settings = settings
+        self._library: Library | None = None
+        self._lock = threading.RLock()
+
+    @property
+    def library(self) -> Library | None:
+        """The open notes with their index."""
+        return self._library
+
+    @property
+    def folder(self) -> Path | None:
+        """Where they lie."""
+        library = self._library
+        return None if library is None else library.root
+
+    def open(self, folder: Path, remember: bool) -> None:
+        """Open a folder in place of the one that is open.
+
+        Raises:
+            VaultMissing: there is no folder there.
+            VaultUnreadable: it may not be read.
+            StorageFailed: the index or the settings cannot be written.
+        """
+        with self._lock:
+            with storage_errors(self._paths.data):
+                library = Library.open(folder, self._paths, self._settings.values.vault_exclude)
+            self.close()
+            self._library = library
+            if remember:
+                self._settings.set("vault.path", str(library.root))
+
+    def close(self) -> None:
+        """Let go of the notes and their child processes."""
+        with self._lock:
+            if self._library is not None:
+                self._library.close()
+                self._library = None
+
+    def require(self) -> Library:
+        """Return the open notes.
+
+        Raises:
+            VaultNotChosen: no folder is open.
+        """
+        if self._library is None:
+            raise VaultNotChosen(
+                "No folder of notes is chosen.",
+                hint="Name one with --vault DIR, or for good with "
+                "`strata settings set vault.path DIR`.",
+            )
+        return self._library
+
+    def search(self, query: str, k: int | None = None) -> SearchResult:
+        """Find passages by words and by meaning.
+
+        Raises:
+            VaultNotChosen: no folder is open.
+            InvalidRequest: there is nothing to search for.
+            VaultError: the index cannot be searched.
+        """
+        library = self.require()
+        if not query.strip():
+            raise InvalidRequest("There is nothing to search for.")
+        return library.search(query, k or self._settings.values.retrieval_top_k)
+
+    def freshen(self, cancel: CancelToken, warnings: list[str]) -> Iterator[Event]:
+        """Bring the index up to date before it is searched, as far as that is possible now."""
+        library = self.require()
+        if library.is_updating:
+            return
+        yield Step("index", "Reading your notes")
+        try:
+            for event in library.update(cancel):
+                if not isinstance(event, IndexFinished):
+                    yield event
+        except (IndexBusy, EmbedderFailed, VectorStoreFailed) as error:
+            _log.warning("The index was not brought up to date: %s", error)
+            warnings.append(f"{error} The answer rests on what was indexed before.")
+            yield Warned(warnings[-1])
+        cancel.raise_if_cancelled()
