@@ -42,6 +42,7 @@ _ICONS = {
     "Models": "cpu",
     "Context": "stack",
     "Retrieval": "magnifying-glass",
+    "Agent": "robot",
     "Privacy": "shield",
 }
 

@@ -10,7 +10,11 @@ from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.assistant import ModelChoice
+from ui.chat.attachment import Attachment
+from ui.chat.chips import Chip, ChipState
+from ui.chat.completion import Offers, find_trigger
 from ui.chat.composer import Composer
+from ui.kit.choices import Choice
 from ui.theme import Theme
 
 MODELS = (
@@ -202,15 +206,26 @@ def test_an_error_stands_in_place_with_its_ways_out(qtbot: QtBot, composer: Comp
     assert composer.error() == ""
 
 
-def test_the_order_of_tab_is_text_mode_model_meter_send(qtbot: QtBot, composer: Composer) -> None:
+def test_tab_walks_chips_text_attach_mode_model_meter_send(
+    qtbot: QtBot, composer: Composer
+) -> None:
     composer.set_text("x")
-    composer.setFocus()
+    composer.set_attached({Attachment("Backups.md"): ChipState(tokens=2306)})
+    composer.chips.focus_last()
     visited = []
-    for _ in range(5):
+    for _ in range(7):
         focused = QGuiApplication.focusObject()
         visited.append(focused.accessibleName())
         qtbot.keyClick(focused, Qt.Key.Key_Tab)
-    assert visited == ["Message", "Mode: Vault", "Model: qwen3:14b", "Context not known", "Send"]
+    assert visited == [
+        "Attached Backups.md, 2,306 tokens",
+        "Message",
+        "Attach",
+        "Mode: Vault",
+        "Model: qwen3:14b",
+        "Context not known",
+        "Send",
+    ]
 
 
 @pytest.mark.parametrize("width", [440, 520, 700, 900, 1200])
@@ -218,7 +233,7 @@ def test_nothing_overlaps_at_any_width(composer: Composer, width: int) -> None:
     composer.window().resize(width, 700)
     composer.set_meter(1.11)
     QGuiApplication.processEvents()
-    parts = [composer.modes, composer.models, composer.meter, composer.send]
+    parts = [composer.attach, composer.modes, composer.models, composer.meter, composer.send]
     edges = [(p.mapTo(composer, QPoint(0, 0)).x(), p.width()) for p in parts]
     for (x, part), (following, _) in itertools.pairwise(edges):
         assert x + part <= following
@@ -234,3 +249,251 @@ def test_send_and_stop_are_equally_wide_at_every_size(composer: Composer, scale:
         QGuiApplication.processEvents()
         widths.append(composer.send.width())
     assert widths[0] == widths[1]
+
+
+NOTES = [
+    Choice("Home server/Backups.md", "Backups", detail="Home server"),
+    Choice("Prices.md", "Prices"),
+    Choice("Pears.md", "Pears"),
+]
+OFFERS = Offers(
+    notes=NOTES,
+    folders=[Choice("Home server/", "Home server")],
+    tags=[Choice("#server", "server"), Choice("#garden/tools", "garden/tools")],
+    commands=[Choice("context", "/context"), Choice("new", "/new")],
+)
+SERVER = Attachment("#server")
+BACKUPS = Attachment("Home server/Backups.md")
+LINES = Attachment("Prices.md", (12, 30))
+
+
+@pytest.fixture
+def offering(composer: Composer, qtbot: QtBot) -> Composer:
+    """The composer with the focus, and notes to offer."""
+    composer.set_offers(OFFERS)
+    composer.window().activateWindow()
+    qtbot.waitUntil(composer.window().isActiveWindow)
+    composer.setFocus()
+    return composer
+
+
+def offered(composer: Composer) -> list[str]:
+    popup = composer.completer.popup
+    return [match.choice.value for match in popup.view.matches] if popup.isVisible() else []
+
+
+@pytest.mark.parametrize(
+    ("written", "found"),
+    [
+        ("@", ["Home server/Backups.md", "Prices.md", "Pears.md", "Home server/"]),
+        ("See @p", ["Pears.md", "Prices.md", "Home server/Backups.md"]),
+        ("@home server", ["Home server/", "Home server/Backups.md"]),
+        ("me@p", []),
+        ("[[pri", ["Prices.md"]),
+        ("[[home", ["Home server/Backups.md"]),
+        ("about #gar", ["#garden/tools"]),
+        ("# Heading", []),
+        ("/c", ["context"]),
+        ("/", ["context", "new"]),
+        ("and /c", []),
+        ("@nothing like that", []),
+    ],
+)
+def test_what_is_written_opens_the_list_that_fits(
+    qtbot: QtBot, offering: Composer, written: str, found: list[str]
+) -> None:
+    qtbot.keyClicks(offering.input, written)
+    assert sorted(offered(offering)) == sorted(found)
+
+
+def test_a_note_that_is_chosen_is_attached_and_leaves_the_text(
+    qtbot: QtBot, offering: Composer
+) -> None:
+    qtbot.keyClicks(offering.input, "Compare @back")
+    with qtbot.waitSignal(offering.attach_chosen) as chosen:
+        qtbot.keyClick(offering.input, Qt.Key.Key_Return)
+    assert chosen.args == ["Home server/Backups.md"]
+    assert offering.text() == "Compare "
+    assert offered(offering) == []
+
+
+def test_a_link_stays_in_the_sentence_and_attaches_its_note(
+    qtbot: QtBot, offering: Composer
+) -> None:
+    attached = []
+    offering.attach_chosen.connect(attached.append)
+    qtbot.keyClicks(offering.input, "Is [[pric")
+    qtbot.keyClick(offering.input, Qt.Key.Key_Tab)
+    qtbot.keyClicks(offering.input, " up to date, and [[home server/backups]]")
+    assert offering.text() == "Is [[Prices]] up to date, and [[home server/backups]]"
+    assert attached == ["Prices.md", "Home server/Backups.md"]
+
+
+def test_the_arrows_walk_the_list_and_its_ends_meet(qtbot: QtBot, offering: Composer) -> None:
+    qtbot.keyClicks(offering.input, "@")
+    view = offering.completer.popup.view
+    values = []
+    for key in (Qt.Key.Key_Down, Qt.Key.Key_Up, Qt.Key.Key_Up):
+        qtbot.keyClick(offering.input, key)
+        values.append(view.current.value)
+    assert values == ["Prices.md", "Home server/Backups.md", "Home server/"]
+
+
+def test_escape_closes_the_list_and_it_stays_closed_for_that_word(
+    qtbot: QtBot, offering: Composer
+) -> None:
+    qtbot.keyClicks(offering.input, "@p")
+    qtbot.keyClick(offering.input, Qt.Key.Key_Escape)
+    qtbot.keyClicks(offering.input, "r")
+    assert offered(offering) == []
+    qtbot.keyClicks(offering.input, " @p")
+    assert offered(offering) != []
+
+
+def test_a_command_is_written_out(qtbot: QtBot, offering: Composer) -> None:
+    qtbot.keyClicks(offering.input, "/con")
+    qtbot.keyClick(offering.input, Qt.Key.Key_Return)
+    assert offering.text() == "/context "
+
+
+def test_a_click_on_the_list_chooses(qtbot: QtBot, offering: Composer) -> None:
+    qtbot.keyClicks(offering.input, "#")
+    view = offering.completer.popup.view
+    spot = view.visualRect(view.model().index(1, 0)).center()
+    with qtbot.waitSignal(offering.attach_chosen) as chosen:
+        qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=spot)
+    assert chosen.args == ["#garden/tools"]
+
+
+@pytest.mark.parametrize("width", [440, 900])
+def test_the_list_stands_within_the_window(qtbot: QtBot, offering: Composer, width: int) -> None:
+    offering.window().resize(width, 500)
+    qtbot.keyClicks(offering.input, "a word or two and then @")
+    popup = offering.completer.popup
+    assert offering.window().rect().contains(popup.geometry())
+    below = offering.input.mapTo(offering.window(), QPoint(0, 0)).y()
+    assert popup.geometry().bottom() < below
+
+
+@pytest.mark.parametrize(("before", "start"), [("x @no", 12), ("@", 10)])
+def test_a_place_is_counted_in_the_whole_text(before: str, start: int) -> None:
+    found = find_trigger(before, 10)
+    assert found is not None
+    assert found.start == start
+
+
+def test_chips_say_what_goes_along_and_how_much(composer: Composer) -> None:
+    composer.set_attached(
+        {
+            BACKUPS: ChipState(tokens=2306),
+            LINES: ChipState(),
+            SERVER: ChipState(notes=11, tokens=3120),
+        }
+    )
+    names = [chip.accessibleName() for chip in composer.chips.chips()]
+    assert names == [
+        "Attached Backups.md, 2,306 tokens",
+        "Attached Prices.md, lines 12–30, counting",
+        "Attached server, 11 notes, 3,120 tokens",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [
+        (ChipState(tokens=40_000, sent=3_120), "3,120 of its 40,000 tokens fit"),
+        (ChipState(tokens=40_000, sent=0), "nothing of it fits"),
+        (ChipState(problem="Secret.md is private."), "Secret.md is private."),
+    ],
+)
+def test_a_chip_that_cannot_go_whole_says_why(
+    composer: Composer, state: ChipState, said: str
+) -> None:
+    composer.set_attached({BACKUPS: state})
+    (chip,) = composer.chips.chips()
+    assert said in chip.accessibleName()
+    assert said in chip.toolTip()
+
+
+def test_what_cannot_be_attached_is_not_sent_without_it(qtbot: QtBot, composer: Composer) -> None:
+    composer.set_attached({BACKUPS: ChipState(problem="Backups.md is private.")})
+    composer.set_text("What is missing?")
+    with qtbot.assertNotEmitted(composer.submitted):
+        qtbot.keyClick(composer.input, Qt.Key.Key_Return)
+    assert composer.error() == "Backups.md is private. Nothing was sent."
+    (way_out,) = (b for b in composer.findChildren(QPushButton) if b.text().startswith("Remove"))
+    with qtbot.waitSignal(composer.attach_removed) as removed:
+        way_out.click()
+    assert removed.args == [BACKUPS]
+    assert composer.error() == ""
+
+
+@pytest.mark.parametrize("key", [Qt.Key.Key_Delete, Qt.Key.Key_Backspace])
+def test_a_chip_is_taken_off_by_key(qtbot: QtBot, offering: Composer, key: Qt.Key) -> None:
+    offering.set_attached({BACKUPS: ChipState(), LINES: ChipState()})
+    qtbot.keyClick(offering.input, Qt.Key.Key_Backspace)
+    chip = QGuiApplication.focusObject()
+    assert isinstance(chip, Chip)
+    assert chip.attachment == LINES
+    with qtbot.waitSignal(offering.attach_removed) as removed:
+        qtbot.keyClick(chip, key)
+    assert removed.args == [LINES]
+
+
+def test_a_chip_is_taken_off_by_its_cross_and_opened_elsewhere(
+    qtbot: QtBot, composer: Composer
+) -> None:
+    composer.set_attached({BACKUPS: ChipState(tokens=1)})
+    (chip,) = composer.chips.chips()
+    assert chip.cross_rect().width() >= 24
+    with qtbot.waitSignal(composer.attach_opened) as opened:
+        qtbot.mouseClick(chip, Qt.MouseButton.LeftButton, pos=QPoint(10, 12))
+    with qtbot.waitSignal(composer.attach_removed):
+        qtbot.mouseClick(chip, Qt.MouseButton.LeftButton, pos=chip.cross_rect().center())
+    assert opened.args == [BACKUPS]
+
+
+def test_the_arrows_walk_the_chips_and_lead_back_to_the_text(
+    qtbot: QtBot, offering: Composer
+) -> None:
+    offering.set_attached({BACKUPS: ChipState(), LINES: ChipState()})
+    offering.chips.focus_last()
+    qtbot.keyClick(QGuiApplication.focusObject(), Qt.Key.Key_Left)
+    assert QGuiApplication.focusObject().attachment == BACKUPS
+    for _ in range(2):
+        qtbot.keyClick(QGuiApplication.focusObject(), Qt.Key.Key_Right)
+    assert QGuiApplication.focusObject() is offering.input
+
+
+def test_many_chips_take_three_lines_and_then_scroll(composer: Composer) -> None:
+    many = {Attachment(f"Folder/A note with a name {n}.md"): ChipState(tokens=n) for n in range(40)}
+    composer.set_attached(many)
+    QGuiApplication.processEvents()
+    assert composer.chips.height() == 3 * 24 + 2 * 6
+    rights = [chip.geometry().right() for chip in composer.chips.chips()]
+    assert max(rights) < composer.chips.viewport().width()
+
+
+def test_up_in_an_empty_field_asks_for_the_last_message(qtbot: QtBot, composer: Composer) -> None:
+    with qtbot.waitSignal(composer.last_requested):
+        qtbot.keyClick(composer.input, Qt.Key.Key_Up)
+    composer.set_text("x")
+    with qtbot.assertNotEmitted(composer.last_requested):
+        qtbot.keyClick(composer.input, Qt.Key.Key_Up)
+
+
+def test_an_obstacle_is_said_and_nothing_is_sent(qtbot: QtBot, composer: Composer) -> None:
+    composer.set_text("x")
+    composer.set_obstacle("No model is set.", [("Set a model", lambda: None)])
+    with qtbot.assertNotEmitted(composer.submitted):
+        qtbot.keyClick(composer.input, Qt.Key.Key_Return)
+    assert composer.send.toolTip() == "No model is set."
+    composer.set_obstacle("")
+    assert composer.send.isEnabled()
+
+
+@pytest.mark.parametrize("mode", ["chat", "vault", "agent"])
+def test_every_mode_says_what_it_does(composer: Composer, mode: str) -> None:
+    action = next(a for a in composer.modes.menu().actions() if a.data() == mode)
+    _word, _, explained = action.text().partition("\t")
+    assert len(explained.split()) > 2

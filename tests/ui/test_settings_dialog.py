@@ -14,7 +14,7 @@ from app.settings import SECTIONS, schema
 from tests.support import widgets
 from tests.support.contexts import make_context
 from ui.settings.limit import LimitRow, effect_sentence, position_of, value_at
-from ui.settings.rows import NumberField, parse_number
+from ui.settings.fields import NumberField, parse_number
 from ui.settings_dialog import SettingsDialog
 from ui.tasks import TaskRunner
 

@@ -1,24 +1,42 @@
-"""Where a message is written, with what it is sent to and how full the request is."""
+"""Where a message is written, with what goes along, what it is sent to and how full it gets."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtGui import QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from ui.chat.composer_parts import Chooser, ComposerError, Meter, SendButton
+from ui.chat.attachment import Attachment
+from ui.chat.chips import ChipRow, ChipState
+from ui.chat.completion import Completer, Offers
+from ui.chat.composer_parts import (
+    Action,
+    AttachButton,
+    ComposerFrame,
+    ComposerLine,
+    Meter,
+    SendButton,
+)
 from ui.chat.composer_text import ComposerText
 from ui.chat.measure import OUTDENT, set_in
 from ui.kit.controls import label
+from ui.kit.menu_button import MenuButton
 from ui.theme import Theme
 
 __all__ = ["Composer"]
 
 _MODES = {
-    "chat": ("Chat", "chat", "Ask the model"),
-    "vault": ("Vault", "books", "Ask about your notes"),
+    "chat": ("Chat", "chat", "The model alone", "Ask the model"),
+    "vault": ("Vault", "books", "Searches your notes, then answers", "Ask about your notes"),
+    "agent": (
+        "Agent",
+        "robot",
+        "Searches and reads in several steps",
+        "Ask, and the model looks things up by itself",
+    ),
 }
+_HINT = "Enter sends, Shift+Enter starts a line.  @ note  # tag  / command"
 _TOO_MUCH = "The message does not fit. Shorten it, or raise the limit."
 
 
@@ -34,10 +52,11 @@ class Choice(Protocol):
 
 
 class Composer(QWidget):
-    """Text, mode, model, meter, Send.
+    """Chips, text, attach, mode, model, meter, Send.
 
-    `submitted` carries the text, which stays until the owner clears it; `mode_changed` is `chat`
-    or `vault`.
+    `submitted` carries the text, which stays until the owner clears it; `attach_chosen` what is to
+    be attached, `attach_removed` and `attach_opened` an `Attachment`; `file_requested` asks for a
+    file to be chosen, `last_requested` for the last message to be edited.
     """
 
     submitted = Signal(str)
@@ -46,20 +65,29 @@ class Composer(QWidget):
     model_changed = Signal(str)
     text_changed = Signal(str)
     meter_clicked = Signal()
+    attach_chosen = Signal(str)
+    attach_removed = Signal(object)
+    attach_opened = Signal(object)
+    file_requested = Signal()
+    last_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._is_running = self._has_words = False
+        self._obstacle = ""
+        self.chips = ChipRow()
         self.input = ComposerText()
+        self.completer = Completer(self.input)
+        self.attach = AttachButton()
         self.send = SendButton()
         self.meter = Meter()
-        self.modes = Chooser("Mode", "books")
-        self.models = Chooser("Model", "cpu")
-        self._error = ComposerError()
-        self._hint = label("Enter sends, Shift+Enter starts a line.", "caption", "tertiary")
+        self.modes = MenuButton("Mode", "books", "ui_strong")
+        self.models = MenuButton("Model", "cpu", "ui_strong")
+        self._error, self._note = ComposerLine("danger"), ComposerLine("info")
+        self._hint = label(_HINT, "caption", "tertiary")
         self._hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._frame = _Frame()
-        self.modes.set_choices([(value, words[0], "") for value, words in _MODES.items()])
+        self._frame = ComposerFrame()
+        self.modes.set_choices([(mode, words[0], words[2]) for mode, words in _MODES.items()])
         self._lay_out()
         self._connect()
         self.setFocusProxy(self.input)
@@ -75,7 +103,7 @@ class Composer(QWidget):
         self.input.set_text(text)
 
     def mode(self) -> str:
-        """Return `chat` or `vault`."""
+        """Return `chat`, `vault` or `agent`."""
         return self.modes.value
 
     def set_mode(self, mode: str) -> None:
@@ -90,6 +118,15 @@ class Composer(QWidget):
     def set_model(self, name: str) -> None:
         """Show a model as chosen."""
         self.models.set_value(name)
+
+    def set_offers(self, offers: Offers) -> None:
+        """Complete these while a message is written."""
+        self.completer.set_offers(offers)
+
+    def set_attached(self, states: Mapping[Attachment, ChipState]) -> None:
+        """Show what goes along with the message."""
+        self.chips.show_states(states)
+        self._chip_room.setContentsMargins(10, 10 if states else 0, 10, 0)
 
     def open_modes(self) -> None:
         """Open the list of modes."""
@@ -110,10 +147,17 @@ class Composer(QWidget):
         self.meter.set_fraction(fraction)
         self._update_send()
 
-    def show_error(
-        self, message: str, actions: Sequence[tuple[str, Callable[[], object]]] = ()
-    ) -> None:
-        """Say in place why the message was not sent; `actions` are words and what they do."""
+    def set_obstacle(self, text: str, actions: Sequence[Action] = ()) -> None:
+        """Say why nothing can be sent as things are, with the ways out; nothing takes it away."""
+        self._obstacle = text
+        if text:
+            self._note.say(text, actions)
+        else:
+            self._note.hide()
+        self._update_send()
+
+    def show_error(self, message: str, actions: Sequence[Action] = ()) -> None:
+        """Say in place why the message was not sent."""
         self._error.say(message, actions)
         self._frame.set_error(True)
 
@@ -157,23 +201,26 @@ class Composer(QWidget):
         tools = QHBoxLayout()
         tools.setContentsMargins(8, 0, 8, 8)
         tools.setSpacing(4)
-        tools.addWidget(self.modes)
-        tools.addWidget(self.models)
+        for widget in (self.attach, self.modes, self.models):
+            tools.addWidget(widget)
         tools.addStretch(1)
         tools.addWidget(self.meter)
         tools.addWidget(self.send)
+        self._chip_room = QVBoxLayout()
+        self._chip_room.setContentsMargins(10, 0, 10, 0)
+        self._chip_room.addWidget(self.chips)
         written = QVBoxLayout()
         written.setContentsMargins(OUTDENT, 12, 10, 8)
         written.addWidget(self.input)
         said = QVBoxLayout()
         said.setContentsMargins(8, 0, 8, 8)
         said.addWidget(self._error)
+        said.addWidget(self._note)
         inner = QVBoxLayout(self._frame)
         inner.setContentsMargins(0, 0, 0, 0)
         inner.setSpacing(0)
-        inner.addLayout(written)
-        inner.addLayout(said)
-        inner.addLayout(tools)
+        for part in (self._chip_room, written, said, tools):
+            inner.addLayout(part)
         self._column = QVBoxLayout(self)
         self._column.setSpacing(6)
         self._column.addWidget(self._frame)
@@ -184,6 +231,13 @@ class Composer(QWidget):
         self.input.sent.connect(self._submit)
         self.input.textChanged.connect(self._on_text_changed)
         self.input.focus_changed.connect(self._frame.set_focused)
+        self.input.left_back.connect(self.chips.focus_last)
+        self.input.left_up.connect(self.last_requested)
+        self.completer.attached.connect(self.attach_chosen)
+        self.chips.removed.connect(self._on_chip_removed)
+        self.chips.opened.connect(self.attach_opened)
+        self.chips.left.connect(self.input.setFocus)
+        self.attach.chosen.connect(self._on_attach)
         self.send.clicked.connect(self._on_send_clicked)
         self.meter.clicked.connect(lambda _checked=False: self.meter_clicked.emit())
         self.modes.chosen.connect(self._on_mode_chosen)
@@ -199,7 +253,8 @@ class Composer(QWidget):
 
     def _can_send(self) -> bool:
         is_too_much = self.meter.fraction is not None and self.meter.fraction > 1
-        return self._has_words and not is_too_much and not self._is_running
+        is_free = not self._is_running and not self._obstacle
+        return self._has_words and not is_too_much and is_free
 
     def _update_send(self) -> None:
         self.send.setEnabled(self._is_running or self._can_send())
@@ -210,11 +265,23 @@ class Composer(QWidget):
             return "Stop (Esc)"
         if self._can_send():
             return "Send (Enter)"
+        if self._obstacle:
+            return self._obstacle
         return _TOO_MUCH if self._has_words else "Write a message first."
 
     def _submit(self) -> None:
-        if self._can_send():
-            self.submitted.emit(self.text())
+        if not self._can_send():
+            return
+        for chip in self.chips.chips():
+            if chip.state is not None and chip.state.problem:
+                self._refuse(chip.attachment, chip.state.problem)
+                return
+        self.submitted.emit(self.text())
+
+    def _refuse(self, attachment: Attachment, problem: str) -> None:
+        """Say that something cannot go along; a message without it may not be what is meant."""
+        way_out = (f"Remove {attachment.name}", lambda: self._on_chip_removed(attachment))
+        self.show_error(f"{problem} Nothing was sent.", (way_out,))
 
     def _on_send_clicked(self) -> None:
         if self._is_running:
@@ -228,36 +295,22 @@ class Composer(QWidget):
         self._update_send()
         self.text_changed.emit(text)
 
+    def _on_attach(self, value: str) -> None:
+        if value == "file":
+            self.file_requested.emit()
+        else:
+            self.completer.begin(value)
+
+    def _on_chip_removed(self, attachment: Attachment) -> None:
+        self.clear_error()
+        self.attach_removed.emit(attachment)
+        self.input.setFocus()
+
     def _on_mode_chosen(self, mode: str) -> None:
         self._dress_mode()
         self.mode_changed.emit(mode)
 
     def _dress_mode(self) -> None:
-        _word, icon_name, hint = _MODES.get(self.modes.value, _MODES["vault"])
+        _word, icon_name, _help, hint = _MODES.get(self.modes.value, _MODES["vault"])
         self.modes.set_icon(icon_name)
         self.input.set_hint(hint)
-
-
-class _Frame(QFrame):
-    """The composer's edge: quiet, in focus, or in error."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._is_focused = self._is_error = False
-
-    def set_focused(self, is_focused: bool) -> None:
-        self._is_focused = is_focused
-        self.update()
-
-    def set_error(self, is_error: bool) -> None:
-        self._is_error = is_error
-        self.update()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        theme, painter = Theme.current(), QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        edge = "line.focus" if self._is_focused else "line.control"
-        painter.setPen(theme.color("danger.graphic" if self._is_error else edge))
-        painter.setBrush(theme.color("bg.input"))
-        rect = self.rect().toRectF().adjusted(0.5, 0.5, -0.5, -0.5)
-        painter.drawRoundedRect(rect, theme.radius("xl"), theme.radius("xl"))

@@ -1,9 +1,8 @@
-"""The composer's small parts: choosers, the meter, the button that sends and stops."""
+"""The composer's small parts: the meter, what is the matter, the button that sends and stops."""
 
 from collections.abc import Callable, Sequence
-from html import escape
 
-from PySide6.QtCore import QEvent, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -12,120 +11,20 @@ from PySide6.QtWidgets import (
     QMenu,
     QPushButton,
     QSizePolicy,
-    QToolButton,
     QWidget,
 )
 
-from ui.icons import icon, paint_icon
-from ui.kit.controls import IconLabel, button, one_line, paint_focus, wrapped
+from ui.icons import icon
+from ui.kit.controls import IconButton, IconLabel, button, one_line, paint_focus, wrapped
 from ui.kit.figures import percent
 from ui.theme import Theme, dress
 
-__all__ = ["Chooser", "ComposerError", "Meter", "SendButton"]
+__all__ = ["Action", "AttachButton", "ComposerFrame", "ComposerLine", "Meter", "SendButton"]
 
 _AMBER_FROM = 0.8
 _BAR = (56, 4)
-
-
-class Chooser(QToolButton):
-    """An icon, the chosen word, and an arrow that opens the choices; `chosen` carries a value."""
-
-    chosen = Signal(str)
-
-    def __init__(self, name: str, icon_name: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._name, self._icon_name = name, icon_name
-        self._words: dict[str, str] = {}
-        self.value = ""
-        self._menu = QMenu(self)
-        self._menu.triggered.connect(self._on_triggered)
-        self.setMenu(self._menu)
-        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-        dress(self, "ui_strong", "secondary")
-        self.set_value("")
-
-    def set_choices(self, choices: Sequence[tuple[str, str, str]]) -> None:
-        """Fill the list with value, word, and what stands beside the word."""
-        self._words = {value: one_line(word) for value, word, _ in choices}
-        self._menu.clear()
-        for value, word, beside in choices:
-            text = one_line(word).replace("&", "&&")
-            action = self._menu.addAction(f"{text}\t{one_line(beside)}" if beside else text)
-            action.setCheckable(True)
-            action.setData(value)
-        self.set_value(self.value)
-
-    def set_value(self, value: str) -> None:
-        """Show a choice as the one in force; a value that is not in the list stands for itself."""
-        self.value = value
-        word = self._words.get(value, one_line(value))
-        self.setText(word)
-        said = f"{self._name}: {word}" if word else self._name
-        self.setAccessibleName(said)
-        self.setToolTip(f"<qt>{escape(said)}</qt>")
-        for action in self._menu.actions():
-            action.setChecked(action.data() == value)
-        self.updateGeometry()
-
-    def set_icon(self, icon_name: str) -> None:
-        """Show another icon."""
-        self._icon_name = icon_name
-        self.update()
-
-    def open(self) -> None:
-        """Open the list."""
-        self.showMenu()
-
-    def sizeHint(self) -> QSize:
-        """Return room for icon, word and arrow."""
-        theme = Theme.current()
-        text = self.fontMetrics().horizontalAdvance(self.text())
-        return QSize(text + theme.px(16) + theme.px(12) + 30, theme.px(28))
-
-    def minimumSizeHint(self) -> QSize:
-        """Return room for a few letters: a long name is cut."""
-        theme = Theme.current()
-        return QSize(min(theme.px(88), self.sizeHint().width()), theme.px(28))
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the font scale."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange:
-            self.updateGeometry()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw background, icon, word and arrow."""
-        theme, painter = Theme.current(), QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        is_hot = self.underMouse() or self.isDown()
-        if is_hot:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(theme.color("bg.pressed" if self.isDown() else "bg.hover"))
-            painter.drawRoundedRect(self.rect(), theme.radius("md"), theme.radius("md"))
-        if self.hasFocus():
-            paint_focus(painter, self.rect())
-        tone = "text.primary" if is_hot else "text.secondary"
-        side, arrow, middle = theme.px(16), theme.px(12), self.height()
-        paint_icon(painter, QRect(8, (middle - side) // 2, side, side), self._icon_name, tone)
-        text = self.rect().adjusted(side + 14, 0, -arrow - 12, 0)
-        painter.setPen(theme.color(tone))
-        painter.setFont(self.font())
-        word = self.fontMetrics().elidedText(
-            self.text(), Qt.TextElideMode.ElideMiddle, text.width()
-        )
-        painter.drawText(text, Qt.AlignmentFlag.AlignVCenter, word)
-        spot = QRect(self.width() - arrow - 8, (middle - arrow) // 2 + 1, arrow, arrow)
-        paint_icon(painter, spot, "caret-down", "text.tertiary")
-
-    def _on_triggered(self, action: object) -> None:
-        value = str(action.data())  # type: ignore[attr-defined]
-        if value != self.value:
-            self.set_value(value)
-            self.chosen.emit(value)
-        else:
-            self.set_value(value)
+_ATTACH = (("Note or folder", "@", "@"), ("Tag", "#", "#"), ("Text file…", "", "file"))
+Action = tuple[str, Callable[[], object]]
 
 
 class Meter(QAbstractButton):
@@ -232,17 +131,24 @@ class SendButton(QPushButton):
         return self.sizeHint()
 
 
-class ComposerError(QFrame):
-    """What keeps a message from being sent, in one line with the ways out."""
+class ComposerLine(QFrame):
+    """One sentence above the composer's tools, with the ways out of it.
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    Args:
+        tone: `danger` for what keeps a message from being sent, `info` for what is to be known.
+        parent: as in Qt.
+    """
+
+    def __init__(self, tone: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._icon = IconLabel("x-circle", "danger.text")
-        self._text = wrapped("", "ui", "danger")
+        self._tone = tone
+        is_danger = tone == "danger"
+        mark = ("x-circle", "danger.text") if is_danger else ("info", "text.secondary")
+        self._text = wrapped("", "ui", "danger" if is_danger else "secondary")
         self._row = QHBoxLayout(self)
         self._row.setContentsMargins(10, 5, 10, 5)
         self._row.setSpacing(10)
-        self._row.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignVCenter)
+        self._row.addWidget(IconLabel(*mark), 0, Qt.AlignmentFlag.AlignVCenter)
         self._row.addWidget(self._text, 1)
         self.hide()
 
@@ -251,14 +157,12 @@ class ComposerError(QFrame):
         """What is said."""
         return self._text.text()
 
-    def say(self, text: str, actions: Sequence[tuple[str, Callable[[], object]]]) -> None:
+    def say(self, text: str, actions: Sequence[Action] = ()) -> None:
         """Say it; `actions` are words and what they do."""
         self._text.setText(one_line(text))
         self.setAccessibleName(one_line(text))
-        while self._row.count() > 2:
-            item = self._row.takeAt(2)
-            widget = item.widget() if item else None
-            if widget:
+        while (item := self._row.takeAt(2)) is not None:
+            if widget := item.widget():
                 widget.hide()
                 widget.deleteLater()
         for word, act in actions:
@@ -270,5 +174,49 @@ class ComposerError(QFrame):
         theme, painter = Theme.current(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(theme.color("danger.soft"))
+        painter.setBrush(theme.color("danger.soft" if self._tone == "danger" else "bg.raised"))
         painter.drawRoundedRect(self.rect(), theme.radius("md"), theme.radius("md"))
+
+
+class ComposerFrame(QFrame):
+    """The composer's edge: quiet, in focus, or in error."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._is_focused = self._is_error = False
+
+    def set_focused(self, is_focused: bool) -> None:
+        """Show that the text has the focus."""
+        self._is_focused = is_focused
+        self.update()
+
+    def set_error(self, is_error: bool) -> None:
+        """Show that the message was not sent."""
+        self._is_error = is_error
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the edge."""
+        theme, painter = Theme.current(), QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        edge = "line.focus" if self._is_focused else "line.control"
+        painter.setPen(theme.color("danger.graphic" if self._is_error else edge))
+        painter.setBrush(theme.color("bg.input"))
+        rect = self.rect().toRectF().adjusted(0.5, 0.5, -0.5, -0.5)
+        painter.drawRoundedRect(rect, theme.radius("xl"), theme.radius("xl"))
+
+
+class AttachButton(IconButton):
+    """A paperclip that offers what can be sent along; `chosen` carries `@`, `#` or `file`."""
+
+    chosen = Signal(str)
+
+    def __init__(self) -> None:
+        super().__init__("paperclip", "Attach")
+        menu = QMenu(self)
+        for word, keys, value in _ATTACH:
+            action = menu.addAction(f"{word}\t{keys}" if keys else word)
+            action.setData(value)
+        menu.triggered.connect(lambda action: self.chosen.emit(str(action.data())))
+        self.setMenu(menu)
+        self.setPopupMode(IconButton.ToolButtonPopupMode.InstantPopup)

@@ -28,10 +28,13 @@ _BASELINE = 0.8
 class ComposerText(QTextEdit):
     """Plain text of any length.
 
-    Enter emits `sent`, Shift+Enter begins a line; `focus_changed` carries whether it has the focus.
+    Enter emits `sent`, Shift+Enter begins a line; `focus_changed` carries whether it has the focus;
+    `left_back` and `left_up` are emitted by Backspace and Up where there is nothing before.
     """
 
     sent = Signal()
+    left_back = Signal()
+    left_up = Signal()
     focus_changed = Signal(bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -71,7 +74,7 @@ class ComposerText(QTextEdit):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Send with Enter; Shift+Enter begins a line like any other."""
         if event.key() not in _ENTER:
-            super().keyPressEvent(event)
+            self._leave_or_move(event)
         elif event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
             self.textCursor().insertBlock()
             self.ensureCursorVisible()
@@ -115,6 +118,15 @@ class ComposerText(QTextEdit):
         painter.setFont(theme.font("body"))
         painter.setPen(theme.color("text.tertiary"))
         painter.drawText(QPointF(0, _BASELINE * theme.line("body")), self._hint)
+
+    def _leave_or_move(self, event: QKeyEvent) -> None:
+        """Leave an empty field by Backspace or Up; else do what the key does in any text."""
+        leaves = {Qt.Key.Key_Backspace: self.left_back, Qt.Key.Key_Up: self.left_up}
+        signal = leaves.get(Qt.Key(event.key()))
+        if signal is not None and self.document().isEmpty() and not event.isAutoRepeat():
+            signal.emit()
+        else:
+            super().keyPressEvent(event)
 
     def _restyle(self) -> None:
         self.setFont(Theme.current().font("body"))

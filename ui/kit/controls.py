@@ -4,7 +4,7 @@ Each has its tooltip, its accessible name and its keyboard path from the start.
 """
 
 import html
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QKeySequence, QPainter, QPaintEvent, QResizeEvent
@@ -12,7 +12,6 @@ from PySide6.QtGui import Qt as GuiQt
 from PySide6.QtWidgets import (
     QAbstractButton,
     QLabel,
-    QMenu,
     QPushButton,
     QSizePolicy,
     QToolButton,
@@ -26,7 +25,6 @@ __all__ = [
     "ElidedLabel",
     "IconButton",
     "IconLabel",
-    "MenuButton",
     "Switch",
     "button",
     "label",
@@ -165,70 +163,6 @@ class IconButton(QToolButton):
         theme = Theme.current()
         self.setFixedSize(theme.px(self._size), theme.px(self._size))
         self.setIconSize(QSize(theme.px(self._icon_px), theme.px(self._icon_px)))
-
-
-class MenuButton(QToolButton):
-    """A word with a small arrow that opens a list of choices; the chosen one is the word."""
-
-    def __init__(self, name: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._name = name
-        self._menu = QMenu(self)
-        self.setMenu(self._menu)
-        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.setToolTip(name)
-        dress(self, "ui", "secondary")
-
-    def set_choices(
-        self, choices: Sequence[tuple[str, str]], chosen: str, choose: Callable[[str], None]
-    ) -> None:
-        """Fill the list.
-
-        Args:
-            choices: value and the word it is shown by.
-            chosen: the value that is in force.
-            choose: called with the value that the user picked.
-        """
-        self._menu.clear()
-        for value, word in choices:
-            action = self._menu.addAction(word)
-            action.setCheckable(True)
-            action.setChecked(value == chosen)
-            action.setData(value)
-            if value == chosen:
-                self.setText(word)
-                self.setAccessibleName(f"{self._name}: {word}")
-        self._choose = choose
-        self._menu.triggered.connect(self._on_triggered, Qt.ConnectionType.UniqueConnection)
-        self.updateGeometry()
-
-    def sizeHint(self) -> QSize:
-        """Return room for the word and the arrow."""
-        theme = Theme.current()
-        text = self.fontMetrics().horizontalAdvance(self.text())
-        return QSize(text + theme.px(16) + 16, theme.px(28))
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw background, word and arrow."""
-        theme, painter = Theme.current(), QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        is_hot = self.underMouse() or self.isDown()
-        if is_hot:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(theme.color("bg.pressed" if self.isDown() else "bg.hover"))
-            painter.drawRoundedRect(self.rect(), theme.radius("md"), theme.radius("md"))
-        if self.hasFocus():
-            paint_focus(painter, self.rect())
-        painter.setPen(theme.color("text.primary" if is_hot else "text.secondary"))
-        side = theme.px(12)
-        text = self.rect().adjusted(8, 0, -side - 10, 0)
-        painter.drawText(text, Qt.AlignmentFlag.AlignVCenter, self.text())
-        arrow = QRect(self.width() - side - 7, (self.height() - side) // 2 + 1, side, side)
-        paint_icon(painter, arrow, "caret-down", "text.tertiary")
-
-    def _on_triggered(self, action: object) -> None:
-        self._choose(str(action.data()))  # type: ignore[attr-defined]
 
 
 class Switch(QAbstractButton):

@@ -9,8 +9,9 @@ from typing import Any
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
-from ui.kit.controls import IconLabel, MenuButton, label, wrapped
+from ui.kit.controls import IconLabel, label, wrapped
 from ui.kit.figures import count, percent
+from ui.kit.menu_button import MenuButton
 from ui.kit.surfaces import Hairline, Notice, Pane
 from ui.panels.context_bar import ContextBar
 from ui.panels.context_rows import LayerTree
@@ -19,7 +20,7 @@ from ui.theme import dress
 
 __all__ = ["ContextPanel", "window_sentence"]
 
-_WHICH = (("next", "Next request"), ("last", "Last request"))
+_WHICH = (("next", "Next request", ""), ("last", "Last request", ""))
 Action = tuple[str, Callable[[], object]]
 
 
@@ -36,6 +37,8 @@ class ContextPanel(Pane):
         super().__init__("panel", parent)
         self.which = "next"
         self.switch = MenuButton("Which request is shown")
+        self.switch.set_choices(_WHICH)
+        self.switch.chosen.connect(self._on_which)
         self._used = label("…", "h1", numbers=True)
         self._of = label("tokens", "ui", "secondary", numbers=True)
         self._percent = label("", "ui_strong", numbers=True)
@@ -56,7 +59,7 @@ class ContextPanel(Pane):
     def show_which(self, which: str) -> None:
         """Switch the title between the next and the last request."""
         self.which = which
-        self.switch.set_choices(_WHICH, which, self._on_which)
+        self.switch.set_value(which)
 
     def show_context(
         self,

@@ -1,7 +1,8 @@
 """The pages of the settings dialog, made from the schema.
 
     writer   the one way to a setting: in a task, in order, each answer to the row that asked
-    rows     name, help, control, reset; the control follows from the kind of the setting
+    rows     name, help, control, reset
+    fields   the controls, made by the kind of the setting
     limit    the row of `autoCompactThreshold`, which shows its effect
     extras   what stands on a page beside its settings: keys, the index, what leaves the computer
 

@@ -7,8 +7,9 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from app.assistant import Assistant, ModelChoice
 from app.errors import describe
-from ui.kit.controls import ElidedLabel, IconLabel, MenuButton, button, label, wrapped
+from ui.kit.controls import ElidedLabel, IconLabel, button, label, wrapped
 from ui.kit.figures import percent, plural
+from ui.kit.menu_button import MenuButton
 from ui.kit.surfaces import Hairline, clear_layout
 from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import Theme, dress, tokens
@@ -27,6 +28,7 @@ class TextSizeSection(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._menu = MenuButton("Text size")
+        self._menu.chosen.connect(self._on_chosen)
         texts = QVBoxLayout()
         texts.setSpacing(2)
         texts.addWidget(label("Text size", "ui_strong"))
@@ -39,8 +41,9 @@ class TextSizeSection(QWidget):
 
     def refresh(self) -> None:
         """Show the present size."""
-        choices = [(str(step), percent(step)) for step in tokens()["font"]["scale_steps"]]
-        self._menu.set_choices(choices, str(Theme.current().scale), self._on_chosen)
+        steps = tokens()["font"]["scale_steps"]
+        self._menu.set_choices([(str(step), percent(step), "") for step in steps])
+        self._menu.set_value(str(Theme.current().scale))
 
     def _on_chosen(self, scale: str) -> None:
         self.scale_chosen.emit(float(scale))

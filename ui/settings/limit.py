@@ -13,7 +13,15 @@ from app.settings import SettingSpec
 from ui.kit.controls import IconLabel, label, wrapped
 from ui.kit.figures import count, percent, plural
 from ui.panels.context_bar import ContextBar
-from ui.settings.rows import NumberField, SettingRow, parse_number, range_sentence, shown_number
+from ui.settings.fields import (
+    Control,
+    NumberField,
+    RowPort,
+    parse_number,
+    range_sentence,
+    shown_number,
+)
+from ui.settings.rows import SettingRow
 from ui.settings.writer import SettingsWriter
 from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import Theme, dress
@@ -30,7 +38,7 @@ class LimitRow(SettingRow):
 
     def __init__(self, spec: SettingSpec, writer: SettingsWriter, runner: TaskRunner) -> None:
         self._effect = _Effect(runner)
-        super().__init__(spec, writer)
+        super().__init__(spec, writer, self._make_field)
         self._begin = int(self._value())
 
     def set_preview(self, preview: Preview) -> None:
@@ -44,11 +52,11 @@ class LimitRow(SettingRow):
         assert isinstance(value, int)
         return value
 
-    def _make_control(self) -> QWidget:
+    def _make_field(self, _row: RowPort) -> Control:
         self._field = NumberField(self.spec.unit)
         self._field.textEdited.connect(self._on_edited)
         self._field.editingFinished.connect(self._on_finished)
-        return self._field
+        return Control(self._field, self._show_value)
 
     def _name(self) -> QHBoxLayout:
         row = super()._name()
@@ -73,7 +81,7 @@ class LimitRow(SettingRow):
         column.insertWidget(3, self._effect)
         column.insertWidget(4, self._range)
 
-    def _show(self, value: Any) -> None:
+    def _show_value(self, value: Any) -> None:
         self._field.setText(shown_number(value))
         self._place_slider(value)
         self._effect.show_limit(value)
@@ -100,7 +108,7 @@ class LimitRow(SettingRow):
     def _on_finished(self) -> None:
         value = parse_number(self._field.text(), self.spec)
         if value is not None:
-            self._write(int(value))
+            self.write(int(value))
 
     def _on_slid(self, position: int) -> None:
         value = value_at(position)
@@ -108,10 +116,10 @@ class LimitRow(SettingRow):
         self.set_problem("")
         self._effect.show_limit(value)
         if not self._slider.isSliderDown():
-            self._write(value)
+            self.write(value)
 
     def _on_released(self) -> None:
-        self._write(value_at(self._slider.value()))
+        self.write(value_at(self._slider.value()))
 
 
 class _Scale(QWidget):
