@@ -1,46 +1,40 @@
 """The report of one request: what every layer holds, what was left out, what it reuses."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 
-from context.cache import Asked, Continuation, continuation
-from context.draft import Draft, MeasuredTurn
+from context.base import Base
+from context.cache import Continuation, continuation
+from context.draft import Draft
 from context.entries import TransformEntry
 from context.guard import BUDGET, ROOM, GuardReport, segment_left_out, turns_left_out
 from context.inputs import PrepareInputs
 from context.layers import Layer, Segment
-from context.prior import Prior
-from context.report import ContextReport, LayerUse, LeftOut, Room, SegmentState, SegmentUse, When
+from context.report import (
+    Actions,
+    ContextReport,
+    LayerUse,
+    LeftOut,
+    Room,
+    SegmentState,
+    SegmentUse,
+    Trimmed,
+    When,
+)
 from context.shaping import Shaped
-from context.tokens import count_segment
+from context.tokens import count_message, count_segment
 
 SHARE = "share"
 HOOK = "hook"
 
 
-@dataclass(frozen=True)
-class Base:
-    """What the request would be without the guard.
-
-    Attributes:
-        resting: the turns that earlier drops leave out.
-        prior: L2, where this request made it.
-        found: this turn's segments before any left, those of L2 included.
-        unfit: those that exceed the share of their kind.
-        asked: the question of the previous request.
-    """
-
-    draft: Draft
-    standing_tail: int
-    resting: tuple[MeasuredTurn, ...]
-    prior: Prior
-    found: tuple[Segment, ...]
-    unfit: tuple[Segment, ...]
-    asked: Asked
-
-
 def account(
-    inputs: PrepareInputs, room: Room, shaped: Shaped, base: Base, guarded: GuardReport, when: When
+    inputs: PrepareInputs,
+    room: Room,
+    shaped: Shaped,
+    base: Base,
+    guarded: GuardReport,
+    when: When,
+    actions: Actions,
 ) -> ContextReport:
     """Return the report of a request that went through the guard."""
     draft = guarded.draft
@@ -55,16 +49,48 @@ def account(
         layers=_layers(draft, continued),
         prefix=continued.prefix,
         guard=guarded.steps,
+        actions=actions,
+        trimmed=_trimmed(base),
+        compactions=tuple(_compactions(shaped.transforms)),
         segments=(*_instructions(inputs, draft), *_segments(base, guarded)),
         dropped=_left_out(base, guarded),
         tools=tuple(tool.name for tool in draft.preamble.tools),
-        warnings=(*inputs.warnings, *shaped.warnings),
+        warnings=(*inputs.warnings, *shaped.warnings, *actions.warnings),
         memory=shaped.reading.memory,
         ephemerals=len(shaped.envelope.messages.uncached),
         transforms=tuple(_told(transform) for transform in shaped.transforms),
         system_parts=tuple((part.name, len(part.text)) for part in draft.preamble.system.parts),
         has_uncached=draft.uncached is not None,
     )
+
+
+def _trimmed(base: Base) -> Trimmed | None:
+    """What shrank of the messages; nothing but their form has changed."""
+    reach = max(base.reach.cleaned, base.reach.trimmed)
+    if not reach:
+        return None
+    said, counter = base.line.messages, base.line.counter
+    shown = (*base.draft.history_messages, base.line.question, *base.draft.work)
+    pairs = [pair for pair in zip(said, shown, strict=True) if pair[0] is not pair[1]]
+    return Trimmed(
+        up_to_entry=base.line.entry_at(reach),
+        messages=len(pairs),
+        tokens_before=sum(count_message(before, counter) for before, _ in pairs),
+        tokens_after=sum(count_message(after, counter) for _, after in pairs),
+    )
+
+
+def _compactions(transforms: Iterable[TransformEntry]) -> Iterator[dict[str, object]]:
+    for transform in transforms:
+        for op in transform.patch:
+            if op.get("op") == "compaction_apply":
+                yield {
+                    "entry": transform.id,
+                    "first_kept_entry": op.get("firstKeptEntryId"),
+                    "before_tokens": op.get("tokensBefore"),
+                    "after_tokens": op.get("tokensAfter"),
+                    "by": op.get("by", "none"),
+                }
 
 
 def _told(transform: TransformEntry) -> dict[str, object]:

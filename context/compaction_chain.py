@@ -35,6 +35,7 @@ class Order:
     Attributes:
         shown: the turns as they are sent now, oldest first.
         said: the same turns as they were said.
+        resting: older turns that are not sent, but are summarised with the others.
         target: what they may take afterwards.
         is_forced: whether everything before the last complete turn becomes a summary, whatever
             there is room for.
@@ -44,6 +45,7 @@ class Order:
 
     shown: tuple[MeasuredTurn, ...]
     said: tuple[MeasuredTurn, ...]
+    resting: tuple[MeasuredTurn, ...]
     target: int
     is_forced: bool
     pinned: frozenset[str]
@@ -153,7 +155,9 @@ def _summarise(order: Order, outcome: Outcome, summarise: Summarise | None) -> N
     old = outcome.turns[:cut]
     if not any(turn.turn.user is not None for turn in old):
         return
-    task = replace(order.task, turns=order.said[:cut], continues=order.continues(cut))
+    task = replace(
+        order.task, turns=(*order.resting, *order.said[:cut]), continues=order.continues(cut)
+    )
     text, by = _by_model(task, old, outcome, summarise, order.counter), SUMMARISE
     if not text:
         text, by = _by_outline(task, old, outcome, order.counter), OUTLINE

@@ -18,8 +18,10 @@ from context.entries import (
     Entry,
     MemoryUpdateEntry,
     MessageEntry,
+    PinEntry,
     SegmentsEntry,
     TransformEntry,
+    TrimEntry,
 )
 from context.envelope import ContextEnvelope, Messages
 from context.errors import BadInputs, ContextError
@@ -27,6 +29,7 @@ from context.grouping import Group, group_messages
 from context.memory import Memory
 from context.messages import Message
 from context.patches import apply_patch, request_ops
+from context.pins import NO_PINS, Pins
 from context.replay import Said, Turn, begin_turn
 from context.tokens import TokenCounter
 from context.view import seal_calls
@@ -95,6 +98,7 @@ class Conversation:
         before: the entries that were read.
         earlier: all turns but the last, measured, oldest first.
         open: the last turn; None where nothing was said yet.
+        drops: those whose boundary still stands in the path, as do `trims`.
         transforms: those that were applied, in order.
         problems: what could not be applied, one sentence each.
         carried: what the user attached and the answers cited before the last turn.
@@ -106,6 +110,8 @@ class Conversation:
     open: OpenTurn | None = None
     waiting: SegmentsEntry | None = None
     drops: tuple[DropEntry, ...] = ()
+    trims: tuple[TrimEntry, ...] = ()
+    pins: Pins = NO_PINS
     transforms: tuple[TransformEntry, ...] = ()
     problems: tuple[str, ...] = ()
     memory: Memory = field(default_factory=Memory)
@@ -193,8 +199,8 @@ def _read_on(start: Conversation, path: tuple[Entry, ...]) -> Conversation:
     if len(start.before) == len(path):
         return start
     reader = _Reader(start)
-    for entry in path[len(start.before) :]:
-        reader.read(entry)
+    for at in range(len(start.before), len(path)):
+        reader.read(path[at], path[:at] if isinstance(path[at], PinEntry) else ())
     return reader.reading(path)
 
 
@@ -207,7 +213,9 @@ class _Reader:
         self._new: list[MeasuredTurn] = []
         self._open = start.open
         self._waiting = start.waiting
-        self._drops = list(start.drops)
+        self._drops = start.drops
+        self._trims = start.trims
+        self._pins = start.pins
         self._transforms = list(start.transforms)
         self._problems = list(start.problems)
         self._memory = start.memory
@@ -224,14 +232,17 @@ class _Reader:
             earlier=self._earlier,
             open=self._open,
             waiting=self._waiting,
-            drops=tuple(self._drops),
+            drops=self._drops,
+            trims=self._trims,
+            pins=self._pins,
             transforms=tuple(self._transforms),
             problems=tuple(self._problems),
             memory=self._memory,
             carried=self._carried.carried(),
         )
 
-    def read(self, entry: Entry) -> None:
+    def read(self, entry: Entry, before: Sequence[Entry] = ()) -> None:
+        """Take an entry in; `before` is the path up to it, which only a pin asks for."""
         match entry:
             case MessageEntry() | CustomMessageEntry():
                 self._say(entry)
@@ -240,7 +251,11 @@ class _Reader:
             case TransformEntry():
                 self._transform(entry)
             case DropEntry():
-                self._drops.append(entry)
+                self._drops = (*self._drops, entry)
+            case TrimEntry():
+                self._trims = (*self._trims, entry)
+            case PinEntry():
+                self._pins = self._pins.after(entry, before)
             case MemoryUpdateEntry():
                 self._memory = self._memory.after(entry)
             case _:
@@ -294,6 +309,14 @@ class _Reader:
         self._settled, self._new = tuple(turn for turn in measured if turn.messages), []
         if self._open is not None:
             self._open = self._open.after_patch(rest)
+        self._forget_void_boundaries()
+
+    def _forget_void_boundaries(self) -> None:
+        there = {entry for turn in self._settled for entry in turn.turn.entry_ids}
+        if self._open is not None:
+            there.update(self._open.turn.entry_ids)
+        self._drops = tuple(drop for drop in self._drops if drop.up_to_entry_id in there)
+        self._trims = tuple(trim for trim in self._trims if trim.up_to_entry_id in there)
 
     def _measured(self, group: Group, earlier: Sequence[MeasuredTurn]) -> MeasuredTurn:
         """A group as a turn; a result that a patch took away is missed no less than any other."""

@@ -102,9 +102,8 @@ def enforce(draft: Draft, budget: int, standing_tail: int) -> GuardReport:
 
     Source: "Token Budget Enforcement", phases 1 and 2.
     """
-    bare = replace(draft, history=(), tail=replace(draft.tail, segments=()), work=())
-    if bare.used > budget:
-        return GuardReport(bare, fits=False)
+    if not could_fit(draft, budget):
+        return GuardReport(_bare(draft), fits=False)
     passing = _Passing(draft, budget, standing_tail)
     for step in _STEPS:
         if passing.draft.used <= budget:
@@ -112,6 +111,15 @@ def enforce(draft: Draft, budget: int, standing_tail: int) -> GuardReport:
         passing = step(passing)
     ends_loop = END_LOOP in passing.steps
     return GuardReport(passing.draft, True, passing.steps, passing.left_out, passing.cut, ends_loop)
+
+
+def could_fit(draft: Draft, budget: int) -> bool:
+    """Return whether what cannot be left out of a draft is within the budget."""
+    return draft.used <= budget or _bare(draft).used <= budget
+
+
+def _bare(draft: Draft) -> Draft:
+    return replace(draft, history=(), tail=replace(draft.tail, segments=()), work=())
 
 
 def seal(

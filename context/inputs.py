@@ -50,6 +50,7 @@ class PrepareInputs:
             as its id, for the report.
         takes_marks: whether the provider is told where its cache may end; by the model's name
             where it is not said.
+        summary_instructions: what the user wants to see in a summary.
         upkeep: how the history is kept within its room; None leaves all of it to the guard.
     """
 
@@ -69,6 +70,7 @@ class PrepareInputs:
     warnings: tuple[str, ...] = ()
     takes_marks: bool | None = None
     upkeep: Upkeep | None = None
+    summary_instructions: str = ""
     instructions: tuple[Segment, ...] = ()
 
 

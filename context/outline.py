@@ -33,8 +33,9 @@ def outline(turns: Sequence[MeasuredTurn], most_tokens: int, counter: TokenCount
 
 def _newest(lines: Sequence[str], most_tokens: int, counter: TokenCounter) -> list[str]:
     """The last lines that fit, with some room for saying how many do not."""
-    room = most_tokens - count_message(Message("user", summary_text("- 0000 more before that")),
-                                       counter)
+    room = most_tokens - count_message(
+        Message("user", summary_text("- 0000 more before that")), counter
+    )
     kept: list[str] = []
     for line in reversed(lines):
         room -= counter.count(f"{line}\n")

@@ -1,47 +1,43 @@
 """The story of one request, from the entries of a chat to what may be sent.
 
-Path replayed and shaped by hooks → earlier turns, less what a resting cut leaves out → the turn's
-own context, what earlier turns left behind, what is kept in mind → measure → guard → comparison
-with the previous request → report → marks → `PreparedRequest`. No step calls a model, and a preview
-writes nothing and runs no hook.
+Path replayed and shaped by hooks → earlier turns as the boundaries of the path leave them → the
+turn's own context, what earlier turns left behind, what is kept in mind → measure → trim → compact
+→ ephemeral hooks → guard → comparison with the previous request → report → marks →
+`PreparedRequest`. No step but compaction calls a model, and a preview writes nothing, runs no hook
+and shows an outline where a summary would be made.
 """
 
-from dataclasses import replace
-from typing import Final, Literal
+from dataclasses import dataclass, replace
+from typing import Literal
 
-from context.accounting import Base, account
+from context.accounting import account
+from context.base import Base, make_base
+from context.boundaries import MODEL
 from context.budget import budget_tokens, output_reserve, window
-from context.boundaries import Epoch, resting_cut
-from context.cache import Asked
-from context.conversation import Conversation
-from context.draft import Draft, MeasuredTurn, Tail, preamble
+from context.draft import Draft
 from context.entries import DropEntry, Entry
 from context.envelope import ContextEnvelope, Messages
-from context.errors import BadInputs, ContextOverflow
-from context.guard import ROOM, GuardReport, PreparedRequest, enforce, seal
+from context.errors import ContextOverflow
+from context.frozen import FrozenMapping
+from context.guard import ROOM, GuardReport, PreparedRequest, could_fit, enforce, seal
 from context.inputs import Ports, PrepareInputs
 from context.layers import Layer
 from context.marks import Mark, place_marks
-from context.memory import MEMORY_CHANGED
-from context.messages import Message
-from context.prior import PRIOR_SHARE, Prior, prior_segments
-from context.replay import Turn
-from context.report import ContextReport, Room
-from context.shaping import Shaped, shape, uncached_message
+from context.report import Actions, ContextReport, Room, When
+from context.settle import Compacted, compact, compaction_due, past_of, standing, trim_due
+from context.shaping import Shaped, settled, shape, shape_once
 from context.tokens import TokenCounter, factor_for
-from context.turn_context import fit_passages, standing_tail
 
 __all__ = ["Mode", "Ports", "PrepareInputs", "prepare", "room_of"]
 
 Mode = Literal["send", "preview"]
-NOTHING_KEPT: Final = "(nothing)"
 
 
 def prepare(inputs: PrepareInputs, ports: Ports, mode: Mode = "send") -> PreparedRequest:
     """Put a request together that fits its budget, and say what is in it and what is not.
 
-    What stays from now on, transforms of hooks and a cut of the history, is appended in one write,
-    unless this is a preview.
+    What stays from now on, transforms of hooks, a trim, a compaction and a cut of the history, is
+    appended in one write, unless this is a preview.
 
     Raises:
         ContextOverflow: when instructions, tools and the question alone exceed the budget; then
@@ -51,10 +47,11 @@ def prepare(inputs: PrepareInputs, ports: Ports, mode: Mode = "send") -> Prepare
     """
     is_sent = mode == "send"
     room = room_of(inputs, ports.counter)
-    shaped = shape(inputs, ports, room, is_sent)
-    base = _base(inputs, ports, room, shaped)
+    decided = _decide(inputs, ports, room, shape(inputs, ports, room, is_sent), is_sent)
+    shaped, base = _for_once(decided, inputs, ports, room) if is_sent else decided.parts
     guarded = enforce(base.draft, room.budget, base.standing_tail)
-    report = account(inputs, room, shaped, base, guarded, "last" if is_sent else "next")
+    when: When = "last" if is_sent else "next"
+    report = account(inputs, room, shaped, base, guarded, when, decided.actions)
     if not guarded.fits:
         raise _overflow(report)
     envelope = _as_sent(shaped.envelope, guarded.draft)
@@ -80,63 +77,62 @@ def room_of(inputs: PrepareInputs, counter: TokenCounter) -> Room:
     )
 
 
-def _base(inputs: PrepareInputs, ports: Ports, room: Room, shaped: Shaped) -> Base:
-    reading, envelope, counter = shaped.reading, shaped.envelope, ports.counter
-    current = reading.open
-    if current is None or not _is_open(current.turn, inputs.turn):
-        raise BadInputs(f"The path does not end with the open question of turn {inputs.turn}.")
-    lead, question, work = current.parts
-    found = current.turn.segments
-    prior = _prior(inputs, ports, room, reading)
-    tail = Tail((*prior.segments, *found), question, counter, current.memory.render())
-    fitted = fit_passages(tail, room.budget)
-    cut = resting_cut(reading.drops, reading.earlier, Epoch(room.budget, inputs.model))
-    history = (*reading.earlier[cut:], *_lead(lead, counter))
-    before = preamble(envelope.system, envelope.tools, counter)
-    return Base(
-        draft=Draft(before, history, fitted.tail, work, _uncached(reading, envelope)),
-        standing_tail=standing_tail(fitted.tail, reading.earlier, room.budget),
-        resting=reading.earlier[:cut],
-        prior=prior,
-        found=(*prior.segments, *prior.dropped, *found),
-        unfit=(*prior.dropped, *fitted.dropped),
-        asked=_asked(inputs, reading),
-    )
+@dataclass(frozen=True)
+class _Decided:
+    """A request once it is decided what stays from now on."""
+
+    shaped: Shaped
+    base: Base
+    has_trimmed: bool = False
+    compacted: Compacted | None = None
+
+    @property
+    def parts(self) -> tuple[Shaped, Base]:
+        return self.shaped, self.base
+
+    @property
+    def actions(self) -> Actions:
+        compacted = self.compacted
+        if compacted is None:
+            return Actions(self.has_trimmed)
+        return Actions(self.has_trimmed, True, compacted.why == "block", compacted.warnings)
+
+    def with_entries(
+        self, entries: tuple[Entry, ...], inputs: PrepareInputs, ports: Ports, room: Room
+    ) -> "_Decided":
+        shaped = settled(self.shaped, entries, inputs, ports, room)
+        base = make_base(inputs, ports, room, shaped, self.base.prior)
+        return replace(self, shaped=shaped, base=base)
 
 
-def _is_open(turn: Turn, turn_id: str) -> bool:
-    return turn.user is not None and turn.turn_id == turn_id and not turn.is_ended
+def _decide(
+    inputs: PrepareInputs, ports: Ports, room: Room, shaped: Shaped, is_sent: bool
+) -> _Decided:
+    """Trim, then compact, where that is due; nothing is decided for what cannot be sent anyway."""
+    decided = _Decided(shaped, make_base(inputs, ports, room, shaped))
+    if not could_fit(decided.base.draft, room.budget):
+        return decided
+    if trims := trim_due(decided.base, inputs, ports, room):
+        decided = replace(decided.with_entries(trims, inputs, ports, room), has_trimmed=True)
+    why = compaction_due(decided.base, inputs, ports, room)
+    if why is None:
+        return decided
+    means = ports if is_sent else replace(ports, summarise=None, breaker=None)
+    past, now = past_of(decided.base), standing(decided.base, room.budget)
+    compacted = compact(past, now, inputs, means, room, why)
+    if compacted is None:
+        return decided
+    decided = decided.with_entries(compacted.entries, inputs, ports, room)
+    return replace(decided, compacted=compacted)
 
 
-def _prior(inputs: PrepareInputs, ports: Ports, room: Room, reading: Conversation) -> Prior:
-    """L2 is made with the first request of a turn, and then stays what it was."""
-    segments = reading.open.turn.segments if reading.open else ()
-    is_made = inputs.request > 1 or any(segment.layer is Layer.L2 for segment in segments)
-    if ports.resolve is None or is_made:
-        return Prior()
-    share = int(room.budget * PRIOR_SHARE)
-    return prior_segments(reading.carried, segments, ports.resolve, ports.counter, share)
-
-
-def _lead(lead: tuple[Message, ...], counter: TokenCounter) -> tuple[MeasuredTurn, ...]:
-    ids = tuple(message.id for message in lead if message.id is not None)
-    return (MeasuredTurn.measure(Turn("", ids, None), lead, counter),) if lead else ()
-
-
-def _uncached(reading: Conversation, envelope: ContextEnvelope) -> Message | None:
-    """What changed of E since the turn began, and what belongs to this request alone."""
-    changed = ""
-    if reading.open is not None and reading.open.memory != reading.memory:
-        changed = f"{MEMORY_CHANGED}\n{reading.memory.render() or NOTHING_KEPT}"
-    return uncached_message([changed], envelope.messages.uncached)
-
-
-def _asked(inputs: PrepareInputs, reading: Conversation) -> Asked:
-    if inputs.request > 1 and reading.open is not None:
-        return Asked(reading.open.parts[1].text, is_same_turn=True)
-    earlier = (turn.turn.user for turn in reversed(reading.earlier))
-    last = next((user for user in earlier if user is not None), None)
-    return Asked(None if last is None else last.message.text)
+def _for_once(
+    decided: _Decided, inputs: PrepareInputs, ports: Ports, room: Room
+) -> tuple[Shaped, Base]:
+    shaped = shape_once(decided.shaped, inputs, ports, room)
+    if shaped is decided.shaped:
+        return decided.parts
+    return shaped, make_base(inputs, ports, room, shaped, decided.base.prior)
 
 
 def _as_sent(envelope: ContextEnvelope, draft: Draft) -> ContextEnvelope:
@@ -163,13 +159,20 @@ def _append(
 ) -> None:
     new = list(shaped.new)
     if guarded.cut:
-        parent = (*inputs.path, *new)[-1].id
-        new.append(_drop(ports, room, base, guarded, parent))
+        parent = (new or inputs.path)[-1].id
+        new.append(_drop(inputs, ports, room, base, guarded, parent))
     if new:
         ports.append(new)
 
 
-def _drop(ports: Ports, room: Room, base: Base, guarded: GuardReport, parent: str) -> Entry:
+def _drop(
+    inputs: PrepareInputs,
+    ports: Ports,
+    room: Room,
+    base: Base,
+    guarded: GuardReport,
+    parent: str,
+) -> Entry:
     before = base.draft.history
     kept = before[guarded.cut :]
     return DropEntry(
@@ -181,6 +184,7 @@ def _drop(ports: Ports, room: Room, base: Base, guarded: GuardReport, parent: st
         tokens_after=sum(turn.tokens for turn in kept),
         reason=ROOM,
         budget=room.budget,
+        extra=FrozenMapping({MODEL: inputs.model}),
     )
 
 

@@ -54,6 +54,18 @@ class Prior:
     dropped: tuple[Segment, ...] = ()
     full: tuple[tuple[str, Segment], ...] = ()
 
+    def without(self, others: Sequence[Segment]) -> tuple[Segment, ...]:
+        """Return the segments that do not stand elsewhere already."""
+        there = {segment.id for segment in others}
+        return tuple(segment for segment in self.segments if segment.id not in there)
+
+
+def unreadable(segment: Segment, resolve: Resolve) -> Segment | None:
+    """Return what is told of a segment whose source is excluded by now; `None` where it is not."""
+    if resolve(segment).state != "excluded":
+        return None
+    return replace(_on_l2(segment, _GONE["excluded"]), version=None)
+
 
 def prior_segments(
     carried: Carried,

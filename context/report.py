@@ -111,6 +111,47 @@ class Prefix:
 
 
 @dataclass(frozen=True, slots=True)
+class Actions:
+    """What was decided with a request to keep the history within its room.
+
+    Attributes:
+        trim: whether old results and words shrank from here on.
+        compact: whether old turns became a summary, or old results were cleared.
+        block: whether that was done since no further question was accepted before.
+        warnings: what went wrong with it.
+    """
+
+    trim: bool = False
+    compact: bool = False
+    block: bool = False
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Trimmed:
+    """What of a request is trimmed.
+
+    Attributes:
+        up_to_entry: the first entry that stays as it is.
+        messages: how many are shorter than they were said.
+    """
+
+    up_to_entry: str
+    messages: int
+    tokens_before: int
+    tokens_after: int
+
+    def to_dict(self) -> dict[str, object]:
+        """Return it as JSON."""
+        return {
+            "up_to_entry": self.up_to_entry,
+            "messages": self.messages,
+            "tokens_before": self.tokens_before,
+            "tokens_after": self.tokens_after,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Room:
     """The budget of a request and what it was made from."""
 
@@ -129,6 +170,7 @@ class ContextReport:
 
     Attributes:
         ephemerals: how many messages were added to this request alone.
+        compactions: those that were replayed, as JSON.
         transforms: the persisted ones that were replayed, as JSON.
         system_parts: the name of each, and how many characters of the system message it is.
         has_uncached: whether the last message belongs to this request alone.
@@ -142,6 +184,9 @@ class ContextReport:
     layers: Mapping[Layer, LayerUse]
     prefix: Prefix
     guard: tuple[str, ...] = ()
+    actions: Actions = field(default_factory=Actions)
+    trimmed: Trimmed | None = None
+    compactions: tuple[Mapping[str, object], ...] = ()
     segments: tuple[SegmentUse, ...] = ()
     dropped: tuple[LeftOut, ...] = ()
     tools: tuple[str, ...] = ()
@@ -185,9 +230,16 @@ class ContextReport:
             "used": self.used,
             "fraction": self.fraction,
             "layers": {str(layer): self.layers[layer].to_dict() for layer in WIRE_ORDER},
-            "actions": {"trim": False, "compact": False, "block": False, "guard": list(self.guard)},
+            "actions": {
+                "trim": self.actions.trim,
+                "compact": self.actions.compact,
+                "block": self.actions.block,
+                "guard": list(self.guard),
+            },
             "segments": [use.to_dict() for use in self.segments],
             "dropped": [left_out.to_dict() for left_out in self.dropped],
+            "trimmed": None if self.trimmed is None else self.trimmed.to_dict(),
+            "compactions": [dict(compaction) for compaction in self.compactions],
             "cached_tokens": self.cached_tokens,
             "prefix": self.prefix.to_dict(),
             "warnings": list(self.warnings),
@@ -206,4 +258,4 @@ class ContextReport:
 
 
 def _later_parts() -> dict[str, object]:
-    return {"trimmed": None, "compactions": [], "deferred_tools": [], "offloaded": []}
+    return {"deferred_tools": [], "offloaded": []}

@@ -4,14 +4,14 @@ What a `before_request` hook changes is stored and replayed from then on. What a
 changes belongs to this request alone: its patch is replayed once and forgotten.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from context.conversation import Conversation, read_path, shape_base
 from context.entries import Entry, EphemeralEntry, MessageEntry, TransformEntry
 from context.envelope import ContextEnvelope, Messages, RequestMeta, System
 from context.frozen import FrozenMapping
-from context.hooks import HookRegistry, Transform
+from context.hooks import Transform
 from context.inputs import Ports, PrepareInputs
 from context.messages import Message, Part, TextPart, ToolDefinition
 from context.report import Room
@@ -37,25 +37,79 @@ class Shaped:
 
 
 def shape(inputs: PrepareInputs, ports: Ports, room: Room, is_sent: bool) -> Shaped:
-    """Replay the path of a request, and let the hooks at it where it is sent.
+    """Replay the path of a request, and let `before_request` hooks at it where it is sent.
 
     Raises:
         ContextHookError: when a hook fails; nothing was stored.
     """
     reading = read_path(inputs.path, ports.counter)
-    reasons = _recent_reasons(inputs.path)
-    shaped = Shaped(
-        reading, _base(inputs, ports, room, reading), reading.transforms, reasons=reasons
-    )
-    if is_sent and ports.hooks is not None and ports.hooks.has("context"):
-        shaped = _hooked(shaped, inputs, ports, ports.hooks, room)
-    envelope = shaped.envelope
+    shaped = _shaped(inputs, ports, room, reading, reasons=_recent_reasons(inputs.path))
+    if not is_sent or ports.hooks is None or not ports.hooks.has("context"):
+        return shaped
+    if ports.cancel is not None:
+        ports.cancel.raise_if_cancelled()
+    envelope = envelope_of(inputs, ports, room, reading)
+    run = ports.hooks.run_context("before_request", envelope, ports.new_id)
+    stored = transform_entries(run.transforms, inputs.path[-1].id, ports.now())
+    return settled(shaped, stored, inputs, ports, room)
+
+
+def settled(
+    shaped: Shaped, entries: Sequence[Entry], inputs: PrepareInputs, ports: Ports, room: Room
+) -> Shaped:
+    """Return the request once these entries stand at the end of its path too, one by one."""
+    if not entries:
+        return shaped
+    new = shaped.new
+    for entry in entries:
+        new = (*new, replace(entry, parent_id=(new or inputs.path)[-1].id))
+    reading = read_path((*inputs.path, *new), ports.counter)
+    reasons = dict.fromkeys((*shaped.reasons, *_reasons_of(entries)))
+    return _shaped(inputs, ports, room, reading, new=new, reasons=tuple(reasons))
+
+
+def shape_once(shaped: Shaped, inputs: PrepareInputs, ports: Ports, room: Room) -> Shaped:
+    """Let `ephemeral` hooks at a request that is about to be sent; it alone has what they change.
+
+    Raises:
+        ContextHookError: when a hook fails; nothing was stored.
+    """
+    if ports.hooks is None or not ports.hooks.has("context"):
+        return shaped
+    path = (*inputs.path, *shaped.new)
+    envelope = envelope_of(inputs, ports, room, shaped.reading)
+    run = ports.hooks.run_context("ephemeral", envelope, ports.new_id)
+    once = transform_entries(run.transforms, path[-1].id, "")
+    reading = shaped.reading
+    if any(transform.patch for transform in once):
+        reading = read_path((*path, *once), ports.counter)
+    uncached = run.envelope.messages.uncached
+    log = (EphemeralEntry(ports.new_id(), path[-1].id, ports.now(), uncached),) if uncached else ()
+    reasons = tuple(dict.fromkeys((*shaped.reasons, *run.reasons)))
+    found = _shaped(inputs, ports, room, reading, new=(*log, *shaped.new), reasons=reasons)
+    envelope = replace(found.envelope, messages=Messages(uncached=uncached))
+    return replace(found, envelope=envelope, transforms=shaped.transforms)
+
+
+def _shaped(
+    inputs: PrepareInputs,
+    ports: Ports,
+    room: Room,
+    reading: Conversation,
+    *,
+    new: tuple[Entry, ...] = (),
+    reasons: tuple[str, ...] = (),
+) -> Shaped:
+    envelope = _base(inputs, ports, room, reading)
     runnable, warnings = _runnable(envelope.tools, inputs.tools)
-    options = _options(envelope.options, room)
-    return replace(
-        shaped,
-        envelope=replace(envelope, tools=runnable, options=options),
-        warnings=(*shaped.reading.problems, *warnings),
+    envelope = replace(envelope, tools=runnable, options=_options(envelope.options, room))
+    return Shaped(
+        reading=reading,
+        envelope=envelope,
+        transforms=reading.transforms,
+        new=new,
+        reasons=reasons,
+        warnings=(*reading.problems, *warnings),
     )
 
 
@@ -69,30 +123,6 @@ def uncached_message(texts: Iterable[str], messages: Iterable[Message]) -> Messa
         return None
     words = [part.text for part in parts if isinstance(part, TextPart)]
     return Message("user", "\n\n".join(words) if len(words) == len(parts) else tuple(parts))
-
-
-def _hooked(
-    shaped: Shaped, inputs: PrepareInputs, ports: Ports, hooks: HookRegistry, room: Room
-) -> Shaped:
-    if ports.cancel is not None:
-        ports.cancel.raise_if_cancelled()
-    envelope = envelope_of(inputs, ports, room, shaped.reading)
-    lasting = hooks.run_context("before_request", envelope, ports.new_id)
-    stored = transform_entries(lasting.transforms, inputs.path[-1].id, ports.now())
-    path = (*inputs.path, *stored)
-    reading = read_path(path, ports.counter)
-    transforms = reading.transforms
-    passing = hooks.run_context(
-        "ephemeral", envelope_of(inputs, ports, room, reading), ports.new_id
-    )
-    once = transform_entries(passing.transforms, path[-1].id, "")
-    if any(transform.patch for transform in once):
-        reading = read_path((*path, *once), ports.counter)
-    uncached = passing.envelope.messages.uncached
-    envelope = replace(_base(inputs, ports, room, reading), messages=Messages(uncached=uncached))
-    log = (EphemeralEntry(ports.new_id(), path[-1].id, ports.now(), uncached),) if uncached else ()
-    reasons = dict.fromkeys((*shaped.reasons, *lasting.reasons, *passing.reasons))
-    return Shaped(reading, envelope, transforms, (*log, *stored), tuple(reasons))
 
 
 def transform_entries(
@@ -130,13 +160,18 @@ def _base(
 
 def _recent_reasons(path: tuple[Entry, ...]) -> tuple[str, ...]:
     """Why the cache is broken by what was stored since the last answer."""
-    reasons: list[str] = []
+    since: list[Entry] = []
     for entry in reversed(path):
         if isinstance(entry, MessageEntry) and entry.message.role == "assistant":
             break
-        if isinstance(entry, TransformEntry):
-            reasons += [str(op.get("invalidateCacheReason", "")) for op in reversed(entry.patch)]
-    return tuple(dict.fromkeys(reason for reason in reversed(reasons) if reason))
+        since.append(entry)
+    return _reasons_of(since[::-1])
+
+
+def _reasons_of(entries: Iterable[Entry]) -> tuple[str, ...]:
+    transforms = (entry for entry in entries if isinstance(entry, TransformEntry))
+    reasons = (op.get("invalidateCacheReason") for entry in transforms for op in entry.patch)
+    return tuple(dict.fromkeys(str(reason) for reason in reasons if reason))
 
 
 def _runnable(

@@ -196,9 +196,7 @@ class TrimPass:
                 last = at + 1
         return last
 
-    def _trim_one(
-        self, at: int, shorten: Callable[[Message], Message] | None = None
-    ) -> bool:
+    def _trim_one(self, at: int, shorten: Callable[[Message], Message] | None = None) -> bool:
         message = self.messages[at]
         shorter = (shorten or self._shorten)(message)
         if shorter is message:

@@ -1,0 +1,160 @@
+"""What a request would be without trimming it any further, without compaction and the guard.
+
+The history as the boundaries of the path leave it, the turn's own context with what earlier turns
+left behind, what is kept in mind, and the work so far.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from context.boundaries import Epoch, Reach, reach_of, resting_cut, shown_messages, shown_turns
+from context.cache import Asked
+from context.conversation import Conversation
+from context.draft import Draft, MeasuredTurn, Tail, preamble
+from context.envelope import ContextEnvelope
+from context.errors import BadInputs
+from context.inputs import Ports, PrepareInputs
+from context.layers import Layer, Segment
+from context.memory import MEMORY_CHANGED
+from context.messages import Message
+from context.pins import PINNED_SOURCE
+from context.prior import PRIOR_SHARE, Prior, prior_segments, unreadable
+from context.replay import Turn
+from context.report import Room
+from context.shaping import Shaped, uncached_message
+from context.tokens import TokenCounter
+from context.trim_step import Line
+from context.turn_context import fit_passages, standing_tail
+
+NOTHING_KEPT: Final = "(nothing)"
+
+
+@dataclass(frozen=True)
+class Base:
+    """What the request would be without the guard.
+
+    Attributes:
+        line: history, question and work as they were said, less what rests left out.
+        reach: how far of it is trimmed.
+        standing_tail: what the history has to leave free for tails beyond this request.
+        resting: the turns that earlier drops leave out.
+        prior: L2, where this request made it.
+        found: this turn's segments before any left, those of L2 included.
+        unfit: those that exceed the share of their kind.
+        asked: the question of the previous request.
+    """
+
+    draft: Draft
+    line: Line
+    reach: Reach
+    standing_tail: int
+    resting: tuple[MeasuredTurn, ...]
+    prior: Prior
+    found: tuple[Segment, ...]
+    unfit: tuple[Segment, ...]
+    asked: Asked
+
+
+def make_base(
+    inputs: PrepareInputs, ports: Ports, room: Room, shaped: Shaped, prior: Prior | None = None
+) -> Base:
+    """Return what a request is made from.
+
+    Args:
+        prior: L2 less its pins, where it is made already.
+
+    Raises:
+        BadInputs: when the path does not end with this turn's question, or with work on it.
+    """
+    reading, counter = shaped.reading, ports.counter
+    current = reading.open
+    if current is None or not _is_open(current.turn, inputs.turn):
+        raise BadInputs(f"The path does not end with the open question of turn {inputs.turn}.")
+    prior = _prior(inputs, ports, room, reading) if prior is None else prior
+    epoch = Epoch(room.budget, inputs.model)
+    cut = resting_cut(reading.drops, reading.earlier, epoch)
+    lead, question, work = current.parts
+    history = (*reading.earlier[cut:], *_lead(lead, counter))
+    line = Line(history, question, work, reading.pins.messages, counter)
+    trims = [trim for trim in reading.trims if epoch.binds(trim)]
+    reach = reach_of(trims, line.messages) if trims else Reach()
+    if trims:
+        history, work = _shown(line, reach)
+    found = current.turn.segments
+    pinned = _pinned(reading, ports, (history, work), found)
+    told = (*pinned, *prior.without(pinned), *found)
+    tail = Tail(told, question, counter, current.memory.render())
+    fitted = fit_passages(tail, room.budget)
+    before = preamble(shaped.envelope.system, shaped.envelope.tools, counter)
+    return Base(
+        draft=Draft(before, history, fitted.tail, work, _uncached(reading, shaped.envelope)),
+        line=line,
+        reach=reach,
+        standing_tail=standing_tail(fitted.tail, reading.earlier, room.budget),
+        resting=reading.earlier[:cut],
+        prior=prior,
+        found=(*told, *prior.dropped),
+        unfit=(*prior.dropped, *fitted.dropped),
+        asked=_asked(inputs, reading),
+    )
+
+
+def _is_open(turn: Turn, turn_id: str) -> bool:
+    return turn.user is not None and turn.turn_id == turn_id and not turn.is_ended
+
+
+def _shown(line: Line, reach: Reach) -> tuple[tuple[MeasuredTurn, ...], tuple[Message, ...]]:
+    history = shown_turns(line.history, reach, line.pinned, line.counter)
+    start = len(line.messages) - len(line.work)
+    return history, shown_messages(line.work, start, reach, line.pinned, line.counter)
+
+
+def _prior(inputs: PrepareInputs, ports: Ports, room: Room, reading: Conversation) -> Prior:
+    """L2 is made with the first request of a turn, and then stays what it was."""
+    segments = reading.open.turn.segments if reading.open else ()
+    is_made = inputs.request > 1 or any(segment.layer is Layer.L2 for segment in segments)
+    if ports.resolve is None or is_made:
+        return Prior()
+    share = int(room.budget * PRIOR_SHARE)
+    return prior_segments(reading.carried, segments, ports.resolve, ports.counter, share)
+
+
+def _pinned(
+    reading: Conversation,
+    ports: Ports,
+    shown: tuple[tuple[MeasuredTurn, ...], tuple[Message, ...]],
+    found: tuple[Segment, ...],
+) -> tuple[Segment, ...]:
+    """What is pinned and no longer sent where it was said; of notes only what may be read."""
+    if not reading.pins.segments:
+        return ()
+    history, work = shown
+    messages = (*(message for turn in history for message in turn.messages), *work)
+    moved = []
+    for segment in reading.pins.moved(messages, found):
+        if segment.source == PINNED_SOURCE:
+            moved.append(segment)
+        elif ports.resolve is not None:
+            moved.append(unreadable(segment, ports.resolve) or segment)
+    return tuple(moved)
+
+
+def _lead(lead: tuple[Message, ...], counter: TokenCounter) -> tuple[MeasuredTurn, ...]:
+    ids = tuple(message.id for message in lead if message.id is not None)
+    return (MeasuredTurn.measure(Turn("", ids, None), lead, counter),) if lead else ()
+
+
+def _uncached(reading: Conversation, envelope: ContextEnvelope) -> Message | None:
+    """What changed of E since the turn began, and what belongs to this request alone."""
+    changed = ""
+    if reading.open is not None and reading.open.memory != reading.memory:
+        changed = f"{MEMORY_CHANGED}\n{reading.memory.render() or NOTHING_KEPT}"
+    return uncached_message([changed], envelope.messages.uncached)
+
+
+def _asked(inputs: PrepareInputs, reading: Conversation) -> Asked:
+    if inputs.request > 1 and reading.open is not None:
+        return Asked(reading.open.parts[1].text, is_same_turn=True)
+    earlier = (turn.turn.user for turn in reversed(reading.earlier))
+    last = next((user for user in earlier if user is not None), None)
+    return Asked(None if last is None else last.message.text)

@@ -1,0 +1,240 @@
+"""What is decided for good before a request is sent: a trim, a compaction.
+
+Both answer to what lasts: tools, instructions, history, work, and of the tail no more than what
+tails take beyond this request. What is decided becomes entries; the request is then made from the
+path that ends with them.
+"""
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from context.base import Base
+from context.boundaries import MODEL, Epoch
+from context.compaction import CompactResult
+from context.compaction_chain import TARGET, Order, Outcome, result_of, run_chain
+from context.draft import MeasuredTurn, Preamble
+from context.entries import DropEntry, Entry, TransformEntry
+from context.frozen import FrozenMapping
+from context.inputs import Ports, PrepareInputs, Upkeep
+from context.layers import Layer
+from context.report import Room
+from context.summaries import HEAD, Maker, SummaryTask, as_said, summary_size
+from context.trim_step import plan_trim
+
+COMPACTION: Final = "compaction"
+COMPACTED: Final = "the history was compacted"
+CLEARED: Final = "old results were cleared"
+ROOM: Final = "room"
+
+# Why a compaction is made: the history fills its room, no further question fits, it was asked for.
+Why = Literal["auto", "block", "asked"]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What a request holds as far as that lasts.
+
+    Attributes:
+        beside: tools, instructions and the standing part of the tail.
+        history: L4, `work` W.
+    """
+
+    budget: int
+    beside: int
+    history: int
+    work: int
+
+    @property
+    def used(self) -> int:
+        """All of it."""
+        return self.beside + self.history + self.work
+
+    @property
+    def room(self) -> int:
+        """What history and work may take."""
+        return max(0, self.budget - self.beside)
+
+    def should_compact(self, upkeep: Upkeep) -> bool:
+        """Return whether history and work fill their room, or the whole its budget."""
+        is_full = upkeep.policy.should_compact(self.history + self.work, self.room)
+        return is_full or upkeep.policy.is_blocked(self.used, self.budget)
+
+
+@dataclass(frozen=True)
+class Past:
+    """The history that a compaction is made of.
+
+    Attributes:
+        shown: the turns as they are sent, oldest first.
+        said: the same turns as they were said.
+        resting: older ones that a drop leaves out.
+    """
+
+    shown: tuple[MeasuredTurn, ...]
+    said: tuple[MeasuredTurn, ...]
+    resting: tuple[MeasuredTurn, ...]
+    pinned: frozenset[str]
+    preamble: Preamble
+
+
+@dataclass(frozen=True)
+class Compacted:
+    """A compaction that freed something; its entries are not stored yet.
+
+    Attributes:
+        summary: empty where none was needed.
+    """
+
+    entries: tuple[Entry, ...]
+    result: CompactResult
+    summary: str
+    by: Maker
+    why: Why
+    warnings: tuple[str, ...] = ()
+
+
+def standing(base: Base, budget: int) -> Standing:
+    """Return what a request holds as far as that lasts."""
+    layers = base.draft.layers
+    beside = layers[Layer.T] + layers[Layer.L1] + base.standing_tail
+    return Standing(budget, beside, layers[Layer.L4], layers[Layer.W])
+
+
+def trim_due(base: Base, inputs: PrepareInputs, ports: Ports, room: Room) -> tuple[Entry, ...]:
+    """Return the trim that has to be made now, if any."""
+    upkeep, now = inputs.upkeep, standing(base, room.budget)
+    if upkeep is None or not upkeep.policy.should_trim(now.used, now.budget):
+        return ()
+    beside = now.beside - base.draft.tail.tokens[Layer.L5]
+    has_answers = not (upkeep.auto_compact and upkeep.can_summarise)
+    has_answers = has_answers or _is_tripped(inputs, ports, room)
+    trim = plan_trim(base.line, beside, now.budget, upkeep, base.reach, has_answers)
+    if trim is None:
+        return ()
+    place = ports.new_id(), None, ports.now()
+    return (trim.entry(place, Epoch(room.budget, inputs.model)),)
+
+
+def compaction_due(base: Base, inputs: PrepareInputs, ports: Ports, room: Room) -> Why | None:
+    """Return why a compaction has to be made now, if one has.
+
+    Before a further question is accepted, a chat that is blocked is compacted whatever the
+    settings say.
+    """
+    upkeep = inputs.upkeep
+    if upkeep is None or _is_tripped(inputs, ports, room):
+        return None
+    now = standing(base, room.budget)
+    if upkeep.auto_compact:
+        return "auto" if now.should_compact(upkeep) else None
+    is_blocked = inputs.request == 1 and upkeep.policy.is_blocked(now.used, now.budget)
+    return "block" if is_blocked else None
+
+
+def compact(
+    past: Past, now: Standing, inputs: PrepareInputs, ports: Ports, room: Room, why: Why
+) -> Compacted | None:
+    """Return a compaction of the history, or `None` where there is nothing that it would free.
+
+    Raises:
+        Whatever the port for summaries raises when it is cancelled.
+    """
+    order = _order(past, now, inputs, ports, room, why)
+    outcome = run_chain(order, ports.summarise)
+    result = result_of(order, outcome)
+    if not outcome.strategies:
+        return None
+    has_shrunk = result.after_tokens < result.before_tokens
+    if ports.breaker is not None:
+        ports.breaker.record(inputs.model, room.budget, has_shrunk)
+    if not has_shrunk:
+        return None
+    entries = _entries(outcome, result, inputs, ports, room)
+    warnings = tuple(outcome.warnings)
+    return Compacted(entries, result, outcome.summary, outcome.by, why, warnings)
+
+
+def past_of(base: Base) -> Past:
+    """Return the history of a request."""
+    draft, line = base.draft, base.line
+    return Past(draft.history, line.history, base.resting, line.pinned, draft.preamble)
+
+
+def _order(
+    past: Past, now: Standing, inputs: PrepareInputs, ports: Ports, room: Room, why: Why
+) -> Order:
+    task = SummaryTask(
+        turns=(),
+        preamble=past.preamble,
+        continues=inputs.previous is not None and not past.resting,
+        room=room,
+        model=inputs.model,
+        session=inputs.session,
+        most_tokens=summary_size(now.room),
+        instructions=inputs.summary_instructions,
+    )
+    return Order(
+        shown=past.shown,
+        said=as_said(past.said, ports.counter),
+        resting=as_said(past.resting, ports.counter),
+        target=int(now.room * TARGET) - now.work,
+        is_forced=why != "auto",
+        pinned=past.pinned,
+        task=task,
+        counter=ports.counter,
+    )
+
+
+def _is_tripped(inputs: PrepareInputs, ports: Ports, room: Room) -> bool:
+    return ports.breaker is not None and ports.breaker.is_tripped(inputs.model, room.budget)
+
+
+def _entries(
+    outcome: Outcome, result: CompactResult, inputs: PrepareInputs, ports: Ports, room: Room
+) -> tuple[Entry, ...]:
+    now, kept = ports.now(), outcome.turns
+    transform_id = ports.new_id()
+    patch = _patch(outcome, result, now)
+    figures = f"{result.before_tokens:,} → {result.after_tokens:,} tokens"
+    markdown = outcome.summary.removeprefix(f"{HEAD}\n")
+    display = {"title": "Compacted", "summary": figures, "markdown": markdown}
+    transform = TransformEntry(transform_id, None, now, COMPACTION, patch, display)
+    if not outcome.drop_to:
+        return (transform,) if patch else ()
+    drop = DropEntry(
+        id=ports.new_id(),
+        parent_id=transform_id,
+        timestamp=now,
+        up_to_entry_id=kept[outcome.drop_to].turn.entry_ids[0],
+        tokens_before=sum(turn.tokens for turn in kept),
+        tokens_after=sum(turn.tokens for turn in kept[outcome.drop_to :]),
+        reason=ROOM,
+        budget=room.budget,
+        extra=FrozenMapping({MODEL: inputs.model}),
+    )
+    return (transform, drop) if patch else (drop,)
+
+
+def _patch(outcome: Outcome, result: CompactResult, now: str) -> tuple[dict[str, object], ...]:
+    reason = COMPACTED if outcome.summary else CLEARED
+    cached = {"scope": "cached", "invalidateCacheReason": reason}
+    there = {message.id for turn in outcome.turns for message in turn.messages}
+    cleared: list[dict[str, object]] = [
+        {**cached, "op": "message_replace", "entryId": name, "parts": message.to_dict()["content"]}
+        for name, message in outcome.cleared.items()
+        if name in there
+    ]
+    if not outcome.summary:
+        return tuple(cleared)
+    apply: dict[str, object] = {
+        **cached,
+        "op": "compaction_apply",
+        "summary": outcome.summary,
+        "timestamp": now,
+        "firstKeptEntryId": outcome.turns[0].messages[0].id,
+        "tokensBefore": result.before_tokens,
+        "tokensAfter": result.after_tokens,
+        "by": outcome.by,
+        "strategies": list(result.strategies_run),
+    }
+    return (*cleared, apply)
