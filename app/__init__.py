@@ -9,13 +9,14 @@ stand the things a program owns:
 - chats: `session_store` (all of them), `session` (one), `session_file` (its bytes), `transcript`
   (how it reads), `state_db` with `migrations` (what was sent last);
 - notes: `library` (the open folder and its index);
-- the program itself: `wiring` (puts the parts together), `errors` (the one place where an error
+- the program itself: `wiring` (puts the parts together), `opening` (in two steps, for the window),
+  `errors` (the one place where an error
   becomes a code and a sentence), `log`, `doctor`, `durable` (writes that survive a crash);
-- the command line: `cli` (what may be typed), `cli_verbs` (what is done), `cli_text` and
-  `cli_output` (how it is printed).
+- the command line: `cli` (what may be typed), `cli_verbs` and `cli_window` (what is done), `cli_run`
+  (what those share), `cli_text` and `cli_output` (how it is printed).
 
     __main__ → cli → wiring.build → Assistant → chains (a turn) · vault (index, search) · sessions
-        └────→ ui.main (the window) ──┘
+        └──→ opening → ui.main (window) ──┘
 
 May import: chains, context, vault, resources, third-party libraries. Must not: ui, PySide6; the one
 exception is `__main__`, which starts the window. Heavy libraries are imported where they are first

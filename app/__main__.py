@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from app.cli import run, window_parser
 
 if TYPE_CHECKING:
-    from app.assistant import Assistant
+    from app.opening import Opening
 
 
 def main() -> int:
@@ -18,16 +18,16 @@ def main() -> int:
 def main_window() -> int:
     """Open the window, for a desktop's menu, and return the exit code."""
     args = window_parser().parse_args(sys.argv[1:])
-    from app.cli_verbs import start_window
+    from app.cli_window import start_window
 
     return start_window(args, _show)
 
 
-def _show(assistant: "Assistant") -> int:
+def _show(opening: "Opening") -> int:
     from ui.main import run as run_window
 
     is_trial = os.environ.get("STRATA_EXIT_AFTER_SHOW") == "1"
-    return run_window(assistant, is_trial)
+    return run_window(opening, is_trial)
 
 
 if __name__ == "__main__":

@@ -11,14 +11,14 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
-    from app.assistant import Assistant
+    from app.opening import Opening
 
 USAGE_ERROR = 2
 INTERRUPTED = 130
 _MOST_HITS = 1_000
 
 
-def run(argv: Sequence[str], open_window: "Callable[[Assistant], int]") -> int:
+def run(argv: Sequence[str], open_window: "Callable[[Opening], int]") -> int:
     """Do what was typed and return the exit code.
 
     Args:
@@ -27,10 +27,14 @@ def run(argv: Sequence[str], open_window: "Callable[[Assistant], int]") -> int:
     """
     args = parser().parse_args(argv)
     try:
-        from app.cli_verbs import run_verb, start_window
+        if args.verb is None:
+            from app.cli_window import start_window
+
+            return start_window(args, open_window)
+        from app.cli_verbs import run_verb
     except KeyboardInterrupt:
         return INTERRUPTED
-    return start_window(args, open_window) if args.verb is None else run_verb(args)
+    return run_verb(args)
 
 
 def window_parser() -> argparse.ArgumentParser:

@@ -11,7 +11,6 @@ from typing import Any, Self
 from app import cli_text
 from app.errors import ErrorInfo
 from chains.cancel import CancelToken
-from context.markdown import report_markdown
 
 
 class OutputGone(Exception):
@@ -73,6 +72,8 @@ class Output:
         complain(info.message)
         lines = [info.hint] if info.hint else []
         if info.context is not None:
+            from context.markdown import report_markdown
+
             lines += ["", report_markdown(info.context)]
         if info.session is not None:
             lines.append(f"The chat is {info.session}.")

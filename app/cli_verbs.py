@@ -2,7 +2,6 @@
 
 import argparse
 import logging
-import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
@@ -12,18 +11,18 @@ from app import cli_text
 from app.assistant import AskRequest, Assistant, IndexFinished
 from app.attachments import Selection
 from app.cli_output import Interruptible, Output, OutputGone, complain
+from app.cli_run import FAILED, INTERRUPTED, fail, run_settings, vault_folder
 from app.doctor import check_up
 from app.errors import (
     AppError,
-    InvalidRequest,
     NotFound,
     SessionMissing,
-    StorageFailed,
     TurnFailed,
     describe,
 )
+from app.log import open_log
 from app.paths import Paths
-from app.wiring import build, folder_of, open_log
+from app.wiring import build, folder_of
 from chains.events import (
     AskResult,
     Event,
@@ -38,33 +37,7 @@ from context.markdown import envelope_markdown, report_markdown
 from vault.errors import VaultError
 
 _log = logging.getLogger(__name__)
-FAILED = 1
 OUTPUT_GONE = 141  # as a shell reports a program that SIGPIPE ended
-INTERRUPTED = 130
-
-
-def start_window(args: argparse.Namespace, open_window: Callable[[Assistant], int]) -> int:
-    """Open the window on the chosen folder, and return its exit code."""
-    output = Output(is_json=False)
-    try:
-        _require_display()
-        paths = Paths.find()
-        open_log(paths)
-        assistant = build(paths, _run_settings(args))
-        folder = folder_of(assistant, _vault_folder(args))
-        try:
-            if folder is not None:
-                assistant.open_vault(folder, remember=False)
-        except (VaultError, StorageFailed) as error:
-            if _vault_folder(args) is not None:
-                raise
-            _log.warning("The folder of the last time was not opened: %s", error)
-        with closing(assistant):
-            return open_window(assistant)
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except Exception as error:  # noqa: BLE001 (the end of the line: it is told, and logged if a bug)
-        return _fail(output, error)
 
 
 def run_verb(args: argparse.Namespace) -> int:
@@ -73,7 +46,7 @@ def run_verb(args: argparse.Namespace) -> int:
     try:
         paths = Paths.find()
         open_log(paths)
-        assistant = build(paths, _run_settings(args))
+        assistant = build(paths, run_settings(args))
         if args.verb not in _BEARS_DAMAGE:
             assistant.settings.require_sound()
         _log.info("strata %s", args.verb)
@@ -88,45 +61,13 @@ def run_verb(args: argparse.Namespace) -> int:
         output.failure(describe(error))
         return INTERRUPTED
     except Exception as error:  # noqa: BLE001 (the end of the line: it is told, and logged if a bug)
-        return _fail(output, error)
-
-
-def _fail(output: Output, error: Exception) -> int:
-    info = describe(error)
-    if info.code == "internal":
-        _log.error("A bug", exc_info=error)
-    else:
-        _log.info("failed: %s", info.code)
-    output.failure(info)
-    return INTERRUPTED if info.code == "cancelled" else FAILED
-
-
-def _require_display() -> None:
-    has_one = any(
-        os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
-    )
-    if sys.platform.startswith("linux") and not has_one:
-        raise InvalidRequest(
-            "There is no display to open a window on.",
-            hint='Ask without one: strata ask "…", or see strata --help.',
-        )
+        return fail(output, error)
 
 
 def _open_vault(args: argparse.Namespace, assistant: Assistant, session: str | None = None) -> None:
-    folder = folder_of(assistant, _vault_folder(args), session)
+    folder = folder_of(assistant, vault_folder(args), session)
     if folder is not None:
         assistant.open_vault(folder, remember=False)
-
-
-def _run_settings(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the settings that were given for this run alone, the last one of a key winning."""
-    return dict([*args.early_set, *args.middle_set, *args.late_set])
-
-
-def _vault_folder(args: argparse.Namespace) -> str | None:
-    """Return the folder of notes that was named for this run."""
-    places = (args.late_vault, args.middle_vault, args.early_vault)
-    return next((str(named) for named in places if named is not None), None)
 
 
 def _index(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
@@ -275,7 +216,7 @@ def _sessions(args: argparse.Namespace, assistant: Assistant, output: Output) ->
 
 
 def _doctor(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    checks = check_up(assistant, folder_of(assistant, _vault_folder(args)))
+    checks = check_up(assistant, folder_of(assistant, vault_folder(args)))
     is_ok = all(check.ok for check in checks)
     output.show(
         lambda: {"ok": is_ok, "checks": [check.to_dict() for check in checks]},

@@ -6,12 +6,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from app.folders import check_folder
 from app.paths import Paths, make_private_folder
 from chains.cancel import CancelToken
 from chains.concurrency import Emit, iterate
 from chains.events import IndexProgressed
 from vault.access import allowed_notes, read_allowed
-from vault.errors import VaultMissing, VaultUnreadable
 from vault.indexer import IndexProgress, IndexReport
 from vault.notes import Note
 from vault.search import SearchResult
@@ -133,22 +133,3 @@ class Library:
         finally:
             with self._lock:
                 self._updates -= 1
-
-
-def check_folder(folder: Path) -> Path:
-    """Return the folder's full path.
-
-    Raises:
-        VaultMissing: there is no folder there.
-        VaultUnreadable: it may not be read.
-    """
-    try:
-        root = folder.expanduser().resolve(strict=True)
-        next(root.iterdir(), None)
-    except NotADirectoryError as error:
-        raise VaultMissing(f"{folder} is a file, not a folder of notes.") from error
-    except PermissionError as error:
-        raise VaultUnreadable(f"The folder {folder} may not be read.") from error
-    except (OSError, RuntimeError) as error:  # RuntimeError: a home folder that cannot be found
-        raise VaultMissing(f"There is no folder at {folder}.") from error
-    return root

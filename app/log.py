@@ -11,7 +11,7 @@ from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
-from app.paths import make_private_folder
+from app.paths import Paths, make_private_folder
 
 PACKAGES = ("app", "chains", "context", "ui", "vault")
 _MAX_BYTES = 1_000_000
@@ -23,6 +23,8 @@ _KEY = re.compile(
     r"[^\s\"',;]{6,}|\b(?:sk|pk|gsk|xai|hf)[-_][a-z0-9_\-]{8,}|\bAIza[a-z0-9_\-]{20,}"
 )
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+_log = logging.getLogger(__name__)
 
 
 def hide(key: str) -> None:
@@ -36,6 +38,17 @@ def redact(text: str) -> str:
     for key in _hidden:
         text = text.replace(key, "[key]")
     return _KEY.sub(lambda match: (match.group(1) or "") + "[key]", text)
+
+
+def open_log(paths: Paths) -> None:
+    """Begin the log, unless its place cannot be written, which stops nothing else."""
+    # Without any handler Python would write warnings to the terminal, libraries' own included.
+    if not logging.getLogger().handlers:
+        logging.getLogger().addHandler(logging.NullHandler())
+    try:
+        start_log(paths.log_file)
+    except OSError as error:
+        _log.warning("There is no log: %s", error)
 
 
 def start_log(path: Path) -> None:

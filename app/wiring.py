@@ -1,17 +1,13 @@
 """The one place where the parts are put together."""
 
-import logging
 from collections.abc import Mapping
 from pathlib import Path
 
 from app.assistant import Assistant
-from app.log import start_log
 from app.paths import Paths
 from app.session_store import SessionStore
 from app.settings_file import SettingsStore
 from app.state_db import StateDB
-
-_log = logging.getLogger(__name__)
 
 
 def build(paths: Paths, overrides: Mapping[str, object] | None = None) -> Assistant:
@@ -27,17 +23,6 @@ def build(paths: Paths, overrides: Mapping[str, object] | None = None) -> Assist
     settings = SettingsStore(paths.settings_file, overrides)
     sessions = SessionStore(paths.sessions, StateDB(paths.state_db))
     return Assistant(paths, settings, sessions)
-
-
-def open_log(paths: Paths) -> None:
-    """Begin the log, unless its place cannot be written, which stops nothing else."""
-    # Without any handler Python would write warnings to the terminal, libraries' own included.
-    if not logging.getLogger().handlers:
-        logging.getLogger().addHandler(logging.NullHandler())
-    try:
-        start_log(paths.log_file)
-    except OSError as error:
-        _log.warning("There is no log: %s", error)
 
 
 def folder_of(assistant: Assistant, named: str | None, session: str | None = None) -> Path | None:

@@ -5,9 +5,16 @@ events, and each view refreshes by what an event names. Colours, fonts and sizes
 alone, which reads the design tokens; icons from `icons`; every message to the user goes out
 through `notify` or stands in place, in words.
 
-    main → window → presenter → chat | panels → kit → icons, theme
+    main → frame (columns, panels, composer)                  painted first
+         → window → presenter → chat | panels → kit → icons, theme
                   → conversation, indexing → tasks
                   → settings_dialog, welcome, actions, notify, state
+
+A start has two steps. What the first paint shows (`frame` and what it imports) needs nothing of the
+program but `app.opening.FirstLook`; the program is loaded and the notes are opened beside it, in a
+task, and `MainWindow.attach` brings the window to life. So the modules of `panels`, `kit`, `middle`
+and the composer import types of the layers below for the type checker alone; flows, transcript and
+settings import what they like.
 
 May import: PySide6, `app`, the event and cancel types of `chains`, `resources`.
 Must not: open files, speak to a model, decide what a request holds.

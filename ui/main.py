@@ -11,16 +11,21 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from app.assistant import Assistant
+    from app.opening import Opening
+    from ui.window import MainWindow
 
 __all__ = ["display_problem", "run"]
 
 
-def run(assistant: "Assistant", exit_after_show: bool = False) -> int:
+def run(opening: "Opening", exit_after_show: bool = False) -> int:
     """Show the window until it is closed, and return the exit code.
 
     Args:
-        assistant: what the window is for.
+        opening: what the window is for; it is opened after the first paint.
         exit_after_show: end at the first idle moment after the first paint; for measuring.
+
+    Raises:
+        Exception: whatever kept the notes from being opened; the window is closed then.
     """
     problem = display_problem(os.environ)
     if problem is not None:
@@ -38,14 +43,48 @@ def run(assistant: "Assistant", exit_after_show: bool = False) -> int:
     app.setApplicationName("Strata")
     app.setDesktopFileName("strata")
     app.setWindowIcon(app_icon())
-    window = MainWindow(assistant)
-    Theme.current().apply(assistant.settings.values.ui_theme, window.font_scale)
-    after_paint = app.quit if exit_after_show else window.begin
+    window = MainWindow(opening.look)
+    Theme.current().apply(opening.look.theme, window.font_scale)
+    start = _Start(opening, window)
+    after_paint = app.quit if exit_after_show else start.begin
     window.first_painted.connect(lambda: QTimer.singleShot(0, after_paint))
     window.show()
     code = app.exec()
     window.close()
+    if start.failure is not None:
+        raise start.failure
     return code
+
+
+class _Start:
+    """The second step: load the program and open the notes beside the window, then attach it."""
+
+    def __init__(self, opening: "Opening", window: "MainWindow") -> None:
+        self.failure: Exception | None = None
+        self._opening = opening
+        self._window = window
+
+    def begin(self) -> None:
+        task = self._window.runner.call(self._open)
+        task.yielded.connect(self._on_opened)
+        task.failed.connect(self._on_failed)
+        task.start()
+
+    def _open(self) -> "Assistant":
+        # Loaded here, so that `attach` holds the interface no longer than it takes to make them.
+        import ui.chat.transcript
+        import ui.flow.librarian
+        import ui.flow.presenter  # noqa: F401
+
+        return self._opening.open()
+
+    def _on_opened(self, assistant: "Assistant") -> None:
+        self._window.attach(assistant)
+        self._window.begin()
+
+    def _on_failed(self, error: Exception) -> None:
+        self.failure = error
+        self._window.close()
 
 
 def display_problem(environ: Mapping[str, str], platform: str = sys.platform) -> str | None:

@@ -6,7 +6,6 @@ from PySide6.QtCore import QEvent, QObject, Signal
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from ui.chat.composer import Composer
-from ui.chat.transcript import Transcript
 from ui.kit.controls import ElidedLabel, IconButton, button, wrapped
 from ui.kit.surfaces import Header, Notice, Pane
 from ui.theme import dress
@@ -27,7 +26,7 @@ class Middle(Pane):
     panel_requested = Signal()
     composer_resized = Signal(int)
 
-    def __init__(self, transcript: Transcript, composer: Composer) -> None:
+    def __init__(self, composer: Composer) -> None:
         super().__init__("content")
         self.welcome = Welcome()
         self._composer = composer
@@ -40,15 +39,22 @@ class Middle(Pane):
         self._panel.clicked.connect(self.panel_requested)
         self._stack = QStackedWidget()
         self._chat = Pane("content")
-        chat = QVBoxLayout(self._chat)
+        self._rows = chat = QVBoxLayout(self._chat)
         chat.setContentsMargins(0, 0, 0, 0)
         chat.setSpacing(0)
-        chat.addWidget(transcript, 1)
+        self._above_composer = QWidget()
+        chat.addWidget(self._above_composer, 1)
         chat.addWidget(composer)
         composer.installEventFilter(self)
         self._notice = Notice()
         self._notice.hide()
         self._lay_out()
+
+    def take_transcript(self, transcript: QWidget) -> None:
+        """Show the chat above the composer, where nothing stood before."""
+        self._rows.replaceWidget(self._above_composer, transcript)
+        self._above_composer.hide()
+        self._above_composer.deleteLater()
 
     def set_title(self, title: str) -> None:
         """Name the open chat."""

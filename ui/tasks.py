@@ -18,7 +18,6 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from chains.cancel import CancelToken
 from chains.errors import Cancelled
-from chains.events import TextDelta
 from ui.theme import tokens
 
 __all__ = ["LatestOnly", "Task", "TaskRunner"]
@@ -225,6 +224,8 @@ _END = object()
 
 
 def _join_text(items: list[object]) -> list[object]:
+    from chains.events import TextDelta  # here, since the window is painted before it is loaded
+
     joined: list[object] = []
     for item in items:
         last = joined[-1] if joined else None

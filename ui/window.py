@@ -1,58 +1,58 @@
-"""The main window: puts the parts together and carries commands between them."""
+"""The main window: puts the parts together and carries commands between them.
 
-import base64
+It comes in two steps. `MainWindow(look)` is the frame: columns, panels and the composer, painted
+and typed into at once. `attach` brings it to life when the notes are open; what it needs for that
+(the transcript with its Markdown, the flows, the program below) is imported there and nowhere
+above, since importing it takes longer than the window takes to appear.
+"""
+
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, Qt, Signal
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QPaintEvent
-from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QFileDialog, QWidget
 
-from app.assistant import Assistant
 from app.errors import describe
-from app.session_store import SessionInfo
+from app.opening import FirstLook
 from resources import sample_vault
 from ui.actions import ShortcutsDialog, add_actions
-from ui.chat.composer import Composer
-from ui.chat.transcript import Transcript
-from ui.flow.conversation import Conversation, Turn
-from ui.flow.librarian import Librarian, Shelves, folder_name
-from ui.flow.presenter import Presenter, Views
-from ui.kit.columns import Columns
-from ui.middle import Middle
-from ui.notify import Notifier
-from ui.panels.column import RightColumn
-from ui.panels.rail import Rail
-from ui.panels.sidebar import Sidebar
-from ui.settings_dialog import SettingsDialog
-from ui.state import load_state, save_state
+from ui.frame import Frame
 from ui.tasks import LatestOnly, TaskRunner
-from ui.theme import Theme, tokens
+from ui.theme import Theme
+
+if TYPE_CHECKING:
+    from app.assistant import Assistant
+    from app.session_store import SessionInfo
+    from ui.flow.conversation import Turn
+    from ui.settings_dialog import SettingsDialog
 
 __all__ = ["MainWindow"]
 
-_HINT_MESSAGES = 10
 
+class MainWindow(Frame):
+    """Three columns and the flows behind them; `attached` is emitted when they work."""
 
-class MainWindow(QMainWindow):
-    """Three columns and the flows behind them.
+    attached = Signal()
 
-    `first_painted` is emitted once, when the window has been drawn for the first time.
-    """
-
-    first_painted = Signal()
-
-    def __init__(self, assistant: Assistant, runner: TaskRunner | None = None) -> None:
-        super().__init__()
-        self._assistant = assistant
-        self._runner = runner or TaskRunner(self)
-        self._state_path = assistant.paths.state / "window.json"
-        self._state = load_state(self._state_path)
-        self._is_painted = False
+    def __init__(self, look: FirstLook, runner: TaskRunner | None = None) -> None:
+        super().__init__(look)
+        self.runner = runner or TaskRunner(self)
         self._settings: SettingsDialog | None = None
-        self._make_views()
+        self._is_attached = False
+
+    def attach(self, assistant: "Assistant") -> None:
+        """Make what works on open notes, and connect it; the first step is over."""
+        self._assistant = assistant
         self._make_flows()
         self._connect()
-        self._restore()
+        is_open = assistant.vault is not None
+        self._middle.show_chat(is_open)
+        if not is_open:
+            self._sidebar.show_vault("", "")
+        self.setAcceptDrops(True)
+        self._is_attached = True
+        self.attached.emit()
 
     def begin(self) -> None:
         """Show what the last time left open, and bring its index up to date."""
@@ -65,11 +65,6 @@ class MainWindow(QMainWindow):
             self._presenter.refresh_preview()
         is_open = self._assistant.vault is not None
         (self._composer if is_open else self._middle.welcome.choose).setFocus()
-
-    @property
-    def font_scale(self) -> float:
-        """How large text was the last time."""
-        return self._state.font_scale
 
     def open_folder(self, folder: Path) -> None:
         """Open a folder of notes and index it."""
@@ -92,8 +87,10 @@ class MainWindow(QMainWindow):
 
     def open_settings(self, page: str = "") -> None:
         """Show the settings, at a page."""
+        from ui.settings_dialog import SettingsDialog
+
         if self._settings is None:
-            self._settings = SettingsDialog(self._assistant, self._runner, self)
+            self._settings = SettingsDialog(self._assistant, self.runner, self)
             self._settings.changed.connect(self._on_setting_changed)
             self._settings.scale_chosen.connect(self._set_scale)
             self._settings.index_requested.connect(self._librarian.indexing.start)
@@ -106,15 +103,8 @@ class MainWindow(QMainWindow):
     def closeEvent(self, event: QCloseEvent) -> None:
         """End all work, and remember the places."""
         self._remember()
-        self._runner.close()
+        self.runner.close()
         super().closeEvent(event)
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Say when the window has been drawn."""
-        super().paintEvent(event)
-        if not self._is_painted:
-            self._is_painted = True
-            self.first_painted.emit()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Take a folder, nothing else."""
@@ -128,28 +118,23 @@ class MainWindow(QMainWindow):
             event.acceptProposedAction()
             self.open_folder(folder)
 
-    def _make_views(self) -> None:
-        self._composer = Composer()
-        self._transcript = Transcript()
-        self._sidebar, self._rail = Sidebar(), Rail()
-        self._column = RightColumn()
-        self._middle = Middle(self._transcript, self._composer)
-        self._notifier = Notifier(self._middle)
-        self._columns = Columns(self._sidebar, self._rail, self._middle, self._column)
-        self.setCentralWidget(self._columns)
-        self.setWindowTitle("Strata")
-        self.setAcceptDrops(True)
-        layout = tokens()["layout"]
-        self.setMinimumSize(*layout["window_min"])
-        self.resize(*layout["window_default"])
-
     def _make_flows(self) -> None:
-        self._talk = Conversation(self._assistant, self._runner, self)
+        from ui.chat.transcript import Transcript
+        from ui.flow.conversation import Conversation
+        from ui.flow.librarian import Librarian, Shelves
+        from ui.flow.presenter import Presenter, Views
+
+        self._transcript = Transcript()
+        self._middle.take_transcript(self._transcript)
+        self._talk = Conversation(self._assistant, self.runner, self)
         views = Views(self._composer, self._transcript, self._column, self._notifier)
-        self._presenter = Presenter(self._assistant, self._runner, self._talk, views)
+        self._presenter = Presenter(self._assistant, self.runner, self._talk, views)
         shelves = Shelves(self._sidebar, self._rail, self._middle, self._column, self._notifier)
-        self._librarian = Librarian(self._assistant, self._runner, shelves, self)
-        self._chats = LatestOnly(self._runner, 0, self)
+        self._librarian = Librarian(self._assistant, self.runner, shelves, self)
+        self._chats = LatestOnly(self.runner, 0, self)
+        self._add_actions()
+
+    def _add_actions(self) -> None:
         self._actions = add_actions(
             self,
             {
@@ -187,7 +172,6 @@ class MainWindow(QMainWindow):
         middle.composer_resized.connect(self._notifier.set_bottom)
         welcome.folder_requested.connect(self.choose_folder)
         welcome.samples_requested.connect(self.open_samples)
-        self._columns.changed.connect(self._on_columns_changed)
         self._column.close_requested.connect(self._columns.toggle_right)
         librarian = self._librarian
         librarian.opened.connect(self._on_opened)
@@ -223,30 +207,14 @@ class MainWindow(QMainWindow):
         rail.new_chat_requested.connect(self._new_chat)
         rail.settings_requested.connect(self.open_settings)
 
-    def _restore(self) -> None:
-        state = self._state
-        self.restoreGeometry(QByteArray(base64.b64decode(state.geometry)))
-        self._column.restore(QByteArray(base64.b64decode(state.docks)))
-        self._columns.set_widths(state.columns)
-        self._columns.wants_sidebar = state.is_sidebar_open
-        self._columns.wants_right = state.is_panel_open
-        self._columns.arrange()
-        self._composer.set_hint_visible(state.sent < _HINT_MESSAGES)
-        self._middle.show_chat(self._assistant.vault is not None)
-        vault = self._assistant.vault
-        self._sidebar.show_vault(folder_name(vault) if vault else "", str(vault or ""))
+    def _regions(self) -> list[QWidget]:
+        return [self._transcript, *super()._regions()]
 
     def _remember(self) -> None:
-        state = self._state
-        state.geometry = base64.b64encode(self.saveGeometry().data()).decode()
-        state.docks = base64.b64encode(self._column.places().data()).decode()
-        state.columns = self._columns.widths()
-        state.is_sidebar_open = self._columns.wants_sidebar
-        state.is_panel_open = self._columns.wants_right
-        state.font_scale = Theme.current().scale
-        state.session = self._talk.session or ""
-        state.open_folders = self._sidebar.notes.open_folders()
-        save_state(self._state_path, state)
+        if self._is_attached:
+            self._state.session = self._talk.session or ""
+            self._state.open_folders = self._sidebar.notes.open_folders()
+        self._remember_places()
 
     def _on_opened(self) -> None:
         self._presenter.refresh_preview()
@@ -277,7 +245,7 @@ class MainWindow(QMainWindow):
         if session is not None:
             self._open_chat(session)
 
-    def _on_turn_begun(self, turn: Turn) -> None:
+    def _on_turn_begun(self, turn: "Turn") -> None:
         if turn.session is None:
             self._middle.set_title(turn.question)
 
@@ -292,7 +260,7 @@ class MainWindow(QMainWindow):
     def _refresh_chats(self) -> None:
         self._chats.ask(self._assistant.list_sessions, now=True)
 
-    def _on_chats(self, chats: list[SessionInfo]) -> None:
+    def _on_chats(self, chats: "list[SessionInfo]") -> None:
         self._sidebar.show_chats(chats, self._talk.session)
         for chat in chats:
             if chat.session == self._talk.session:
@@ -303,49 +271,11 @@ class MainWindow(QMainWindow):
 
     def _on_asked(self) -> None:
         self._state.sent += 1
-        self._composer.set_hint_visible(self._state.sent < _HINT_MESSAGES)
-
-    def _on_columns_changed(self) -> None:
-        columns = self._columns
-        self._middle.set_columns(
-            has_sidebar=columns.is_sidebar_shown,
-            has_rail=not columns.is_sidebar_docked,
-            has_panel=columns.is_right_shown,
-        )
+        self._show_sent_hint()
 
     def _stop(self) -> None:
         if not self._columns.close_drawer():
             self._talk.stop()
-
-    def _zoom(self, step: int) -> None:
-        steps = tokens()["font"]["scale_steps"]
-        scale = Theme.current().scale
-        at = min(range(len(steps)), key=lambda place: abs(steps[place] - scale))
-        self._set_scale(steps[max(0, min(len(steps) - 1, at + step))] if step else 1.0)
-
-    def _set_scale(self, scale: float) -> None:
-        Theme.current().apply(scale=scale)
-        self._columns.arrange()
-
-    def _next_region(self, step: int) -> None:
-        regions: list[QWidget] = [
-            self._transcript,
-            self._composer,
-            self._column,
-            self._sidebar,
-            self._rail,
-        ]
-        shown = [region for region in regions if region.isVisible()]
-        focus = QApplication.focusWidget()
-        at = [n for n, region in enumerate(shown) if focus and region.isAncestorOf(focus)]
-        target = shown[((at[0] if at else 0) + step) % len(shown)]
-        _focus_first(target)
-
-    def _reset_layout(self) -> None:
-        self._columns.wants_sidebar = self._columns.wants_right = True
-        self._columns.set_widths([])
-        self._column.reset()
-        self._columns.arrange()
 
     def _show_shortcuts(self) -> None:
         ShortcutsDialog(self).exec()
@@ -374,14 +304,3 @@ def _dropped_folder(event: QDropEvent) -> Path | None:
         if url.isLocalFile() and path.is_dir():
             return path
     return None
-
-
-def _focus_first(region: QWidget) -> None:
-    """Give the focus to the first part of a region that takes it."""
-    if region.focusPolicy() & Qt.FocusPolicy.TabFocus:
-        region.setFocus(Qt.FocusReason.TabFocusReason)
-        return
-    for widget in region.findChildren(QWidget):
-        if widget.isVisible() and widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
-            widget.setFocus(Qt.FocusReason.TabFocusReason)
-            return

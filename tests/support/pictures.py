@@ -20,6 +20,7 @@ from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication, QTreeView, QWidget
 
 from app.assistant import AskRequest, Assistant
+from app.opening import FirstLook
 from app.paths import Paths
 from app.wiring import build
 from chains.cancel import CancelToken
@@ -112,7 +113,8 @@ class Stage:
     def __init__(self, assistant: Assistant, server: ModelServer) -> None:
         self.assistant = assistant
         self.server = server
-        self.window = MainWindow(assistant)
+        self.window = MainWindow(FirstLook(assistant.paths.state, assistant.vault))
+        self.window.attach(assistant)
 
     def play(self, question: str) -> None:
         """Ask in a new chat, and wait for the whole answer."""

@@ -8,8 +8,8 @@ from PySide6.QtGui import QColor, QGuiApplication, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QApplication, QToolButton
 from pytestqt.qtbot import QtBot
 
-from ui.chat.page import MarkdownView
 from ui.chat.page.card import CitationCard, Source
+from ui.chat.page.view import MarkdownView
 from ui.theme import Theme
 
 ANSWER = """\

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
+from app.opening import FirstLook
 from tests.support.model_server import Answer, Failure, ModelServer
 from ui.panels.left_out import left_out_rows
 from ui.tasks import TaskRunner
@@ -28,7 +29,8 @@ def talking(assistant: Assistant, server: ModelServer) -> Assistant:
 
 
 def open_window(assistant: Assistant, runner: TaskRunner | None, qtbot: QtBot) -> MainWindow:
-    window = MainWindow(assistant, runner)
+    window = MainWindow(FirstLook(assistant.paths.state, assistant.vault), runner)
+    window.attach(assistant)
     qtbot.addWidget(window, before_close_func=lambda window: window.close())
     window._middle.show_chat(True)
     window.resize(1440, 900)

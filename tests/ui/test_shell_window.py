@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from app.errors import StorageFailed
+from app.opening import FirstLook
 from tests.support import widgets
 from tests.support.contexts import make_context
 from ui.actions import COMMANDS, ShortcutsDialog
@@ -33,7 +34,8 @@ def make(assistant: Assistant, runner: TaskRunner, qtbot: QtBot) -> Iterator[Mak
     made: list[MainWindow] = []
 
     def make(width: int = 1440, height: int = 900, *, is_begun: bool = True) -> MainWindow:
-        window = MainWindow(assistant, runner)
+        window = MainWindow(FirstLook(assistant.paths.state, assistant.vault), runner)
+        window.attach(assistant)
         made.append(window)
         qtbot.addWidget(window)
         window.resize(width, height)

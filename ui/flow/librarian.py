@@ -8,7 +8,6 @@ from PySide6.QtCore import QObject, Signal
 
 from app.assistant import Assistant
 from app.errors import ErrorInfo, describe
-from resources import sample_vault
 from ui.flow.indexing import Indexing
 from ui.flow.notes import Notes
 from ui.middle import Middle
@@ -16,11 +15,11 @@ from ui.notify import Notifier, announce
 from ui.panels.column import RightColumn
 from ui.panels.index import IndexState
 from ui.panels.rail import Rail
-from ui.panels.sidebar import Sidebar
+from ui.panels.sidebar import Sidebar, folder_name
 from ui.tasks import TaskRunner
 from vault.notes import Note
 
-__all__ = ["Librarian", "Shelves", "folder_name"]
+__all__ = ["Librarian", "Shelves"]
 
 _EMPTY = "No notes in this folder yet. Add Markdown files, or choose another folder."
 
@@ -163,8 +162,3 @@ class Librarian(QObject):
     def _on_read_failed(self, path: str, info: ErrorInfo) -> None:
         self._views.column.note.show_error(path, info.message, info.hint or "")
         self.note_shown.emit()
-
-
-def folder_name(folder: Path) -> str:
-    """Return what a folder of notes is called."""
-    return "Sample notes" if folder == sample_vault().resolve() else folder.name or str(folder)

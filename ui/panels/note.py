@@ -1,5 +1,7 @@
 """A note as it lies on the disk, with line numbers, opened at the lines that were cited."""
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QEvent, QRect, QSize, Qt, Signal
 from PySide6.QtGui import (
     QFontMetrics,
@@ -17,7 +19,9 @@ from ui.kit.figures import count
 from ui.kit.surfaces import Header, Notice, Pane
 from ui.panels.note_colors import MarkdownColors
 from ui.theme import Theme, dress
-from vault.notes import Note
+
+if TYPE_CHECKING:
+    from vault.notes import Note
 
 __all__ = ["NotePanel", "NoteText"]
 
@@ -50,7 +54,7 @@ class NotePanel(Pane):
         self._lay_out()
         self.clear()
 
-    def show_note(self, note: Note, first: int = 0, last: int = 0) -> None:
+    def show_note(self, note: "Note", first: int = 0, last: int = 0) -> None:
         """Show a note.
 
         Args:

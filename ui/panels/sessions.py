@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import (
     QAbstractListModel,
@@ -13,10 +14,12 @@ from PySide6.QtCore import (
 )
 from PySide6.QtWidgets import QWidget
 
-from app.session_store import SessionInfo
 from ui.kit.controls import one_line
 from ui.kit.figures import plural, when_group
 from ui.kit.lists import FitTree, Row, RowDelegate
+
+if TYPE_CHECKING:
+    from app.session_store import SessionInfo
 
 __all__ = ["ChatList", "ChatListModel"]
 
@@ -30,7 +33,7 @@ class ChatListModel(QAbstractListModel):
         super().__init__(parent)
         self._rows: list[tuple[Row, str | None]] = []
 
-    def set_chats(self, chats: Sequence[SessionInfo]) -> None:
+    def set_chats(self, chats: "Sequence[SessionInfo]") -> None:
         """Replace everything; the chats come newest first."""
         self.beginResetModel()
         self._rows = []
@@ -81,7 +84,7 @@ class ChatList(FitTree):
         self.setModel(self._model)
         self.chosen.connect(self._on_chosen)
 
-    def set_chats(self, chats: Sequence[SessionInfo], current: str | None) -> None:
+    def set_chats(self, chats: "Sequence[SessionInfo]", current: str | None) -> None:
         """Show the chats and mark the open one."""
         self._model.set_chats(chats)
         self.select(current)
@@ -109,7 +112,7 @@ class ChatList(FitTree):
             self.chat_chosen.emit(session)
 
 
-def _row(chat: SessionInfo) -> Row:
+def _row(chat: "SessionInfo") -> Row:
     title = one_line(chat.title) or "New chat"
     name = f"{title}, {plural(chat.turns, 'question')}"
     return Row(title, icon="chat", name=name)

@@ -1,6 +1,8 @@
 """The left column: which notes are open, the notes, the chats, and how the index stands."""
 
 from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QRect, QSize, Qt, Signal
 from PySide6.QtGui import QKeySequence, QPainter, QPaintEvent, QResizeEvent
@@ -14,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.session_store import SessionInfo
+from resources import sample_vault
 from ui.icons import paint_icon
 from ui.kit.controls import label, paint_focus, plain_tip, wrapped
 from ui.kit.lists import paint_text
@@ -23,9 +25,12 @@ from ui.panels.index import IndexFooter
 from ui.panels.sessions import ChatList
 from ui.panels.vault import NoteTree
 from ui.theme import Theme
-from vault.store import NoteState
 
-__all__ = ["RowButton", "Sidebar"]
+if TYPE_CHECKING:
+    from app.session_store import SessionInfo
+    from vault.store import NoteState
+
+__all__ = ["RowButton", "Sidebar", "folder_name"]
 
 
 class Sidebar(Pane):
@@ -61,14 +66,14 @@ class Sidebar(Pane):
         self.switcher.show_vault(name or "No folder open", path)
         self._reindex.setEnabled(bool(name))
 
-    def show_notes(self, notes: Sequence[NoteState], empty: str) -> None:
+    def show_notes(self, notes: "Sequence[NoteState]", empty: str) -> None:
         """Show the notes; `empty` is said where there are none."""
         self.notes.set_notes(notes)
         self._no_notes.setText(empty)
         self._no_notes.setVisible(not notes)
         self.notes.setVisible(bool(notes))
 
-    def show_chats(self, chats: Sequence[SessionInfo], current: str | None) -> None:
+    def show_chats(self, chats: "Sequence[SessionInfo]", current: str | None) -> None:
         """Show the chats and mark the open one."""
         self.chats.set_chats(chats, current)
         self._no_chats.setVisible(not chats)
@@ -232,3 +237,8 @@ def _paint_field(widget: QAbstractButton, painter: QPainter) -> None:
         painter.drawRoundedRect(widget.rect(), theme.radius("md"), theme.radius("md"))
     if widget.hasFocus():
         paint_focus(painter, widget.rect())
+
+
+def folder_name(folder: Path) -> str:
+    """Return what a folder of notes is called."""
+    return "Sample notes" if folder == sample_vault().resolve() else folder.name or str(folder)

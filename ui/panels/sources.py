@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QModelIndex, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QStandardItem, QStandardItemModel
@@ -15,14 +16,16 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from chains.citations import Citation, Unverified
-from context.layers import Segment
 from ui.icons import paint_icon
 from ui.kit.controls import one_line, plain_tip, wrapped
 from ui.kit.figures import place
 from ui.kit.lists import ROW, FitTree, Index, paint_row_field, paint_text
 from ui.kit.surfaces import Pane
 from ui.theme import Theme
+
+if TYPE_CHECKING:
+    from chains.citations import Citation, Unverified
+    from context.layers import Segment
 
 __all__ = ["SourceRow", "SourcesPanel", "source_rows"]
 
@@ -53,7 +56,9 @@ class SourceRow:
 
 
 def source_rows(
-    citations: Iterable[Citation], unverified: Sequence[Unverified], sources: Sequence[Segment]
+    citations: "Iterable[Citation]",
+    unverified: "Sequence[Unverified]",
+    sources: "Sequence[Segment]",
 ) -> list[SourceRow]:
     """Return a row for each number that is cited, then what could not be verified.
 
@@ -194,7 +199,7 @@ class _SourceDelegate(QStyledItemDelegate):
         painter.drawText(pill, Qt.AlignmentFlag.AlignCenter, text)
 
 
-def _cited(citations: Sequence[Citation], source: Segment | None) -> SourceRow:
+def _cited(citations: "Sequence[Citation]", source: "Segment | None") -> SourceRow:
     """Return the row of one number; several places in it are opened at the whole passage."""
     first = citations[0]
     places = {citation.lines for citation in citations}
@@ -209,7 +214,7 @@ def _cited(citations: Sequence[Citation], source: Segment | None) -> SourceRow:
     )
 
 
-def _doubtful(claim: Unverified, source: Segment | None) -> SourceRow:
+def _doubtful(claim: "Unverified", source: "Segment | None") -> SourceRow:
     if claim.quote is None:
         return SourceRow(claim.n, f"[{claim.n}] has no source.", one_line(claim.reason), False)
     title = f"“{one_line(claim.quote)}”"

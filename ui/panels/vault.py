@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import (
     QAbstractItemModel,
@@ -16,7 +17,9 @@ from PySide6.QtWidgets import QWidget
 from ui.kit.controls import one_line
 from ui.kit.figures import count, plural
 from ui.kit.lists import FitTree, Row, RowDelegate
-from vault.store import NoteState
+
+if TYPE_CHECKING:
+    from vault.store import NoteState
 
 __all__ = ["NoteTree", "NoteTreeModel"]
 
@@ -30,7 +33,7 @@ class _Node:
     number: int
     parent: int
     place: int = 0
-    note: NoteState | None = None
+    note: "NoteState | None" = None
     children: list[int] = field(default_factory=list)
     notes: int = 0
     problems: int = 0
@@ -44,7 +47,7 @@ class NoteTreeModel(QAbstractItemModel):
         self._nodes: list[_Node] = [_Node("", _ROOT, -1)]
         self._open: set[int] = set()
 
-    def set_notes(self, notes: Sequence[NoteState]) -> None:
+    def set_notes(self, notes: "Sequence[NoteState]") -> None:
         """Replace everything."""
         self.beginResetModel()
         self._nodes = _build(notes)
@@ -65,7 +68,7 @@ class NoteTreeModel(QAbstractItemModel):
             node = self._nodes[node.parent]
         return "/".join(reversed(names))
 
-    def note(self, index: Index) -> NoteState | None:
+    def note(self, index: Index) -> "NoteState | None":
         """Return the note of a row, None for a folder."""
         return self._nodes[index.internalId()].note
 
@@ -142,7 +145,7 @@ class NoteTree(FitTree):
         self.collapsed.connect(self._on_collapsed)
         self.chosen.connect(self._on_chosen)
 
-    def set_notes(self, notes: Sequence[NoteState]) -> None:
+    def set_notes(self, notes: "Sequence[NoteState]") -> None:
         """Show the notes, keeping folders open that were open."""
         was_open = self.open_folders()
         self._model.set_notes(notes)
@@ -182,7 +185,7 @@ class NoteTree(FitTree):
             self.note_chosen.emit(note.path)
 
 
-def _note_row(note: NoteState, name: str, path: str, depth: int) -> Row:
+def _note_row(note: "NoteState", name: str, path: str, depth: int) -> Row:
     tip = path
     if note.state == "excluded":
         tip = f"{path}\nLeft out of the index: {one_line(note.reason)}"
@@ -198,7 +201,7 @@ def _note_row(note: NoteState, name: str, path: str, depth: int) -> Row:
     )
 
 
-def _build(notes: Sequence[NoteState]) -> list[_Node]:
+def _build(notes: "Sequence[NoteState]") -> list[_Node]:
     nodes = [_Node("", _ROOT, -1)]
     folders: dict[str, int] = {"": _ROOT}
     for note in notes:
@@ -224,7 +227,7 @@ def _folder(nodes: list[_Node], folders: dict[str, int], path: str) -> int:
     return folders[path]
 
 
-def _count_upwards(nodes: list[_Node], number: int, note: NoteState) -> None:
+def _count_upwards(nodes: list[_Node], number: int, note: "NoteState") -> None:
     while number >= 0:
         nodes[number].notes += 1
         nodes[number].problems += note.state == "failed"

@@ -13,6 +13,7 @@ from app import cli_text
 from app.assistant import Assistant
 from app.cli import parser, run
 from app.cli_output import Interruptible
+from app.opening import Opening
 from tests.support.model_server import Answer, Failure, ModelServer
 from vault.indexer import IndexProgress
 
@@ -475,8 +476,8 @@ def opened(argv: list[str]) -> tuple[int, list[Path | None]]:
     """Run the command line with a window that only looks at what it was given."""
     seen: list[Path | None] = []
 
-    def look(assistant: Assistant) -> int:
-        seen.append(assistant.vault)
+    def look(opening: Opening) -> int:
+        seen.append(opening.open().vault)
         return 7
 
     return run(argv, look), seen

@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 from ui.chat.measure import OUTDENT
 from ui.chat.message.parts import ActionsRow, Doubts, StepLine
 from ui.chat.message.roles import Part
-from ui.chat.page import MarkdownView
 from ui.chat.page.card import Source
+from ui.chat.page.view import MarkdownView
 from ui.kit.controls import button, wrapped
 from ui.kit.figures import minutes_clock, plural
 from ui.theme import Theme

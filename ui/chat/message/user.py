@@ -18,7 +18,8 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QTextEdit, QVBox
 
 from ui.chat.measure import OUTDENT
 from ui.chat.message.roles import Part
-from ui.chat.page.formats import AT_LEAST, FIXED, has_tall_letters, wrap_for
+from ui.chat.page.formats import AT_LEAST, FIXED
+from ui.chat.page.letters import has_tall_letters, wrap_for
 from ui.chat.page.selection import selected_text
 from ui.kit.controls import IconButton, button
 from ui.kit.figures import minutes_clock

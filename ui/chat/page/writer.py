@@ -26,8 +26,9 @@ from ui.chat.markdown.blocks import (
 )
 from ui.chat.markdown.code_colors import Line as CodeLine
 from ui.chat.page.boxes import BoxInk
-from ui.chat.page.formats import Formats, has_rtl
+from ui.chat.page.formats import Formats
 from ui.chat.page.ink import Ink, Line, Panel, Pill, Rows, Span
+from ui.chat.page.letters import has_rtl
 from ui.chat.page.selection import END_ISOLATE, ISOLATE
 from ui.chat.page.spacing import CODE_PADDING, gap_above, inset_of, padding_below
 from ui.chat.page.table import ALIGNMENTS, cell_format, table_format

@@ -1,0 +1,35 @@
+"""What every run of the program shares: what was named for it alone, and how it ends badly."""
+
+import argparse
+import logging
+from typing import Any
+
+from app.cli_output import Output
+from app.errors import describe
+
+FAILED = 1
+INTERRUPTED = 130
+
+_log = logging.getLogger(__name__)
+
+
+def run_settings(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the settings that were given for this run alone, the last one of a key winning."""
+    return dict([*args.early_set, *args.middle_set, *args.late_set])
+
+
+def vault_folder(args: argparse.Namespace) -> str | None:
+    """Return the folder of notes that was named for this run."""
+    places = (args.late_vault, args.middle_vault, args.early_vault)
+    return next((str(named) for named in places if named is not None), None)
+
+
+def fail(output: Output, error: Exception) -> int:
+    """Tell the user what went wrong, log it if it is a bug, and return the exit code."""
+    info = describe(error)
+    if info.code == "internal":
+        _log.error("A bug", exc_info=error)
+    else:
+        _log.info("failed: %s", info.code)
+    output.failure(info)
+    return INTERRUPTED if info.code == "cancelled" else FAILED
