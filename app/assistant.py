@@ -263,12 +263,17 @@ class Assistant:
         """
         self._branching.select_leaf(session, entry)
 
-    def fork(self, session: str, entry: str) -> str:
-        """Make a chat of its own out of the path up to an entry, and return its id.
+    def fork(self, session: str, entry: str | None = None) -> str:
+        """Make a chat of its own out of a path, and return its id.
+
+        Args:
+            session: the chat.
+            entry: where the copy ends; None for the active leaf, or right before the first entry
+                that is not known here.
 
         Raises:
             NotFound: there is no such entry in the chat.
-            InvalidRequest: the path holds something that is not known here.
+            InvalidRequest: the path holds something that is not known here, or nothing at all.
         """
         return self._branching.fork(session, entry)
 

@@ -4,6 +4,7 @@ Nothing of a chat is changed by it: each is an entry that is added.
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import Any
 
 from app.errors import InvalidRequest
@@ -41,25 +42,32 @@ class Branching:
             leaf = chat.tree.newest_leaf(entry)
             chat.append([LeafEntry(chat.new_id(), leaf, chat.now(), leaf)])
 
-    def fork(self, session: str, entry: str) -> str:
-        """Make a chat of its own out of the path up to an entry, and return its id.
+    def fork(self, session: str, entry: str | None) -> str:
+        """Make a chat of its own out of a path, and return its id.
+
+        Args:
+            session: the chat.
+            entry: where the copy ends; None for the active leaf, or right before the first entry
+                that is not known here.
 
         Raises:
             SessionMissing: there is no such chat.
             NotFound: there is no such entry in it.
-            InvalidRequest: the path holds something that is not known here.
+            InvalidRequest: the path holds something that is not known here, or nothing at all.
         """
         chat = self._sessions.read(session)
-        path = chat.path_to(entry)
-        unknown = next((e.id for e in path if is_unknown_schema(e)), None)
-        if unknown is not None:
+        path = chat.path() if entry is None else chat.path_to(entry)
+        known = tuple(takewhile(lambda entry: not is_unknown_schema(entry), path))
+        if entry is not None and len(known) < len(path):
             raise InvalidRequest(
-                f"Entry {unknown} has a schemaVersion that is not known here.",
+                f"Entry {path[len(known)].id} has a schemaVersion that is not known here.",
                 hint="A copy of the chat can end before that entry.",
             )
+        if not known:
+            raise InvalidRequest(f"There is nothing in the chat {session} that can be copied.")
         header = chat.header
         with self._sessions.create(header.vault, header.project, session) as copy:
-            copy.append(list(_with_side_entries(path, chat.log.entries)))
+            copy.append(list(_with_side_entries(known, chat.log.entries)))
             return copy.id
 
     def label(self, session: str, entry: str, text: str) -> None:

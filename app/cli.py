@@ -65,6 +65,7 @@ def parser() -> argparse.ArgumentParser:
     _add_settings(verbs)
     _add_sessions(verbs)
     _leaf(verbs, "doctor", "check that everything Strata needs is in order")
+    _add_rpc(verbs)
     return found
 
 
@@ -158,6 +159,9 @@ def _add_ask(verbs: "_Verbs[_Parser]") -> None:
     found.add_argument("--model", metavar="NAME", help="in place of the setting chat.model")
     found.add_argument("--session", metavar="ID", help="the chat to go on with")
     found.add_argument(
+        "--parent", metavar="ENTRY", help="the entry to go on from (otherwise the last one)"
+    )
+    found.add_argument(
         "--attach",
         metavar="PATH",
         action="append",
@@ -198,11 +202,22 @@ def _add_settings(verbs: "_Verbs[_Parser]") -> None:
     _leaf(actions, "path", "show where the settings are written")
 
 
+def _add_rpc(verbs: "_Verbs[_Parser]") -> None:
+    about = "serve another program: requests on standard input, one JSON object a line"
+    found = verbs.add_parser("rpc", help=about, description=f"{about[0].upper()}{about[1:]}.")
+    found.allow_abbrev = False
+    _add_globals(found, "late")
+    found.set_defaults(json=True)
+
+
 def _add_sessions(verbs: "_Verbs[_Parser]") -> None:
-    about = "list and read the chats"
+    about = "list, read and copy the chats"
     actions = _group(verbs, "sessions", about)
     _leaf(actions, "list", "list the chats, the one used last first")
     _leaf(actions, "show", "show a chat").add_argument("session", metavar="ID")
+    fork = _leaf(actions, "fork", "begin a chat that is a copy of another up to an entry")
+    fork.add_argument("session", metavar="ID")
+    fork.add_argument("--at", metavar="ENTRY", help="the last entry to copy (otherwise the last)")
 
 
 def _setting(text: str) -> tuple[str, Any]:

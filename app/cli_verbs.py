@@ -7,32 +7,24 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from typing import Any
 
-from app import cli_text
+from app import cli_sessions, cli_text
 from app.assistant import AskRequest, Assistant, IndexFinished
 from app.attachments import Selection
 from app.cli_output import Interruptible, Output, OutputGone, complain
 from app.cli_run import FAILED, INTERRUPTED, fail, run_settings, vault_folder
+from app.cli_turn import TurnPrinter
 from app.doctor import check_up
 from app.errors import (
     AppError,
     NotFound,
     SessionMissing,
+    StorageFailed,
     TurnFailed,
     describe,
 )
 from app.log import open_log
 from app.paths import Paths
 from app.wiring import build, folder_of
-from chains.events import (
-    AskResult,
-    Event,
-    IndexProgressed,
-    Step,
-    TextDelta,
-    ToolStarted,
-    TurnEnded,
-    Warned,
-)
 from context.markdown import envelope_markdown, report_markdown
 from vault.errors import VaultError
 
@@ -105,12 +97,13 @@ def _ask(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
         update_index=not args.no_index,
         attach=tuple(args.attach),
         selections=tuple(Selection(*lines) for lines in args.selection),
+        parent=args.parent,
     )
     _open_vault_to_ask(args, assistant)
-    line = cli_text.ProgressLine()
+    printer = TurnPrinter(output, args.dry_run)
     with Interruptible() as run:
         for event in assistant.ask(request, run.cancel):
-            _show_event(event, output, line, args.dry_run)
+            printer.show(event)
     return run.exit_code or 0
 
 
@@ -125,34 +118,6 @@ def _open_vault_to_ask(args: argparse.Namespace, assistant: Assistant) -> None:
         if is_needed:
             raise TurnFailed(error, args.session) from error
         _log.info("The notes of the chat are not open: %s", error)
-
-
-def _show_event(event: Event, output: Output, line: cli_text.ProgressLine, is_dry: bool) -> None:
-    match event:
-        case IndexProgressed():
-            line.show(cli_text.progress(event.progress))
-        case Step():
-            line.show(event.text)
-        case ToolStarted():
-            line.show(cli_text.call(event))
-        case Warned() if not output.is_json:
-            line.clear()
-            complain(event.message)
-        case TextDelta() if not output.is_json:
-            line.clear()
-            output.write(cli_text.plain(event.text))
-        case TurnEnded():
-            line.clear()
-            output.show(event.result.to_dict, _answered(event.result, is_dry))
-
-
-def _answered(result: AskResult, is_dry: bool) -> Iterator[str]:
-    if is_dry:
-        yield report_markdown(result.context)
-        return
-    if not result.answer.endswith("\n"):
-        yield ""
-    yield from cli_text.sources(result)
 
 
 def _context(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
@@ -198,23 +163,6 @@ def _settings(args: argparse.Namespace, assistant: Assistant, output: Output) ->
     return 0
 
 
-def _sessions(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    if args.action == "list":
-        chats = assistant.list_sessions()
-        output.show(lambda: {"sessions": [chat.to_dict() for chat in chats]}, cli_text.chats(chats))
-        return 0
-    chat = assistant.sessions.read(args.session)
-    for problem in chat.problems:
-        complain(problem)
-    entries = [entry.to_dict() for entry in chat.log.entries]
-    path = chat.path()
-    output.show(
-        lambda: {"session": chat.id, "leaf": path[-1].id if path else None, "entries": entries},
-        cli_text.transcript(assistant.transcript(chat.id)),
-    )
-    return 0
-
-
 def _doctor(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     checks = check_up(assistant, folder_of(assistant, vault_folder(args)))
     is_ok = all(check.ok for check in checks)
@@ -223,6 +171,19 @@ def _doctor(args: argparse.Namespace, assistant: Assistant, output: Output) -> i
         cli_text.checks(checks),
     )
     return 0 if is_ok else FAILED
+
+
+def _rpc(args: argparse.Namespace, assistant: Assistant, _output: Output) -> int:
+    from app.rpc import serve_standard_streams
+
+    try:
+        _open_vault(args, assistant)
+    except (VaultError, StorageFailed) as error:
+        if vault_folder(args) is not None:
+            raise
+        _log.warning("The folder of the settings was not opened: %s", error)
+    serve_standard_streams(assistant)
+    return 0
 
 
 def _question(text: str) -> str:
@@ -244,8 +205,9 @@ _VERBS: Mapping[str, Callable[[argparse.Namespace, Assistant, Output], int]] = {
     "ask": _ask,
     "context": _context,
     "settings": _settings,
-    "sessions": _sessions,
+    "sessions": cli_sessions.run,
     "doctor": _doctor,
+    "rpc": _rpc,
 }
 # These look at a damaged settings file, or mend it; all others need it sound.
 _BEARS_DAMAGE = frozenset({"settings", "doctor"})
