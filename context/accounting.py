@@ -3,18 +3,19 @@
 from collections.abc import Iterable, Iterator
 
 from context.base import Base
+from context.budget import Room
 from context.cache import Continuation, continuation
 from context.draft import Draft
 from context.entries import TransformEntry
 from context.guard import BUDGET, ROOM, GuardReport, segment_left_out, turns_left_out
 from context.inputs import PrepareInputs
 from context.layers import Layer, Segment
+from context.offload import Offloaded, read_stub
 from context.report import (
     Actions,
     ContextReport,
     LayerUse,
     LeftOut,
-    Room,
     SegmentState,
     SegmentUse,
     Trimmed,
@@ -22,6 +23,7 @@ from context.report import (
 )
 from context.shaping import Shaped
 from context.tokens import count_message, count_segment
+from context.view import results_of
 
 SHARE = "share"
 HOOK = "hook"
@@ -46,12 +48,13 @@ def account(
         request=inputs.request,
         model=inputs.model,
         room=room,
-        layers=_layers(draft, continued),
+        layers=layer_uses(draft, continued),
         prefix=continued.prefix,
         guard=guarded.steps,
         actions=actions,
         trimmed=_trimmed(base),
         compactions=tuple(_compactions(shaped.transforms)),
+        offloaded=tuple(_offloaded(draft)),
         segments=(*_instructions(inputs, draft), *_segments(base, guarded)),
         dropped=_left_out(base, guarded),
         tools=tuple(tool.name for tool in draft.preamble.tools),
@@ -93,6 +96,12 @@ def _compactions(transforms: Iterable[TransformEntry]) -> Iterator[dict[str, obj
                 }
 
 
+def _offloaded(draft: Draft) -> Iterator[Offloaded]:
+    results = (part for message in draft.work for part in results_of(message))
+    yield from (stub for turn in draft.history for stub in turn.offloaded)
+    yield from (stub for result in results if (stub := read_stub(result.content)) is not None)
+
+
 def _told(transform: TransformEntry) -> dict[str, object]:
     reasons = (str(op["invalidateCacheReason"]) for op in transform.patch)
     display = transform.display or {}
@@ -106,7 +115,8 @@ def _told(transform: TransformEntry) -> dict[str, object]:
     }
 
 
-def _layers(draft: Draft, continued: Continuation) -> dict[Layer, LayerUse]:
+def layer_uses(draft: Draft, continued: Continuation) -> dict[Layer, LayerUse]:
+    """Return what every layer of a request holds."""
     items = {
         Layer.T: len(draft.preamble.tools),
         Layer.L1: len(draft.preamble.system.parts),

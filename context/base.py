@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from context.boundaries import Epoch, Reach, reach_of, resting_cut, shown_messages, shown_turns
+from context.budget import Room
 from context.cache import Asked
 from context.conversation import Conversation
 from context.draft import Draft, MeasuredTurn, Tail, preamble
@@ -20,7 +21,6 @@ from context.messages import Message
 from context.pins import PINNED_SOURCE
 from context.prior import PRIOR_SHARE, Prior, prior_segments, unreadable
 from context.replay import Turn
-from context.report import Room
 from context.shaping import Shaped, uncached_message
 from context.tokens import TokenCounter
 from context.trim_step import Line

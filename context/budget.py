@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from context.errors import BadPolicy
+from context.tokens import TokenCounter, factor_for
 
 OUTPUT_SHARE: Final = 4  # the answer may take a quarter of the window, not more
 FACTOR_SCALE: Final = 100
@@ -92,3 +93,35 @@ def budget_tokens(window: int, reserve: int, factor: float) -> int:
     """Return `B`, what a request may hold: the window less the reserve, over the factor."""
     # In whole hundredths, because 110 / 1.1 is 99.99… in floating point.
     return max(0, (window - reserve) * FACTOR_SCALE // round(factor * FACTOR_SCALE))
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """The budget of a request and what it was made from."""
+
+    counter: str
+    factor: float
+    threshold: int
+    model_limit: int | None
+    window: int
+    reserve: int
+    budget: int
+
+
+def room_for(
+    counter: TokenCounter,
+    threshold: int,
+    model_limit: int | None,
+    max_output_tokens: int,
+    factor: float | None = None,
+) -> Room:
+    """Return the budget of a request and what it comes from.
+
+    Args:
+        factor: what the budget is divided by at the least, where usage was reported.
+    """
+    divisor = max(factor_for(counter), factor or 0.0)
+    size = window(threshold, model_limit)
+    reserve = output_reserve(max_output_tokens, size)
+    budget = budget_tokens(size, reserve, divisor)
+    return Room(counter.name, divisor, threshold, model_limit, size, reserve, budget)

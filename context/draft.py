@@ -7,8 +7,10 @@ from functools import cached_property, lru_cache
 from context.envelope import System
 from context.layers import Layer, Segment, render_segments
 from context.messages import Message, Part, TextPart, ToolDefinition
+from context.offload import Offloaded, read_stub
 from context.replay import Turn
 from context.tokens import TokenCounter, count_message, count_part, count_tools
+from context.view import results_of
 
 
 @dataclass(frozen=True)
@@ -115,6 +117,13 @@ class MeasuredTurn:
         """Count the messages that stand for a turn."""
         tokens = sum(count_message(message, counter) for message in messages)
         return cls(turn, tuple(messages), tokens)
+
+    @cached_property
+    def offloaded(self) -> tuple[Offloaded, ...]:
+        """The results that are kept elsewhere, of which stubs stand here."""
+        results = (part for message in self.messages for part in results_of(message))
+        found = (read_stub(result.content) for result in results)
+        return tuple(stub for stub in found if stub is not None)
 
 
 @dataclass(frozen=True)

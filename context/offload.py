@@ -1,10 +1,29 @@
 """What stands in a request for a tool result that is kept elsewhere."""
 
+import re
+from dataclasses import dataclass
 from typing import Final
 
 PREVIEW_CHARS: Final = 200
 _OPENING: Final = "[Tool result stored — "
 _CLOSING: Final = '" to read specific portions.'
+_STUB: Final = re.compile(
+    re.escape(_OPENING) + r'([\d,]+) bytes from "(.*?)"\.\n.*ref_id="([^"]*)' + re.escape(_CLOSING),
+    re.DOTALL,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Offloaded:
+    """A result that is kept elsewhere."""
+
+    ref_id: str
+    tool: str
+    bytes: int
+
+    def to_dict(self) -> dict[str, object]:
+        """Return it as JSON."""
+        return {"ref_id": self.ref_id, "tool": self.tool, "bytes": self.bytes}
 
 
 def offload_stub(tool_name: str, content: str, ref_id: str) -> str:
@@ -24,3 +43,12 @@ def offload_stub(tool_name: str, content: str, ref_id: str) -> str:
 def is_offload_stub(content: str) -> bool:
     """Return whether the text is a stub, which holds the only reference to its result."""
     return content.startswith(_OPENING) and content.endswith(_CLOSING)
+
+
+def read_stub(content: str) -> Offloaded | None:
+    """Return what a stub stands for; `None` for any other text."""
+    found = _STUB.fullmatch(content) if is_offload_stub(content) else None
+    if found is None:
+        return None
+    size, tool, ref_id = found.groups()
+    return Offloaded(ref_id, tool, int(size.replace(",", "")))

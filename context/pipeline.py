@@ -13,7 +13,7 @@ from typing import Literal
 from context.accounting import account
 from context.base import Base, make_base
 from context.boundaries import MODEL
-from context.budget import budget_tokens, output_reserve, window
+from context.budget import Room, room_for
 from context.draft import Draft
 from context.entries import DropEntry, Entry
 from context.envelope import ContextEnvelope, Messages
@@ -23,10 +23,10 @@ from context.guard import ROOM, GuardReport, PreparedRequest, could_fit, enforce
 from context.inputs import Ports, PrepareInputs
 from context.layers import Layer
 from context.marks import Mark, place_marks
-from context.report import Actions, ContextReport, Room, When
+from context.report import Actions, ContextReport, When
 from context.settle import Compacted, compact, compaction_due, past_of, standing, trim_due
 from context.shaping import Shaped, settled, shape, shape_once
-from context.tokens import TokenCounter, factor_for
+from context.tokens import TokenCounter
 
 __all__ = ["Mode", "Ports", "PrepareInputs", "prepare", "room_of"]
 
@@ -63,18 +63,8 @@ def prepare(inputs: PrepareInputs, ports: Ports, mode: Mode = "send") -> Prepare
 
 def room_of(inputs: PrepareInputs, counter: TokenCounter) -> Room:
     """Return the budget of a request, and what it comes from."""
-    factor = max(factor_for(counter), inputs.factor or 0.0)
-    size = window(inputs.threshold, inputs.model_limit)
-    reserve = output_reserve(inputs.max_output_tokens, size)
-    return Room(
-        counter=counter.name,
-        factor=factor,
-        threshold=inputs.threshold,
-        model_limit=inputs.model_limit,
-        window=size,
-        reserve=reserve,
-        budget=budget_tokens(size, reserve, factor),
-    )
+    limits = inputs.threshold, inputs.model_limit, inputs.max_output_tokens
+    return room_for(counter, *limits, inputs.factor)
 
 
 @dataclass(frozen=True)

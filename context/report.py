@@ -4,9 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from context.budget import Room
 from context.layers import WIRE_ORDER, Layer, Segment
 from context.markdown import report_markdown
 from context.memory import Memory
+from context.offload import Offloaded
 
 When = Literal["last", "next"]
 SegmentState = Literal["full", "compacted", "shrunk", "dropped", "pinned"]
@@ -152,24 +154,12 @@ class Trimmed:
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
-    """The budget of a request and what it was made from."""
-
-    counter: str
-    factor: float
-    threshold: int
-    model_limit: int | None
-    window: int
-    reserve: int
-    budget: int
-
-
-@dataclass(frozen=True, slots=True)
 class ContextReport:
     """What one request held.
 
     Attributes:
         ephemerals: how many messages were added to this request alone.
+        offloaded: the results whose stubs are in it.
         compactions: those that were replayed, as JSON.
         transforms: the persisted ones that were replayed, as JSON.
         system_parts: the name of each, and how many characters of the system message it is.
@@ -187,6 +177,7 @@ class ContextReport:
     actions: Actions = field(default_factory=Actions)
     trimmed: Trimmed | None = None
     compactions: tuple[Mapping[str, object], ...] = ()
+    offloaded: tuple[Offloaded, ...] = ()
     segments: tuple[SegmentUse, ...] = ()
     dropped: tuple[LeftOut, ...] = ()
     tools: tuple[str, ...] = ()
@@ -240,6 +231,7 @@ class ContextReport:
             "dropped": [left_out.to_dict() for left_out in self.dropped],
             "trimmed": None if self.trimmed is None else self.trimmed.to_dict(),
             "compactions": [dict(compaction) for compaction in self.compactions],
+            "offloaded": [stub.to_dict() for stub in self.offloaded],
             "cached_tokens": self.cached_tokens,
             "prefix": self.prefix.to_dict(),
             "warnings": list(self.warnings),
@@ -258,4 +250,4 @@ class ContextReport:
 
 
 def _later_parts() -> dict[str, object]:
-    return {"deferred_tools": [], "offloaded": []}
+    return {"deferred_tools": []}

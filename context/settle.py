@@ -10,6 +10,7 @@ from typing import Final, Literal
 
 from context.base import Base
 from context.boundaries import MODEL, Epoch
+from context.budget import Room
 from context.compaction import CompactResult
 from context.compaction_chain import TARGET, Order, Outcome, result_of, run_chain
 from context.draft import MeasuredTurn, Preamble
@@ -17,7 +18,6 @@ from context.entries import DropEntry, Entry, TransformEntry
 from context.frozen import FrozenMapping
 from context.inputs import Ports, PrepareInputs, Upkeep
 from context.layers import Layer
-from context.report import Room
 from context.summaries import HEAD, Maker, SummaryTask, as_said, summary_size
 from context.trim_step import plan_trim
 

@@ -7,6 +7,7 @@ changes belongs to this request alone: its patch is replayed once and forgotten.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from context.budget import Room
 from context.conversation import Conversation, read_path, shape_base
 from context.entries import Entry, EphemeralEntry, MessageEntry, TransformEntry
 from context.envelope import ContextEnvelope, Messages, RequestMeta, System
@@ -14,7 +15,6 @@ from context.frozen import FrozenMapping
 from context.hooks import Transform
 from context.inputs import Ports, PrepareInputs
 from context.messages import Message, Part, TextPart, ToolDefinition
-from context.report import Room
 
 
 @dataclass(frozen=True)

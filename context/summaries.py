@@ -4,12 +4,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from context.budget import Room
 from context.carry_forward import truncate_with_ellipsis
 from context.cleaner import clean_tool_output
 from context.draft import MeasuredTurn, Preamble
 from context.errors import SummaryFailed
 from context.messages import Message
-from context.report import Room
 from context.tokens import TokenCounter, count_message
 
 HEAD: Final = "[Summary of the earlier conversation]"

@@ -40,6 +40,13 @@ def calls_of(message: Message) -> tuple[ToolCallPart, ...]:
     return tuple(part for part in message.content if isinstance(part, ToolCallPart))
 
 
+def results_of(message: Message) -> tuple[ToolResultPart, ...]:
+    """Return the tool results of a message."""
+    if isinstance(message.content, str):
+        return ()
+    return tuple(part for part in message.content if isinstance(part, ToolResultPart))
+
+
 def is_final(message: Message) -> bool:
     """Return whether the message ends a turn: an answer that calls no tool."""
     return message.role == "assistant" and not calls_of(message)

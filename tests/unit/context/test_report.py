@@ -3,10 +3,11 @@ from dataclasses import replace
 
 import pytest
 
+from context.budget import Room
 from context.envelope import SystemPart
 from context.layers import Layer
 from context.markdown import envelope_markdown, report_markdown, short_count
-from context.report import ContextReport, LayerUse, LeftOut, Prefix, Room, SegmentUse
+from context.report import ContextReport, LayerUse, LeftOut, Prefix, SegmentUse
 from tests.support.chats import Chat, passage
 
 LAYERS = {
