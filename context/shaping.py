@@ -6,15 +6,18 @@ changes belongs to this request alone: its patch is replayed once and forgotten.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from context.budget import Room
 from context.conversation import Conversation, read_path, shape_base
-from context.entries import Entry, EphemeralEntry, MessageEntry, TransformEntry
+from context.entries import Entry, EphemeralEntry, MessageEntry, TransformEntry, TrimEntry
 from context.envelope import ContextEnvelope, Messages, RequestMeta, System
 from context.frozen import FrozenMapping
 from context.hooks import Transform
 from context.inputs import Ports, PrepareInputs
 from context.messages import Message, Part, TextPart, ToolDefinition
+
+TRIMMED: Final = "old results and words were trimmed"
 
 
 @dataclass(frozen=True)
@@ -60,12 +63,18 @@ def settled(
     """Return the request once these entries stand at the end of its path too, one by one."""
     if not entries:
         return shaped
-    new = shaped.new
-    for entry in entries:
-        new = (*new, replace(entry, parent_id=(new or inputs.path)[-1].id))
+    new = (*shaped.new, *linked(entries, (shaped.new or inputs.path)[-1].id))
     reading = read_path((*inputs.path, *new), ports.counter)
     reasons = dict.fromkeys((*shaped.reasons, *_reasons_of(entries)))
     return _shaped(inputs, ports, room, reading, new=new, reasons=tuple(reasons))
+
+
+def linked(entries: Iterable[Entry], parent: str) -> tuple[Entry, ...]:
+    """Return the entries one behind the other, the first behind `parent`."""
+    chain: list[Entry] = []
+    for entry in entries:
+        chain.append(replace(entry, parent_id=chain[-1].id if chain else parent))
+    return tuple(chain)
 
 
 def shape_once(shaped: Shaped, inputs: PrepareInputs, ports: Ports, room: Room) -> Shaped:
@@ -169,8 +178,12 @@ def _recent_reasons(path: tuple[Entry, ...]) -> tuple[str, ...]:
 
 
 def _reasons_of(entries: Iterable[Entry]) -> tuple[str, ...]:
-    transforms = (entry for entry in entries if isinstance(entry, TransformEntry))
-    reasons = (op.get("invalidateCacheReason") for entry in transforms for op in entry.patch)
+    reasons: list[object] = []
+    for entry in entries:
+        if isinstance(entry, TransformEntry):
+            reasons += [op.get("invalidateCacheReason") for op in entry.patch]
+        elif isinstance(entry, TrimEntry):
+            reasons.append(TRIMMED)
     return tuple(dict.fromkeys(str(reason) for reason in reasons if reason))
 
 
