@@ -1,6 +1,7 @@
 """What a user adds to every chain: prompts of their own, instructions, hooks."""
 
 from dataclasses import dataclass
+from typing import Final
 
 from chains.prompts import PromptSource, built_in
 from context.envelope import SystemPart
@@ -8,7 +9,7 @@ from context.hooks import HookRegistry
 from context.layers import Segment
 from context.prompt import Instructions, system_parts
 
-__all__ = ["Additions"]
+__all__ = ["NOTHING_ADDED", "Additions"]
 
 
 @dataclass(frozen=True)
@@ -36,3 +37,6 @@ class Additions:
         """Return what is wrong with what was added, one sentence each."""
         problem = self.prompts(prompt).problem
         return (*self.warnings, problem) if problem else self.warnings
+
+
+NOTHING_ADDED: Final = Additions()

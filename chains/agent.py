@@ -3,20 +3,16 @@
 import time
 from collections.abc import Callable, Iterator
 
+from chains.additions import NOTHING_ADDED, Additions
 from chains.agent_loop import AgentLimits, AgentLoop, AgentSession
 from chains.cancel import CancelToken
-from chains.concurrency import call
 from chains.events import Event
 from chains.model import Pause, wait_or_cancel
 from chains.model_port import KeyFor
 from chains.runner import (
     Chain,
     TurnRequest,
-    begin_turn,
-    draft,
-    dry_run,
-    means_of,
-    model_of,
+    open_turn,
     preview,
     rebuild,
 )
@@ -42,13 +38,14 @@ class AgentChain:
         *,
         pause: Pause = wait_or_cancel,
         resolve: Resolve | None = None,
+        additions: Additions = NOTHING_ADDED,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._notes = notes
         self._limits = limits
         self._clock = clock
         tools = (*NOTE_TOOLS, READ_RESULT)
-        self._chain = Chain("agent", key_for, pause=pause, resolve=resolve, tools=tools)
+        self._chain = Chain("agent", key_for, None, pause, resolve, tools, additions)
 
     def run(
         self, request: TurnRequest, session: AgentSession, cancel: CancelToken
@@ -57,19 +54,19 @@ class AgentChain:
 
         Raises:
             ContextOverflow: the question does not fit; nothing is stored.
+            ContextHookError: a hook failed; of the request that it was asked about nothing is.
             ModelError: there is no answer; the question and the work so far are kept.
             Cancelled: it was stopped before the question was stored; later a stop ends the turn.
         """
-        drafted, warnings = yield from draft(self._chain, request, session, cancel)
-        means = call(lambda: means_of(self._chain, request), cancel)
-        if request.dry_run:
-            yield from dry_run(drafted, request, session, means, warnings)
+        opened = yield from open_turn(self._chain, request, session, cancel)
+        if opened is None:
             return
-        turn = yield from begin_turn(drafted, request, session, means, cancel, warnings)
-        sources = Sources(turn.request.segments)
+        sources = Sources(opened.turn.request.segments)
         registry = self._registry(session, sources)
-        loop = AgentLoop(request, session, means, registry, sources, self._limits, self._clock)
-        yield from loop.answer(turn, lambda: model_of(self._chain, request, means.model), cancel)
+        loop = AgentLoop(
+            opened.request, session, opened.means, registry, sources, self._limits, self._clock
+        )
+        yield from loop.answer(opened.turn, opened.model, cancel)
 
     def preview(self, request: TurnRequest, session: SessionPort | None) -> PreparedRequest:
         """Return what would be sent next; nothing is looked up, stored or called."""

@@ -11,12 +11,21 @@ from typing import Any, Protocol
 
 from chains.answering import RunningTurn
 from chains.cancel import CancelToken
-from chains.concurrency import gather
+from chains.concurrency import call, gather
 from chains.errors import Cancelled, ToolFailed
-from chains.events import ContextPrepared, Event, ToolEnded, ToolStarted, ToolStatus, Usage
+from chains.events import (
+    ContextPrepared,
+    Event,
+    ToolEnded,
+    ToolStarted,
+    ToolStatus,
+    Usage,
+    Warned,
+)
+from chains.hooking import finished_result
 from chains.model_port import ModelPort, RequestedCall
-from chains.tools.registry import ToolRegistry, arguments_of
-from chains.tools.results import ResultStore, StoredOutcome, kept
+from chains.tools.registry import ToolOutcome, ToolRegistry, arguments_of
+from chains.tools.results import ResultStore, kept
 from chains.tools.runs import ToolRun
 from chains.tools.sources import Sources
 from chains.turn import Means, PreparedTurn, SessionPort, TurnRequest, prepare_step
@@ -49,7 +58,7 @@ class AgentLimits:
 class _Done:
     """A call that was run."""
 
-    stored: StoredOutcome
+    outcome: ToolOutcome
     seconds: float
 
 
@@ -77,6 +86,7 @@ class AgentLoop:
         self._usage: Usage | None = None
         self._calls: dict[str, RequestedCall] = {}
         self._tools: dict[str, dict[str, Any]] = {}
+        self._warnings: dict[str, None] = {}
 
     def answer(
         self, turn: PreparedTurn, model: Callable[[], ModelPort], cancel: CancelToken
@@ -87,26 +97,38 @@ class AgentLoop:
             running = self._running(turn, is_offered and not turn.request.ends_loop)
             entry = yield from running.exchange(model, cancel)
             self._usage = _sum(self._usage, running.usage)
+            self._warnings |= dict.fromkeys(running.warnings)
             if not running.calls:
                 break
+            number += 1
             try:
                 yield from self._run(running.calls, turn.turn, cancel)
+                is_offered = number <= self._limits.max_steps and self._clock() < self._until
+                turn = self._next(turn, is_offered, cancel)
             except Cancelled:
                 entry = self._store_interruption(turn.turn)
                 running.interrupt()
                 break
-            number += 1
-            is_offered = number <= self._limits.max_steps and self._clock() < self._until
-            means = self._means if is_offered else replace(self._means, tools=())
-            turn = prepare_step(turn.turn, self._request, self._session, means, number)
             yield ContextPrepared(turn.request.report)
         tools = tuple(self._tools[id] for id in self._calls if id in self._tools)
-        yield from running.ending(entry, self._usage, self._sources.all, tools)
+        yield from running.ending(entry, self._usage, cancel, self._sources.all, tools)
 
     def _running(self, turn: PreparedTurn, is_offered: bool) -> RunningTurn:
+        request, session, means = self._request, self._session, self._means
         if not is_offered:
-            return RunningTurn(self._request, self._session, turn, full_status="limit")
-        return RunningTurn(self._request, self._session, turn, read_calls=self._read_calls)
+            return RunningTurn(request, session, turn, means, full_status="limit")
+        return RunningTurn(request, session, turn, means, read_calls=self._read_calls)
+
+    def _next(self, turn: PreparedTurn, is_offered: bool, cancel: CancelToken) -> PreparedTurn:
+        """Prepare the next request; what stays of that is in the log."""
+        means = self._means if is_offered else replace(self._means, tools=())
+        warnings = tuple(self._warnings)
+        following = call(
+            lambda: prepare_step(turn, self._request, self._session, means, warnings), cancel
+        )
+        if following.entries:
+            self._session.append(following.entries)
+        return following
 
     def _read_calls(self, calls: tuple[RequestedCall, ...]) -> tuple[ToolCallPart, ...]:
         """Name each call so that no two in the chat are alike, and keep what it says."""
@@ -118,38 +140,51 @@ class AgentLoop:
             if isinstance(part, ToolCallPart)
         }
         parts = []
-        for call in calls:
-            id = call.id if call.id and call.id not in used else f"call_{self._session.new_id()}"
+        for one in calls:
+            id = one.id if one.id and one.id not in used else f"call_{self._session.new_id()}"
             used.add(id)
-            self._calls[id] = replace(call, id=id)
-            parts.append(ToolCallPart(id, call.name, _arguments(call)))
+            self._calls[id] = replace(one, id=id)
+            parts.append(ToolCallPart(id, one.name, _arguments(one)))
         return tuple(parts)
 
     def _run(
         self, calls: tuple[ToolCallPart, ...], turn: str, cancel: CancelToken
     ) -> Generator[Event]:
         """Run calls side by side, and store each result as it comes."""
-        for call in calls:
-            yield ToolStarted(call.id, call.name, call.arguments)
-        work = [self._work(self._calls[call.id]) for call in calls]
+        for one in calls:
+            yield ToolStarted(one.id, one.name, one.arguments)
+        work = [self._work(self._requested(one)) for one in calls]
         for place, done in gather(work, cancel):
-            yield self._store_result(calls[place], done, turn)
+            one = calls[place]
+            outcome, problems = finished_result(one, done.outcome, self._means.additions.hooks)
+            for problem in problems:
+                self._warnings[problem] = None
+                yield Warned(problem)
+            yield self._store_result(one, done, outcome, turn)
+
+    def _requested(self, call: ToolCallPart) -> RequestedCall:
+        """What is run: the call as the model wrote it, unless a hook changed that."""
+        written = self._calls[call.id]
+        if (written.name, _arguments(written)) == (call.name, call.arguments):
+            return written
+        return replace(written, name=call.name, arguments=call.arguments_json)
 
     def _work(self, call: RequestedCall) -> Callable[[], _Done]:
         def run() -> _Done:
             start = self._clock()
-            outcome = self._registry.run(call)
-            stored = kept(call.name, outcome, self._session, self._limits.offload_bytes)
-            return _Done(stored, self._clock() - start)
+            return _Done(self._registry.run(call), self._clock() - start)
 
         return run
 
-    def _store_result(self, call: ToolCallPart, done: _Done, turn: str) -> ToolEnded:
-        session, stored = self._session, done.stored
+    def _store_result(
+        self, call: ToolCallPart, done: _Done, outcome: ToolOutcome, turn: str
+    ) -> ToolEnded:
+        session = self._session
+        stored = kept(call.name, outcome, session, self._limits.offload_bytes)
         status: ToolStatus = "error" if stored.is_error else "ok"
         part = ToolResultPart(call.id, stored.content, stored.is_error)
         result = self._entry(Message("tool", (part,)), turn)
-        read = self._sources.take_new()
+        read = self._sources.take_new(done.outcome.content, outcome.content)
         run = ToolRun(call.id, status, done.seconds, stored.ref_id, read)
         session.append([result, run.to_entry(session.new_id(), result.id, result.timestamp)])
         ended = ToolEnded(call.id, call.name, status, done.seconds, stored.ref_id)

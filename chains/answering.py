@@ -3,12 +3,14 @@
 Whatever arrives is kept. A stop, a broken connection or a failure ends the turn with what there is.
 """
 
+import contextlib
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from chains.cancel import CancelToken
 from chains.citations import check_citations
+from chains.concurrency import call
 from chains.errors import Cancelled
 from chains.events import (
     AskResult,
@@ -22,6 +24,7 @@ from chains.events import (
     Usage,
     Warned,
 )
+from chains.hooking import finished
 from chains.model_port import (
     ModelCalls,
     ModelEnded,
@@ -33,12 +36,13 @@ from chains.model_port import (
     ModelWaiting,
     RequestedCall,
 )
-from chains.turn import PreparedTurn, SessionPort, TurnRequest
+from chains.turn import Means, PreparedTurn, SessionPort, TurnRequest, transforms_at_end
 from context.entries import MessageEntry, UsageEntry
 from context.layers import Segment
-from context.messages import Message, Part, ReasoningPart, TextPart, ToolCallPart
+from context.messages import Message, ReasoningPart, TextPart, ToolCallPart
 from context.report import ContextReport
 from context.tokens import raised_factor
+from context.view import calls_of
 
 __all__ = ["RunningTurn"]
 
@@ -59,19 +63,20 @@ class _Answer:
     wire: dict[str, Any] | None = None
     thoughts: list[str] = field(default_factory=list)
     calls: tuple[ToolCallPart, ...] = ()
+    stored: Message | None = None
 
     @property
     def text(self) -> str:
-        return "".join(self.pieces)
+        return "".join(self.pieces) if self.stored is None else self.stored.text
 
     @property
-    def content(self) -> str | tuple[Part, ...]:
-        """What is stored: bare text, or what was thought and said before tools are called."""
+    def message(self) -> Message:
+        """What was said: bare text, or what was thought and said before tools are called."""
+        text = "".join(self.pieces)
         if not self.calls:
-            return self.text
-        thoughts = "".join(self.thoughts)
-        said = (ReasoningPart(thoughts), TextPart(self.text))
-        return (*(part for part in said if part.text), *self.calls)
+            return Message("assistant", text)
+        said = (ReasoningPart("".join(self.thoughts)), TextPart(text))
+        return Message("assistant", (*(part for part in said if part.text), *self.calls))
 
 
 ReadCalls = Callable[[tuple[RequestedCall, ...]], tuple[ToolCallPart, ...]]
@@ -89,6 +94,7 @@ class RunningTurn:
         request: TurnRequest,
         session: SessionPort,
         turn: PreparedTurn,
+        means: Means,
         *,
         read_calls: ReadCalls | None = None,
         full_status: Status = "complete",
@@ -96,6 +102,7 @@ class RunningTurn:
         self._request = request
         self._session = session
         self._turn = turn
+        self._means = means
         self._read_calls = read_calls
         self._full_status = full_status
         self._report = turn.request.report
@@ -108,7 +115,7 @@ class RunningTurn:
             model: returns who answers; where there is nobody, it raises a `ModelError`.
         """
         entry = yield from self.exchange(model, cancel)
-        yield from self.ending(entry, self._answer.usage)
+        yield from self.ending(entry, self._answer.usage, cancel)
 
     def exchange(
         self, model: Callable[[], ModelPort], cancel: CancelToken
@@ -129,12 +136,21 @@ class RunningTurn:
             answer.status = "interrupted"
             self._store()
             raise
-        return self._store()
+        told = len(answer.warnings)
+        entry = self._store()
+        for warning in answer.warnings[told:]:
+            yield Warned(warning)
+        return entry
 
     @property
     def calls(self) -> tuple[ToolCallPart, ...]:
         """The tools that the answer calls; an answer without any is the last of its turn."""
-        return self._answer.calls
+        return calls_of(self._answer.stored or self._answer.message)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What went wrong in the turn up to this answer, one sentence each."""
+        return self._report.warnings
 
     def interrupt(self) -> None:
         """Take note that the turn was stopped while tools ran."""
@@ -149,6 +165,7 @@ class RunningTurn:
         self,
         entry: str,
         usage: Usage | None,
+        cancel: CancelToken,
         sources: Sequence[Segment] = (),
         tools: tuple[Mapping[str, Any], ...] = (),
     ) -> Iterator[Event]:
@@ -157,13 +174,29 @@ class RunningTurn:
         Args:
             entry: where it is kept.
             usage: what the service counted over the whole turn.
+            cancel: where it was stopped, hooks are not asked about its end.
             sources: what tools read, to be cited beside what was sent with the question.
             tools: the calls of the turn.
+
+        Raises:
+            ContextHookError: a hook failed at the end of the turn; the answer is kept.
         """
         yield MessageEnded(entry, "assistant", self._turn.turn)
+        self._shape_end(cancel)
         yield ContextPrepared(self._report)
         result = self._result(entry, (*self._turn.request.segments, *sources))
         yield TurnEnded(replace(result, usage=usage, tools=tools))
+
+    def _shape_end(self, cancel: CancelToken) -> None:
+        """Let hooks shape what later requests see of the turn."""
+        hooks = self._means.additions.hooks
+        if hooks is None or not hooks.has("context"):
+            return
+        turn, request, session = self._turn.turn, self._request, self._session
+        with contextlib.suppress(Cancelled):
+            kept = call(lambda: transforms_at_end(turn, request, session, self._means), cancel)
+            if kept:
+                session.append(kept)
 
     def _take(self, event: ModelEvent) -> Iterator[Event]:
         answer = self._answer
@@ -210,13 +243,15 @@ class RunningTurn:
     def _store(self) -> str:
         """Write the answer to the log, with what the service counted; return its entry's id."""
         answer, session, turn = self._answer, self._session, self._turn
+        answer.stored, said = finished(answer.message, self._means.additions.hooks)
+        answer.warnings += said
         self._report = self._final_report()
         usage = answer.usage.to_dict() if answer.usage else None
         message = MessageEntry(
             session.new_id(),
             session.path()[-1].id,
             session.now(),
-            Message("assistant", answer.content),
+            answer.stored,
             turn.turn,
             model=self._request.model,
             usage=usage,

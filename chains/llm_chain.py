@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from chains.additions import NOTHING_ADDED, Additions
 from chains.cancel import CancelToken
 from chains.events import Event
 from chains.model import Pause, wait_or_cancel
@@ -17,9 +18,14 @@ class LLMChain:
     """Answers from the conversation alone."""
 
     def __init__(
-        self, key_for: KeyFor, *, pause: Pause = wait_or_cancel, resolve: Resolve | None = None
+        self,
+        key_for: KeyFor,
+        *,
+        pause: Pause = wait_or_cancel,
+        resolve: Resolve | None = None,
+        additions: Additions = NOTHING_ADDED,
     ) -> None:
-        self._chain = Chain("chat", key_for, pause=pause, resolve=resolve)
+        self._chain = Chain("chat", key_for, pause=pause, resolve=resolve, additions=additions)
 
     def run(
         self, request: TurnRequest, session: SessionPort, cancel: CancelToken

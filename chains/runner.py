@@ -3,9 +3,10 @@
 The question is on disk before the model is called, and a question that does not fit is not stored.
 """
 
-from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass, replace
 
+from chains.additions import NOTHING_ADDED, Additions
 from chains.again import asked_last, redraft_turn
 from chains.answering import RunningTurn
 from chains.cancel import CancelToken
@@ -22,6 +23,7 @@ from chains.events import (
     Warned,
 )
 from chains.extractive import ExtractiveModel
+from chains.hooking import hear
 from chains.model import LiteLLMModel, Pause, wait_or_cancel
 from chains.model_port import KeyFor, ModelPort
 from chains.models import EXTRACTIVE, ModelInfo, describe
@@ -56,6 +58,7 @@ class Chain:
         pause: waits between tries.
         resolve: says what has become of what earlier turns attached or cited.
         tools: those that its model may call.
+        additions: what the user adds to it.
     """
 
     prompt: str
@@ -64,6 +67,28 @@ class Chain:
     pause: Pause = wait_or_cancel
     resolve: Resolve | None = None
     tools: tuple[ToolDefinition, ...] = ()
+    additions: Additions = NOTHING_ADDED
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What is wrong with what the user adds to it, one sentence each."""
+        return self.additions.problems(self.prompt)
+
+
+@dataclass(frozen=True)
+class OpenTurn:
+    """A turn whose question is in the log.
+
+    Attributes:
+        request: as the hooks want it.
+        turn: its first request, which passed the guard.
+        model: returns who answers; where there is nobody, it raises a `ModelError`.
+    """
+
+    request: TurnRequest
+    means: Means
+    turn: PreparedTurn
+    model: Callable[[], ModelPort]
 
 
 def run_turn(
@@ -76,14 +101,28 @@ def run_turn(
         ModelError: there is no answer; the question is kept.
         Cancelled: it was stopped before the question was stored; later a stop ends the turn.
     """
+    opened = yield from open_turn(chain, request, session, cancel)
+    if opened is not None:
+        running = RunningTurn(opened.request, session, opened.turn, opened.means)
+        yield from running.answer(opened.model, cancel)
+
+
+def open_turn(
+    chain: Chain, request: TurnRequest, session: SessionPort, cancel: CancelToken
+) -> Generator[Event, None, OpenTurn | None]:
+    """Prepare the first request of a turn and store its question; None where it is a dry run."""
+    heard = call(lambda: hear(request, chain.additions.hooks), cancel)
+    for problem in (problems := (*chain.problems, *heard.problems)):
+        yield Warned(problem)
+    request = heard.request
     drafted, warnings = yield from draft(chain, request, session, cancel)
-    means = call(lambda: means_of(chain, request), cancel)
+    drafted, warnings = heard.apply(drafted, session), (*problems, *warnings)
+    means = replace(call(lambda: means_of(chain, request), cancel), cancel=cancel)
     if request.dry_run:
         yield from dry_run(drafted, request, session, means, warnings)
-        return
+        return None
     turn = yield from begin_turn(drafted, request, session, means, cancel, warnings)
-    running = RunningTurn(request, session, turn)
-    yield from running.answer(lambda: model_of(chain, request, means.model), cancel)
+    return OpenTurn(request, means, turn, lambda: model_of(chain, request, means.model))
 
 
 def draft(
@@ -108,7 +147,7 @@ def begin_turn(
     warnings: Sequence[str] = (),
 ) -> Generator[Event, None, PreparedTurn]:
     """Prepare the first request of a turn and store its question; return the turn."""
-    turn = prepare_turn(drafted, request, session, means, "send", warnings)
+    turn = call(lambda: prepare_turn(drafted, request, session, means, "send", warnings), cancel)
     cancel.raise_if_cancelled()
     if turn.entries:
         session.append(turn.entries)
@@ -155,7 +194,8 @@ def rebuild(chain: Chain, request: TurnRequest, session: SessionPort) -> Prepare
 def _prepared_view(
     chain: Chain, request: TurnRequest, chat: ChatView, drafted: DraftedTurn
 ) -> PreparedRequest:
-    return prepare_turn(drafted, request, chat, means_of(chain, request), "preview").request
+    means = means_of(chain, request)
+    return prepare_turn(drafted, request, chat, means, "preview", chain.problems).request
 
 
 def means_of(chain: Chain, request: TurnRequest) -> Means:
@@ -163,7 +203,14 @@ def means_of(chain: Chain, request: TurnRequest) -> Means:
     model = describe(
         request.model, request.api_base, key_for=chain.key_for, offline=request.offline
     )
-    return Means(model, counter_for(request.model), chain.prompt, chain.resolve, chain.tools)
+    return Means(
+        model,
+        counter_for(request.model),
+        chain.prompt,
+        chain.resolve,
+        chain.tools,
+        chain.additions,
+    )
 
 
 def _retrieve(

@@ -4,25 +4,23 @@ Nothing is written here. A turn is put together in memory and prepared, so that 
 does not fit leaves no trace in the log.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import Any, Protocol
 
+from chains.additions import NOTHING_ADDED, Additions
+from chains.cancel import CancelToken
 from chains.events import Mode
 from chains.models import ModelInfo
-from context.entries import Entry, MessageEntry, SegmentsEntry, UsageEntry
-from context.envelope import SystemPart
+from context.entries import CustomMessageEntry, Entry, MessageEntry, SegmentsEntry, UsageEntry
 from context.guard import PreparedRequest
 from context.layers import Segment
 from context.messages import Message, ToolDefinition
 from context.pipeline import Mode as PrepareMode
 from context.pipeline import Ports, PrepareInputs, prepare
 from context.prior import Resolve
-from context.prompt import PromptBuilder, PromptSection
 from context.tokens import TokenCounter
-from resources import read_text
+from context.turn_end import end_turn
 
 __all__ = [
     "ChatPort",
@@ -33,9 +31,9 @@ __all__ = [
     "SessionPort",
     "TurnRequest",
     "draft_turn",
-    "instructions",
     "prepare_step",
     "prepare_turn",
+    "transforms_at_end",
 ]
 
 
@@ -155,17 +153,20 @@ class DraftedTurn:
 
     Attributes:
         is_asked: the question is stored, with what was sent along; `segments` are in its place.
+        added: messages that hooks add behind the question.
     """
 
     turn: str
     question: MessageEntry
     segments: SegmentsEntry | None
     is_asked: bool = False
+    added: tuple[CustomMessageEntry, ...] = ()
 
     @property
     def entries(self) -> tuple[Entry, ...]:
         """The entries in their order: what was found stands before the question."""
-        asked = () if self.is_asked else (self.question,)
+        asked: tuple[Entry, ...] = () if self.is_asked else (self.question,)
+        asked = (*asked, *self.added)
         return asked if self.segments is None else (self.segments, *asked)
 
     def as_sent(self, segments: tuple[Segment, ...], chat: ChatPort) -> "DraftedTurn":
@@ -185,7 +186,8 @@ class PreparedTurn:
 
     Attributes:
         entries: what is to be stored before the request is sent, in one write: the segments as
-            they are sent, the question, and a cut of the history where one was made.
+            they are sent, the question, what hooks added and changed, and a cut of the history
+            where one was made.
     """
 
     turn: str
@@ -201,6 +203,8 @@ class Means:
         prompt: the name of the prompt that the instructions come from.
         resolve: says what has become of what earlier turns attached; None carries nothing forward.
         tools: those that the model may call.
+        additions: what the user adds to the prompt, and the hooks.
+        cancel: stops the turn; hooks that take long look at it.
     """
 
     model: ModelInfo
@@ -208,6 +212,20 @@ class Means:
     prompt: str
     resolve: Resolve | None = None
     tools: tuple[ToolDefinition, ...] = ()
+    additions: Additions = NOTHING_ADDED
+    cancel: CancelToken | None = None
+
+    def ports(self, chat: ChatPort, kept: list[Entry]) -> Ports:
+        """Return what a request is prepared through; what is to be stored is put into `kept`."""
+        return Ports(
+            self.counter,
+            kept.extend,
+            chat.new_id,
+            chat.now,
+            hooks=self.additions.hooks,
+            resolve=self.resolve,
+            cancel=self.cancel,
+        )
 
 
 def draft_turn(
@@ -242,46 +260,56 @@ def prepare_turn(
 
     Raises:
         ContextOverflow: the question does not fit, and nothing is to be stored.
+        ContextHookError: a hook failed, and nothing is to be stored.
     """
     drops: list[Entry] = []
     path = (*chat.path(), *drafted.entries)
     inputs = replace(_inputs(request, chat, means, path, drafted.turn), warnings=tuple(warnings))
-    ports = Ports(means.counter, drops.extend, chat.new_id, chat.now, resolve=means.resolve)
+    ports = means.ports(chat, drops)
     prepared = prepare(_with_counting_warnings(inputs, means.counter), ports, mode)
     drafted = drafted.as_sent(prepared.segments, chat)
     return PreparedTurn(drafted.turn, prepared, (*drafted.entries, *drops))
 
 
 def prepare_step(
-    turn: str, request: TurnRequest, session: "SessionPort", means: Means, number: int
+    before: PreparedTurn,
+    request: TurnRequest,
+    session: ChatPort,
+    means: Means,
+    warnings: Sequence[str] = (),
 ) -> PreparedTurn:
-    """Prepare a further request of a turn, whose calls and results are in the log.
-
-    What stays from now on is written to the log.
+    """Prepare the next request of a turn, whose calls and results are in the log.
 
     Args:
-        number: which request of the turn it is, from 2.
+        before: the request before it.
+        warnings: what went wrong in the turn so far, for the report.
 
     Raises:
         ContextOverflow: it does not fit.
+        ContextHookError: a hook failed, and nothing is to be stored.
     """
     kept: list[Entry] = []
-    inputs = replace(_inputs(request, session, means, session.path(), turn), request=number)
-    ports = Ports(means.counter, kept.extend, session.new_id, session.now, resolve=means.resolve)
+    inputs = replace(
+        _inputs(request, session, means, session.path(), before.turn),
+        request=before.request.report.request + 1,
+        warnings=tuple(warnings),
+    )
+    ports = means.ports(session, kept)
     prepared = prepare(_with_counting_warnings(inputs, means.counter), ports)
-    if kept:
-        session.append(kept)
-    return PreparedTurn(turn, prepared, tuple(kept))
+    return PreparedTurn(before.turn, prepared, tuple(kept))
 
 
-@cache
-def instructions(prompt: str) -> tuple[SystemPart, ...]:
-    """Return the system message of a prompt: its headings name the sections."""
-    _, *pieces = re.split(r"^# (\w+)\n", read_text(f"prompts/{prompt}.md"), flags=re.MULTILINE)
-    named = zip(pieces[::2], pieces[1::2], strict=True)
-    sections = [PromptSection(name, text.strip(), cacheable=True) for name, text in named]
-    text, _ = PromptBuilder(sections).build()
-    return (SystemPart(prompt, text),)
+def transforms_at_end(
+    turn: str, request: TurnRequest, session: ChatPort, means: Means
+) -> tuple[Entry, ...]:
+    """Return what `turn_end` hooks make of a turn whose answer is in the log, to be stored.
+
+    Raises:
+        ContextHookError: a hook failed, and nothing is to be stored.
+    """
+    return end_turn(
+        _inputs(request, session, means, session.path(), turn), means.ports(session, [])
+    )
 
 
 def _inputs(
@@ -295,7 +323,8 @@ def _inputs(
         threshold=request.threshold,
         max_output_tokens=request.max_output_tokens,
         temperature=request.temperature,
-        system=instructions(means.prompt),
+        system=means.additions.system(means.prompt),
+        instructions=means.additions.instructions,
         path=path,
         turn=turn,
         tools=means.tools,

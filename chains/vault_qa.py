@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from chains.additions import NOTHING_ADDED, Additions
 from chains.cancel import CancelToken
 from chains.events import Event
 from chains.model import Pause, wait_or_cancel
@@ -24,8 +25,9 @@ class VaultQAChain:
         *,
         pause: Pause = wait_or_cancel,
         resolve: Resolve | None = None,
+        additions: Additions = NOTHING_ADDED,
     ) -> None:
-        self._chain = Chain("vault_qa", key_for, search, pause, resolve)
+        self._chain = Chain("vault_qa", key_for, search, pause, resolve, additions=additions)
 
     def run(
         self, request: TurnRequest, session: SessionPort, cancel: CancelToken

@@ -27,16 +27,28 @@ class Sources:
         with self._lock:
             return tuple(self._known.values())
 
-    def take_new(self) -> tuple[Segment, ...]:
-        """Return what was read since this was asked last."""
+    def take_new(self, found: str, stored: str) -> tuple[Segment, ...]:
+        """Return what a result is the first to tell of, to be kept with it.
+
+        Args:
+            found: the result as the tool gave it.
+            stored: the result as it is kept; of a source that a hook changed in it, no text is.
+        """
         with self._lock:
-            new = tuple(s for id, s in self._known.items() if id not in self._told)
-            self._told.update(segment.id for segment in new)
-            return new
+            new = [
+                segment
+                for id, segment in self._known.items()
+                if id not in self._told and segment.render() in found
+            ]
+            for segment in new:
+                self._told.add(segment.id)
+                if segment.render() not in stored:
+                    self._known[segment.id] = replace(segment, content="")
+            return tuple(self._known[segment.id] for segment in new)
 
     def _numbered(self, segment: Segment) -> Segment:
         known = self._known.get(segment.id)
         if known is None:
             self._last += 1
             known = self._known[segment.id] = replace(segment, number=self._last)
-        return known
+        return replace(segment, number=known.number)

@@ -1,13 +1,13 @@
 import pytest
 
-from chains.turn import instructions
+from chains.additions import NOTHING_ADDED
 
 PROMPTS = ["chat", "vault_qa", "agent"]
 
 
 @pytest.mark.parametrize("prompt", PROMPTS)
 def test_a_prompt_is_one_system_part_of_named_sections(prompt):
-    (part,) = instructions(prompt)
+    (part,) = NOTHING_ADDED.system(prompt)
     assert part.name == prompt
     assert part.text.startswith("<agent_configuration>\n")
     assert part.text.endswith("\n</response_format>")
@@ -15,12 +15,12 @@ def test_a_prompt_is_one_system_part_of_named_sections(prompt):
 
 @pytest.mark.parametrize("prompt", PROMPTS)
 def test_a_prompt_needs_no_escaping(prompt):
-    assert "&" not in instructions(prompt)[0].text
+    assert "&" not in NOTHING_ADDED.system(prompt)[0].text
 
 
 @pytest.mark.parametrize("prompt", PROMPTS)
 def test_a_prompt_stays_small(prompt):
-    assert len(instructions(prompt)[0].text) < 2_500
+    assert len(NOTHING_ADDED.system(prompt)[0].text) < 2_500
 
 
 @pytest.mark.parametrize(
@@ -35,4 +35,4 @@ def test_a_prompt_stays_small(prompt):
     ],
 )
 def test_the_prompt_for_notes_states_the_rules_that_citations_rest_on(rule):
-    assert rule in instructions("vault_qa")[0].text
+    assert rule in NOTHING_ADDED.system("vault_qa")[0].text
