@@ -1,5 +1,4 @@
 import threading
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -11,44 +10,12 @@ from app.errors import InvalidRequest, SessionMissing, TurnFailed, VaultNotChose
 from app.paths import Paths
 from app.wiring import build, folder_of
 from chains.cancel import CancelToken
-from chains.events import Event, IndexProgressed, MessageEnded, TurnEnded, Warned
+from chains.events import IndexProgressed, MessageEnded, Warned
 from context.errors import ContextOverflow
 from tests.support.model_server import Answer, ModelServer
+from tests.support.turns import ask, result_of
 from vault.errors import VaultMissing
 from vault.store import VaultIndex
-
-
-@pytest.fixture
-def assistant() -> Iterator[Assistant]:
-    assistant = build(Paths.find())
-    yield assistant
-    assistant.close()
-
-
-@pytest.fixture
-def reading(assistant: Assistant, small_vault: Path) -> Assistant:
-    """An assistant with the garden's notes open, not indexed yet."""
-    assistant.open_vault(small_vault, remember=False)
-    return assistant
-
-
-@pytest.fixture
-def server(assistant: Assistant) -> Iterator[ModelServer]:
-    with ModelServer(Answer("Understood.")) as server:
-        assistant.settings.set("chat.apiBase", server.url)
-        assistant.settings.set("chat.model", "gpt-4o")
-        yield server
-
-
-def ask(assistant: Assistant, question: str, **fields: object) -> list[Event]:
-    request = AskRequest(question, **fields)  # type: ignore[arg-type]
-    return list(assistant.ask(request, CancelToken()))
-
-
-def result_of(events: list[Event]):  # type: ignore[no-untyped-def]
-    last = events[-1]
-    assert isinstance(last, TurnEnded)
-    return last.result
 
 
 def test_a_folder_that_is_remembered_is_opened_by_the_next_run(

@@ -1,0 +1,33 @@
+"""What the tests of the use-cases share: a real assistant, notes, a scripted model."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from app.assistant import Assistant
+from app.paths import Paths
+from app.wiring import build
+from tests.support.model_server import Answer, ModelServer
+
+
+@pytest.fixture
+def assistant() -> Iterator[Assistant]:
+    assistant = build(Paths.find())
+    yield assistant
+    assistant.close()
+
+
+@pytest.fixture
+def reading(assistant: Assistant, small_vault: Path) -> Assistant:
+    """An assistant with the garden's notes open, not indexed yet."""
+    assistant.open_vault(small_vault, remember=False)
+    return assistant
+
+
+@pytest.fixture
+def server(assistant: Assistant) -> Iterator[ModelServer]:
+    with ModelServer(Answer("Understood.")) as server:
+        assistant.settings.set("chat.apiBase", server.url)
+        assistant.settings.set("chat.model", "gpt-4o")
+        yield server
