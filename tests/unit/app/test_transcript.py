@@ -1,9 +1,20 @@
+from dataclasses import replace
 from typing import Any
 
-from app.transcript import AnswerItem, DroppedItem, UserItem, build_transcript
-from context.entries import DropEntry, Entry, MessageEntry, SegmentsEntry
+from app.attachments import Selection
+from app.transcript import AnswerItem, DroppedItem, SummaryItem, UserItem, build_transcript
+from chains.tools.runs import ToolRun
+from context.entries import (
+    DropEntry,
+    Entry,
+    LabelEntry,
+    LeafEntry,
+    MessageEntry,
+    SegmentsEntry,
+    TransformEntry,
+)
 from context.layers import Layer, Segment
-from context.messages import Message
+from context.messages import Message, ToolCallPart, ToolResultPart
 
 TIME = "2026-01-01T10:00:{:02d}.000Z"
 
@@ -119,3 +130,127 @@ def test_where_the_report_is_gone_the_log_says_what_was_cut() -> None:
     drop = DropEntry("d", "2a", TIME.format(9), "2s", 100, 60, "room")
     chat = build_transcript("t", [*turn(1), *turn(2), drop], None)
     assert chat.items[2] == DroppedItem(turns=1, tokens=40, reason="room")
+
+
+def item_of(log: list[Entry], entry: str) -> Any:
+    """Return what is shown of an entry."""
+    return next(i for i in build_transcript("t", log, None).items if i.entry == entry)
+
+
+def agent_turn() -> list[Entry]:
+    """A question, two calls side by side, their results with what is kept of them, an answer."""
+    calls = (
+        ToolCallPart("c1", "search_notes", {"query": "water"}),
+        ToolCallPart("c2", "read_note", {"path": "Gone.md"}),
+    )
+    found = Segment.build(
+        id="p1",
+        layer=Layer.L3,
+        kind="passage",
+        source="Watering.md",
+        text="Water the beds before eight in the morning.",
+        lines=(5, 5),
+        number=1,
+    )
+
+    def said(id: str, parent: str | None, role: Any, content: Any, **fields: Any) -> MessageEntry:
+        return MessageEntry(id, parent, TIME.format(0), Message(role, content), "t1", **fields)
+
+    error = ToolResultPart("c2", "Error: gone", is_error=True)
+    return [
+        said("q", None, "user", "When?"),
+        said("c", "q", "assistant", calls, model="m"),
+        said("r2", "c", "tool", (error,)),
+        ToolRun("c2", "error", 0.25).to_entry("x2", "r2", TIME.format(1)),
+        said("r1", "r2", "tool", (ToolResultPart("c1", "Water " * 1_000),)),
+        ToolRun("c1", "ok", 1.5, "r77", (found,)).to_entry("x1", "r1", TIME.format(1)),
+        said("a", "r1", "assistant", "Early [1].", model="m", status="complete"),
+    ]
+
+
+def test_an_answer_with_tools_shows_its_steps_and_opens_what_they_read() -> None:
+    answer = item_of(agent_turn(), "a")
+    search, read = answer.steps
+    assert (search.name, search.arguments["query"], search.status) == (
+        "search_notes",
+        "water",
+        "ok",
+    )
+    assert (search.seconds, search.ref_id, len(search.text)) == (1.5, "r77", 2_000)
+    assert (read.id, read.status, read.seconds, read.text) == ("c2", "error", 0.25, "Error: gone")
+    assert [citation.path for citation in answer.citations] == ["Watering.md"]
+    assert answer.unverified == ()
+    assert [source.number for source in answer.sources] == [1]
+
+
+def test_steps_of_a_turn_that_broke_off_are_shown() -> None:
+    *begun, _ = agent_turn()
+    answer = item_of(begun, "r1")
+    assert (answer.text, answer.status, answer.model) == ("", "interrupted", "m")
+    assert [step.status for step in answer.steps] == ["ok", "error"]
+    called = item_of(begun[:2], "c")
+    assert [(step.status, step.seconds, step.text) for step in called.steps] == [
+        ("error", None, ""),
+        ("error", None, ""),
+    ]
+
+
+def test_alternatives_are_named_by_what_is_shown_of_them() -> None:
+    one, again = (
+        agent_turn(),
+        MessageEntry(
+            "b", "q", TIME.format(3), Message("assistant", "Late."), "t1", status="complete"
+        ),
+    )
+    reworded = MessageEntry("p", None, TIME.format(4), Message("user", "At what time?"), "t2")
+    assert item_of([*one, again], "b").siblings == ("a", "b")
+    assert item_of([*one, again, LeafEntry("l", "a", "", "a")], "a").siblings == ("a", "b")
+    assert item_of([*one, again, reworded], "p").siblings == ("q", "p")
+    assert item_of(one, "q").siblings == ("q",)
+
+
+def test_the_last_name_of_an_entry_counts() -> None:
+    labels = [LabelEntry(f"l{n}", "q", "", "q", name) for n, name in enumerate(("old", "new"))]
+    assert item_of([*agent_turn(), *labels], "q").label == "new"
+    off = LabelEntry("l3", "q", "", "q", None)
+    assert item_of([*agent_turn(), *labels, off], "q").label == ""
+
+
+def test_a_summary_stands_above_the_first_turn_that_is_sent_as_it_was() -> None:
+    operation = {
+        "op": "compaction_apply",
+        "scope": "cached",
+        "summary": "They watered.",
+        "firstKeptEntryId": "2q",
+        "tokensBefore": 900,
+        "tokensAfter": 90,
+        "by": "outline",
+        "invalidateCacheReason": "compaction",
+    }
+    compaction = TransformEntry("k", "2a", TIME.format(9), "compaction", (operation,))
+    log = [*turn(1), *turn(2), compaction]
+    items = build_transcript("t", log, None).items
+    assert items[2] == SummaryItem("k", "They watered.", 900, 90, "outline")
+    lost = replace(compaction, patch=({**operation, "firstKeptEntryId": "gone"},))
+    assert isinstance(build_transcript("t", [*turn(1), lost], None).items[-1], SummaryItem)
+
+
+def test_a_question_tells_its_mode_and_what_was_named() -> None:
+    asked = MessageEntry(
+        "q",
+        None,
+        TIME.format(0),
+        Message("user", "?"),
+        "t1",
+        extra={
+            "mode": "agent",
+            "attach": ["Beans.md"],
+            "selections": [{"path": "a.md", "first": 1, "last": 2}, {"path": 7}, "x"],
+        },
+    )
+    item = item_of([asked], "q")
+    assert (item.mode, item.attach) == ("agent", ("Beans.md",))
+    assert item.selections == (Selection("a.md", 1, 2),)
+    odd = replace(asked, extra={"mode": "later", "attach": "x", "selections": 3})
+    item = item_of([odd], "q")
+    assert (item.mode, item.attach, item.selections) == (None, (), ())
