@@ -44,7 +44,7 @@ class Heard:
         if not drafted.is_asked:
             question = replace(question, message=self.message)
         drafted = replace(drafted, question=question)
-        before = (question, *drafted.entries)[-1].id
+        before = (*chat.path(), *drafted.entries)[-1].id
         return replace(drafted, added=self._entries(before, chat.now(), chat))
 
     def _entries(self, parent: str, now: str, chat: ChatPort) -> tuple[CustomMessageEntry, ...]:
