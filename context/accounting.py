@@ -58,7 +58,7 @@ def account(
         segments=(*_instructions(inputs, draft), *_segments(base, guarded)),
         dropped=_left_out(base, guarded),
         tools=tuple(tool.name for tool in draft.preamble.tools),
-        warnings=(*inputs.warnings, *shaped.warnings, *actions.warnings),
+        warnings=tuple(dict.fromkeys((*inputs.warnings, *shaped.warnings, *actions.warnings))),
         memory=shaped.reading.memory,
         ephemerals=len(shaped.envelope.messages.uncached),
         transforms=tuple(_told(transform) for transform in shaped.transforms),
