@@ -1,0 +1,85 @@
+"""`strata rpc` as another program meets it: a child process, its pipes, its exit code."""
+
+import json
+import subprocess
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from tests.support.model_server import Answer, ModelServer
+from tests.support.program import Program, ended
+
+
+@pytest.fixture
+def child(
+    program: Program, asking: Callable[[Program], Program]
+) -> Iterator["subprocess.Popen[bytes]"]:
+    child = asking(program).start("rpc")
+    yield child
+    if child.poll() is None:
+        child.kill()
+        child.communicate()
+
+
+def send(child: "subprocess.Popen[bytes]", **fields: Any) -> None:
+    assert child.stdin is not None
+    child.stdin.write(json.dumps(fields).encode() + b"\n")
+    child.stdin.flush()
+
+
+def next_line(child: "subprocess.Popen[bytes]", event: str) -> dict[str, Any]:
+    """Read on to the next event of a name."""
+    assert child.stdout is not None
+    while line := child.stdout.readline():
+        said: dict[str, Any] = json.loads(line)
+        if said.get("event") == event:
+            return said
+    raise AssertionError(f"no {event} came")
+
+
+def test_the_end_of_input_is_the_end_of_the_program(child: "subprocess.Popen[bytes]") -> None:
+    done = ended(child)
+    assert (done.code, done.out) == (0, "")
+
+
+def test_a_shutdown_ends_the_program(child: "subprocess.Popen[bytes]") -> None:
+    send(child, id="bye", type="shutdown")
+    assert child.stdout is not None
+    said = json.loads(child.stdout.readline())
+    assert (said["id"], said["success"]) == ("bye", True)
+    assert child.wait(60) == 0
+
+
+def test_a_whole_turn_prints_lines_of_json_and_nothing_else(
+    child: "subprocess.Popen[bytes]", server: ModelServer
+) -> None:
+    server.script(Answer("Understood."))
+    send(child, id=1, type="prompt", text="Hello?", mode="chat")
+    assert next_line(child, "turn_end")["data"]["answer"] == "Understood."
+    send(child, id=2, type="shutdown")
+    done = ended(child)
+    assert [json.loads(line)["id"] for line in done.out.splitlines()] == [2]
+
+
+def test_an_answer_that_stalls_is_kept_when_the_input_ends(
+    child: "subprocess.Popen[bytes]", server: ModelServer, program: Program
+) -> None:
+    server.script(Answer("One two three four.", stall_after=2))
+    send(child, id=1, type="prompt", text="Go on.", mode="chat")
+    session = next_line(child, "text_delta")["session"]
+    assert ended(child).code == 0
+    entries = program.json("sessions", "show", session)["entries"]
+    assert entries[-1]["status"] == "interrupted"
+
+
+def test_a_chat_that_another_process_writes_to_is_busy(
+    child: "subprocess.Popen[bytes]", server: ModelServer, program: Program
+) -> None:
+    server.script(Answer("One two three four.", stall_after=2))
+    send(child, id=1, type="prompt", text="Go on.", mode="chat")
+    session = next_line(child, "text_delta")["session"]
+    done = program.run("ask", "And?", "--mode", "chat", "--session", session, "--json")
+    assert done.error["code"] == "busy"
+    send(child, id=2, type="abort")
+    assert next_line(child, "turn_end")["data"]["status"] == "interrupted"
