@@ -1,7 +1,7 @@
 """Questions that take several looks: a model searches and reads the notes itself, then answers."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 
 from chains.additions import NOTHING_ADDED, Additions
 from chains.agent_loop import AgentLimits, AgentLoop, AgentSession
@@ -12,6 +12,7 @@ from chains.model_port import KeyFor
 from chains.runner import (
     Chain,
     TurnRequest,
+    compact_chat,
     open_turn,
     preview,
     rebuild,
@@ -21,6 +22,7 @@ from chains.tools.registry import ToolRegistry
 from chains.tools.results import READ_RESULT, ResultStore, result_tool
 from chains.tools.sources import Sources
 from chains.turn import SessionPort
+from context.force import Forced
 from context.guard import PreparedRequest
 from context.prior import Resolve
 
@@ -67,6 +69,16 @@ class AgentChain:
             opened.request, session, opened.means, registry, sources, self._limits, self._clock
         )
         yield from loop.answer(opened.turn, opened.model, cancel)
+
+    def compact(
+        self,
+        request: TurnRequest,
+        session: SessionPort,
+        cancel: CancelToken,
+        instructions: str = "",
+    ) -> Generator[Event, None, Forced]:
+        """Make a summary of everything before the last complete turn."""
+        return compact_chat(self._chain, request, session, cancel, instructions)
 
     def preview(self, request: TurnRequest, session: SessionPort | None) -> PreparedRequest:
         """Return what would be sent next; nothing is looked up, stored or called."""

@@ -11,7 +11,8 @@ from typing import Any, Protocol
 
 from chains.answering import RunningTurn
 from chains.cancel import CancelToken
-from chains.concurrency import call, gather
+from chains.compacting import prepared
+from chains.concurrency import gather
 from chains.errors import Cancelled, ToolFailed
 from chains.events import (
     ContextPrepared,
@@ -104,7 +105,7 @@ class AgentLoop:
             try:
                 yield from self._run(running.calls, turn.turn, cancel)
                 is_offered = number <= self._limits.max_steps and self._clock() < self._until
-                turn = self._next(turn, is_offered, cancel)
+                turn = yield from self._next(turn, is_offered, cancel)
             except Cancelled:
                 entry = self._store_interruption(turn.turn)
                 running.interrupt()
@@ -119,12 +120,16 @@ class AgentLoop:
             return RunningTurn(request, session, turn, means, full_status="limit")
         return RunningTurn(request, session, turn, means, read_calls=self._read_calls)
 
-    def _next(self, turn: PreparedTurn, is_offered: bool, cancel: CancelToken) -> PreparedTurn:
+    def _next(
+        self, turn: PreparedTurn, is_offered: bool, cancel: CancelToken
+    ) -> Generator[Event, None, PreparedTurn]:
         """Prepare the next request; what stays of that is in the log."""
         means = self._means if is_offered else replace(self._means, tools=())
         warnings = tuple(self._warnings)
-        following = call(
-            lambda: prepare_step(turn, self._request, self._session, means, warnings), cancel
+        following = yield from prepared(
+            lambda means: prepare_step(turn, self._request, self._session, means, warnings),
+            means,
+            cancel,
         )
         if following.entries:
             self._session.append(following.entries)

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from chains.cancel import CancelToken
 from chains.citations import check_citations
+from chains.compacting import compact, compact_at_end, prepared
 from chains.concurrency import call
 from chains.errors import Cancelled
 from chains.events import (
@@ -36,8 +37,16 @@ from chains.model_port import (
     ModelWaiting,
     RequestedCall,
 )
-from chains.turn import Means, PreparedTurn, SessionPort, TurnRequest, transforms_at_end
+from chains.turn import (
+    Means,
+    PreparedTurn,
+    SessionPort,
+    TurnRequest,
+    prepare_step,
+    transforms_at_end,
+)
 from context.entries import MessageEntry, UsageEntry
+from context.errors import ContextOverflow
 from context.layers import Segment
 from context.messages import Message, ReasoningPart, TextPart, ToolCallPart
 from context.report import ContextReport
@@ -124,8 +133,7 @@ class RunningTurn:
         answer = self._answer
         try:
             yield Step("write", "Writing…")
-            for event in model().stream(self._turn.request, cancel):
-                yield from self._take(event)
+            yield from self._stream(model(), cancel)
         except Cancelled:
             answer.status = "interrupted"
         except Exception:
@@ -141,6 +149,34 @@ class RunningTurn:
         for warning in answer.warnings[told:]:
             yield Warned(warning)
         return entry
+
+    def _stream(self, model: ModelPort, cancel: CancelToken) -> Iterator[Event]:
+        """Stream the answer; where the service has no room for the request, make some, once."""
+        try:
+            for event in model.stream(self._turn.request, cancel):
+                yield from self._take(event)
+        except ContextOverflow:
+            if self._answer.pieces or not (yield from self._make_room(cancel)):
+                raise
+            for event in model.stream(self._turn.request, cancel):
+                yield from self._take(event)
+
+    def _make_room(self, cancel: CancelToken) -> Generator[Event, None, bool]:
+        """Compact the chat and prepare the request again; return whether that freed anything."""
+        turn, request, session, means = self._turn, self._request, self._session, self._means
+        forced = yield from compact(
+            request, session, means, cancel, turn=turn.turn, reason="overflow"
+        )
+        if forced.entry is None:
+            return False
+        self._turn = yield from prepared(
+            lambda means: prepare_step(turn, request, session, means, again=True), means, cancel
+        )
+        if self._turn.entries:
+            session.append(self._turn.entries)
+        self._report = self._turn.request.report
+        yield ContextPrepared(self._report)
+        return True
 
     @property
     def calls(self) -> tuple[ToolCallPart, ...]:
@@ -183,6 +219,9 @@ class RunningTurn:
         """
         yield MessageEnded(entry, "assistant", self._turn.turn)
         self._shape_end(cancel)
+        if self._answer.status == "complete":
+            with contextlib.suppress(Cancelled):
+                yield from compact_at_end(self._request, self._session, self._means, cancel)
         yield ContextPrepared(self._report)
         result = self._result(entry, (*self._turn.request.segments, *sources))
         yield TurnEnded(replace(result, usage=usage, tools=tools))

@@ -11,6 +11,8 @@ from vault.indexer import IndexProgress
 
 __all__ = [
     "AskResult",
+    "CompactionEnded",
+    "CompactionStarted",
     "ContextPrepared",
     "Event",
     "IndexProgressed",
@@ -37,7 +39,7 @@ ToolStatus = Literal["ok", "error"]
 class Step:
     """Something that takes a while has begun; `text` is ready to be shown."""
 
-    kind: Literal["index", "search", "read", "write", "wait"]
+    kind: Literal["index", "search", "read", "write", "wait", "compact"]
     text: str
 
 
@@ -93,6 +95,24 @@ class MessageEnded:
     entry_id: str
     role: Literal["user", "assistant"]
     turn: str
+
+
+@dataclass(frozen=True)
+class CompactionStarted:
+    """Old turns are being summed up.
+
+    Attributes:
+        reason: `auto`, `block` or `overflow`; `asked` where the user or the model wanted it.
+    """
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class CompactionEnded:
+    """A compaction is over; `result` is what `strata compact --json` prints."""
+
+    result: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -186,6 +206,8 @@ Event = (
     | ContextPrepared
     | TextDelta
     | MessageEnded
+    | CompactionStarted
+    | CompactionEnded
     | Warned
     | IndexProgressed
     | ToolStarted

@@ -1,13 +1,14 @@
 """A chat with a model alone: no notes are looked up."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 from chains.additions import NOTHING_ADDED, Additions
 from chains.cancel import CancelToken
 from chains.events import Event
 from chains.model import Pause, wait_or_cancel
 from chains.model_port import KeyFor
-from chains.runner import Chain, SessionPort, TurnRequest, preview, rebuild, run_turn
+from chains.runner import Chain, SessionPort, TurnRequest, compact_chat, preview, rebuild, run_turn
+from context.force import Forced
 from context.guard import PreparedRequest
 from context.prior import Resolve
 
@@ -32,6 +33,16 @@ class LLMChain:
     ) -> Iterator[Event]:
         """Answer one question, as `runner.run_turn` does."""
         return run_turn(self._chain, request, session, cancel)
+
+    def compact(
+        self,
+        request: TurnRequest,
+        session: SessionPort,
+        cancel: CancelToken,
+        instructions: str = "",
+    ) -> Generator[Event, None, Forced]:
+        """Make a summary of everything before the last complete turn."""
+        return compact_chat(self._chain, request, session, cancel, instructions)
 
     def preview(self, request: TurnRequest, session: SessionPort | None) -> PreparedRequest:
         """Return what would be sent next; nothing is looked up, stored or called."""

@@ -10,6 +10,7 @@ from chains.additions import NOTHING_ADDED, Additions
 from chains.again import asked_last, redraft_turn
 from chains.answering import RunningTurn
 from chains.cancel import CancelToken
+from chains.compacting import compact, prepared, summariser
 from chains.concurrency import call
 from chains.errors import BadRequest
 from chains.events import (
@@ -39,13 +40,23 @@ from chains.turn import (
     draft_turn,
     prepare_turn,
 )
+from context.force import Forced
 from context.guard import PreparedRequest
 from context.layers import Segment
 from context.messages import ToolDefinition
 from context.prior import Resolve
 from context.report import ContextReport
 
-__all__ = ["Chain", "SearchPort", "SessionPort", "TurnRequest", "preview", "rebuild", "run_turn"]
+__all__ = [
+    "Chain",
+    "SearchPort",
+    "SessionPort",
+    "TurnRequest",
+    "compact_chat",
+    "preview",
+    "rebuild",
+    "run_turn",
+]
 
 
 @dataclass(frozen=True)
@@ -117,7 +128,7 @@ def open_turn(
     request = heard.request
     drafted, warnings = yield from draft(chain, request, session, cancel)
     drafted, warnings = heard.apply(drafted, session), (*problems, *warnings)
-    means = replace(call(lambda: means_of(chain, request), cancel), cancel=cancel)
+    means = call(lambda: running_means(chain, request, cancel), cancel)
     if request.dry_run:
         yield from dry_run(drafted, request, session, means, warnings)
         return None
@@ -147,7 +158,11 @@ def begin_turn(
     warnings: Sequence[str] = (),
 ) -> Generator[Event, None, PreparedTurn]:
     """Prepare the first request of a turn and store its question; return the turn."""
-    turn = call(lambda: prepare_turn(drafted, request, session, means, "send", warnings), cancel)
+    turn = yield from prepared(
+        lambda means: prepare_turn(drafted, request, session, means, "send", warnings),
+        means,
+        cancel,
+    )
     cancel.raise_if_cancelled()
     if turn.entries:
         session.append(turn.entries)
@@ -211,6 +226,35 @@ def means_of(chain: Chain, request: TurnRequest) -> Means:
         chain.tools,
         chain.additions,
     )
+
+
+def running_means(chain: Chain, request: TurnRequest, cancel: CancelToken) -> Means:
+    """Return what requests are made with while something runs, summaries included."""
+
+    def find(name: str) -> tuple[ModelInfo, ModelPort]:
+        info = describe(name, request.api_base, key_for=chain.key_for, offline=request.offline)
+        return info, model_of(chain, replace(request, model=name), info)
+
+    means = replace(means_of(chain, request), cancel=cancel)
+    return replace(means, summarise=summariser(request, means, find, cancel))
+
+
+def compact_chat(
+    chain: Chain,
+    request: TurnRequest,
+    session: SessionPort,
+    cancel: CancelToken,
+    instructions: str = "",
+) -> Generator[Event, None, Forced]:
+    """Make a summary of everything before the last complete turn of a chat.
+
+    The settings are those of `request`, whose question does not matter.
+
+    Args:
+        instructions: what the user wants to see in the summary.
+    """
+    means = call(lambda: running_means(chain, request, cancel), cancel)
+    return (yield from compact(request, session, means, cancel, instructions))
 
 
 def _retrieve(

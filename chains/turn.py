@@ -6,19 +6,23 @@ does not fit leaves no trace in the log.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
 
 from chains.additions import NOTHING_ADDED, Additions
 from chains.cancel import CancelToken
+from chains.chat_ports import ChatPort, ChatView, SessionPort
 from chains.events import Mode
-from chains.models import ModelInfo
-from context.entries import CustomMessageEntry, Entry, MessageEntry, SegmentsEntry, UsageEntry
+from chains.models import EXTRACTIVE, ModelInfo
+from chains.upkeep import THRESHOLD, breaker_of, epoch_entries
+from context.budget import BudgetPolicy
+from context.entries import CustomMessageEntry, Entry, MessageEntry, SegmentsEntry
 from context.guard import PreparedRequest
+from context.inputs import Upkeep
 from context.layers import Segment
 from context.messages import Message, ToolDefinition
 from context.pipeline import Mode as PrepareMode
 from context.pipeline import Ports, PrepareInputs, prepare
 from context.prior import Resolve
+from context.summaries import Summarise
 from context.tokens import TokenCounter
 from context.turn_end import end_turn
 
@@ -31,6 +35,7 @@ __all__ = [
     "SessionPort",
     "TurnRequest",
     "draft_turn",
+    "inputs_of",
     "prepare_step",
     "prepare_turn",
     "transforms_at_end",
@@ -51,6 +56,10 @@ class TurnRequest:
         named: how the user named that, to be kept with the question.
         turn: an id for the turn that was chosen beforehand.
         is_again: the question is in the log, at the end of the path, and is answered anew.
+        trim_at: `context.trimAt`, as `compact_at` and `block_at` are those settings.
+        keep_last: `context.keepLastAssistantMessages`.
+        clean_after: `history.cleanToolOutputAfterTurns`.
+        summary_model: who makes summaries; empty for the model that answers.
     """
 
     question: str
@@ -67,84 +76,30 @@ class TurnRequest:
     named: Mapping[str, object] = field(default_factory=dict)
     turn: str | None = None
     is_again: bool = False
-
-
-class ChatPort(Protocol):
-    """One chat as far as a turn is made from it."""
+    trim_at: float = 0.80
+    compact_at: float = 0.95
+    block_at: float = 0.98
+    auto_compact: bool = True
+    keep_last: int = 10
+    clean_after: int = 3
+    summary_model: str = ""
 
     @property
-    def id(self) -> str:
-        """The chat's id; empty for one that has not begun."""
+    def summarised_by(self) -> str:
+        """Who makes summaries; empty for nobody."""
+        name = self.summary_model or self.model
+        return "" if name == EXTRACTIVE else name
 
-    def path(self) -> tuple[Entry, ...]:
-        """Return the active path, from the root to the active leaf."""
+    @property
+    def upkeep(self) -> Upkeep:
+        """How the history is kept within its room.
 
-    def usage(self) -> Sequence[UsageEntry]:
-        """Return what services have counted in this chat, oldest first."""
-
-    def new_id(self) -> str:
-        """Return an entry id that is not in use."""
-
-    def now(self) -> str:
-        """Return the time, ISO 8601, UTC."""
-
-    def previous_body(self) -> Mapping[str, Any] | None:
-        """Return the neutral body of the previous request on this path."""
-
-
-class SessionPort(ChatPort, Protocol):
-    """The log of one chat, open for writing."""
-
-    def append(self, entries: Sequence[Entry]) -> None:
-        """Write entries in one write, and return once they are on disk."""
-
-    def save_request(
-        self,
-        turn: str,
-        request: int,
-        report: dict[str, Any],
-        body: dict[str, Any],
-        wire: dict[str, Any] | None,
-    ) -> None:
-        """Keep what was sent, for `context --last`; the last request of a turn is kept."""
-
-
-class ChatView:
-    """A chat that is only looked at, or has not begun; nothing can be written to it."""
-
-    def __init__(
-        self,
-        id: str = "",
-        path: tuple[Entry, ...] = (),
-        usage: Sequence[UsageEntry] = (),
-        previous: Mapping[str, Any] | None = None,
-    ) -> None:
-        self.id = id
-        self._path = path
-        self._usage = usage
-        self._previous = previous
-        self._ids = 0
-
-    def path(self) -> tuple[Entry, ...]:
-        """Return the path that is looked at."""
-        return self._path
-
-    def usage(self) -> Sequence[UsageEntry]:
-        """Return what services have counted in this chat, oldest first."""
-        return self._usage
-
-    def new_id(self) -> str:
-        """Return an id for an entry that will not be stored."""
-        self._ids += 1
-        return f"{self._ids:08x}"
-
-    def now(self) -> str:
-        """Return no time: nothing is stored."""
-        return ""
-
-    def previous_body(self) -> Mapping[str, Any] | None:
-        """Return the neutral body of the previous request on this path."""
-        return self._previous
+        Raises:
+            BadPolicy: the shares are not in order.
+        """
+        policy = BudgetPolicy(self.trim_at, self.compact_at, self.block_at)
+        has_model = bool(self.summarised_by)
+        return Upkeep(policy, self.auto_compact, self.keep_last, self.clean_after, has_model)
 
 
 @dataclass(frozen=True)
@@ -205,6 +160,7 @@ class Means:
         tools: those that the model may call.
         additions: what the user adds to the prompt, and the hooks.
         cancel: stops the turn; hooks that take long look at it.
+        summarise: makes summaries with a model; without it an outline stands for them.
     """
 
     model: ModelInfo
@@ -214,6 +170,7 @@ class Means:
     tools: tuple[ToolDefinition, ...] = ()
     additions: Additions = NOTHING_ADDED
     cancel: CancelToken | None = None
+    summarise: Summarise | None = None
 
     def ports(self, chat: ChatPort, kept: list[Entry]) -> Ports:
         """Return what a request is prepared through; what is to be stored is put into `kept`."""
@@ -225,6 +182,8 @@ class Means:
             hooks=self.additions.hooks,
             resolve=self.resolve,
             cancel=self.cancel,
+            summarise=self.summarise,
+            breaker=breaker_of(chat.id),
         )
 
 
@@ -239,7 +198,7 @@ def draft_turn(
     if found is not None:
         segments = SegmentsEntry(chat.new_id(), leaf, now, turn, tuple(found))
         leaf = segments.id
-    noted = {"mode": request.mode, **request.named}
+    noted = {"mode": request.mode, **request.named, THRESHOLD: request.threshold}
     message = Message("user", request.question)
     question = MessageEntry(chat.new_id(), leaf, now, message, turn, extra=noted)
     return DraftedTurn(turn, question, segments)
@@ -264,11 +223,12 @@ def prepare_turn(
     """
     drops: list[Entry] = []
     path = (*chat.path(), *drafted.entries)
-    inputs = replace(_inputs(request, chat, means, path, drafted.turn), warnings=tuple(warnings))
+    inputs = replace(inputs_of(request, chat, means, path, drafted.turn), warnings=tuple(warnings))
     ports = means.ports(chat, drops)
     prepared = prepare(_with_counting_warnings(inputs, means.counter), ports, mode)
     drafted = drafted.as_sent(prepared.segments, chat)
-    return PreparedTurn(drafted.turn, prepared, (*drafted.entries, *drops))
+    changes = epoch_entries(chat, request.model, request.threshold)
+    return PreparedTurn(drafted.turn, prepared, (*changes, *drafted.entries, *drops))
 
 
 def prepare_step(
@@ -277,11 +237,14 @@ def prepare_step(
     session: ChatPort,
     means: Means,
     warnings: Sequence[str] = (),
+    *,
+    again: bool = False,
 ) -> PreparedTurn:
     """Prepare the next request of a turn, whose calls and results are in the log.
 
     Args:
         before: the request before it.
+        again: whether it takes the place of that one, as after an overflow.
         warnings: what went wrong in the turn so far, for the report.
 
     Raises:
@@ -290,8 +253,8 @@ def prepare_step(
     """
     kept: list[Entry] = []
     inputs = replace(
-        _inputs(request, session, means, session.path(), before.turn),
-        request=before.request.report.request + 1,
+        inputs_of(request, session, means, session.path(), before.turn),
+        request=before.request.report.request + (not again),
         warnings=tuple(warnings),
     )
     ports = means.ports(session, kept)
@@ -308,13 +271,14 @@ def transforms_at_end(
         ContextHookError: a hook failed, and nothing is to be stored.
     """
     return end_turn(
-        _inputs(request, session, means, session.path(), turn), means.ports(session, [])
+        inputs_of(request, session, means, session.path(), turn), means.ports(session, [])
     )
 
 
-def _inputs(
+def inputs_of(
     request: TurnRequest, chat: ChatPort, means: Means, path: tuple[Entry, ...], turn: str
 ) -> PrepareInputs:
+    """Return what a request of this chat is made from."""
     return PrepareInputs(
         session=chat.id or None,
         model=request.model,
@@ -330,6 +294,7 @@ def _inputs(
         tools=means.tools,
         previous=chat.previous_body(),
         factor=_factor_so_far(chat, request.model),
+        upkeep=request.upkeep,
     )
 
 

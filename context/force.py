@@ -7,10 +7,9 @@ from context.budget import Room
 from context.compaction import CompactResult
 from context.conversation import Conversation, read_path
 from context.draft import MeasuredTurn, preamble
-from context.entries import Entry
 from context.inputs import Ports, PrepareInputs
 from context.pipeline import room_of
-from context.settle import Compacted, Past, Standing, Why, compact
+from context.settle import Past, Standing, Why, compact, compaction_json
 from context.shaping import envelope_of, linked
 from context.summaries import Maker
 from context.tokens import TokenCounter
@@ -34,16 +33,7 @@ class Forced:
 
     def to_dict(self) -> dict[str, object]:
         """Return it as JSON."""
-        return {
-            "before_tokens": self.result.before_tokens,
-            "after_tokens": self.result.after_tokens,
-            "before_messages": self.result.before_messages,
-            "after_messages": self.result.after_messages,
-            "strategies_run": list(self.result.strategies_run),
-            "entry": self.entry,
-            "summary": self.summary,
-            "by": self.by,
-        }
+        return compaction_json(self.result, self.entry, self.summary, self.by)
 
 
 def force_compact(inputs: PrepareInputs, ports: Ports) -> Forced:
@@ -89,12 +79,8 @@ def _compact(
         return None
     entries = linked(compacted.entries, inputs.path[-1].id)
     ports.append(entries)
-    return _forced(compacted, entries)
-
-
-def _forced(compacted: Compacted, entries: tuple[Entry, ...]) -> Forced:
-    result, summary = compacted.result, compacted.summary
-    return Forced(result, entries[0].id, summary, compacted.by, compacted.warnings)
+    told = compacted.summary, compacted.by, compacted.warnings
+    return Forced(compacted.result, compacted.entry, *told)
 
 
 def _standing(past: Past, room: Room) -> Standing:

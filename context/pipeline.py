@@ -85,7 +85,8 @@ class _Decided:
         compacted = self.compacted
         if compacted is None:
             return Actions(self.has_trimmed)
-        return Actions(self.has_trimmed, True, compacted.why == "block", compacted.warnings)
+        is_blocked = compacted.why == "block"
+        return Actions(self.has_trimmed, True, is_blocked, compacted.warnings, compacted.to_dict())
 
     def with_entries(
         self, entries: tuple[Entry, ...], inputs: PrepareInputs, ports: Ports, room: Room

@@ -121,12 +121,14 @@ class Actions:
         compact: whether old turns became a summary, or old results were cleared.
         block: whether that was done since no further question was accepted before.
         warnings: what went wrong with it.
+        compaction: its figures, as JSON.
     """
 
     trim: bool = False
     compact: bool = False
     block: bool = False
     warnings: tuple[str, ...] = ()
+    compaction: Mapping[str, object] | None = None
 
 
 @dataclass(frozen=True, slots=True)

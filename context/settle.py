@@ -92,6 +92,31 @@ class Compacted:
     why: Why
     warnings: tuple[str, ...] = ()
 
+    @property
+    def entry(self) -> str:
+        """Where it is stored."""
+        return self.entries[0].id
+
+    def to_dict(self) -> dict[str, object]:
+        """Return it as JSON."""
+        return compaction_json(self.result, self.entry, self.summary, self.by)
+
+
+def compaction_json(
+    result: CompactResult, entry: str | None, summary: str, by: Maker
+) -> dict[str, object]:
+    """Return what a compaction did, as JSON; `entry` is None where there was nothing to do."""
+    return {
+        "before_tokens": result.before_tokens,
+        "after_tokens": result.after_tokens,
+        "before_messages": result.before_messages,
+        "after_messages": result.after_messages,
+        "strategies_run": list(result.strategies_run),
+        "entry": entry,
+        "summary": summary,
+        "by": by,
+    }
+
 
 def standing(base: Base, budget: int) -> Standing:
     """Return what a request holds as far as that lasts."""

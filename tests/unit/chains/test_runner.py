@@ -20,7 +20,7 @@ from chains.events import (
 from chains.llm_chain import LLMChain
 from chains.tokenizer import counter_for
 from chains.vault_qa import VaultQAChain
-from context.entries import DropEntry, MessageEntry, SegmentsEntry, UsageEntry
+from context.entries import MessageEntry, SegmentsEntry, UsageEntry
 from context.errors import ContextOverflow
 from tests.support.memory_session import ListSearch, MemorySession, hit
 from tests.support.model_server import Answer, Failure
@@ -237,16 +237,6 @@ def test_a_passage_that_was_not_sent_cannot_be_cited(run, server, search):
     server.script(Answer("So it is [8]."))
     result = result_of(run(threshold=4_000))
     assert [claim.reason for claim in result.unverified] == ["[8] has no source."]
-
-
-def test_a_cut_of_the_history_is_stored_with_the_question_and_rests(run, server, session):
-    server.script(Answer("words and words and words " * 60, chunk_chars=400))
-    for number in range(14):
-        result = result_of(run(f"Question {number}?", threshold=4_000))
-        assert result.context["used"] <= result.context["budget"]
-    drops = [entry for entry in session.entries if isinstance(entry, DropEntry)]
-    assert 0 < len(drops) < 7
-    assert all(any(drop in write and len(write) == 3 for write in session.writes) for drop in drops)
 
 
 # What goes wrong
