@@ -1,20 +1,24 @@
 """Use-cases, and all that a program needs around them, without Qt.
 
 `assistant.Assistant` is the one use-case object: the window (`ui`), the command line (`cli`) and
-other programs (`rpc`) call it, and get back values and streams of events, never widgets or printed text. Around it
-stand the things a program owns:
+other programs (`rpc`) call it, and get back values and streams of events, never widgets or printed
+text. Around it stand the things a program owns:
 
 - what the user set and where things lie: `paths`, `settings` (the schema), `settings_file`,
   `secrets` (keys), `model_choices`;
+- what the user adds to each turn: `additions`, out of `prompts`, `instructions` (AGENTS.md) and
+  `hooks`;
 - chats: `session_store` (all of them), `session` (one), `session_file` (its bytes), `transcript`
   (how it reads), `state_db` with `migrations` (what was sent last);
 - notes: `library` (the open folder and its index);
 - the program itself: `wiring` (puts the parts together), `opening` (in two steps, for the window),
-  `errors` (the one place where an error becomes a code and a sentence), `log`, `doctor`, `durable` (writes that survive a crash);
-- the command line: `cli` (what may be typed), `cli_verbs` and `cli_window` (what is done), `cli_run`
-  (what those share), `cli_turn`, `cli_text` and `cli_output` (how it is printed);
-- other programs: `rpc` (who asks what of whom), `rpc_requests` (what may be asked), `rpc_jobs` (what
-  takes its time), `rpc_wire` (what is said).
+  `errors` (the one place where an error becomes a code and a sentence), `log`, `doctor`, `durable`
+  (writes that survive a crash);
+- the command line: `cli` (what may be typed), `cli_verbs` and `cli_window` (what is done),
+  `cli_run` (what those share), `cli_turn`, `cli_text` and `cli_output` (how it is printed),
+  `cli_sessions`, `cli_instructions`;
+- other programs: `rpc` (who asks what of whom), `rpc_requests` (what may be asked), `rpc_jobs`
+  (what takes its time), `rpc_wire` (what is said).
 
     __main__ → cli → wiring.build → Assistant → chains (a turn) · vault (index, search) · sessions
         └──→ opening → ui.main (window) ──┘

@@ -11,6 +11,7 @@ from functools import partial
 from typing import cast
 
 from app import secrets
+from app.additions import UserAdditions
 from app.asked import last_question, mode_of, model_of, noted
 from app.attachments import Attachments, Selection
 from app.errors import InvalidRequest, TurnFailed
@@ -76,10 +77,17 @@ class _Begun:
 class Asking:
     """Runs turns; every method may be called from any thread."""
 
-    def __init__(self, settings: SettingsStore, sessions: SessionStore, notes: OpenNotes) -> None:
+    def __init__(
+        self,
+        settings: SettingsStore,
+        sessions: SessionStore,
+        notes: OpenNotes,
+        additions: UserAdditions,
+    ) -> None:
         self._settings = settings
         self._sessions = sessions
         self._notes = notes
+        self._additions = additions
 
     def ask(self, request: AskRequest, cancel: CancelToken) -> Iterator[Event]:
         """Answer a question; the last event is `TurnEnded`.
@@ -155,7 +163,7 @@ class Asking:
             yield from map(Warned, warnings)
             if begun.updates_index:
                 yield from self._notes.freshen(cancel, warnings)
-            chain = self._chain(begun.turn.mode)
+            chain = self._chain(begun.turn.mode, runs_hooks=not begun.turn.dry_run)
             events = cast(Generator[Event], chain.run(begun.turn, chat, cancel))
             with closing(events):  # before the chat: what has arrived is still to be stored
                 for event in events:
@@ -228,14 +236,15 @@ class Asking:
             turn=request.turn,
         )
 
-    def _chain(self, mode: Mode) -> LLMChain | VaultQAChain | AgentChain:
+    def _chain(self, mode: Mode, runs_hooks: bool = False) -> LLMChain | VaultQAChain | AgentChain:
         resolve = Attachments(self._notes.library).resolve
+        added = self._additions.collect(runs_hooks)
         if mode == "chat":
-            return LLMChain(secrets.key_for, resolve=resolve)
+            return LLMChain(secrets.key_for, resolve=resolve, additions=added)
         if mode == "agent":
-            library = self._notes.require()
-            return AgentChain(secrets.key_for, library, self._agent_limits, resolve=resolve)
-        return VaultQAChain(secrets.key_for, self._notes, resolve=resolve)
+            library, limits = self._notes.require(), self._agent_limits
+            return AgentChain(secrets.key_for, library, limits, resolve=resolve, additions=added)
+        return VaultQAChain(secrets.key_for, self._notes, resolve=resolve, additions=added)
 
     @property
     def _agent_limits(self) -> AgentLimits:

@@ -7,7 +7,7 @@ from typing import Any
 from app import secrets
 from app.asked import mode_of
 from app.asking import Asking, AskRequest
-from app.attachments import Selection
+from app.attachments import Attachments, Selection
 from app.branching import Branching
 from app.library import IndexFinished, Library
 from app.looking_back import LookingBack, context_of
@@ -29,6 +29,7 @@ from app.transcript import (
 from chains.cancel import CancelToken
 from chains.events import Event, IndexProgressed, Mode
 from chains.models import describe
+from context.layers import Segment
 from vault.notes import Note
 from vault.search import SearchResult
 from vault.store import NoteState
@@ -131,6 +132,24 @@ class Assistant:
             NoteUnreadable: there is no such note, or it is not text.
         """
         return self._notes.require().read_note(path)
+
+    def tags(self) -> dict[str, tuple[str, ...]]:
+        """Return each tag of the open notes, without its `#`, with the notes that carry it."""
+        library = self._notes.library
+        return {} if library is None else library.tags()
+
+    def attached(
+        self, attach: Sequence[str], selections: Sequence[Selection] = ()
+    ) -> tuple[Segment, ...]:
+        """Return what would be sent along for what is named, each thing once and in full.
+
+        Raises:
+            NotFound: there is nothing of that name.
+            InvalidRequest: it cannot be attached.
+            NoteExcluded: it is kept away from models.
+            NoteUnreadable: it is not text.
+        """
+        return Attachments(self._notes.library).segments(attach, selections)
 
     def ask(self, request: AskRequest, cancel: CancelToken) -> Iterator[Event]:
         """Answer a question; the last event is `TurnEnded`.

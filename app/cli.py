@@ -64,6 +64,7 @@ def parser() -> argparse.ArgumentParser:
     _add_context(verbs)
     _add_settings(verbs)
     _add_sessions(verbs)
+    _add_instructions(verbs)
     _leaf(verbs, "doctor", "check that everything Strata needs is in order")
     _add_rpc(verbs)
     return found
@@ -218,6 +219,14 @@ def _add_sessions(verbs: "_Verbs[_Parser]") -> None:
     fork = _leaf(actions, "fork", "begin a chat that is a copy of another up to an entry")
     fork.add_argument("session", metavar="ID")
     fork.add_argument("--at", metavar="ENTRY", help="the last entry to copy (otherwise the last)")
+
+
+def _add_instructions(verbs: "_Verbs[_Parser]") -> None:
+    about = "read and decide about the AGENTS.md of the notes"
+    actions = _group(verbs, "instructions", about)
+    _leaf(actions, "show", "show what it says, and whether it is used")
+    _leaf(actions, "accept", "give it to models from now on")
+    _leaf(actions, "refuse", "leave it out from now on")
 
 
 def _setting(text: str) -> tuple[str, Any]:

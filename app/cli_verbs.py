@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from typing import Any
 
-from app import cli_sessions, cli_text
+from app import cli_instructions, cli_sessions, cli_text
 from app.assistant import AskRequest, Assistant, IndexFinished
 from app.attachments import Selection
 from app.cli_output import Interruptible, Output, OutputGone, complain
@@ -20,6 +20,7 @@ from app.errors import (
     SessionMissing,
     StorageFailed,
     TurnFailed,
+    VaultNotChosen,
     describe,
 )
 from app.log import open_log
@@ -100,6 +101,8 @@ def _ask(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
         parent=args.parent,
     )
     _open_vault_to_ask(args, assistant)
+    if not (output.is_json or args.dry_run):
+        cli_instructions.ask_once(assistant)
     printer = TurnPrinter(output, args.dry_run)
     with Interruptible() as run:
         for event in assistant.ask(request, run.cancel):
@@ -110,7 +113,7 @@ def _ask(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
 def _open_vault_to_ask(args: argparse.Namespace, assistant: Assistant) -> None:
     """Open the notes where they are needed, or where something of them may be attached."""
     is_needed = args.mode != "chat" or args.attach or args.selection
-    if not is_needed and args.session is None:
+    if not is_needed and args.session is None and vault_folder(args) is None:
         return
     try:
         _open_vault(args, assistant, args.session)
@@ -163,6 +166,13 @@ def _settings(args: argparse.Namespace, assistant: Assistant, output: Output) ->
     return 0
 
 
+def _instructions(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
+    _open_vault(args, assistant)
+    if assistant.library is None:
+        raise VaultNotChosen("No folder of notes is chosen.", hint="Name one with --vault DIR.")
+    return cli_instructions.run(args, assistant, output)
+
+
 def _doctor(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     checks = check_up(assistant, folder_of(assistant, vault_folder(args)))
     is_ok = all(check.ok for check in checks)
@@ -206,6 +216,7 @@ _VERBS: Mapping[str, Callable[[argparse.Namespace, Assistant, Output], int]] = {
     "context": _context,
     "settings": _settings,
     "sessions": cli_sessions.run,
+    "instructions": _instructions,
     "doctor": _doctor,
     "rpc": _rpc,
 }

@@ -23,7 +23,7 @@ from typing import Any, ClassVar
 
 from app.paths import Paths
 from chains import errors as chains
-from context.errors import ContextOverflow
+from context.errors import ContextHookError, ContextOverflow
 from vault import errors as vault
 
 _CODES: Mapping[type[Exception], str] = {
@@ -189,6 +189,8 @@ def describe(error: BaseException) -> ErrorInfo:
         case ContextOverflow():
             code, hint = "context_overflow", " ".join(error.ways_out)
             report = None if error.report is None else error.report.to_dict()
+        case ContextHookError():
+            code, hint = "hook_failed", _hook_hint(error)
         case chains.ModelError() | vault.VaultError() if type(error) in _CODES:
             code = _CODES[type(error)]
         case chains.Cancelled() | KeyboardInterrupt():
@@ -200,6 +202,14 @@ def describe(error: BaseException) -> ErrorInfo:
             code, message = "internal", _bug(error)
             hint = f"The log tells more: {Paths.find().log_file}"
     return ErrorInfo(code, message, hint, report)
+
+
+def _hook_hint(error: ContextHookError) -> str:
+    kept = "The answer is kept. " if error.reason == "turn_end" else ""
+    return (
+        f"{kept}Mend or remove the hook, or switch the files off: "
+        "strata settings set hooks.enabled false."
+    )
 
 
 def _bug(error: BaseException) -> str:

@@ -6,6 +6,7 @@ a small file named after the text's digest.
 """
 
 import logging
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,8 @@ __all__ = ["Decision", "Instructions", "InstructionsBook"]
 
 FILE_NAME: Final = "AGENTS.md"
 SECTION: Final = "vault_instructions"
+_UNSEEN: Final = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
+_VARIANTS: Final = frozenset(map(chr, range(0xE0100, 0xE01F0)))  # they select glyphs of nothing
 Decision = Literal["accepted", "refused"]
 _DECISIONS: Final[Mapping[str, Decision]] = {"accepted": "accepted", "refused": "refused"}
 _log = logging.getLogger(__name__)
@@ -46,6 +49,14 @@ class Instructions:
     def accepted(self) -> bool:
         """Whether models are given it."""
         return self.decision == "accepted"
+
+    @property
+    def visible_text(self) -> str:
+        r"""The text as it is to be shown: what a reader could not see stands there as `\u{200b}`.
+
+        A model reads such signs, so that something could be hidden in them from whoever decides.
+        """
+        return "".join(_visible(sign) for sign in self.text)
 
     @property
     def warning(self) -> str:
@@ -114,3 +125,8 @@ class InstructionsBook:
             _log.warning("What was decided about AGENTS.md cannot be read: %s", error)
             return None
         return _DECISIONS.get(word)
+
+
+def _visible(sign: str) -> str:
+    is_unseen = unicodedata.category(sign) in _UNSEEN or sign in _VARIANTS
+    return f"\\u{{{ord(sign):x}}}" if is_unseen and sign not in "\n\t" else sign

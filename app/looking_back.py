@@ -1,7 +1,8 @@
 """A chat looked at again: how it reads, and what a model saw of it."""
 
+from collections import deque
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from app.asking import Asking
 from app.errors import NotFound
@@ -10,9 +11,12 @@ from app.session_store import SessionStore
 from app.state_db import StoredRequest
 from app.transcript import Transcript, build_transcript
 from chains.again import asked_last
+from context.entries import EphemeralEntry
 from context.guard import PreparedRequest
 
 __all__ = ["LookingBack", "context_of"]
+
+MOST_LOGGED: Final = 50
 
 
 class LookingBack:
@@ -40,7 +44,7 @@ class LookingBack:
 
         Args:
             session: the chat.
-            full: add the request itself, as `request_body` and `wire`.
+            full: add the request itself, as `request_body` and `wire`, and the `ephemeral_log`.
             entry: the question of the turn or an answer to it; None for the chat's last turn.
 
         Raises:
@@ -54,10 +58,10 @@ class LookingBack:
             return None
         stored = _kept_request(chat)
         if stored is not None:
-            body = {"request_body": stored.body, "wire": stored.wire} if full else {}
-            return {**stored.report, "rebuilt": False, **body}
+            shown = _shown(stored.body, stored.wire, chat) if full else {}
+            return {**stored.report, "rebuilt": False, **shown}
         prepared = self._asking.prepared_again(chat)
-        return {**context_of(prepared, full), "when": "last", "rebuilt": True}
+        return {**context_of(prepared, chat, full), "when": "last", "rebuilt": True}
 
     def turn_of(self, session: str, entry: str) -> str:
         """Return the turn that a question or an answer belongs to.
@@ -71,12 +75,29 @@ class LookingBack:
         return asked[-1]
 
 
-def context_of(prepared: PreparedRequest, full: bool) -> dict[str, Any]:
+def context_of(prepared: PreparedRequest, chat: Session | None, full: bool) -> dict[str, Any]:
     """Return the *Context* of a request that was prepared and not sent."""
-    body: Mapping[str, Any] = {}
-    if full:
-        body = {"request_body": prepared.request_body(), "wire": None}
-    return {**prepared.report.to_dict(), "rebuilt": False, **body}
+    shown = _shown(prepared.request_body(), None, chat) if full else {}
+    return {**prepared.report.to_dict(), "rebuilt": False, **shown}
+
+
+def _shown(
+    body: Mapping[str, Any], wire: Mapping[str, Any] | None, chat: Session | None
+) -> dict[str, Any]:
+    """Return a request in full, and what was added to single requests of its chat so far."""
+    return {"request_body": body, "wire": wire, "ephemeral_log": _ephemeral_log(chat)}
+
+
+def _ephemeral_log(chat: Session | None) -> list[dict[str, Any]]:
+    """Return the newest entries, which are a record only."""
+    if chat is None:
+        return []
+    path = {entry.id for entry in chat.path()}
+    added = (e for e in chat.log.entries if isinstance(e, EphemeralEntry) and e.parent_id in path)
+    return [
+        {"entry": entry.id, "timestamp": entry.timestamp, "messages": entry.to_dict()["messages"]}
+        for entry in deque(added, maxlen=MOST_LOGGED)
+    ]
 
 
 def _kept_request(chat: Session) -> StoredRequest | None:

@@ -43,6 +43,16 @@ class Paths:
         return self.config / "settings.toml"
 
     @property
+    def prompts(self) -> Path:
+        """Where the user's own prompts are looked for."""
+        return self.config / "prompts"
+
+    @property
+    def hooks(self) -> Path:
+        """Where the user's own hooks are looked for."""
+        return self.config / "hooks"
+
+    @property
     def sessions(self) -> Path:
         """The folder of the chats, one readable file each."""
         return self.data / "sessions"
@@ -51,6 +61,11 @@ class Paths:
     def state_db(self) -> Path:
         """What can be made again: the last requests, the list of chats."""
         return self.state / "state.db"
+
+    @property
+    def instructions(self) -> Path:
+        """What was decided about the AGENTS.md of folders of notes, a small file each."""
+        return self.state / "instructions"
 
     @property
     def log_file(self) -> Path:

@@ -204,7 +204,9 @@ class RPC:
         if found is None:
             model = self._model
             found = self._assistant.preview(session, mode=self._mode, model=model, full=is_full)
-        shown = found if request.include_ephemeral else {**found, "ephemerals": 0}
+        shown = (
+            found if request.include_ephemeral else {**found, "ephemerals": 0, "ephemeral_log": []}
+        )
         markdown = (
             envelope_markdown(shown, shown["request_body"]) if is_full else report_markdown(shown)
         )

@@ -138,6 +138,13 @@ class Settings(BaseModel):
         le=7_200,
         unit="seconds",
     )
+    hooks_enabled: bool = _setting(
+        "hooks.enabled",
+        False,
+        "Privacy",
+        "Hooks of your own",
+        "Run the Python files in the folder hooks beside the settings. They see all that is sent.",
+    )
     privacy_offline: bool = _setting(
         "privacy.offline",
         False,

@@ -24,7 +24,7 @@ from vault.store import VaultIndex
 FRONT_MATTER = re.compile(r"\A---\n(.*?)\n---\n", re.DOTALL)
 CODE = re.compile(r"^(`{3,})[^\n]*\n.*?^\1$|`[^`\n]+`", re.DOTALL | re.MULTILINE)
 BLOCK = re.compile(r" \^([\w-]+)$", re.MULTILINE)
-SETTING = re.compile(r"`((?:vault|retrieval|chat|privacy|ui|context)\.\w+)`")
+SETTING = re.compile(r"`((?:vault|retrieval|chat|privacy|ui|context|hooks)\.(?!md`)\w+)`")
 
 
 def note_paths() -> list[str]:
@@ -204,7 +204,7 @@ def test_every_command_line_can_be_typed(line: str) -> None:
 def test_every_error_code_has_its_way_out() -> None:
     known = {kind.code for kind in AppError.__subclasses__()} | set(_CODES.values())
     told = {heading.text for heading in note_of(named("Troubleshooting")).headings}
-    assert known | {"context_overflow", "cancelled", "internal"} <= told
+    assert known | {"context_overflow", "hook_failed", "cancelled", "internal"} <= told
 
 
 def test_the_keys_are_those_of_the_window() -> None:
