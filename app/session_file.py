@@ -4,13 +4,17 @@ Reading never changes the file. A line that cannot be read is skipped and report
 say of each other is mended by `context.session_log`.
 """
 
+import gc
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from context.entries import Entry, SessionHeader
 from context.session_log import read_log
+
+_DECODER: Final = json.JSONDecoder()
 
 
 @dataclass(frozen=True)
@@ -47,11 +51,33 @@ def encode_line(value: Mapping[str, Any]) -> bytes:
 
 def load_log(session: str, content: bytes) -> LoadedLog:
     """Read a log; `session` is the id that the file's name says."""
-    *lines, rest = content.split(b"\n")
-    is_unended = _object(rest) is not None
-    if is_unended:
-        lines, rest = [*lines, rest], b""
-    values = [_object(line) for line in lines]
+    with _no_collections():
+        return _read(session, content)
+
+
+@contextmanager
+def _no_collections() -> Iterator[None]:
+    """Look for no garbage meanwhile.
+
+    A long chat is a million values which all stay; looking through them again and again as they
+    come took a third of the time.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _read(session: str, content: bytes) -> LoadedLog:
+    lines, rest = content.split(b"\n"), b""
+    values = _objects(content, lines)
+    is_unended = values[-1] is not None
+    if not is_unended:
+        rest = lines[-1]
+        values.pop()
     problems = [
         f"Line {number} cannot be read and is skipped."
         for number, value in enumerate(values, start=1)
@@ -70,6 +96,31 @@ def load_log(session: str, content: bytes) -> LoadedLog:
         problems=(*problems, *(repair.text for repair in log.repairs)),
         why_read_only=is_old if log.is_first_version else log.why_read_only,
     )
+
+
+def _objects(content: bytes, lines: Sequence[bytes]) -> list[dict[str, Any] | None]:
+    """Read the lines of a file; None stands for one that is no JSON object.
+
+    The whole file is decoded at once and read in place, which takes half the time of reading each
+    line by itself; where that comes to a line that it cannot read, this one is looked at alone.
+    """
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError:
+        return [_object(line) for line in lines]
+    values: list[dict[str, Any] | None] = []
+    start = 0
+    for line in lines:
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        try:
+            value, read = _DECODER.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            value, read = None, -1
+        is_one = read == end and isinstance(value, dict)
+        values.append(value if is_one else _object(line))
+        start = end + 1
+    return values
 
 
 def _object(line: bytes) -> dict[str, Any] | None:

@@ -5,7 +5,7 @@ that nobody here knows, as an extension's `custom`, is kept word for word in `Ot
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, Self
 
 from context.entry_fields import Fields
@@ -200,10 +200,10 @@ def parse_entry(data: Mapping[str, object]) -> Entry:
     if read is None:
         return OtherEntry.from_dict(data)
     entry = read(data)
-    if data.keys() <= _FIELDS[kind]:
-        return entry
-    extra = {key: value for key, value in data.items() if key not in _FIELDS[kind]}
-    return replace(entry, extra=FrozenMapping(extra))
+    if more := data.keys() - _FIELDS[kind]:
+        # `replace` would make the entry once more, and nobody else has this one yet.
+        object.__setattr__(entry, "extra", FrozenMapping({key: data[key] for key in more}))
+    return entry
 
 
 def is_path_entry(entry: Entry) -> bool:

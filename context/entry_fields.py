@@ -42,6 +42,14 @@ class Fields:
 
     def place(self) -> tuple[str, str | None, str]:
         """Return id, parent and time."""
+        name, parent = self._data.get("id"), self._data.get("parentId")
+        time = self._data.get("timestamp", "")
+        if (
+            isinstance(name, str)
+            and isinstance(time, str)
+            and (parent is None or isinstance(parent, str))
+        ):
+            return name, parent, time
         return self.text("id"), self.text_or_none("parentId"), self.text("timestamp", default="")
 
     def text(self, key: str, default: str | None = None) -> str:
@@ -53,7 +61,8 @@ class Fields:
 
     def text_or_none(self, key: str) -> str | None:
         """Return a text, or None where there is none."""
-        return None if self._data.get(key) is None else self.text(key)
+        value = self._data.get(key)
+        return value if value is None or isinstance(value, str) else self.text(key)
 
     def integer(self, key: str, default: int | None = None) -> int:
         """Return a whole number."""

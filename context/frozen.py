@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from typing import Final
 
 
 class FrozenMapping(Mapping[str, object]):
@@ -46,13 +47,16 @@ class FrozenMapping(Mapping[str, object]):
         return f"FrozenMapping({thaw(self)!r})"
 
 
+_FROZEN: Final = (str, int, float, FrozenMapping)
+
+
 def freeze(value: object) -> object:
     """Return the JSON value with every object and list made immutable.
 
     Raises:
         TypeError: for anything that JSON cannot hold.
     """
-    if isinstance(value, FrozenMapping) or value is None or isinstance(value, str | int | float):
+    if value is None or isinstance(value, _FROZEN):
         return value
     if isinstance(value, Mapping):
         return FrozenMapping(value)

@@ -32,6 +32,7 @@ class Layer(StrEnum):
     W = "W"
 
 
+_LAYERS: Final[Mapping[str, Layer]] = {str(layer): layer for layer in Layer}
 WIRE_ORDER: Final[tuple[Layer, ...]] = (
     Layer.T,
     Layer.L1,
@@ -166,10 +167,10 @@ def _text(data: Mapping[str, object], key: str, default: str | None = None) -> s
 
 
 def _layer(data: Mapping[str, object]) -> Layer:
-    try:
-        return Layer(_text(data, "layer"))
-    except ValueError as error:
-        raise MalformedEntry(f"A segment's layer is one of {', '.join(Layer)}.") from error
+    layer = _LAYERS.get(_text(data, "layer"))
+    if layer is None:
+        raise MalformedEntry(f"A segment's layer is one of {', '.join(Layer)}.")
+    return layer
 
 
 def _kind(data: Mapping[str, object]) -> SegmentKind:

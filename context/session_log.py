@@ -11,10 +11,10 @@ from typing import Final, Literal
 
 from context.entries import (
     LOG_VERSION,
+    PATH_TYPES,
     Entry,
     MessageEntry,
     SessionHeader,
-    is_path_entry,
     is_unknown_schema,
     parse_entry,
 )
@@ -123,6 +123,21 @@ class _Reader:
     turn: str = ""
 
     def read(self, place: int, line: Line) -> None:
+        if self._is_sound(line):
+            self._parse(line, line, ())
+        else:
+            self._mend(place, line)
+
+    def _is_sound(self, line: Line) -> bool:
+        """Return whether a line is as it has to be, which nearly all are."""
+        if self.is_first_version or self.renamed or line.get("type") == COMPACTION:
+            return False
+        name, parent = line.get("id"), line.get("parentId", MISSING)
+        if not isinstance(name, str) or not name or name in self.known:
+            return False
+        return parent is None or (isinstance(parent, str) and parent in self.known)
+
+    def _mend(self, place: int, line: Line) -> None:
         data = dict(line)
         if self.renamed:
             _rename(data, self.renamed)
@@ -132,6 +147,9 @@ class _Reader:
         if self.is_first_version and data.get("type") == "message":
             self.turn = str(data["id"]) if data.get("role") == "user" else self.turn
             data.setdefault("turnId", self.turn)
+        self._parse(line, data, repairs)
+
+    def _parse(self, line: Line, data: Line, repairs: tuple[Repair, ...]) -> None:
         try:
             entry = parse_entry(data)
         except MalformedEntry as error:
@@ -149,7 +167,7 @@ class _Reader:
         self.entries.append(entry)
         self.known.add(entry.id)
         self.at_place.append(entry.id)
-        if is_path_entry(entry):
+        if entry.type in PATH_TYPES:
             self.above = entry.id
 
     def _name(self, place: int, line: Line, data: dict[str, object]) -> tuple[Repair, ...]:
