@@ -133,6 +133,23 @@ class Asking:
         opened = partial(self._sessions.open, session)
         return self._run(session, opened, partial(self._asked_again, entry, model), cancel)
 
+    def compact(self, session: str, instructions: str, cancel: CancelToken) -> Iterator[Event]:
+        """Sum up all but the last turn of a chat; the last event is `CompactionEnded`.
+
+        The model is the one that answered last; without one there is an outline.
+
+        Raises:
+            SessionMissing: there is no such chat.
+            SessionBusy: it is being written to.
+            Cancelled: it was stopped; the chat is as it was.
+        """
+        with self._sessions.open(session) as chat:
+            path = chat.path()
+            mode = mode_of(path) if self._notes.library is not None else "chat"
+            turn = self._turn(AskRequest("", mode, model_of(path)))
+            with closing(self._chain(mode).compact(turn, chat, cancel, instructions)) as events:
+                yield from events
+
     def prepared_next(
         self, chat: Session | None, request: AskRequest, threshold: int | None
     ) -> PreparedRequest:
@@ -230,6 +247,13 @@ class Asking:
             temperature=values.chat_temperature,
             top_k=values.retrieval_top_k,
             offline=values.privacy_offline,
+            trim_at=values.context_trim_at,
+            compact_at=values.context_compact_at,
+            block_at=values.context_block_at,
+            auto_compact=values.context_auto_compact,
+            keep_last=values.context_keep_last_assistant_messages,
+            clean_after=values.history_clean_tool_output_after_turns,
+            summary_model=values.chat_summary_model,
             dry_run=request.dry_run,
             attached=attached,
             named=noted(request.attach, request.selections),

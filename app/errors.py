@@ -23,7 +23,7 @@ from typing import Any, ClassVar
 
 from app.paths import Paths
 from chains import errors as chains
-from context.errors import ContextHookError, ContextOverflow
+from context.errors import BadPolicy, ContextHookError, ContextOverflow
 from vault import errors as vault
 
 _CODES: Mapping[type[Exception], str] = {
@@ -186,6 +186,8 @@ def describe(error: BaseException) -> ErrorInfo:
     match error:
         case AppError():
             code, hint = error.code, error.hint
+        case BadPolicy():
+            code, hint = "bad_setting", "See context.trimAt, context.compactAt, context.blockAt."
         case ContextOverflow():
             code, hint = "context_overflow", " ".join(error.ways_out)
             report = None if error.report is None else error.report.to_dict()

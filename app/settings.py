@@ -80,6 +80,13 @@ class Settings(BaseModel):
         le=2,
         allow_inf_nan=False,
     )
+    chat_summary_model: str = _setting(
+        "chat.summaryModel",
+        "",
+        "Models",
+        "Model for summaries",
+        "Who sums up old turns. Empty: the model that answers.",
+    )
     auto_compact_threshold: int = _setting(
         "autoCompactThreshold",
         128_000,
@@ -99,6 +106,62 @@ class Settings(BaseModel):
         ge=256,
         le=200_000,
         unit="tokens",
+    )
+    context_trim_at: float = _setting(
+        "context.trimAt",
+        0.80,
+        "Context",
+        "Trim at",
+        "At this share of the budget old results of tools shrink.",
+        ge=0.1,
+        le=1,
+        allow_inf_nan=False,
+    )
+    context_compact_at: float = _setting(
+        "context.compactAt",
+        0.95,
+        "Context",
+        "Compact at",
+        "At this share of its room the history is summed up. Not below context.trimAt.",
+        ge=0.1,
+        le=1,
+        allow_inf_nan=False,
+    )
+    context_block_at: float = _setting(
+        "context.blockAt",
+        0.98,
+        "Context",
+        "Block at",
+        "Above this share no question is taken before room is made. Not below context.compactAt.",
+        ge=0.1,
+        le=1,
+        allow_inf_nan=False,
+    )
+    context_auto_compact: bool = _setting(
+        "context.autoCompact",
+        True,
+        "Context",
+        "Compact by itself",
+        "Sum up old turns when the history fills its room, without being asked.",
+    )
+    context_keep_last_assistant_messages: int = _setting(
+        "context.keepLastAssistantMessages",
+        10,
+        "Context",
+        "Trimmed last",
+        "The newest messages of the assistant, which keep their results as long as there is room.",
+        ge=0,
+        le=200,
+    )
+    history_clean_tool_output_after_turns: int = _setting(
+        "history.cleanToolOutputAfterTurns",
+        3,
+        "Context",
+        "Old results",
+        "Results of tools older than so many turns are the first to shrink.",
+        ge=0,
+        le=200,
+        unit="turns",
     )
     result_offload_threshold: int = _setting(
         "resultOffloadThreshold",

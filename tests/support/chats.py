@@ -4,12 +4,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 
-from context.entries import DropEntry, Entry, MessageEntry, SegmentsEntry
+from context.compaction import CircuitBreaker
+from context.entries import (
+    DropEntry,
+    Entry,
+    MessageEntry,
+    SegmentsEntry,
+    TransformEntry,
+    TrimEntry,
+)
 from context.envelope import SystemPart
 from context.guard import PreparedRequest
+from context.inputs import Upkeep
 from context.layers import Layer, Segment
 from context.messages import Message
 from context.pipeline import Mode, Ports, PrepareInputs, prepare
+from context.summaries import Summarise
 from context.tokens import ByteEstimator, TokenCounter
 
 TIME = "2026-01-01T00:00:00Z"
@@ -45,10 +55,22 @@ class Chat:
     previous: dict[str, object] | None = None
     model_limit: int | None = None
     factor: float | None = None
+    model: str = "test/model"
+    upkeep: Upkeep | None = None
+    summarise: Summarise | None = None
+    breaker: CircuitBreaker = field(default_factory=CircuitBreaker)
 
     def __post_init__(self) -> None:
         self._ids = hex_ids()
         self._turns = count(1)
+
+    @property
+    def trims(self) -> list[TrimEntry]:
+        return [entry for entry in self.path if isinstance(entry, TrimEntry)]
+
+    @property
+    def compactions(self) -> list[TransformEntry]:
+        return [entry for entry in self.path if isinstance(entry, TransformEntry)]
 
     @property
     def drops(self) -> list[DropEntry]:
@@ -66,7 +88,7 @@ class Chat:
         added.append(MessageEntry(next(self._ids), parent, TIME, message, turn))
         return PrepareInputs(
             session="s1",
-            model="test/model",
+            model=self.model,
             model_limit=self.model_limit,
             threshold=self.threshold,
             max_output_tokens=self.max_output_tokens,
@@ -76,14 +98,24 @@ class Chat:
             turn=turn,
             previous=self.previous,
             factor=self.factor,
+            upkeep=self.upkeep,
         )
 
     def prepare(
         self, inputs: PrepareInputs, appended: list[Entry] | None = None, mode: Mode = "send"
     ) -> PreparedRequest:
         appended = [] if appended is None else appended
-        ports = Ports(self.counter, appended.extend, lambda: next(self._ids), lambda: TIME)
-        return prepare(inputs, ports, mode)
+        return prepare(inputs, self.ports(appended), mode)
+
+    def ports(self, appended: list[Entry]) -> Ports:
+        return Ports(
+            self.counter,
+            appended.extend,
+            lambda: next(self._ids),
+            lambda: TIME,
+            summarise=self.summarise,
+            breaker=self.breaker,
+        )
 
     def preview(self, question: str, segments: Sequence[Segment] = ()) -> PreparedRequest:
         return self.prepare(self.inputs(question, segments), mode="preview")
