@@ -10,8 +10,10 @@
     catalog   vectors, by the hash of their text          committed batch by batch
     vectors   the same vectors in Chroma                  a child: chromadb
 
-A search goes the other way: words by FTS5 (`words`, `search`), meaning by Chroma or, wherever that
-is not ready, by an exact scan of the catalog (`vectors`, `exact`), then both by `fusion`.
+A search goes the other way. `query` takes the filters out of its text, `scope` finds what they
+leave; then words by FTS5 (`words`, `passages`) and, encoded meanwhile, meaning by Chroma or, where
+that is not ready or filters count, by an exact scan of the catalog (`vectors`, `exact`); then both
+by `fusion`. What is found is held against the disk as it is now (`freshness`) and given as `hits`.
 
 Children (`child`, `frames`) are started with `python -P` and a neutral working directory, speak
 frames over their standard input and output, listen on nothing, and end when that input closes.

@@ -7,7 +7,7 @@ same time, and so do other processes. Everything else in an index can be made ag
 import json
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
@@ -66,7 +66,7 @@ class Catalog:
 
     # -- reading
 
-    def rows(self, statement: str, parameters: Sequence[Any] = ()) -> list[Row]:
+    def rows(self, statement: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> list[Row]:
         """Read, in any thread, what is committed.
 
         Raises:

@@ -1,11 +1,12 @@
 """The child that embeds text: the only module that loads sentence-transformers and torch.
 
-Run as `python -P -m vault.embed_worker`. It checks the weights of the installed model, loads it
-without a network, and answers `{texts}` with float32 vectors of length one.
+Run as `python -P -m vault.embed_worker IDLE_S`. It checks the weights of the installed model, loads
+it without a network, and answers `{texts}` with float32 vectors of length one.
 """
 
 import hashlib
 import importlib.util
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ _MIN_COSINE = 0.999
 
 def main() -> None:
     """Serve until the parent is gone; a model that cannot be loaded is the answer to everything."""
-    requests = Requests(ends_at_once=True)
+    requests = Requests(ends_at_once=True, idle_s=float(sys.argv[1]))
     try:
         handle = _embedding(*_load(_model_folder()))
     except Exception as error:  # noqa: BLE001 - the parent tells the user what is wrong
@@ -62,11 +63,12 @@ def _model_folder() -> Path:
 def _load(folder: Path) -> tuple[Callable[[Sequence[str]], Any], str]:
     """Load the model, in bfloat16 where the processor has it and the vectors stay the same."""
     import torch
-    from sentence_transformers import SentenceTransformer
 
-    model = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
+    threads = torch.get_num_threads()
 
     def encode(texts: Sequence[str]) -> Any:
+        # One short text is done before a second thread has woken up, which then spins for nothing.
+        torch.set_num_threads(threads if len(texts) > 1 else 1)
         return model.encode(
             list(texts),
             batch_size=max(len(texts), 1),
@@ -78,11 +80,27 @@ def _load(folder: Path) -> tuple[Callable[[Sequence[str]], Any], str]:
         with torch.autocast("cpu", dtype=torch.bfloat16):
             return encode(texts)
 
+    model = _open(folder)
     if _has_bfloat16(torch):
-        cosines = (encode(_SAMPLES) * encode_fast(_SAMPLES)).sum(axis=1)
-        if cosines.min() > _MIN_COSINE:
+        exact = encode(_SAMPLES)
+        _keep_weights_in_bfloat16(torch, model)
+        if (exact * encode_fast(_SAMPLES)).sum(axis=1).min() > _MIN_COSINE:
             return encode_fast, "bfloat16"
+        model = _open(folder)
     return encode, "float32"
+
+
+def _open(folder: Path) -> Any:
+    from sentence_transformers import SentenceTransformer
+
+    return SentenceTransformer(str(folder), device="cpu", local_files_only=True)
+
+
+def _keep_weights_in_bfloat16(torch: Any, model: Any) -> None:
+    """Convert once what autocast would convert for every batch, with the same result."""
+    for module in model.modules():
+        if isinstance(module, torch.nn.Linear):
+            module.to(torch.bfloat16)
 
 
 def _has_bfloat16(torch: Any) -> bool:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     Vectors = NDArray[np.float32]
 
 _ANSWER_S = 300.0
+_IDLE_S = 300.0
 _MAX_DEATHS = 3
 _IN_FLIGHT = 2
 
@@ -36,7 +37,13 @@ class _Asked:
 class Embedder:
     """The embedding child, shared by indexing and searching; safe to use from several threads."""
 
-    def __init__(self) -> None:
+    def __init__(self, idle_s: float = _IDLE_S) -> None:
+        """Start nothing yet.
+
+        Args:
+            idle_s: how long the child stays when nothing is asked of it; it holds much memory.
+        """
+        self._idle_s = idle_s
         self._lock = threading.Lock()
         self._child: Child | None = None
         self._precision = ""
@@ -64,8 +71,21 @@ class Embedder:
         Raises:
             EmbedderFailed: the model is damaged or its process cannot be kept running.
         """
-        vectors: Vectors = self._answer(self._ask([text], is_urgent=True), lambda: None)[0]
-        return vectors
+        return self.begin_query(text)()
+
+    def begin_query(self, text: str) -> "Callable[[], Vectors]":
+        """Begin to embed one text, before all batches that wait, and give what waits for it.
+
+        Raises:
+            EmbedderFailed: its process cannot be kept running; as by what is returned.
+        """
+        asked = self._ask([text], is_urgent=True)
+
+        def wait() -> "Vectors":
+            vector: Vectors = self._answer(asked, lambda: None)[0]
+            return vector
+
+        return wait
 
     def embed(
         self, batches: Iterable[Sequence[str]], on_wait: Callable[[], None] = lambda: None
@@ -103,8 +123,11 @@ class Embedder:
         with self._lock:
             if self._is_closed:
                 raise EmbedderFailed("The index was closed while it was in use.")
+            if self._child is not None and self._child.has_left:
+                self._child.close()
+                self._child = None
             if self._child is None:
-                self._child = Child("vault.embed_worker")
+                self._child = Child("vault.embed_worker", str(self._idle_s))
             return self._child
 
     def _ask(self, texts: Sequence[str], *, is_urgent: bool) -> _Asked:

@@ -5,6 +5,7 @@ being filled, when it is broken, and for those who only read.
 """
 
 import threading
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from vault.catalog import Catalog
@@ -26,14 +27,27 @@ class ExactScan:
         self._last_id = 0
         self._epoch: str | None = None
 
-    def query(self, vector: "NDArray[np.float32]", k: int) -> list[tuple[bytes, float]]:
-        """Give the hashes of the `k` nearest texts with their cosines, nearest first."""
+    def query(
+        self, vector: "NDArray[np.float32]", k: int, among: Collection[bytes] | None = None
+    ) -> list[tuple[bytes, float]]:
+        """Give the hashes of the `k` nearest texts with their cosines, nearest first.
+
+        Args:
+            vector: of length one.
+            k: how many at most.
+            among: the hashes of the texts that count; None for all.
+        """
         import numpy as np
 
         hashes, matrix = self._current()
-        if matrix is None or k <= 0:
+        if matrix is not None and among is not None:
+            rows = [row for row, text_hash in enumerate(hashes) if text_hash in among]
+            hashes, matrix = [hashes[row] for row in rows], matrix[rows]
+        if matrix is None or k <= 0 or not hashes:
             return []
-        cosines = matrix @ vector
+        # Not `@`: the threads of its library spin on for a while, and slow down whoever computes
+        # next, such as the embedding child; one thread is as fast, memory being the limit.
+        cosines = np.einsum("ij,j->i", matrix, vector)
         k = min(k, len(hashes))
         nearest = np.argpartition(-cosines, k - 1)[:k]
         ordered = nearest[np.argsort(-cosines[nearest], kind="stable")]

@@ -9,7 +9,7 @@ import struct
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from queue import PriorityQueue
+from queue import Empty, PriorityQueue
 from typing import Any, BinaryIO, NamedTuple
 
 _LENGTHS = struct.Struct(">II")
@@ -60,23 +60,25 @@ class Requests:
     that computes, and its end is noticed at once.
     """
 
-    def __init__(self, *, ends_at_once: bool):
+    def __init__(self, *, ends_at_once: bool, idle_s: float | None = None):
         """Take over standard input and output; what libraries print goes to standard error.
 
         Args:
             ends_at_once: leave in the middle of work when the parent is gone; otherwise the
                 request at hand is finished first.
+            idle_s: leave when nothing was asked for this long.
         """
         self._input = os.fdopen(os.dup(0), "rb")
         self._output: BinaryIO = os.fdopen(os.dup(1), "wb")
         os.dup2(2, 1)
         sys.stdout = sys.stderr
         self._ends_at_once = ends_at_once
+        self._idle_s = idle_s
         self._queue: PriorityQueue[tuple[int, int, Frame | None]] = PriorityQueue()
         threading.Thread(target=self._read, name="requests", daemon=True).start()
 
     def __iter__(self) -> Iterator[Frame]:
-        while (item := self._queue.get()[2]) is not None:
+        while (item := self._take()) is not None:
             yield item
 
     def answer(self, header: Mapping[str, Any], payload: bytes = b"") -> None:
@@ -94,6 +96,12 @@ class Requests:
                 self.answer({"id": number, "error": str(error) or type(error).__name__})
             else:
                 self.answer({"id": number, **header}, payload)
+
+    def _take(self) -> Frame | None:
+        try:
+            return self._queue.get(timeout=self._idle_s)[2]
+        except Empty:
+            return None
 
     def _read(self) -> None:
         sequence = 0

@@ -151,7 +151,7 @@ class Indexer:
         to_read = [
             (path, stat)
             for path, stat in sorted(found.files.items())
-            if path not in known or _differs(known[path].stat, stat)
+            if path not in known or known[path].stat.differs(stat)
         ]
         return _Changes(known, to_read, left_out, gone)
 
@@ -355,11 +355,6 @@ def _batches(waiting: Sequence[tuple[int, int]]) -> Iterator[list[int]]:
         batch.append(chunk_id)
     if batch:
         yield batch
-
-
-def _differs(known: FileStat, seen: FileStat) -> bool:
-    """Compare what an edit changes; the device may differ after a drive was mounted anew."""
-    return (known.mtime_ns, known.size, known.inode) != (seen.mtime_ns, seen.size, seen.inode)
 
 
 def _root_id(found: ScanResult) -> str:

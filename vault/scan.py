@@ -26,6 +26,10 @@ class FileStat:
     device: int
     inode: int
 
+    def differs(self, seen: "FileStat") -> bool:
+        """Tell whether there may be an edit between; a drive mounted anew has another device."""
+        return (self.mtime_ns, self.size, self.inode) != (seen.mtime_ns, seen.size, seen.inode)
+
 
 @dataclass(frozen=True, slots=True)
 class ScanResult:
@@ -97,6 +101,15 @@ def check_folder(root: Path) -> FileStat:
     if not stat.S_ISDIR(info.st_mode):
         raise VaultMissing(f"{root} is not a folder; choose the folder that holds the notes.")
     return _file_stat(info)
+
+
+def stat_of(root: Path, path: str) -> FileStat | None:
+    """Give the attributes of one note, or None where no file is."""
+    try:
+        info = (root / path).stat(follow_symlinks=False)
+    except (OSError, ValueError):
+        return None
+    return _file_stat(info) if stat.S_ISREG(info.st_mode) else None
 
 
 def _entries(root: Path, folder: str, result: ScanResult) -> Iterator[tuple[os.DirEntry[str], str]]:

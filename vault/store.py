@@ -3,7 +3,7 @@
 import fcntl
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,13 +13,14 @@ from vault.catalog import Catalog
 from vault.embedder import Embedder
 from vault.errors import IndexBusy, IndexUnusable, VaultError, VectorStoreFailed
 from vault.exact import ExactScan
+from vault.freshness import Disk
+from vault.hits import SearchResult
 from vault.indexer import CancelCheck, Indexer, IndexReport, ProgressCallback
 from vault.model_card import MODEL_NAME
 from vault.notes import Note, read_note
-from vault.patterns import ExcludeRules
 from vault.records import Records
 from vault.scan import check_folder
-from vault.search import Searcher, SearchResult
+from vault.search import Searcher
 from vault.vectors import VectorStore
 
 if TYPE_CHECKING:
@@ -111,15 +112,18 @@ class VaultIndex:
             return SearchResult(query, (), 0.0)
         self._refill_if_needed(opened)
 
-        def nearest(vector: "NDArray[np.float32]", k: int) -> list[tuple[bytes, float]]:
-            if opened.store is not None and opened.store.is_ready:
+        def nearest(
+            vector: "NDArray[np.float32]", k: int, among: Collection[bytes] | None
+        ) -> list[tuple[bytes, float]]:
+            if among is None and opened.store is not None and opened.store.is_ready:
                 with suppress(VectorStoreFailed):  # the exact scan answers in its place
                     return opened.store.query(vector, k)
-            return opened.exact.query(vector, k)
+            return opened.exact.query(vector, k, among)
 
-        # The index may be older than the patterns, and what they exclude is to reach no model.
-        keeps_out = ExcludeRules(self.exclude).keeps_out
-        searcher = Searcher(opened.catalog, self._embedder.embed_query, nearest, keeps_out)
+        # The index may be older than the notes and the patterns: what they keep private or exclude
+        # by now is to reach no model.
+        current = Disk(self.root, self.exclude).current
+        searcher = Searcher(opened.catalog, self._embedder.begin_query, nearest, current)
         return searcher.search(query, k)
 
     def notes(self) -> tuple[NoteState, ...]:

@@ -63,6 +63,11 @@ def any_of(terms: Sequence[str]) -> str:
     return " OR ".join(terms)
 
 
+def all_of(terms: Sequence[str]) -> str:
+    """Give the FTS5 expression for passages that hold every one of the terms."""
+    return " AND ".join(terms)
+
+
 def latin_share(text: str) -> float:
     """Tell which share of a text's letters is Latin; 1.0 where it has none."""
     letters = [char for char in text[:2000] if char.isalpha()]

@@ -1,4 +1,5 @@
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -77,3 +78,15 @@ def test_a_child_that_cannot_stay_alive_is_given_up(
 
 def test_the_model_is_the_one_that_was_chosen() -> None:
     assert MODEL_SHA256 == "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+
+
+def test_a_child_that_is_idle_leaves_and_comes_back_when_it_is_needed(
+    until: Callable[[Callable[[], bool]], None],
+) -> None:
+    brief = Embedder(idle_s=0.2)
+    try:
+        for _ in range(4):  # more often than a child may die
+            brief.embed_query("anything")
+            until(lambda: brief.pid is None)
+    finally:
+        brief.close()

@@ -1,5 +1,6 @@
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Never
 
 import pytest
 
@@ -8,7 +9,7 @@ from vault.embedder import Embedder
 from vault.errors import EmbedderFailed
 from vault.exact import ExactScan
 from vault.fusion import fuse, words_weight
-from vault.search import SIGNALS, Searcher
+from vault.search import SIGNALS, Searcher, SearchResult
 from vault.store import VaultIndex
 
 NOTES = {
@@ -20,6 +21,7 @@ NOTES = {
     "work/EIP-1559.md": "# Fee market\n\nThe base fee is burned in every block.\n",
     "other/كتاب.md": "# قراءة\n\nهَذَا كِتَابٌ جَدِيدٌ عن التاريخ.\n",
     "other/Кошки.md": "# Кошки\n\nКошки спят весь день на печи.\n",
+    "work/Trip.md": "---\ntags: [plans/travel]\n---\n# Trip\n\nThe ship leaves at noon.\n",
     "other/Café.md": "# Le café\n\nUn crème brûlée, s'il vous plaît.\n",
 }
 
@@ -132,7 +134,7 @@ def test_chroma_and_the_exact_scan_give_the_same_hits(
     path = index.index_dir / "catalog.db"
     catalog = Catalog(path, is_writable=False)
     try:
-        exact = Searcher(catalog, embedder.embed_query, ExactScan(catalog).query)
+        exact = Searcher(catalog, embedder.begin_query, ExactScan(catalog).query)
         for query in ("water", "base fee", "预算"):
             by_scan = [(hit.id, hit.score) for hit in exact.search(query, 5).hits]
             by_chroma = [(hit.id, hit.score) for hit in index.search(query, 5).hits]
@@ -142,13 +144,12 @@ def test_chroma_and_the_exact_scan_give_the_same_hits(
 
 
 def test_without_an_embedder_words_still_find_and_the_result_says_so(index: VaultIndex) -> None:
-    def refuse(_text: str) -> None:
+    def refuse(_text: str) -> Never:
         raise EmbedderFailed("The model is damaged.")
 
     catalog = Catalog(index.index_dir / "catalog.db", is_writable=False)
     try:
-        searcher: Callable[..., object] = Searcher  # the refusing embedder has another type
-        result = searcher(catalog, refuse, ExactScan(catalog).query).search("autumn", 3)  # type: ignore[attr-defined]
+        result = Searcher(catalog, refuse, ExactScan(catalog).query).search("autumn", 3)
     finally:
         catalog.close()
     assert result.hits[0].path == "work/Planning.md"
@@ -161,6 +162,38 @@ def test_ids_stay_when_another_part_of_the_vault_changes(index: VaultIndex, tmp_
     (index.root / "extra.md").write_text("something else\n")
     index.update()
     assert index.search("autumn").hits[0].id == before
+
+
+def paths_of(result: SearchResult) -> set[str]:
+    return {hit.path for hit in result.hits}
+
+
+@pytest.mark.parametrize(
+    ("query", "paths"),
+    [
+        ("path:garden", {"garden/Water.md", "garden/Werkzeug.md", "garden/庭.md"}),
+        ("water path:garden file:water", {"garden/Water.md"}),
+        ("ship tag:plans", {"work/Trip.md"}),
+        ("tag:plans/travel", {"work/Trip.md"}),
+        ("path:other after:1980", {path for path in NOTES if path.startswith("other/")}),
+        ("path:other before:1980", set()),
+        ('"base fee is burned"', {"work/EIP-1559.md"}),
+        ('"剪定ばさみは納屋"', {"garden/庭.md"}),
+        ('"creme brulee, s\'il"', {"other/Café.md"}),
+    ],
+)
+def test_filters_leave_only_what_fits_them(index: VaultIndex, query: str, paths: set[str]) -> None:
+    result = index.search(query, 50)
+    assert paths_of(result) == paths
+    assert result.filters
+
+
+def test_a_phrase_that_nothing_holds_is_searched_by_its_words_and_that_is_said(
+    index: VaultIndex,
+) -> None:
+    result = index.search('"fee base burned"', 3)
+    assert result.hits[0].path == "work/EIP-1559.md"
+    assert "word for word" in result.warnings[0]
 
 
 def test_one_signal_alone_decides_where_the_other_is_silent() -> None:

@@ -1,0 +1,114 @@
+"""What a person types into a search: words, and filters among them.
+
+    path:garden  file:"seed list"  tag:recipe/soup  after:2024-03  before:2025  "word for word"
+
+A filter's value follows its colon at once and may be quoted. What only looks like a filter, such as
+an address or a date that is none, is words.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+__all__ = ["Query", "parse_query"]
+
+_MAX_FILTERS = 16
+_MAX_SCANNED = 20_000
+_PART = re.compile(
+    r'(?:(?<=\s)|^)(?:(?P<key>path|file|tag|after|before):(?:"(?P<quoted>[^"\n]+)"|(?P<plain>[^\s"]+))'
+    r'|"(?P<phrase>[^"\n]+)")(?=[\s.,;:!?)]|$)',
+    re.IGNORECASE,
+)
+_DATE = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One search, taken apart.
+
+    Attributes:
+        words: what is looked for, phrases included as words, filters not.
+        phrases: what a passage must hold word for word.
+        paths, files, tags: each must fit the note's path, file name or tags.
+        after_ns, before_ns: the note was changed at or after, and before.
+    """
+
+    words: str
+    phrases: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    after: datetime | None = None
+    before: datetime | None = None
+
+    @property
+    def has_filter(self) -> bool:
+        """Tell whether notes are to be left out, whatever their words."""
+        return bool(self.paths or self.files or self.tags or self.after or self.before)
+
+    def filters(self) -> Mapping[str, Any]:
+        """Give the filters as `strata search --json` prints them."""
+        named = {
+            "path": list(self.paths),
+            "file": list(self.files),
+            "tag": list(self.tags),
+            "after": None if self.after is None else self.after.date().isoformat(),
+            "before": None if self.before is None else self.before.date().isoformat(),
+            "phrase": list(self.phrases),
+        }
+        return {key: value for key, value in named.items() if value}
+
+
+def parse_query(text: str) -> Query:
+    """Take a query apart; any text is one."""
+    named: dict[str, list[str]] = {"path": [], "file": [], "tag": [], "phrase": []}
+    dates: dict[str, datetime] = {}
+    words, end = [], 0
+    for count, found in enumerate(_PART.finditer(text[:_MAX_SCANNED])):
+        if count == _MAX_FILTERS:
+            break
+        if (phrase := found["phrase"]) is not None:
+            if phrase.strip():
+                named["phrase"].append(" ".join(phrase.split()))
+            continue
+        if _take(found["key"].lower(), found["quoted"] or found["plain"], named, dates):
+            words.append(text[end : found.start()])
+            end = found.end()
+    words.append(text[end:])
+    return Query(
+        words=" ".join("".join(words).split()) if end else text,
+        phrases=tuple(named["phrase"]),
+        paths=tuple(named["path"]),
+        files=tuple(named["file"]),
+        tags=tuple(named["tag"]),
+        after=dates.get("after"),
+        before=dates.get("before"),
+    )
+
+
+def _take(key: str, value: str, named: dict[str, list[str]], dates: dict[str, datetime]) -> bool:
+    """Keep a filter, unless it is none."""
+    if key in ("after", "before"):
+        day = _day(value)
+        if day is not None:
+            dates[key] = day
+        return day is not None
+    value = value.lstrip("#") if key == "tag" else value
+    if not value or value.startswith("//"):
+        return False
+    named[key].append(value)
+    return True
+
+
+def _day(text: str) -> datetime | None:
+    """Read a year, a month or a day as its first moment, in UTC."""
+    found = _DATE.fullmatch(text)
+    if found is None:
+        return None
+    year, month, day = (int(part or 1) for part in found.groups())
+    try:
+        return datetime(year, month, day, tzinfo=UTC)
+    except ValueError:
+        return None
