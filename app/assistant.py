@@ -5,10 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from app import secrets
+from app.additions import UserAdditions
 from app.asked import mode_of
 from app.asking import Asking, AskRequest
 from app.attachments import Attachments, Selection
 from app.branching import Branching
+from app.instructions import Instructions
 from app.library import IndexFinished, Library
 from app.looking_back import LookingBack, context_of
 from app.model_choices import ModelChoice, model_choices
@@ -41,6 +43,7 @@ __all__ = [
     "CustomItem",
     "DroppedItem",
     "IndexFinished",
+    "Instructions",
     "ModelChoice",
     "StepItem",
     "SummaryItem",
@@ -64,7 +67,8 @@ class Assistant:
         self.settings = settings
         self.sessions = sessions
         self._notes = OpenNotes(paths, settings)
-        self._asking = Asking(settings, sessions, self._notes)
+        self._additions = UserAdditions(paths, settings, self._notes)
+        self._asking = Asking(settings, sessions, self._notes, self._additions)
         self._branching = Branching(sessions)
         self._looking_back = LookingBack(sessions, self._asking)
 
@@ -151,6 +155,32 @@ class Assistant:
         """
         return Attachments(self._notes.library).segments(attach, selections)
 
+    def instructions(self) -> Instructions | None:
+        """Return the AGENTS.md of the open notes; None where there is none for models.
+
+        Raises:
+            NoteUnreadable: there is one that cannot be read as text.
+        """
+        return self._additions.instructions()
+
+    def accept_instructions(self, digest: str) -> None:
+        """Give the AGENTS.md that was shown to models from now on, as long as it stays the same.
+
+        Raises:
+            InvalidRequest: it has changed since it was shown.
+            NotFound: there is none any more.
+        """
+        self._additions.decide(digest, "accepted")
+
+    def refuse_instructions(self, digest: str) -> None:
+        """Leave the AGENTS.md that was shown out, and say no more of it until it changes.
+
+        Raises:
+            InvalidRequest: it has changed since it was shown.
+            NotFound: there is none any more.
+        """
+        self._additions.decide(digest, "refused")
+
     def ask(self, request: AskRequest, cancel: CancelToken) -> Iterator[Event]:
         """Answer a question; the last event is `TurnEnded`.
 
@@ -224,7 +254,7 @@ class Assistant:
             mode: as for `ask`; None for that of the chat's last turn.
             model: as for `ask`.
             threshold: in place of the setting `autoCompactThreshold`, to show what it would do.
-            full: add the request itself, as `request_body` and `wire`.
+            full: add the request itself, as `request_body` and `wire`, and the `ephemeral_log`.
             attach: as for `ask`.
             selections: as for `ask`.
 
@@ -234,7 +264,8 @@ class Assistant:
         chat = None if session is None else self.sessions.read(session)
         mode = mode or mode_of(() if chat is None else chat.path())
         request = AskRequest(text, mode, model, attach=tuple(attach), selections=tuple(selections))
-        return context_of(self._asking.prepared_next(chat, request, threshold), full)
+        prepared = self._asking.prepared_next(chat, request, threshold)
+        return context_of(prepared, chat, full)
 
     def last_context(
         self, session: str, full: bool = False, entry: str | None = None
@@ -245,7 +276,7 @@ class Assistant:
 
         Args:
             session: the chat.
-            full: add the request itself, as `request_body` and `wire`.
+            full: add the request itself, as `request_body` and `wire`, and the `ephemeral_log`.
             entry: the question of the turn or an answer to it; None for the chat's last turn.
 
         Raises:
