@@ -1,10 +1,12 @@
 """The chats from the command line: listed, read, copied."""
 
 import argparse
+from collections.abc import Iterator
 
 from app import cli_text
 from app.assistant import Assistant
 from app.cli_output import Output, complain
+from app.session_file import LoadedLog
 
 
 def run(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
@@ -20,8 +22,8 @@ def _list(_args: argparse.Namespace, assistant: Assistant, output: Output) -> No
 
 def _show(args: argparse.Namespace, assistant: Assistant, output: Output) -> None:
     chat = assistant.sessions.read(args.session)
-    for problem in chat.problems:
-        complain(problem)
+    for sentence in _remarks(chat.log):
+        complain(sentence)
     shown = {
         "session": chat.id,
         "leaf": chat.tree.leaf,
@@ -29,6 +31,15 @@ def _show(args: argparse.Namespace, assistant: Assistant, output: Output) -> Non
         "problems": list(chat.problems),
     }
     output.show(lambda: shown, cli_text.transcript(assistant.transcript(chat.id)))
+
+
+def _remarks(log: LoadedLog) -> Iterator[str]:
+    """Return what there is to say of a chat's file."""
+    yield from log.problems
+    if log.why_read_only is not None:
+        yield log.why_read_only
+    elif log.is_outdated:
+        yield "This chat is of an older version; it is brought up to date when it is continued."
 
 
 def _fork(args: argparse.Namespace, assistant: Assistant, output: Output) -> None:

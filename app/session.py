@@ -12,6 +12,7 @@ from app.durable import create_synced, write_synced
 from app.errors import InvalidRequest, NotFound, SessionBusy, StorageFailed, storage_errors
 from app.paths import make_private_folder
 from app.session_file import LoadedLog, encode_line
+from app.session_migration import migrate_file
 from app.state_db import StateDB, StoredRequest
 from context.entries import (
     Entry,
@@ -129,6 +130,7 @@ class Session:
             elif self._handle is None:
                 raise InvalidRequest(f"The chat {self.id} was opened for reading only.")
             else:
+                self._handle = self._up_to_date(self._handle)
                 write_synced(self._handle, lines)
         self._log = self._log.with_entries(entries)
         self._tree = None
@@ -200,6 +202,15 @@ class Session:
         except StorageFailed as error:
             _log.warning("The result %s cannot be read: %s", ref_id, error)
             return None
+
+    def _up_to_date(self, handle: int) -> int:
+        """Return the file that is written to, brought up to the present version."""
+        if not self._log.is_outdated:
+            return handle
+        new = migrate_file(self._file, self._log)
+        os.close(handle)
+        self._log = self._log.with_entries(())
+        return new
 
     def _create(self, lines: bytes) -> None:
         make_private_folder(self._file.parent)

@@ -27,6 +27,7 @@ class LoadedLog:
         is_unended: the last entry is whole, but its line end is missing.
         problems: what was skipped or mended, one sentence each.
         why_read_only: one sentence that says why nothing can be added, where that is so.
+        is_outdated: whether the file is to be rewritten before anything is added.
     """
 
     header: SessionHeader
@@ -36,10 +37,12 @@ class LoadedLog:
     is_unended: bool = False
     problems: tuple[str, ...] = ()
     why_read_only: str | None = None
+    is_outdated: bool = False
 
     def with_entries(self, more: Iterable[Entry]) -> "LoadedLog":
         """Return the log after a write."""
-        return replace(self, entries=self.entries + tuple(more), torn=b"", is_unended=False)
+        entries = self.entries + tuple(more)
+        return replace(self, entries=entries, torn=b"", is_unended=False, is_outdated=False)
 
 
 def encode_line(value: Mapping[str, Any]) -> bytes:
@@ -86,7 +89,6 @@ def _read(session: str, content: bytes) -> LoadedLog:
     log = read_log(value for value in values if value is not None)
     if log.header is None:
         problems.append("The first line, which says what chat this is, cannot be read.")
-    is_old = "This chat was written by an older version of Strata, so it is only read."
     return LoadedLog(
         header=_header(session, log.header, log.entries),
         entries=log.entries,
@@ -94,7 +96,8 @@ def _read(session: str, content: bytes) -> LoadedLog:
         torn=rest,
         is_unended=is_unended,
         problems=(*problems, *(repair.text for repair in log.repairs)),
-        why_read_only=is_old if log.is_first_version else log.why_read_only,
+        why_read_only=log.why_read_only,
+        is_outdated=log.is_outdated,
     )
 
 

@@ -92,16 +92,15 @@ class SessionStore:
             return self._new(begun)
         path = self._existing(session)
         with storage_errors(path):
-            handle = os.open(path, os.O_RDWR | os.O_APPEND)
-        try:
-            with storage_errors(path):
-                _take(handle, session)
+            handle = _locked(path)
+            try:
                 log = self._load(path)
                 _check_writable(log)
-                _mend_end(handle, path, log)
-        except BaseException:
-            os.close(handle)
-            raise
+                if not log.is_outdated:
+                    _mend_end(handle, path, log)
+            except BaseException:
+                os.close(handle)
+                raise
         return Session(path, log, self._state, handle)
 
     def read(self, session: str) -> Session:
@@ -225,6 +224,20 @@ def one_line(text: str, max_chars: int) -> str:
     return (cut[:word_end] if word_end > max_chars // 2 else cut).rstrip() + "…"
 
 
+def _locked(path: Path) -> int:
+    """Open a chat's file and take its lock."""
+    while True:
+        handle = os.open(path, os.O_RDWR | os.O_APPEND)
+        try:
+            _take(handle, path.stem)
+            if os.path.samestat(os.fstat(handle), path.stat()):
+                return handle
+        except BaseException:
+            os.close(handle)
+            raise
+        os.close(handle)  # another process has put a new file in its place meanwhile
+
+
 def _take(handle: int, session: str) -> None:
     try:
         lock(handle)
@@ -237,7 +250,8 @@ def _take(handle: int, session: str) -> None:
 
 def _check_writable(log: LoadedLog) -> None:
     if log.why_read_only is not None:
-        raise InvalidRequest(log.why_read_only, hint="Begin a new chat.")
+        copy = f"`strata sessions fork {log.header.id}` makes one."
+        raise InvalidRequest(log.why_read_only, hint=f"Continue a copy of it: {copy}")
 
 
 def _mend_end(handle: int, path: Path, log: LoadedLog) -> None:

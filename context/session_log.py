@@ -21,7 +21,7 @@ from context.entries import (
 from context.errors import MalformedEntry
 from context.frozen import compact_json
 
-RepairKind = Literal["unreadable", "parent", "id", "duplicate", "version"]
+RepairKind = Literal["unreadable", "parent", "id", "duplicate"]
 Line = Mapping[str, object]
 
 FIRST_VERSION: Final = 1
@@ -54,14 +54,15 @@ class SessionLog:
         repairs: what was mended, in the order of the lines.
         unknown: the first entry whose schema is not known here. Such a chat is only read; it can be
             forked before that entry.
-        is_first_version: whether the file is of version 1, to be rewritten before the first write.
+        is_outdated: whether it is of version 1, or anything in it of an older kind, so that the
+            file is to be rewritten before the first write.
     """
 
     header: SessionHeader | None
     entries: tuple[Entry, ...] = ()
     repairs: tuple[Repair, ...] = ()
     unknown: str | None = None
-    is_first_version: bool = False
+    is_outdated: bool = False
 
     @property
     def why_read_only(self) -> str | None:
@@ -89,11 +90,9 @@ def read_log(lines: Iterable[Line]) -> SessionLog:
     reader = _Reader(is_first)
     for place, line in enumerate(objects):
         reader.read(place, line)
-    if is_first:
-        text = "This chat is of version 1; it is brought up to version 2 when it is continued."
-        reader.repairs.insert(0, Repair("version", "", text))
     unknown = next((entry.id for entry in reader.entries if is_unknown_schema(entry)), None)
-    return SessionLog(header, tuple(reader.entries), tuple(reader.repairs), unknown, is_first)
+    entries, repairs = tuple(reader.entries), tuple(reader.repairs)
+    return SessionLog(header, entries, repairs, unknown, is_first or reader.has_old_summaries)
 
 
 def log_lines(header: SessionHeader, entries: Iterable[Entry]) -> list[dict[str, object]]:
@@ -121,6 +120,7 @@ class _Reader:
     at_place: list[str | None] = field(default_factory=list)
     above: str | None = None
     turn: str = ""
+    has_old_summaries: bool = False
 
     def read(self, place: int, line: Line) -> None:
         if self._is_sound(line):
@@ -144,6 +144,7 @@ class _Reader:
         repairs = self._name(place, line, data) + self._hang(line, data)
         if data.get("type") == COMPACTION:
             data = self._as_transform(data)
+            self.has_old_summaries = True
         if self.is_first_version and data.get("type") == "message":
             self.turn = str(data["id"]) if data.get("role") == "user" else self.turn
             data.setdefault("turnId", self.turn)

@@ -252,15 +252,116 @@ def test_entries_of_later_versions_are_kept_word_for_word(store: SessionStore) -
     assert kept.to_dict() == line
 
 
-@pytest.mark.parametrize(("version", "words"), [(3, "newer version"), (1, "older version")])
-def test_a_chat_of_another_version_is_read_and_not_written(
-    store: SessionStore, version: int, words: str
-) -> None:
+def test_a_chat_of_a_newer_version_is_read_and_not_written(store: SessionStore) -> None:
     session = chat(store, "first")
-    edited(store, session, {0: {"version": version}})
-    with pytest.raises(InvalidRequest, match=words):
+    edited(store, session, {0: {"version": 3}})
+    with pytest.raises(InvalidRequest, match="newer version") as refused:
         store.open(session)
+    assert f"sessions fork {session}" in str(refused.value.hint)
     assert texts_of(store.read(session)) == ["first"]
+
+
+OLD = [
+    {"type": "session", "id": "old", "timestamp": "2025-01-01T00:00:00Z", "vault": None},
+    {"type": "message", "role": "user", "content": "first", "mood": "calm"},
+    {"type": "message", "role": "assistant", "content": "answer"},
+    {"type": "compaction", "summary": "Early.", "tokensBefore": 9, "firstKeptEntryIndex": 1},
+    {"type": "message", "role": "user", "content": "second"},
+]
+
+
+def old_chat(store: SessionStore, lines: list[dict[str, Any]], end: bytes = b"\n") -> bytes:
+    """Write the file of a chat named `old`, and return its bytes."""
+    content = b"\n".join(json.dumps(line).encode() for line in lines) + end
+    store.file("old").parent.mkdir(exist_ok=True)
+    store.file("old").write_bytes(content)
+    return content
+
+
+def test_a_chat_of_the_first_version_is_brought_up_to_date_by_the_first_write(
+    store: SessionStore,
+) -> None:
+    original = old_chat(store, OLD, end=b'\n{"type": "mess')
+    aside = store.file("old").with_name("old.jsonl.v1")
+    before = store.read("old").log.entries
+    with store.open("old") as session:
+        assert store.file("old").read_bytes() == original
+        say(session, "assistant", "third")
+        with pytest.raises(SessionBusy):
+            store.open("old")
+    assert aside.read_bytes() == original
+    header, *lines = lines_of(store, "old")
+    assert (header["version"], header["id"]) == (2, "old")
+    assert [line["type"] for line in lines] == [
+        *("message", "message", "context_transform", "message", "message"),
+    ]
+    assert lines[0]["mood"] == "calm"
+    after = store.read("old").log
+    assert after.entries[:-1] == before
+    assert (after.problems, after.is_outdated) == ((), False)
+    assert stat.S_IMODE(store.file("old").stat().st_mode) == 0o600
+
+
+def test_an_old_kind_of_summary_alone_is_brought_up_to_date_too(store: SessionStore) -> None:
+    entry = {"type": "message", "id": "a", "parentId": None, "role": "user", "content": "first"}
+    summary = {"type": "compaction", "id": "b", "parentId": "a", "summary": "Early."}
+    old_chat(store, [{**OLD[0], "version": 2}, entry, summary])
+    with store.open("old") as session:
+        say(session, "user", "second")
+    assert "compaction" not in [line["type"] for line in lines_of(store, "old")]
+    assert store.file("old").with_name("old.jsonl.v1").exists()
+
+
+@pytest.mark.parametrize("failing", ["replace", "hardlink_to"])
+def test_a_chat_that_cannot_be_brought_up_to_date_stays_as_it_is(
+    store: SessionStore, monkeypatch: pytest.MonkeyPatch, failing: str
+) -> None:
+    def fail(*_args: object) -> None:
+        raise OSError(errno.EIO, "broken")
+
+    original = old_chat(store, OLD)
+    with monkeypatch.context() as patched, store.open("old") as session:
+        patched.setattr(Path, failing, fail)
+        patched.setattr("app.session_migration.write_atomically", fail)
+        with pytest.raises(StorageFailed):
+            say(session, "assistant", "third")
+        assert store.file("old").read_bytes() == original
+    with store.open("old") as session:
+        say(session, "assistant", "third")
+    assert texts_of(store.read("old")) == ["first", "answer", "second", "third"]
+    kept = [file.name for file in store.file("old").parent.iterdir()]
+    assert sorted(kept) == ["old.jsonl", "old.jsonl.v1"]
+
+
+def test_a_file_system_without_links_keeps_a_copy(
+    store: SessionStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_args: object) -> None:
+        raise OSError(errno.EPERM, "no links here")
+
+    original = old_chat(store, OLD)
+    monkeypatch.setattr(Path, "hardlink_to", fail)
+    with store.open("old") as session:
+        say(session, "assistant", "third")
+    assert store.file("old").with_name("old.jsonl.v1").read_bytes() == original
+
+
+def test_another_original_is_never_written_over(store: SessionStore) -> None:
+    original = old_chat(store, OLD)
+    aside = store.file("old").with_name("old.jsonl.v1")
+    aside.write_text("something else")
+    with store.open("old") as session:
+        say(session, "assistant", "third")
+    assert aside.read_text() == "something else"
+    assert aside.with_name("old.jsonl.v1-2").read_bytes() == original
+
+
+def test_an_entry_of_an_unknown_schema_makes_a_chat_that_is_only_read(store: SessionStore) -> None:
+    session = chat(store, "first", "answer", "second")
+    edited(store, session, {3: {"schemaVersion": 9}})
+    with pytest.raises(InvalidRequest, match="schemaVersion that is not known"):
+        store.open(session)
+    assert texts_of(store.read(session)) == ["first", "answer"]
 
 
 def test_half_a_character_survives(store: SessionStore) -> None:

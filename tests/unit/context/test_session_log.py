@@ -27,7 +27,7 @@ def kinds(log):
 def test_a_sound_log_is_read_as_it_stands():
     log = read_log([HEADER, line("a", None), line("b", "a", "assistant", status="complete")])
     assert (log.header.id, log.repairs, log.unknown) == ("s", (), None)
-    assert not log.is_first_version
+    assert not log.is_outdated
     assert log.why_read_only is None
     assert [entry.id for entry in log.entries] == ["a", "b"]
 
@@ -124,8 +124,8 @@ FIRST = [
 @pytest.mark.parametrize("version", [{}, {"version": 1}])
 def test_the_entries_of_the_first_version_follow_each_other(version):
     log = read_log([{**FIRST[0], **version}, *FIRST[1:]])
-    assert log.is_first_version
-    assert kinds(log) == ["version"]
+    assert log.is_outdated
+    assert kinds(log) == []
     assert [entry.message.text for entry in active_path(log.entries)] == ["one", "1", "two", "2"]
     turns = [entry.turn_id for entry in log.entries]
     assert turns == [log.entries[0].id] * 2 + [log.entries[2].id] * 2
@@ -138,6 +138,7 @@ def test_a_migrated_log_is_sound_and_says_the_same():
     assert written[0]["version"] == 2
     assert again.entries == log.entries
     assert again.repairs == ()
+    assert not again.is_outdated
 
 
 @pytest.mark.parametrize("index", [2, "id"])
@@ -149,6 +150,7 @@ def test_a_compaction_of_old_becomes_a_transform(index):
     else:
         lines, kept = FIRST, {"firstKeptEntryIndex": index}
     log = read_log([*lines, compaction | kept])
+    assert log.is_outdated
     transform = log.entries[4]
     assert isinstance(transform, TransformEntry)
     (op,) = transform.patch

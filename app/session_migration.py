@@ -1,0 +1,57 @@
+"""A chat of an older kind, brought up to the present one where it lies.
+
+The new file is whole and on the disk before it takes the place of the old one, which stays beside
+it as `<id>.jsonl.v1`. A crash leaves one of the two under the chat's name, and both can be opened.
+"""
+
+import os
+from itertools import count
+from pathlib import Path
+
+from app.durable import create_synced, sync_folder, write_atomically
+from app.session_file import LoadedLog, encode_line
+from context.session_log import log_lines
+
+
+def migrate_file(path: Path, log: LoadedLog) -> int:
+    """Rewrite a chat's file, and return the new one, open and locked.
+
+    Args:
+        path: the file, whose lock is held.
+        log: what it holds.
+
+    Raises:
+        OSError: it could not be done; the file is as it was.
+    """
+    new = path.with_name(f"{path.name}.new")
+    new.unlink(missing_ok=True)  # a crash may have left one
+    lines = log_lines(log.header, log.entries)
+    handle = create_synced(new, b"".join(encode_line(line) for line in lines))
+    try:
+        _keep_original(path)
+        new.replace(path)
+        sync_folder(path.parent)
+    except BaseException:
+        os.close(handle)
+        new.unlink(missing_ok=True)
+        raise
+    return handle
+
+
+def _keep_original(path: Path) -> None:
+    """Give the file a second name that it keeps; one that is taken already is left alone."""
+    names = (f"{path.name}.v1{f'-{number}' if number > 1 else ''}" for number in count(1))
+    content = path.read_bytes()
+    aside = next(file for file in map(path.with_name, names) if _is_free(file, content))
+    if aside.exists():
+        return
+    try:
+        aside.hardlink_to(path)
+    except OSError:  # a file system without links
+        write_atomically(aside, content)
+    sync_folder(path.parent)
+
+
+def _is_free(file: Path, content: bytes) -> bool:
+    """Return whether a file may hold the original; after a crash it may do so already."""
+    return not file.exists() or file.read_bytes() == content
