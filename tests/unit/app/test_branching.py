@@ -1,5 +1,6 @@
 """A chat as a tree: asked in other words, answered anew, copied, named."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -258,3 +259,23 @@ def test_a_turn_may_be_given_its_id(assistant: Assistant, server: ModelServer) -
     assert assistant.turn_of(session, str(one.entry)) == "00c0ffee"
     (info,) = assistant.list_sessions()
     assert info.session == session
+
+
+def test_a_chat_from_a_later_version_goes_on_as_a_copy_of_what_is_known(
+    assistant: Assistant, server: ModelServer
+) -> None:
+    one, two = chat(assistant, "One?", "Two?")
+    session = str(one.session)
+    file = assistant.sessions.file(session)
+    lines = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    later = next(at for at, line in enumerate(lines) if line.get("id") == two.entry)
+    lines[later]["schemaVersion"] = 7
+    file.write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
+    with pytest.raises(TurnFailed, match="schemaVersion that is not known"):
+        ask(assistant, "Three?", mode="chat", session=session)
+    with pytest.raises(InvalidRequest, match="schemaVersion that is not known"):
+        assistant.fork(session, str(two.entry))
+    copy = assistant.fork(session)
+    assert shown(assistant, copy) == ["One?", "Understood.", "Two?"]
+    ask(assistant, "Three?", mode="chat", session=copy)
+    assert texts(server.bodies[2])[::2] == ["One?", "Two?", "Three?"]
