@@ -5,10 +5,11 @@ from collections.abc import Iterable, Iterator
 from context.base import Base
 from context.budget import Room
 from context.cache import Continuation, continuation
+from context.conversation import Conversation
 from context.draft import Draft
 from context.entries import TransformEntry
 from context.guard import BUDGET, ROOM, GuardReport, segment_left_out, turns_left_out
-from context.inputs import PrepareInputs
+from context.inputs import PrepareInputs, Upkeep
 from context.layers import Layer, Segment
 from context.offload import Offloaded, read_stub
 from context.report import (
@@ -16,6 +17,7 @@ from context.report import (
     ContextReport,
     LayerUse,
     LeftOut,
+    PinUse,
     SegmentState,
     SegmentUse,
     Trimmed,
@@ -40,6 +42,7 @@ def account(
 ) -> ContextReport:
     """Return the report of a request that went through the guard."""
     draft = guarded.draft
+    upkeep = inputs.upkeep or Upkeep()
     newly_dropped = sum(left_out.turns for left_out in guarded.left_out)
     continued = continuation(draft, inputs.previous, newly_dropped, base.asked, shaped.reasons)
     return ContextReport(
@@ -64,7 +67,16 @@ def account(
         transforms=tuple(_told(transform) for transform in shaped.transforms),
         system_parts=tuple((part.name, len(part.text)) for part in draft.preamble.system.parts),
         has_uncached=draft.uncached is not None,
+        pins=tuple(_pins(shaped.reading, base)),
+        policy=upkeep.policy,
+        auto_compact=upkeep.auto_compact,
     )
+
+
+def _pins(reading: Conversation, base: Base) -> Iterator[PinUse]:
+    for target, item in reading.pins.segments.items():
+        tokens = count_segment(item, base.line.counter)
+        yield PinUse(target, item.kind, item.source, tokens)
 
 
 def _trimmed(base: Base) -> Trimmed | None:

@@ -69,13 +69,18 @@ def check_pin(
         raise BadPin(f"There is nothing to pin under {pin.target}: name a message or a segment.")
     after = pins.after(pin, path)
     tokens = sum(count_segment(segment, counter) for segment in after.segments.values())
-    most = int(budget * PINS_SHARE)
+    most = pins_room(budget)
     if pin.on and tokens > most:
         raise BadPin(
             f"Pins would take {tokens:,} tokens, and a quarter of the budget is {most:,}: "
             "take another pin off first."
         )
     return after
+
+
+def pins_room(budget: int) -> int:
+    """Return what all pins together may take of a budget."""
+    return int(budget * PINS_SHARE)
 
 
 def _find(target: str, before: Iterable[Entry]) -> Segment | None:

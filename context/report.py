@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from context.budget import Room
+from context.budget import BudgetPolicy, Room
 from context.layers import WIRE_ORDER, Layer, Segment
 from context.markdown import report_markdown
 from context.memory import Memory
 from context.offload import Offloaded
+from context.pins import pins_room
 
 When = Literal["last", "next"]
 SegmentState = Literal["full", "compacted", "shrunk", "dropped", "pinned"]
@@ -156,6 +157,29 @@ class Trimmed:
 
 
 @dataclass(frozen=True, slots=True)
+class PinUse:
+    """Something that is pinned, wherever it stands in the request.
+
+    Attributes:
+        target: the id of the message or the segment.
+    """
+
+    target: str
+    kind: str
+    source: str
+    tokens: int
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the pin as JSON."""
+        return {
+            "target": self.target,
+            "kind": self.kind,
+            "source": self.source,
+            "tokens": self.tokens,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class ContextReport:
     """What one request held.
 
@@ -166,6 +190,9 @@ class ContextReport:
         transforms: the persisted ones that were replayed, as JSON.
         system_parts: the name of each, and how many characters of the system message it is.
         has_uncached: whether the last message belongs to this request alone.
+        pins: all of the path, in its order.
+        policy: the fractions of the budget at which something is done.
+        auto_compact: whether old turns become a summary without being asked.
     """
 
     session: str | None
@@ -190,6 +217,9 @@ class ContextReport:
     transforms: tuple[Mapping[str, object], ...] = ()
     system_parts: tuple[tuple[str, int], ...] = ()
     has_uncached: bool = False
+    pins: tuple[PinUse, ...] = ()
+    policy: BudgetPolicy = field(default_factory=BudgetPolicy)
+    auto_compact: bool = True
 
     @property
     def budget(self) -> int:
@@ -243,6 +273,14 @@ class ContextReport:
             "system_parts": [{"name": name, "chars": size} for name, size in self.system_parts],
             "uncached": int(self.has_uncached),
             "memory": self.memory.to_dict(),
+            "pins": [pin.to_dict() for pin in self.pins],
+            "pins_limit": pins_room(self.budget),
+            "policy": {
+                "trim_at": self.policy.trim_at,
+                "compact_at": self.policy.compact_at,
+                "block_at": self.policy.block_at,
+                "auto_compact": self.auto_compact,
+            },
             **_later_parts(),
         }
 

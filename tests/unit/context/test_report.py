@@ -3,11 +3,11 @@ from dataclasses import replace
 
 import pytest
 
-from context.budget import Room
+from context.budget import BudgetPolicy, Room
 from context.envelope import SystemPart
 from context.layers import Layer
 from context.markdown import envelope_markdown, report_markdown, short_count
-from context.report import ContextReport, LayerUse, LeftOut, Prefix, SegmentUse
+from context.report import ContextReport, LayerUse, LeftOut, PinUse, Prefix, SegmentUse
 from tests.support.chats import Chat, passage
 
 LAYERS = {
@@ -94,6 +94,18 @@ def test_parts_that_are_not_there_yet_are_empty():
         "facts": [],
     }
     assert data["actions"] == {"trim": False, "compact": False, "block": False, "guard": ["drop"]}
+
+
+def test_the_pins_are_told_with_what_they_may_take():
+    data = replace(REPORT, pins=(PinUse("m1", "selection", "this chat", 210),)).to_dict()
+    pin = {"target": "m1", "kind": "selection", "source": "this chat", "tokens": 210}
+    assert (data["pins"], data["pins_limit"]) == ([pin], 30_976)
+
+
+def test_the_shares_at_which_something_is_done_are_told():
+    report = replace(REPORT, policy=BudgetPolicy(0.7, 0.9, 0.95), auto_compact=False)
+    shares = {"trim_at": 0.7, "compact_at": 0.9, "block_at": 0.95, "auto_compact": False}
+    assert report.to_dict()["policy"] == shares
 
 
 def test_the_parts_have_their_fields():
