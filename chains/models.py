@@ -71,6 +71,7 @@ class ModelInfo:
         endpoint: where it is; None for `extractive`, and where nobody knows.
         input_limit: tokens it takes; None where that is not known.
         input_price: dollars a token, `output_price` likewise; None where they are not known.
+        cached_price: dollars for a token of the prompt that the service had kept.
     """
 
     name: str
@@ -78,6 +79,7 @@ class ModelInfo:
     input_limit: int | None = None
     input_price: float | None = None
     output_price: float | None = None
+    cached_price: float | None = None
 
     @property
     def is_local(self) -> bool:
@@ -141,6 +143,7 @@ def describe(
         input_limit=limit,
         input_price=known.get("input_cost_per_token"),
         output_price=known.get("output_cost_per_token"),
+        cached_price=known.get("cache_read_input_token_cost"),
     )
 
 
