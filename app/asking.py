@@ -25,12 +25,16 @@ from chains.cancel import CancelToken
 from chains.events import Event, Mode, TurnEnded, Warned
 from chains.llm_chain import LLMChain
 from chains.runner import TurnRequest
+from chains.tokenizer import counter_for
 from chains.vault_qa import VaultQAChain
+from context.conversation import read_path
 from context.entries import MessageEntry
 from context.guard import PreparedRequest
+from context.pins import Pins
 from context.replay import turns
+from context.tokens import TokenCounter
 
-__all__ = ["AskRequest", "Asking"]
+__all__ = ["AskRequest", "Asking", "PinRoom"]
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,15 @@ class _Begun:
     turn: TurnRequest
     updates_index: bool
     lost: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class PinRoom:
+    """What is pinned in a chat, and the budget of its next request."""
+
+    pins: Pins
+    budget: int
+    counter: TokenCounter
 
 
 class Asking:
@@ -158,6 +171,13 @@ class Asking:
         if threshold is not None:
             turn = replace(turn, threshold=threshold)
         return self._chain(turn.mode).preview(turn, chat)
+
+    def pin_room(self, chat: Session) -> PinRoom:
+        """Return what a further pin of a chat is measured by."""
+        path = chat.path()
+        report = self.prepared_next(chat, AskRequest("", mode_of(path)), None).report
+        counter = counter_for(report.model)
+        return PinRoom(read_path(path, counter).pins, report.budget, counter)
 
     def prepared_again(self, chat: Session) -> PreparedRequest:
         """Return the first request of the last turn on a chat's path, made anew from the log."""

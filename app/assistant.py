@@ -69,7 +69,7 @@ class Assistant:
         self._notes = OpenNotes(paths, settings)
         self._additions = UserAdditions(paths, settings, self._notes)
         self._asking = Asking(settings, sessions, self._notes, self._additions)
-        self._branching = Branching(sessions)
+        self._branching = Branching(sessions, self._asking)
         self._looking_back = LookingBack(sessions, self._asking)
 
     @property
@@ -335,6 +335,20 @@ class Assistant:
             NotFound: there is no such entry in the chat.
         """
         self._branching.label(session, entry, text)
+
+    def pin(self, session: str, target: str, on: bool) -> None:
+        """Send a message or a segment word for word from now on, or as any other again.
+
+        Args:
+            session: the chat.
+            target: the entry of a message, or the id of a segment.
+            on: whether it is pinned.
+
+        Raises:
+            SessionBusy: the chat is being written to.
+            BadPin: there is nothing of that id, or pins would take more than their share.
+        """
+        self._branching.pin(session, target, on)
 
     def send_message(
         self, session: str, custom_type: str, content: str | Sequence[Any], display: bool = True

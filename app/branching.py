@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import Any
 
+from app.asking import Asking
 from app.errors import InvalidRequest
 from app.session import Session
 from app.session_store import SessionStore
@@ -15,10 +16,12 @@ from context.entries import (
     Entry,
     LabelEntry,
     LeafEntry,
+    PinEntry,
     is_path_entry,
     is_unknown_schema,
 )
 from context.messages import Message
+from context.pins import check_pin
 
 __all__ = ["Branching"]
 
@@ -26,8 +29,9 @@ __all__ = ["Branching"]
 class Branching:
     """Adds to chats what is not a turn."""
 
-    def __init__(self, sessions: SessionStore) -> None:
+    def __init__(self, sessions: SessionStore, asking: Asking) -> None:
         self._sessions = sessions
+        self._asking = asking
 
     def select_leaf(self, session: str, entry: str) -> None:
         """Let a chat go on where the branch of an entry ends.
@@ -82,6 +86,21 @@ class Branching:
             chat.path_to(entry)
             label = " ".join(text.split()) or None
             chat.append([LabelEntry(chat.new_id(), entry, chat.now(), entry, label)])
+
+    def pin(self, session: str, target: str, on: bool) -> None:
+        """Send a message or a segment word for word from now on, or as any other again.
+
+        Raises:
+            SessionMissing: there is no such chat.
+            SessionBusy: it is being written to.
+            BadPin: there is nothing of that id, or pins would take more than their share.
+        """
+        with self._sessions.open(session) as chat:
+            pin = PinEntry(chat.new_id(), _leaf(chat), chat.now(), target, on)
+            if on:
+                room = self._asking.pin_room(chat)
+                check_pin(room.pins, pin, chat.path(), room.budget, room.counter)
+            chat.append([pin])
 
     def send_message(
         self, session: str, custom_type: str, content: str | Sequence[Any], display: bool

@@ -23,7 +23,7 @@ from typing import Any, ClassVar
 
 from app.paths import Paths
 from chains import errors as chains
-from context.errors import BadPolicy, ContextHookError, ContextOverflow
+from context.errors import BadPin, BadPolicy, ContextHookError, ContextOverflow
 from vault import errors as vault
 
 _CODES: Mapping[type[Exception], str] = {
@@ -193,6 +193,8 @@ def describe(error: BaseException) -> ErrorInfo:
             report = None if error.report is None else error.report.to_dict()
         case ContextHookError():
             code, hint = "hook_failed", _hook_hint(error)
+        case BadPin():
+            code = "bad_request"
         case chains.ModelError() | vault.VaultError() if type(error) in _CODES:
             code = _CODES[type(error)]
         case chains.Cancelled() | KeyboardInterrupt():

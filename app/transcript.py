@@ -24,6 +24,7 @@ from context.entries import (
     Entry,
     LabelEntry,
     MessageEntry,
+    PinEntry,
     TransformEntry,
 )
 from context.messages import ToolCallPart, ToolResultPart
@@ -104,6 +105,7 @@ class _Reader:
             selections=selections_in(asked),
             siblings=self._siblings(asked.id, asked.id),
             label=self._labels.get(asked.id, ""),
+            is_pinned=self._pins.get(asked.id, False),
         )
 
     def _answer(self, turn: Turn, work: Sequence[MessageEntry]) -> AnswerItem:
@@ -126,6 +128,7 @@ class _Reader:
             siblings=self._siblings(work[0].id, last.id),
             label=self._labels.get(last.id, ""),
             steps=tuple(self._steps(work)),
+            is_pinned=self._pins.get(last.id, False),
         )
 
     def _sources(self, turn: Turn) -> Iterator[Any]:
@@ -164,6 +167,10 @@ class _Reader:
     def _labels(self) -> dict[str, str]:
         found = (entry for entry in self._log if isinstance(entry, LabelEntry))
         return {entry.target: entry.label or "" for entry in found}
+
+    @cached_property
+    def _pins(self) -> dict[str, bool]:
+        return {entry.target: entry.on for entry in self.path if isinstance(entry, PinEntry)}
 
     @cached_property
     def _runs(self) -> dict[str | None, ToolRun]:

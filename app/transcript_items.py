@@ -31,6 +31,7 @@ class UserItem:
         attach: what was named to be attached.
         siblings: its wordings, itself included, in the order of the log.
         label: the user's name for it.
+        is_pinned: whether it is sent word for word whatever else is left out.
     """
 
     entry: str
@@ -41,6 +42,7 @@ class UserItem:
     selections: tuple[Selection, ...] = ()
     siblings: tuple[str, ...] = ()
     label: str = ""
+    is_pinned: bool = False
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,7 @@ class AnswerItem:
         siblings: the answers to the same question, itself included, in the order of the log.
         label: the user's name for it.
         steps: the tools that were called, in their order.
+        is_pinned: as of a question.
     """
 
     entry: str
@@ -88,6 +91,7 @@ class AnswerItem:
     siblings: tuple[str, ...] = ()
     label: str = ""
     steps: tuple[StepItem, ...] = ()
+    is_pinned: bool = False
 
 
 @dataclass(frozen=True)
