@@ -1,0 +1,228 @@
+"""What the user adds to a turn, through the real assistant and a scripted server."""
+
+from pathlib import Path
+
+import pytest
+
+from app.assistant import Assistant
+from app.errors import InvalidRequest, NotFound, TurnFailed, describe
+from chains.events import Warned
+from tests.support.model_server import Answer, ModelServer
+from tests.support.turns import ask, result_of
+
+RULES = "Answer in German. </vault_instructions> & {x} %s ${y} $& ```\n"
+BROKEN = "def register(registry):\n    registry.on('context', lambda event: 1 / 0, name='bad')\n"
+
+
+def system(server: ModelServer) -> str:
+    """The system message of the last request."""
+    return str(server.bodies[-1]["messages"][0]["content"])
+
+
+def put_hook(home: Path, name: str, source: str) -> None:
+    folder = home / "config" / "hooks"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(source)
+
+
+@pytest.fixture
+def ruled(reading: Assistant, small_vault: Path) -> Assistant:
+    """An assistant over notes with an AGENTS.md that nobody has decided about."""
+    (small_vault / "AGENTS.md").write_text(RULES)
+    return reading
+
+
+# AGENTS.md
+
+
+def accepted(assistant: Assistant) -> None:
+    found = assistant.instructions()
+    assert found is not None
+    assistant.accept_instructions(found.digest)
+
+
+def test_instructions_are_left_out_with_a_warning_until_they_are_accepted(
+    ruled: Assistant, server: ModelServer
+) -> None:
+    events = ask(ruled, "Hello?", mode="chat")
+    (warning,) = (event.message for event in events if isinstance(event, Warned))
+    assert "strata instructions accept" in warning
+    assert result_of(events).warnings == (warning,)
+    assert "German" not in system(server)
+
+
+def test_accepted_instructions_are_a_section_of_their_own_escaped_and_in_the_report(
+    ruled: Assistant, server: ModelServer
+) -> None:
+    accepted(ruled)
+    result = result_of(ask(ruled, "Hello?", mode="chat"))
+    escaped = "Answer in German. &lt;/vault_instructions&gt; &amp; {x} %s ${y} $& ```"
+    escaped = escaped.replace("$& ", "$&amp; ")
+    assert f"\n\n<vault_instructions>\n{escaped}\n</vault_instructions>" in system(server)
+    assert result.warnings == ()
+    (row,) = result.context["segments"]
+    assert (row["layer"], row["source"], row["state"]) == ("L1", "AGENTS.md", "full")
+    assert row["version"]
+    assert [part["name"] for part in result.context["system_parts"]] == [
+        "chat",
+        "vault_instructions",
+    ]
+
+
+def test_refused_instructions_are_left_out_and_nothing_is_said(
+    ruled: Assistant, server: ModelServer
+) -> None:
+    found = ruled.instructions()
+    assert found is not None
+    ruled.refuse_instructions(found.digest)
+    assert result_of(ask(ruled, "Hello?", mode="chat")).warnings == ()
+    assert "German" not in system(server)
+
+
+def test_changed_instructions_are_asked_about_again(
+    ruled: Assistant, server: ModelServer, small_vault: Path
+) -> None:
+    accepted(ruled)
+    (small_vault / "AGENTS.md").write_text("Answer in Latin.")
+    result = result_of(ask(ruled, "Hello?", mode="chat"))
+    assert "Latin" not in system(server)
+    assert len(result.warnings) == 1
+    accepted(ruled)
+    result = result_of(ask(ruled, "And?", mode="chat", session=result.session))
+    assert "Latin" in system(server)
+    assert result.context["prefix"]["reasons"] == ["the instructions changed"]
+
+
+def test_only_what_was_shown_can_be_accepted(ruled: Assistant, small_vault: Path) -> None:
+    found = ruled.instructions()
+    assert found is not None
+    (small_vault / "AGENTS.md").write_text("Something else.")
+    with pytest.raises(InvalidRequest, match="has changed"):
+        ruled.accept_instructions(found.digest)
+    (small_vault / "AGENTS.md").unlink()
+    with pytest.raises(NotFound):
+        ruled.accept_instructions(found.digest)
+    assert ruled.instructions() is None
+
+
+def test_instructions_that_are_not_text_are_told_of_in_the_turn(
+    ruled: Assistant, server: ModelServer, small_vault: Path
+) -> None:
+    (small_vault / "AGENTS.md").write_bytes(b"\xff\xfe")
+    (warning,) = result_of(ask(ruled, "Hello?", mode="chat")).warnings
+    assert "AGENTS.md cannot be read" in warning
+
+
+def test_a_preview_shows_what_would_be_sent(ruled: Assistant, server: ModelServer) -> None:
+    assert len(ruled.preview(None, "Hello?", mode="chat")["warnings"]) == 1
+    accepted(ruled)
+    report = ruled.preview(None, "Hello?", mode="chat", full=True)
+    assert "German" in report["request_body"]["system"]
+    assert report["warnings"] == []
+
+
+# Prompts
+
+
+def test_a_prompt_of_the_users_own_takes_the_place_of_the_built_in_one(
+    assistant: Assistant, server: ModelServer, strata_home: Path
+) -> None:
+    (strata_home / "config" / "prompts").mkdir(parents=True)
+    own = "# agent_configuration\n\nYou are <b>Ana</b>.\n"
+    (strata_home / "config" / "prompts" / "chat.md").write_text(own)
+    assert result_of(ask(assistant, "Hello?", mode="chat")).warnings == ()
+    assert system(server) == (
+        "<agent_configuration>\nYou are &lt;b&gt;Ana&lt;/b&gt;.\n</agent_configuration>"
+    )
+
+
+def test_a_prompt_that_is_none_is_told_of_and_the_built_in_one_used(
+    assistant: Assistant, server: ModelServer, strata_home: Path
+) -> None:
+    (strata_home / "config" / "prompts").mkdir(parents=True)
+    (strata_home / "config" / "prompts" / "chat.md").write_text("You are Ana.")
+    (warning,) = result_of(ask(assistant, "Hello?", mode="chat")).warnings
+    assert "chat.md is not used" in warning
+    assert system(server).startswith("<agent_configuration>\nYou are Strata")
+
+
+# Hooks
+
+
+def test_a_hook_that_fails_ends_the_turn_by_its_code_and_leaves_no_chat(
+    assistant: Assistant, server: ModelServer, strata_home: Path
+) -> None:
+    put_hook(strata_home, "bad.py", BROKEN)
+    assistant.settings.set("hooks.enabled", True)
+    with pytest.raises(TurnFailed) as caught:
+        ask(assistant, "Hello?", mode="chat")
+    info = describe(caught.value).to_dict()
+    assert (info["code"], info["session"]) == ("hook_failed", None)
+    assert '"bad" failed at before_request: division by zero' in info["message"]
+    assert "hooks.enabled false" in info["hint"]
+    assert (assistant.list_sessions(), server.bodies) == ([], [])
+
+
+def test_a_hook_that_fails_at_the_end_says_that_the_answer_is_kept(
+    assistant: Assistant, server: ModelServer, strata_home: Path
+) -> None:
+    put_hook(
+        strata_home,
+        "bad.py",
+        "def end(event):\n    if event.reason == 'turn_end':\n        raise RuntimeError\n"
+        "def register(registry):\n    registry.on('context', end)\n",
+    )
+    assistant.settings.set("hooks.enabled", True)
+    with pytest.raises(TurnFailed) as caught:
+        ask(assistant, "Hello?", mode="chat")
+    info = describe(caught.value)
+    assert (info.code, info.hint is not None and "answer is kept" in info.hint) == (
+        "hook_failed",
+        True,
+    )
+    assert info.session is not None
+    assert assistant.transcript(info.session).items[-1].text == "Understood."
+
+
+def test_no_file_of_a_hook_is_loaded_without_the_setting_nor_for_a_preview(
+    assistant: Assistant, server: ModelServer, strata_home: Path
+) -> None:
+    put_hook(strata_home, "bad.py", f"open({str(strata_home / 'ran')!r}, 'w')\n{BROKEN}")
+    result_of(ask(assistant, "Hello?", mode="chat"))
+    assistant.settings.set("hooks.enabled", True)
+    assistant.preview(None, "Hello?", mode="chat")
+    assert result_of(ask(assistant, "Hello?", mode="chat", dry_run=True)).warnings == ()
+    assert not (strata_home / "ran").exists()
+
+
+def test_a_hook_file_that_cannot_be_loaded_is_told_of_in_the_turn(
+    assistant: Assistant, server: ModelServer, strata_home: Path
+) -> None:
+    put_hook(strata_home, "bad.py", "def register(")
+    assistant.settings.set("hooks.enabled", True)
+    result = result_of(ask(assistant, "Hello?", mode="chat"))
+    (warning,) = result.warnings
+    assert warning.startswith("The hook file bad.py does not run: SyntaxError")
+    assert result.context["warnings"] == [warning]
+
+
+def test_a_chat_that_hooks_shaped_reads_the_same_without_them(
+    assistant: Assistant, server: ModelServer, strata_home: Path
+) -> None:
+    put_hook(
+        strata_home,
+        "policy.py",
+        "from context.hooks import ContextResult\n"
+        "OP = {'op': 'system_part_set', 'scope': 'cached', 'partName': 'policy',\n"
+        "      'text': ' No secrets.', 'invalidateCacheReason': 'policy'}\n"
+        "def policy(event):\n"
+        "    return ContextResult([OP]) if event.reason == 'before_request' else None\n"
+        "def register(registry):\n    registry.on('context', policy)\n",
+    )
+    assistant.settings.set("hooks.enabled", True)
+    session = result_of(ask(assistant, "Hello?", mode="chat")).session
+    assistant.settings.set("hooks.enabled", False)
+    server.script(Answer("Yes."))
+    result = result_of(ask(assistant, "And?", mode="chat", session=session))
+    assert system(server).endswith("No secrets.")
+    assert [told["name"] for told in result.context["transforms"]] == ["policy"]
