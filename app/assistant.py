@@ -235,6 +235,20 @@ class Assistant:
         """
         return self._asking.regenerate(session, entry, model, cancel)
 
+    def compact(self, session: str, cancel: CancelToken, instructions: str = "") -> Iterator[Event]:
+        """Sum up all but the last turn of a chat; the last event is `CompactionEnded`.
+
+        Args:
+            session: the chat.
+            cancel: stops it, and leaves the chat as it was.
+            instructions: what the summary should keep above all.
+
+        Raises:
+            SessionMissing: there is no such chat.
+            SessionBusy: it is being written to.
+        """
+        return self._asking.compact(session, instructions, cancel)
+
     def preview(
         self,
         session: str | None,

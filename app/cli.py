@@ -62,6 +62,7 @@ def parser() -> argparse.ArgumentParser:
     _add_search(verbs)
     _add_ask(verbs)
     _add_context(verbs)
+    _add_compact(verbs)
     _add_settings(verbs)
     _add_sessions(verbs)
     _add_instructions(verbs)
@@ -190,6 +191,14 @@ def _add_context(verbs: "_Verbs[_Parser]") -> None:
     when.add_argument("--last", action="store_true", help="the last request (as without this)")
     when.add_argument("--next", action="store_true", help="the next request, as it stands")
     found.add_argument("--full", action="store_true", help="with the request itself")
+
+
+def _add_compact(verbs: "_Verbs[_Parser]") -> None:
+    found = _leaf(verbs, "compact", "replace all but the last turn of a chat by a summary")
+    found.add_argument("--session", metavar="ID", required=True, help="the chat")
+    found.add_argument(
+        "--instructions", metavar="TEXT", default="", help="what the summary should keep above all"
+    )
 
 
 def _add_settings(verbs: "_Verbs[_Parser]") -> None:

@@ -132,6 +132,22 @@ def _fill(context: Mapping[str, Any]) -> str:
     return f"{context['used']:,} of {context['budget']:,} tokens"
 
 
+def compaction(result: Mapping[str, Any]) -> Iterator[str]:
+    """Say what a compaction came to, with its summary."""
+    if result["entry"] is None:
+        yield "There is nothing to sum up: the chat has no turn before its last one."
+        return
+    makers = {"model": "by the model", "outline": "as an outline", "none": "without a summary"}
+    before, after = result["before_tokens"], result["after_tokens"]
+    yield (
+        f"{before:,} → {after:,} tokens, {result['before_messages']:,} → "
+        f"{result['after_messages']:,} messages, {makers[result['by']]}"
+    )
+    if result["summary"]:
+        yield ""
+        yield plain(result["summary"])
+
+
 def transcript(chat: "Transcript") -> Iterator[str]:
     """Return a chat as it is read."""
     yield plain(chat.title)

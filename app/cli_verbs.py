@@ -5,6 +5,7 @@ import logging
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
+from functools import partial
 from typing import Any
 
 from app import cli_instructions, cli_sessions, cli_text
@@ -26,6 +27,7 @@ from app.errors import (
 from app.log import open_log
 from app.paths import Paths
 from app.wiring import build, folder_of
+from chains.events import CompactionEnded, CompactionStarted
 from context.markdown import envelope_markdown, report_markdown
 from vault.errors import VaultError
 
@@ -123,6 +125,23 @@ def _open_vault_to_ask(args: argparse.Namespace, assistant: Assistant) -> None:
         _log.info("The notes of the chat are not open: %s", error)
 
 
+def _compact(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
+    try:
+        _open_vault(args, assistant, args.session)
+    except (AppError, VaultError) as error:
+        _log.info("The notes of the chat are not open: %s", error)
+    line = cli_text.ProgressLine()
+    with Interruptible() as run:
+        for event in assistant.compact(args.session, run.cancel, _readable(args.instructions)):
+            match event:
+                case CompactionStarted():
+                    line.show("Summing up…")
+                case CompactionEnded(result):
+                    line.clear()
+                    output.show(partial(dict, result), cli_text.compaction(result))
+    return run.exit_code or 0
+
+
 def _context(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     session = args.session or assistant.sessions.newest()
     if args.next:
@@ -213,6 +232,7 @@ _VERBS: Mapping[str, Callable[[argparse.Namespace, Assistant, Output], int]] = {
     "index": _index,
     "search": _search,
     "ask": _ask,
+    "compact": _compact,
     "context": _context,
     "settings": _settings,
     "sessions": cli_sessions.run,

@@ -22,7 +22,7 @@ from app.errors import NotFound, describe
 from app.rpc_jobs import Jobs, explain
 from app.rpc_wire import Json, Wire, progress_of
 from chains.cancel import CancelToken
-from chains.events import Event, Mode
+from chains.events import CompactionEnded, Event, Mode
 from context.markdown import envelope_markdown, report_markdown
 
 TIME_TO_SAVE_S: Final = 10.0
@@ -73,6 +73,7 @@ class RPC:
             asked.Regenerate: self._regenerate,
         }
         self._slow: Mapping[type[asked.Request], Callable[..., Json]] = {
+            asked.Compact: self._compact,
             asked.GetContext: self._context,
             asked.Search: self._search,
             asked.Index: self._index,
@@ -84,6 +85,7 @@ class RPC:
             asked.NewSession: self._new_session,
             asked.OpenSession: self._open_session,
             asked.SelectLeaf: self._select_leaf,
+            asked.SetAutoCompaction: self._set_auto_compaction,
             asked.SetMode: self._set_mode,
             asked.SetModel: self._set_model,
             asked.SetSetting: self._set_setting,
@@ -121,8 +123,9 @@ class RPC:
         if kind in self._turns:
             self._begin_turn(request)
         elif kind in self._slow:
+            chat = _free_chat(request, self._jobs) if kind is asked.Compact else None
             work = partial(self._slow[kind], request)
-            self._jobs.start(request.id, request.type, work)
+            self._jobs.start(request.id, request.type, work, chat)
         else:
             self._wire.respond(request.id, request.type, self._quick[kind](request))
 
@@ -177,10 +180,12 @@ class RPC:
         return {"session": self._session}
 
     def _select_leaf(self, request: asked.SelectLeaf) -> Json:
-        session = _chat(request)
-        self._jobs.require_free(session)
+        session = _free_chat(request, self._jobs)
         self._assistant.select_leaf(session, request.entry)
         return {"session": session, "leaf": self._leaf(session)}
+
+    def _set_auto_compaction(self, request: asked.SetAutoCompaction) -> Json:
+        return {"enabled": self._assistant.settings.set("context.autoCompact", request.enabled)}
 
     def _set_mode(self, request: asked.SetMode) -> Json:
         self._mode = request.mode
@@ -193,6 +198,14 @@ class RPC:
     def _set_setting(self, request: asked.SetSetting) -> Json:
         value = self._assistant.settings.set(request.key, request.value)
         return {"key": request.key, "value": value}
+
+    def _compact(self, request: asked.Compact, cancel: CancelToken) -> Json:
+        told: Json = {}
+        instructions = request.custom_instructions
+        for event in self._assistant.compact(_chat(request), cancel, instructions):
+            if isinstance(event, CompactionEnded):
+                told = event.result
+        return told
 
     def _context(self, request: asked.GetContext, _cancel: CancelToken) -> Json:
         is_full, session = request.format == "full", request.session
@@ -237,7 +250,7 @@ class RPC:
             "vault": self._vault,
             "busy": self._jobs.is_busy(session),
             "indexing": self._is_indexing,
-            "auto_compaction": False,
+            "auto_compaction": values.context_auto_compact,
         }
 
     def _entries(self, request: asked.GetEntries) -> Json:
@@ -263,3 +276,9 @@ def _chat(request: asked.Request) -> str:
     if request.session is None:
         raise NotFound("No chat is open.", hint="Send prompt, new_session or open_session.")
     return request.session
+
+
+def _free_chat(request: asked.Request, jobs: Jobs) -> str:
+    session = _chat(request)
+    jobs.require_free(session)
+    return session

@@ -3,6 +3,7 @@
 import logging
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, Final
 
 from app.errors import ErrorInfo, SessionBusy, describe
@@ -25,19 +26,19 @@ class Jobs:
         self._wire = wire
         self._pool = WorkerPool(MOST_AT_ONCE)
         self._changed = threading.Condition()
-        self._turns: dict[str, CancelToken] = {}
+        self._busy: dict[str, CancelToken] = {}
         self._running: set[CancelToken] = set()
 
     def is_busy(self, session: str | None) -> bool:
-        """Return whether a turn of a chat runs."""
+        """Return whether a turn of a chat runs, or a compaction."""
         with self._changed:
-            return session in self._turns
+            return session in self._busy
 
     def require_free(self, session: str) -> None:
-        """Raise `SessionBusy` while a turn of a chat runs."""
+        """Raise `SessionBusy` while a chat is busy."""
         if self.is_busy(session):
             raise SessionBusy(
-                f"The chat {session} is still answering.",
+                f"The chat {session} is still at work.",
                 hint="Wait for its turn_end, or send abort.",
             )
 
@@ -60,30 +61,40 @@ class Jobs:
                 said = {"code": info.code, "message": info.message, "hint": info.hint}
                 self._wire.event("error", id, session, said)
                 end = {"error": info.to_dict()}
-            with self._changed:
-                del self._turns[session]  # before the end is told: whoever hears it may ask on
+            self._set_free(session)
             self._wire.event("turn_end", id, session, end)
 
-        cancel = CancelToken()
-        with self._changed:
-            self._turns[session] = cancel
-        self._submit(cancel, run)
+        self._submit(self._token(session), run)
 
-    def start(self, id: Any, command: str, work: Callable[[CancelToken], Json]) -> None:
-        """Do something that takes its time, and respond when it is done."""
+    def start(
+        self,
+        id: Any,
+        command: str,
+        work: Callable[[CancelToken], Json],
+        session: str | None = None,
+    ) -> None:
+        """Do something that takes its time, and respond when it is done.
+
+        Args:
+            id: that of the request, `command` its type.
+            work: returns what is responded.
+            session: a chat that is busy until then.
+        """
 
         def run(cancel: CancelToken) -> None:
             try:
-                self._wire.respond(id, command, work(cancel))
+                respond = partial(self._wire.respond, id, command, work(cancel))
             except Exception as error:  # noqa: BLE001 (told, and logged where it is a bug)
-                self._wire.refuse(id, command, explain(error))
+                respond = partial(self._wire.refuse, id, command, explain(error))
+            self._set_free(session)
+            respond()
 
-        self._submit(CancelToken(), run)
+        self._submit(self._token(session), run)
 
     def abort(self, session: str | None) -> bool:
-        """Stop the turn of a chat; return whether one ran."""
+        """Stop what a chat is busy with; return whether it was."""
         with self._changed:
-            cancel = None if session is None else self._turns.get(session)
+            cancel = None if session is None else self._busy.get(session)
         if cancel is not None:
             cancel.cancel()
         return cancel is not None
@@ -96,6 +107,20 @@ class Jobs:
             cancel.cancel()
         with self._changed:
             self._changed.wait_for(lambda: not self._running, timeout_s)
+
+    def _token(self, session: str | None) -> CancelToken:
+        """Return what stops a piece of work; a chat that it is about is busy from now on."""
+        cancel = CancelToken()
+        if session is not None:
+            with self._changed:
+                self._busy[session] = cancel
+        return cancel
+
+    def _set_free(self, session: str | None) -> None:
+        """Let a chat be asked again; before the end is told, since whoever hears it may go on."""
+        if session is not None:
+            with self._changed:
+                del self._busy[session]
 
     def _tell(self, id: Any, session: str, events: Iterator[Event]) -> Json:
         """Tell of each event but the last, and return what that says."""

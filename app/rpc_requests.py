@@ -59,6 +59,18 @@ class Abort(Request):
     """Stop the turn that runs."""
 
 
+class Compact(Request):
+    """Sum up all but the last turn of a chat."""
+
+    custom_instructions: str = Field("", alias="customInstructions")
+
+
+class SetAutoCompaction(Request):
+    """Sum old turns up without being asked, or not, from now on."""
+
+    enabled: bool
+
+
 class GetContext(Request):
     """Tell what the model saw, or would see next."""
 
@@ -123,6 +135,7 @@ class Shutdown(Request):
 
 _TYPES: Final[Mapping[str, type[Request]]] = {
     "abort": Abort,
+    "compact": Compact,
     "edit": Edit,
     "get_context": GetContext,
     "get_entries": GetEntries,
@@ -134,6 +147,7 @@ _TYPES: Final[Mapping[str, type[Request]]] = {
     "regenerate": Regenerate,
     "search": Search,
     "select_leaf": SelectLeaf,
+    "set_auto_compaction": SetAutoCompaction,
     "set_mode": SetMode,
     "set_model": SetModel,
     "set_setting": SetSetting,

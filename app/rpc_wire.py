@@ -7,6 +7,8 @@ from typing import Any
 
 from app.errors import ErrorInfo
 from chains.events import (
+    CompactionEnded,
+    CompactionStarted,
     ContextPrepared,
     Event,
     IndexProgressed,
@@ -101,6 +103,8 @@ _EVENTS: Mapping[type[Event], tuple[str, Callable[[Any], Json]]] = {
     ToolEnded: ("tool_end", _tool_end),
     MessageEnded: ("message_end", _message_end),
     ContextPrepared: ("context", lambda event: event.report.to_dict()),
+    CompactionStarted: ("auto_compaction_start", lambda event: {"reason": event.reason}),
+    CompactionEnded: ("auto_compaction_end", lambda event: event.result),
     Warned: ("warning", lambda event: {"message": event.message}),
     IndexProgressed: ("index_progress", lambda event: progress_of(event.progress)),
     TurnEnded: ("turn_end", lambda event: event.result.to_dict()),

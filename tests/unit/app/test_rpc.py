@@ -325,3 +325,57 @@ def test_a_shutdown_is_confirmed_once_everything_is_saved(
     caller.ask("shutdown")
     assert any(line.get("event") == "turn_end" for line in caller.seen)
     caller.hang_up()
+
+
+def test_a_chat_is_compacted_but_for_its_last_turn(caller: Caller, server: ModelServer) -> None:
+    assert caller.error("compact", session="nothere")["code"] == "session_missing"
+    server.script(Answer("The barrel stands behind the shed, as ever. " * 20))
+    for number in range(3):
+        caller.turn(f"Question {number}?")
+    server.script(Answer("Barrel: behind the shed."))
+    told = caller.ask("compact", customInstructions="Keep the barrel.")
+    assert told["by"] == "model"
+    assert told["after_tokens"] < told["before_tokens"]
+    assert "Keep the barrel." in json.dumps(server.bodies[-1])
+    caller.turn("And now?")
+    assert "Barrel: behind the shed." in json.dumps(server.bodies[-1])
+
+
+def test_a_compaction_that_is_aborted_leaves_the_chat_as_it_was(
+    caller: Caller, server: ModelServer
+) -> None:
+    for number in range(3):
+        caller.turn(f"Question {number}?")
+    before = caller.ask("get_entries")["entries"]
+    server.script(Answer("Barrel: behind the shed.", stall_after=2))
+    id = caller.send("compact")
+    assert caller.ask("get_state")["busy"]
+    assert caller.error("prompt", text="And?")["code"] == "busy"
+    caller.send("abort")
+    assert caller.response(id)["error"]["code"] == "cancelled"
+    assert caller.ask("get_entries")["entries"] == before
+
+
+def test_compaction_without_being_asked_can_be_switched_off(
+    caller: Caller, assistant: Assistant
+) -> None:
+    assert caller.ask("get_state")["auto_compaction"]
+    assert caller.ask("set_auto_compaction", enabled=False) == {"enabled": False}
+    assert not caller.ask("get_state")["auto_compaction"]
+    assert assistant.settings.get("context.autoCompact") is False
+
+
+def summarising(body: Line) -> Answer:
+    """Answer at length, and sum up in a few words where the last message wants that."""
+    return Answer("Barrel. " if "remembered" in str(body["messages"][-1]) else "water " * 450)
+
+
+def test_a_compaction_within_a_turn_is_told(caller: Caller, server: ModelServer) -> None:
+    caller.ask("set_setting", key="autoCompactThreshold", value=4_000)
+    server.script(summarising)
+    for number in range(10):
+        caller.turn(f"Question {number}?")
+    begun = [line for line in caller.seen if line.get("event") == "auto_compaction_start"]
+    ended = [line["data"] for line in caller.seen if line.get("event") == "auto_compaction_end"]
+    assert len(begun) == len(ended) >= 1
+    assert all(result["after_tokens"] < result["before_tokens"] for result in ended)
