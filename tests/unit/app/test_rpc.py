@@ -367,7 +367,9 @@ def test_compaction_without_being_asked_can_be_switched_off(
 
 def summarising(body: Line) -> Answer:
     """Answer at length, and sum up in a few words where the last message wants that."""
-    return Answer("Barrel. " if "remembered" in str(body["messages"][-1]) else "water " * 450)
+    return Answer(
+        "Barrel. " if "remembered" in str(body["messages"][-1]) else "A can of water. " * 90
+    )
 
 
 def test_a_compaction_within_a_turn_is_told(caller: Caller, server: ModelServer) -> None:
