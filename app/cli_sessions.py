@@ -24,13 +24,13 @@ def _show(args: argparse.Namespace, assistant: Assistant, output: Output) -> Non
     chat = assistant.sessions.read(args.session)
     for sentence in _remarks(chat.log):
         complain(sentence)
-    shown = {
-        "session": chat.id,
-        "leaf": chat.tree.leaf,
-        "entries": [entry.to_dict() for entry in chat.log.entries],
-        "problems": list(chat.problems),
-    }
-    output.show(lambda: shown, cli_text.transcript(assistant.transcript(chat.id)))
+    if output.is_json:
+        entries = [entry.to_dict() for entry in chat.log.entries]
+        problems = list(chat.problems)
+        shown = {"session": chat.id, "leaf": chat.tree.leaf, "entries": entries}
+        output.document(shown | {"problems": problems})
+    else:
+        output.lines(cli_text.transcript(assistant.transcript(chat.id)))
 
 
 def _remarks(log: LoadedLog) -> Iterator[str]:

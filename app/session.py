@@ -155,10 +155,14 @@ class Session:
         """
         said = (entry for entry in self.path() if isinstance(entry, MessageEntry))
         answered = {entry.turn_id for entry in said if entry.message.role == "assistant"}
-        for turn in reversed(turn_ids(self.path())):
-            if turn in answered and (kept := self.kept_request(turn)) is not None:
-                return kept.body
-        return None
+        try:
+            sent = answered & self._state.kept_turns(self.id)
+        except StorageFailed as error:
+            _log.warning("No request can be looked up: %s", error)
+            return None
+        last = next((turn for turn in reversed(turn_ids(self.path())) if turn in sent), None)
+        kept = None if last is None else self.kept_request(last)
+        return None if kept is None else kept.body
 
     def last_request(self) -> StoredRequest | None:
         """Return the last request of this path's last turn; None where it is not kept."""

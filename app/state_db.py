@@ -94,6 +94,19 @@ class StateDB:
             wire=None if wire is None else _unpacked(wire),
         )
 
+    def kept_turns(self, session: str) -> frozenset[str]:
+        """Return the turns of a chat whose last request is kept.
+
+        Raises:
+            StorageFailed: the database cannot be read.
+        """
+        rows = self._run(
+            lambda db: db.execute(
+                "SELECT turn FROM request WHERE session = ?", (session,)
+            ).fetchall()
+        )
+        return frozenset(turn for (turn,) in rows)
+
     def chat_info(self, session: str, size: int, mtime_ns: int) -> dict[str, Any] | None:
         """Return what the list showed of a chat's file of that size and time.
 

@@ -1,7 +1,8 @@
 """Numbers and quotations of an answer, checked against the sources as they were sent."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Final
 
 from chains.quoting.headings import heading_at
@@ -95,13 +96,24 @@ def check_citations(answer: str, sources: Sequence[Segment], question: str = "")
 
 
 class _Source:
-    """A passage as it was sent, in which quotations are looked up."""
+    """A passage as it was sent, in which quotations are looked up.
+
+    It is read when a quotation first asks for it: an answer of a long chat is checked again each
+    time the chat is opened, and most passages are never quoted.
+    """
 
     def __init__(self, segment: Segment) -> None:
         self.segment = segment
-        self.text = VerbatimText(segment.raw_content)
+
+    @cached_property
+    def text(self) -> VerbatimText:
+        return VerbatimText(self.segment.raw_content)
+
+    @property
+    def names(self) -> Iterator[str]:
+        segment = self.segment
         stem = segment.source.rsplit("/", 1)[-1].removesuffix(".md")
-        self.names = {plain(name) for name in (segment.title, stem, *segment.heading)}
+        return (plain(name) for name in (segment.title, stem, *segment.heading))
 
     def citation(self, quote: str | None, span: tuple[int, int] | None = None) -> Citation:
         segment = self.segment
@@ -118,8 +130,11 @@ class _Checked:
 
     def __init__(self, sources: Sequence[Segment], question: str) -> None:
         self._sources = {s.number: _Source(s) for s in sources if s.number is not None}
-        self._question = VerbatimText(question)
-        self._names = {name for source in self._sources.values() for name in source.names}
+        self._question = question
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        return frozenset(name for source in self._sources.values() for name in source.names)
 
     def numbers(self, numbers: Sequence[int]) -> CitationReport:
         """What numbers stand for, whatever they are given for."""
@@ -137,7 +152,7 @@ class _Checked:
             verified = [self._sources[n].citation(quote, span) for n, span in found if span]
             if verified:
                 return CitationReport(tuple(verified))
-        if self._question.find(quote) is not None:
+        if VerbatimText(self._question).find(quote) is not None:
             return CitationReport()
         return self._unnumbered(quote) if not claim.numbers else self._wrong(claim)
 
