@@ -12,7 +12,7 @@ from typing import Any
 from app.durable import write_atomically
 from app.paths import make_private_folder
 
-__all__ = ["WindowState", "load_state", "save_state"]
+__all__ = ["WindowState", "load_drafts", "load_state", "save_drafts", "save_state"]
 
 _log = logging.getLogger(__name__)
 
@@ -58,6 +58,28 @@ def save_state(path: Path, state: WindowState) -> None:
         write_atomically(path, json.dumps(asdict(state), indent=1).encode())
     except OSError as error:
         _log.warning("The window's places cannot be kept: %s", error)
+
+
+def load_drafts(path: Path) -> dict[str, dict[str, Any]]:
+    """Return what was written and not sent, by chat; nothing where that cannot be read."""
+    try:
+        found: Any = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        _log.warning("The drafts cannot be read: %s", error)
+        return {}
+    items = found.items() if isinstance(found, dict) else ()
+    return {chat: draft for chat, draft in items if isinstance(draft, dict)}
+
+
+def save_drafts(path: Path, drafts: dict[str, dict[str, object]]) -> None:
+    """Keep what is written and not sent, also over a crash."""
+    try:
+        make_private_folder(path.parent)
+        write_atomically(path, json.dumps(drafts, indent=1, ensure_ascii=False).encode())
+    except OSError as error:
+        _log.warning("The drafts cannot be kept: %s", error)
 
 
 def _checked(found: dict[str, Any]) -> WindowState:

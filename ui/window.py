@@ -6,6 +6,7 @@ and typed into at once. `attach` brings it to life when the notes are open; what
 above, since importing it takes longer than the window takes to appear.
 """
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,13 +19,14 @@ from app.opening import FirstLook
 from resources import sample_vault
 from ui.actions import ShortcutsDialog, add_actions
 from ui.frame import Frame
+from ui.state import load_drafts, save_drafts
 from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import Theme
 
 if TYPE_CHECKING:
     from app.assistant import Assistant
     from app.session_store import SessionInfo
-    from ui.flow.conversation import Turn
+    from ui.flow.turns import Turn
     from ui.settings_dialog import SettingsDialog
 
 __all__ = ["MainWindow"]
@@ -59,10 +61,14 @@ class MainWindow(Frame):
         self._presenter.load_models()
         self._refresh_chats()
         self._librarian.begin(self._state.open_folders)
+        typed = self._composer.text()
         if self._state.session:
             self._talk.open(self._state.session)
         else:
-            self._presenter.refresh_preview()
+            self._presenter.drafting.open(None)
+            self._presenter.contexts.refresh()
+        if typed.strip():  # while the notes were being opened
+            self._composer.set_text(f"{self._composer.text()}\n{typed}".strip())
         is_open = self._assistant.vault is not None
         (self._composer if is_open else self._middle.welcome.choose).setFocus()
 
@@ -95,7 +101,7 @@ class MainWindow(Frame):
             self._settings.scale_chosen.connect(self._set_scale)
             self._settings.index_requested.connect(self._librarian.indexing.start)
             self._settings.finished.connect(self._on_settings_closed)
-        self._settings.set_preview(self._presenter.preview_call())
+        self._settings.set_preview(self._presenter.contexts.preview_call())
         self._settings.show_page(page)
         self._settings.show()
         self._settings.raise_()
@@ -121,6 +127,7 @@ class MainWindow(Frame):
     def _make_flows(self) -> None:
         from ui.chat.transcript import Transcript
         from ui.flow.conversation import Conversation
+        from ui.flow.drafts import Drafts
         from ui.flow.librarian import Librarian, Shelves
         from ui.flow.presenter import Presenter, Views
 
@@ -128,7 +135,9 @@ class MainWindow(Frame):
         self._middle.take_transcript(self._transcript)
         self._talk = Conversation(self._assistant, self.runner, self)
         views = Views(self._composer, self._transcript, self._column, self._notifier)
-        self._presenter = Presenter(self._assistant, self.runner, self._talk, views)
+        place = self._state_path.with_name("drafts.json")
+        self._drafts = Drafts(load_drafts(place), partial(save_drafts, place), self)
+        self._presenter = Presenter(self._assistant, self.runner, self._talk, views, self._drafts)
         shelves = Shelves(self._sidebar, self._rail, self._middle, self._column, self._notifier)
         self._librarian = Librarian(self._assistant, self.runner, shelves, self)
         self._chats = LatestOnly(self.runner, 0, self)
@@ -191,7 +200,8 @@ class MainWindow(Frame):
         presenter.folder_requested.connect(self.choose_folder)
         presenter.panel_requested.connect(self._columns.show_right)
         presenter.chats_changed.connect(self._refresh_chats)
-        presenter.asked.connect(self._on_asked)
+        presenter.chat_requested.connect(self._on_chat_requested)
+        presenter.drafting.asked.connect(self._on_asked)
         self._chats.answered.connect(self._on_chats)
         self._chats.failed.connect(self._on_chats_failed)
 
@@ -214,14 +224,16 @@ class MainWindow(Frame):
         if self._is_attached:
             self._state.session = self._talk.session or ""
             self._state.open_folders = self._sidebar.notes.open_folders()
+            self._drafts.save()
         self._remember_places()
 
     def _on_opened(self) -> None:
-        self._presenter.refresh_preview()
+        self._presenter.drafting.check()
+        self._presenter.contexts.refresh()
         self._composer.setFocus()
 
     def _on_indexed(self) -> None:
-        self._presenter.refresh_preview()
+        self._presenter.contexts.refresh()
         if self._settings is not None:
             self._settings.refresh_index()
 
@@ -239,6 +251,12 @@ class MainWindow(Frame):
         if session != self._talk.session:
             self._talk.open(session)
         self._composer.setFocus()
+
+    def _on_chat_requested(self, session: str | None) -> None:
+        if session is None:
+            self._new_chat()
+        else:
+            self._open_chat(session)
 
     def _step_chat(self, step: int) -> None:
         session = self._sidebar.chats.neighbour(self._talk.session, step)
@@ -289,7 +307,7 @@ class MainWindow(Frame):
             self._librarian.show_opened()
         elif key.startswith("chat."):
             self._presenter.load_models()
-        self._presenter.refresh_preview()
+        self._presenter.contexts.refresh()
 
     def _show_problems(self) -> None:
         self.open_settings("Vault and index")

@@ -249,8 +249,7 @@ def make_states(on: Stage, mode: Mode, size: str, folder: Path) -> None:
     for name, question in (("japanese", INDEX), ("arabic", COFFEE), ("long", BACKUPS)):
         on.open(question)
         save(on.window, folder / f"{name}-{size}-{mode}.png")
-    on.window._presenter._on_saw("")
-    on.window._columns.show_right()
+    on.window._presenter.show_last_request()
     open_layer(on, 4)
     save(on.window, folder / f"panel-{size}-{mode}.png")
     row = on.window._column.sources.rows()[0]

@@ -22,6 +22,7 @@ from ui.chat.message.answer import Answer
 from ui.chat.message.divider import Divider
 from ui.chat.message.failure import Failure
 from ui.chat.message.user import UserMessage
+from ui.chat.message.wish import Wish
 from ui.chat.transcript import Transcript
 from ui.theme import Theme
 
@@ -165,8 +166,8 @@ def text_left(answer: Answer, place: QWidget) -> float:
 def test_all_text_has_one_left_edge(place: Place, width: int) -> None:
     place.resize(width, 700)
     place.transcript.begin_turn("A question?")
-    place.transcript.set_step("Searching…", 0.3)
-    place.transcript.append_delta("The answer.")
+    place.transcript.live.show_step("Searching…", 0.3)
+    place.transcript.live.append("The answer.")
     (answer,) = widgets(place.transcript, Answer)
     answer.view.flush()
     settle()
@@ -220,7 +221,7 @@ def test_an_answer_is_followed_at_the_end(transcript: Transcript) -> None:
     transcript.load(chat(6))
     transcript.begin_turn("And now?")
     for _ in range(30):
-        transcript.append_delta(LONG)
+        transcript.live.append(LONG)
         widgets(transcript, Answer)[-1].view.flush()
         settle()
     bar = transcript.scroller.bar
@@ -238,7 +239,7 @@ def test_a_reader_further_up_keeps_the_place(qtbot: QtBot, transcript: Transcrip
     bar.setValue(bar.maximum() // 2)
     before = bar.value()
     for _ in range(20):
-        transcript.append_delta(LONG)
+        transcript.live.append(LONG)
         widgets(transcript, Answer)[-1].view.flush()
         settle()
     assert bar.value() == before
@@ -261,14 +262,14 @@ def test_a_new_width_keeps_the_message_at_the_top(place: Place) -> None:
 
 def test_the_actions_take_the_place_of_the_step(transcript: Transcript) -> None:
     transcript.begin_turn("A question?")
-    transcript.append_delta("The answer.")
+    transcript.live.append("The answer.")
     (answer,) = widgets(transcript, Answer)
     answer.view.flush()
     settle()
     before = answer.height()
     assert answer.step.isVisible()
     assert not answer.tools.isVisible()
-    transcript.finish_turn(result("The answer."), ())
+    transcript.live.finish(result("The answer."), ())
     settle()
     assert answer.tools.isVisible()
     assert answer.height() == before
@@ -291,12 +292,12 @@ def test_where_a_model_runs_may_be_known_later(transcript: Transcript) -> None:
 
 def test_what_the_model_saw_names_the_answer(qtbot: QtBot, transcript: Transcript) -> None:
     transcript.begin_turn("A question?")
-    transcript.append_delta("The answer.")
-    transcript.finish_turn(result("The answer."), ())
+    transcript.live.append("The answer.")
+    transcript.live.finish(result("The answer."), ())
     (answer,) = widgets(transcript, Answer)
-    with qtbot.waitSignal(transcript.saw_requested) as caught:
+    with qtbot.waitSignal(transcript.maker.wished) as caught:
         qtbot.mouseClick(answer.tools.saw, Qt.MouseButton.LeftButton)
-    assert caught.args == ["e9"]
+    assert caught.args == [Wish("saw", "e9")]
 
 
 def test_an_answer_is_copied_in_markdown(qtbot: QtBot, transcript: Transcript) -> None:
@@ -317,7 +318,7 @@ def test_a_citation_opens_its_lines(qtbot: QtBot, transcript: Transcript) -> Non
     transcript.load(Chat("x", (answer_item("Rain [1].", citations=(cited,)),)))
     settle()
     (answer,) = widgets(transcript, Answer)
-    with qtbot.waitSignal(transcript.citation_activated) as caught:
+    with qtbot.waitSignal(transcript.maker.citation_activated) as caught:
         spot = answer.view.place_of(1).center()
         qtbot.mouseClick(answer.view.viewport(), Qt.MouseButton.LeftButton, pos=spot)
     assert caught.args == ["Home server/Backups.md", 14, 15]
@@ -353,8 +354,8 @@ def test_a_verified_number_stays_blue_beside_a_doubtful_quotation(transcript: Tr
 
 def test_a_stopped_answer_says_so(transcript: Transcript) -> None:
     transcript.begin_turn("A question?")
-    transcript.append_delta("Half an ans")
-    transcript.finish_turn(result("Half an ans", "interrupted"), ())
+    transcript.live.append("Half an ans")
+    transcript.live.finish(result("Half an ans", "interrupted"), ())
     (answer,) = widgets(transcript, Answer)
     assert answer.ending == "Stopped. What had arrived is kept."
     assert answer.text == "Half an ans"
@@ -362,12 +363,12 @@ def test_a_stopped_answer_says_so(transcript: Transcript) -> None:
 
 def test_an_answer_that_broke_off_can_be_tried_again(qtbot: QtBot, transcript: Transcript) -> None:
     transcript.begin_turn("A question?")
-    transcript.append_delta("Half")
-    transcript.finish_turn(result("Half", "interrupted", warnings=("The answer broke off.",)), ())
+    transcript.live.append("Half")
+    transcript.live.finish(result("Half", "interrupted", warnings=("The answer broke off.",)), ())
     (answer,) = widgets(transcript, Answer)
     assert answer.ending == "The connection broke off. What had arrived is kept."
     (again,) = (b for b in answer.findChildren(QPushButton) if b.text() == "Try again")
-    with qtbot.waitSignal(transcript.retry_requested):
+    with qtbot.waitSignal(transcript.maker.retry_requested):
         qtbot.mouseClick(again, Qt.MouseButton.LeftButton)
 
 
@@ -375,7 +376,7 @@ def test_an_error_stands_where_the_answer_would_have_stood(
     qtbot: QtBot, transcript: Transcript
 ) -> None:
     transcript.begin_turn("A question?")
-    transcript.fail_turn(
+    transcript.live.fail(
         ErrorInfo("model_unavailable", "The model at <b>x</b> does not answer. It is kept.")
     )
     assert not widgets(transcript, Answer)
@@ -383,17 +384,17 @@ def test_an_error_stands_where_the_answer_would_have_stood(
     assert failure.title.text() == "The model at <b>x</b> does not answer"
     assert failure.title.textFormat() == Qt.TextFormat.PlainText
     assert [button.text() for button in failure.buttons] == ["Choose a model", "Try again"]
-    with qtbot.waitSignal(transcript.error_action) as caught:
+    with qtbot.waitSignal(transcript.maker.error_action) as caught:
         qtbot.mouseClick(failure.buttons[0], Qt.MouseButton.LeftButton)
     assert caught.args == ["choose_model"]
-    with qtbot.waitSignal(transcript.retry_requested):
+    with qtbot.waitSignal(transcript.maker.retry_requested):
         qtbot.mouseClick(failure.buttons[1], Qt.MouseButton.LeftButton)
 
 
 def test_an_error_after_some_text_keeps_the_text(transcript: Transcript) -> None:
     transcript.begin_turn("A question?")
-    transcript.append_delta("Half an ans")
-    transcript.fail_turn(ErrorInfo("internal", "Something in Strata failed."))
+    transcript.live.append("Half an ans")
+    transcript.live.fail(ErrorInfo("internal", "Something in Strata failed."))
     (answer,) = widgets(transcript, Answer)
     assert answer.view.toPlainText() == "Half an ans"
     assert len(widgets(transcript, Failure)) == 1
@@ -402,7 +403,7 @@ def test_an_error_after_some_text_keeps_the_text(transcript: Transcript) -> None
 def test_parts_have_names_and_roles(transcript: Transcript) -> None:
     transcript.load(Chat("x", (UserItem("u", "Q?", TIME), answer_item("Rain [1]."))))
     transcript.begin_turn("A question?")
-    transcript.fail_turn(ErrorInfo("offline", "Offline is on."))
+    transcript.live.fail(ErrorInfo("offline", "Offline is on."))
     found = []
     for row in transcript.feed.rows:
         interface = QAccessible.queryAccessibleInterface(row.widget)
@@ -423,13 +424,15 @@ def test_dropped_turns_have_a_line(transcript: Transcript) -> None:
 
 
 def test_the_line_moves_when_more_turns_are_dropped(transcript: Transcript) -> None:
-    transcript.load(chat(5))
+    items = chat(5).items
+    transcript.load(Chat("x", (*items[:2], DroppedItem(1, 900, "room"), *items[2:])))
     settle()
-    transcript.add_divider(1, 900, "room")
-    transcript.add_divider(3, 2700, "room")
+    stays = transcript.feed.rows[-1]
+    transcript.refresh(Chat("x", (*items[:6], DroppedItem(3, 2700, "room"), *items[6:])))
     kinds = [type(row.widget).__name__ for row in transcript.feed.rows]
     assert kinds.count("Divider") == 1
     assert kinds.index("Divider") == 6
+    assert transcript.feed.rows[-1] is stays
 
 
 def test_an_empty_chat_offers_questions(qtbot: QtBot, transcript: Transcript) -> None:
@@ -508,16 +511,19 @@ def test_the_chat_is_one_stop_and_arrows_walk_it(qtbot: QtBot, place: Place) -> 
     assert first.is_current
     qtbot.keyClick(transcript, Qt.Key.Key_Down)
     visited = []
-    for _ in range(6):
+    for _ in range(9):
         qtbot.keyClick(QGuiApplication.focusObject(), Qt.Key.Key_Tab)
         visited.append(spoken())
     assert visited == [
         "Answer",
         "Answer",
         "Copy answer",
+        "Answer again",
+        "Continue from here in a new chat",
+        "Name this answer",
         "What the model saw",
         "Message",
-        "Mode: Vault",
+        "Attach",
     ]
 
 
@@ -547,10 +553,10 @@ def test_light_and_dark_recolour_all_that_is_seen(place: Place) -> None:
 
 def test_text_of_another_chat_does_not_reach_this_one(transcript: Transcript) -> None:
     transcript.begin_turn("A question?")
-    transcript.append_delta("Half")
+    transcript.live.append("Half")
     transcript.load(chat(1, "Other."))
-    transcript.append_delta(" an answer")
-    transcript.finish_turn(result("Half an answer"), ())
+    transcript.live.append(" an answer")
+    transcript.live.finish(result("Half an answer"), ())
     settle()
     assert [a.text for a in widgets(transcript, Answer)] == ["Other."]
 

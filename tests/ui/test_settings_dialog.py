@@ -13,8 +13,8 @@ from app.assistant import Assistant
 from app.settings import SECTIONS, schema
 from tests.support import widgets
 from tests.support.contexts import make_context
-from ui.settings.limit import LimitRow, effect_sentence, position_of, value_at
 from ui.settings.fields import NumberField, parse_number
+from ui.settings.limit import LimitRow, effect_sentence, position_of, value_at
 from ui.settings_dialog import SettingsDialog
 from ui.tasks import TaskRunner
 

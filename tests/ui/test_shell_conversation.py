@@ -3,13 +3,15 @@
 from collections.abc import Iterator
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from app.opening import FirstLook
+from tests.support.contexts import make_context
 from tests.support.model_server import Answer, Failure, ModelServer
-from ui.panels.left_out import left_out_rows
+from ui.panels.left_out import LeftOutList
 from ui.tasks import TaskRunner
 from ui.window import MainWindow
 
@@ -155,16 +157,12 @@ def test_the_chat_of_the_last_time_is_open_again(
 def test_turns_that_were_left_out_are_named_in_the_panel(
     window: MainWindow, server: ModelServer
 ) -> None:
-    window._assistant.settings.set("autoCompactThreshold", 4_000)
-    server.script(Answer("An answer of some length. " * 160, usage=None))
-    for number in range(6):
-        window._composer.submitted.emit(f"Question number {number}?")
-    session = window._talk.session
-    assert session is not None
-    last = window._assistant.last_context(session)
-    assert last is not None
-    rows = left_out_rows(last, window._talk.questions)
-    assert "“Question number 0?”" in rows[0].below
+    window._composer.submitted.emit("Question number 0?")
+    (entry,) = window._talk.questions
+    left_out = {"layer": "L4", "entries": [entry], "turns": 1, "tokens": 900, "reason": "room"}
+    window._presenter.contexts.show_sent(make_context(dropped=[left_out]))
+    shown = window._column.findChild(LeftOutList).model().index(0, 0)
+    assert "“Question number 0?”" in shown.data(Qt.ItemDataRole.AccessibleTextRole)
     assert "Left out of this request" in panel_texts(window)
 
 

@@ -20,7 +20,7 @@ from ui.chat.composer_parts import (
 )
 from ui.chat.composer_text import ComposerText
 from ui.chat.measure import OUTDENT, set_in
-from ui.kit.controls import label
+from ui.kit.controls import wrapped
 from ui.kit.menu_button import MenuButton
 from ui.theme import Theme
 
@@ -84,7 +84,7 @@ class Composer(QWidget):
         self.modes = MenuButton("Mode", "books", "ui_strong")
         self.models = MenuButton("Model", "cpu", "ui_strong")
         self._error, self._note = ComposerLine("danger"), ComposerLine("info")
-        self._hint = label(_HINT, "caption", "tertiary")
+        self._hint = wrapped(_HINT, "caption", "tertiary")
         self._hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._frame = ComposerFrame()
         self.modes.set_choices([(mode, words[0], words[2]) for mode, words in _MODES.items()])

@@ -25,9 +25,11 @@ class Slot:
     Attributes:
         make: makes its widget; called again when it comes back after being put away.
         gap: the space above it.
-        kind: `user`, `answer`, `divider` or `failure`.
+        kind: `user`, `answer`, `divider`, `aside` or `failure`.
         row: what shows it now; None while it is put away.
         is_kept: never put away, because it is changing.
+        key: tells it apart from the others; empty for what is not in the log.
+        item: what is known of it, for whoever made it.
     """
 
     make: Callable[[], QWidget]
@@ -35,6 +37,8 @@ class Slot:
     kind: str = ""
     row: "Row | None" = None
     is_kept: bool = False
+    key: tuple[object, ...] = ()
+    item: object = None
 
 
 class Row(QWidget):
@@ -156,6 +160,30 @@ class Feed(QWidget):
         del self._slots[index]
         self._first -= index < self._first
         self._last -= index < self._last
+
+    def arrange(self, slots: Sequence[Slot]) -> None:
+        """Show these, in their order; those that were there before keep their widgets.
+
+        Args:
+            slots: what stays is in the order in which it was.
+        """
+        staying = {id(slot) for slot in slots}
+        known = {id(slot) for slot in self._slots}
+        if len(staying - known) > _READY:
+            self.reset(slots)
+            return
+        for slot in [slot for slot in self._slots if id(slot) not in staying]:
+            self.remove(slot)
+        for place, slot in enumerate(slots):
+            if id(slot) not in known:
+                self.insert(place, slot)
+
+    def make_again(self, slot: Slot) -> None:
+        """Show a message anew, where it is shown at all."""
+        if slot.row is not None:
+            place = self._column.indexOf(slot.row)
+            self._put_away(slot)
+            self._bring(slot, place)
 
     def slots(self) -> list[Slot]:
         """Return the whole chat."""

@@ -1,24 +1,19 @@
 """The chat as it is read: messages in one column, followed while an answer arrives."""
 
-from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
-from typing import Protocol
+from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QStackedLayout, QWidget
 
-from app.errors import ErrorInfo
-from app.transcript import AnswerItem, DroppedItem, TranscriptItem, UserItem
 from app.transcript import Transcript as Chat
-from chains.events import AskResult
-from context.layers import Segment
+from ui.chat.attachment import Attachment
 from ui.chat.empty_state import EmptyState
 from ui.chat.feed import Feed, Slot
+from ui.chat.live import LiveTurn
+from ui.chat.makers import MessageMaker, Place, key_of
 from ui.chat.message.answer import Answer
-from ui.chat.message.divider import Divider
-from ui.chat.message.failure import Failure
-from ui.chat.message.sources import doubts_of, sources_of
+from ui.chat.message.aside import Aside
 from ui.chat.message.user import UserMessage
 from ui.chat.scroller import Scroller
 from ui.chat.walker import Walker
@@ -26,43 +21,19 @@ from ui.theme import Theme
 
 __all__ = ["Transcript"]
 
-_ABOVE = {"user": 28, "divider": 24}
-_ABOVE_ANSWER = 16
-_HERE = "this computer"
-
-
-class Place(Protocol):
-    """A model with where it runs, as the assistant lists them."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def label(self) -> str: ...
-    @property
-    def where(self) -> str: ...
-
 
 class Transcript(QWidget):
-    """One chat.
+    """One chat: what its messages ask for is told by `maker`, what is arriving goes to `live`."""
 
-    `citation_activated` carries path and lines, `link_activated` an allowed address,
-    `saw_requested` an answer's entry, `error_action` the name of a way out of an error.
-    """
-
-    citation_activated = Signal(str, int, int)
-    link_activated = Signal(str)
     question_chosen = Signal(str)
-    retry_requested = Signal()
-    saw_requested = Signal(str)
-    error_action = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._live: Slot | None = None
-        self._places: dict[str, tuple[str, str]] = {}
+        self.maker = MessageMaker(self)
         self.empty = EmptyState()
         self.empty.question_chosen.connect(self.question_chosen)
         self.feed = Feed()
+        self.live = LiveTurn(self.feed, self.maker)
         self.scroller = Scroller(self.feed)
         self._walker = Walker(self, self.scroller)
         self._stack = QStackedLayout(self)
@@ -80,90 +51,79 @@ class Transcript(QWidget):
             indexed: when they were indexed, ISO 8601; None where they were not.
             questions: what is worth asking; three at most are shown.
         """
-        self._live = None
+        self.live.forget()
         self.feed.reset([])
         self.empty.show_state(note_count, indexed, questions)
         self._stack.setCurrentWidget(self.empty)
 
     def set_models(self, choices: Sequence[Place]) -> None:
         """Tell what the models are called and where they run, for the line below an answer."""
-        self._places = {choice.name: (choice.label, choice.where) for choice in choices}
-        for row in self.feed.rows:
-            if isinstance(row.widget, Answer):
-                self._tell_about(row.widget)
+        self.maker.set_models(choices, self.feed.rows)
 
     def load(self, chat: Chat) -> None:
         """Show a chat from its end."""
-        self._live = None
-        self.feed.reset([self._slot_of(item) for item in chat.items])
+        self.live.forget()
+        self.feed.reset([self.maker.slot(item) for item in chat.items])
         self._stack.setCurrentWidget(self.scroller)
         self.scroller.to_end()
 
-    def begin_turn(self, question: str) -> None:
-        """Show a question, and the place where its answer will stand."""
+    def refresh(self, chat: Chat) -> None:
+        """Show what has become of the chat; what is as it was stays in its place."""
+        known = {slot.key: slot for slot in self.feed.slots() if slot.key}
+        slots = []
+        for item in chat.items:
+            slot = known.get(key_of(item))
+            if slot is None:
+                slot = self.maker.slot(item)
+            elif not self.maker.renew(slot, item):
+                self.feed.make_again(slot)
+            slots.append(slot)
+        self.feed.arrange(self._with_loose(slots))
+
+    def begin_turn(
+        self,
+        question: str,
+        attached: Sequence[Attachment] = (),
+        *,
+        instead: str = "",
+        is_again: bool = False,
+    ) -> None:
+        """Show a turn that begins, as `LiveTurn.begin`, and follow it."""
         self._stack.setCurrentWidget(self.scroller)
-        now = datetime.now(UTC).isoformat()
-        self.feed.append(self._slot("user", lambda: UserMessage(question, now)))
-        answer = self._make_answer()
-        self._live = self._slot("answer", lambda: answer)
-        self._live.is_kept = True
-        self.feed.append(self._live)
+        self.live.begin(question, attached, instead=instead, is_again=is_again)
         self.scroller.to_end()
 
-    def set_step(self, text: str, seconds: float) -> None:
-        """Show what is being done for the running turn."""
-        if answer := self._running():
-            answer.show_step(text, seconds)
+    def show_aside(self, title: str, text: str) -> None:
+        """Show Markdown that is neither stored nor sent, at the end of the chat."""
+        self._stack.setCurrentWidget(self.scroller)
+        self.feed.append(self.maker.loose("aside", lambda: self._aside(title, text)))
+        self.scroller.to_end()
 
-    def set_sources(self, sources: Sequence[Segment]) -> None:
-        """Tell what the numbers of the running answer stand for."""
-        if answer := self._running():
-            answer.set_sources(sources_of(sources))
+    def edit(self, entry: str, text: str) -> None:
+        """Let a question be written anew, beginning with another wording."""
+        if message := self._question(entry):
+            message.edit(text)
 
-    def append_delta(self, text: str) -> None:
-        """Add to the running answer."""
-        if answer := self._running():
-            answer.append(text)
+    def edit_last(self) -> None:
+        """Let the last question be written anew."""
+        asked = [row.widget for row in self.feed.rows if isinstance(row.widget, UserMessage)]
+        if asked:
+            asked[-1].edit()
 
-    def finish_turn(self, result: AskResult, sources: Sequence[Segment]) -> None:
-        """End the running turn with its answer."""
-        slot, answer = self._live, self._running()
-        if slot is None or answer is None:
-            return
-        item = _item_of(result, sources, answer.seconds)
-        self._fill(answer, item)
-        if result.status == "interrupted":
-            answer.show_end(is_stopped=not result.warnings, can_retry=True)
-        self._let_go(slot, lambda: self._answer_of(item))
+    def attached_to(self, entry: str) -> tuple[Attachment, ...]:
+        """Return what was sent along with a question."""
+        message = self._question(entry)
+        return () if message is None else message.attached
 
-    def fail_turn(self, info: ErrorInfo) -> None:
-        """End the running turn with an error where the answer would have stood."""
-        slot, answer = self._live, self._running()
-        if slot is None or answer is None:
-            return
-        if answer.text:
-            answer.finish(None)
-            self._let_go(slot, slot.make)
-        else:
-            self.feed.remove(slot)
-            self._live = None
-        self.feed.append(self._slot("failure", lambda: self._make_failure(info)))
+    def mark_source(self, number: int) -> None:
+        """Mark where the last answer cites a source; 0 marks none."""
+        if answer := self._last_answer():
+            answer.view.mark(number)
 
-    def add_divider(self, turns: int, tokens: int, reason: str) -> None:
-        """Draw the line below the oldest turns, which are not sent any more.
-
-        Args:
-            turns: how many of them, in all; a line that was drawn before goes.
-            tokens: what they would take.
-            reason: as the report names it.
-        """
-        for slot in self.feed.slots():
-            if slot.kind == "divider":
-                self.feed.remove(slot)
-        asked = [i for i, slot in enumerate(self.feed.slots()) if slot.kind == "user"]
-        if 0 < turns < len(asked):
-            line = self._slot("divider", lambda: Divider(turns, tokens, reason))
-            self.feed.insert(asked[turns], line)
+    def is_last_answer(self, entry: str) -> bool:
+        """Return whether an entry is that of the answer whose sources are listed."""
+        answer = self._last_answer()
+        return answer is not None and answer.entry == entry
 
     def copy_last_answer(self) -> None:
         """Put the last answer on the clipboard."""
@@ -221,72 +181,36 @@ class Transcript(QWidget):
             return super().focusNextPrevChild(forward)
         return self._walker.tab(forward) or self._walker.leave(forward)
 
-    def _slot_of(self, item: TranscriptItem) -> Slot:
-        match item:
-            case UserItem():
-                return self._slot("user", lambda: UserMessage(item.text, item.time))
-            case AnswerItem():
-                return self._slot("answer", lambda: self._answer_of(item))
-            case DroppedItem():
-                return self._slot("divider", lambda: Divider(item.turns, item.tokens, item.reason))
+    def _with_loose(self, slots: Sequence[Slot]) -> list[Slot]:
+        """Return the slots with those that are not in the log behind what they followed."""
+        present, found = {id(slot) for slot in slots}, list(slots)
+        before: Slot | None = None
+        for slot in self.feed.slots():
+            if id(slot) in present:
+                before = slot
+            elif not slot.key and slot.kind in {"failure", "aside"}:
+                found.insert(found.index(before) + 1 if before else 0, slot)
+                before = slot
+        return found
 
-    def _slot(self, kind: str, make: Callable[[], QWidget]) -> Slot:
-        return Slot(make, _ABOVE.get(kind, _ABOVE_ANSWER), kind)
+    def _aside(self, title: str, text: str) -> Aside:
+        made = Aside(title, text, is_local=True)
+        made.dismissed.connect(self._on_dismissed)
+        return made
 
-    def _running(self) -> Answer | None:
-        row = self._live.row if self._live else None
-        return row.widget if row and isinstance(row.widget, Answer) else None
+    def _on_dismissed(self) -> None:
+        aside = self.sender()
+        for slot in self.feed.slots():
+            if slot.row is not None and slot.row.widget is aside:
+                self.feed.remove(slot)
+        if not self.feed.slots():
+            self._stack.setCurrentWidget(self.empty)
 
-    def _let_go(self, slot: Slot, make: Callable[[], QWidget]) -> None:
-        """Treat the running turn's answer like any other from now on."""
-        slot.make = make
-        slot.is_kept = False
-        self._live = None
-        if slot.row:
-            slot.row.quiet()
-
-    def _make_answer(self) -> Answer:
-        answer = Answer()
-        answer.citation_activated.connect(self.citation_activated)
-        answer.link_activated.connect(self.link_activated)
-        answer.saw_requested.connect(self.saw_requested)
-        answer.retry_requested.connect(self.retry_requested)
-        return answer
-
-    def _answer_of(self, item: AnswerItem) -> QWidget:
-        if item.status == "error" and not item.text:
-            return self._make_failure(ErrorInfo("", "This question found no answer."))
-        answer = self._make_answer()
-        answer.set_text(item.text)
-        self._fill(answer, item)
-        if item.status == "interrupted":
-            answer.show_end(is_stopped=True, can_retry=False)
-        return answer
-
-    def _fill(self, answer: Answer, item: AnswerItem) -> None:
-        """Say what an answer rests on, and who gave it."""
-        sources = sources_of(item.sources, item.citations, item.unverified)
-        answer.set_sources(sources)
-        answer.finish(item.entry, item.time, item.text)
-        answer.show_doubts(doubts_of(item.unverified, sources))
-        answer.model, answer.seconds = item.model, item.seconds
-        self._tell_about(answer)
-
-    def _tell_about(self, answer: Answer) -> None:
-        name, where = self._places.get(answer.model, (answer.model, ""))
-        place = f"on {where}" if where == _HERE else f"at {where}" if where else ""
-        answer.tools.show_about(name, place, answer.seconds)
-
-    def _make_failure(self, info: ErrorInfo) -> Failure:
-        failure = Failure(info)
-        failure.chosen.connect(self._on_way_out)
-        return failure
-
-    def _on_way_out(self, way: str) -> None:
-        if way == "retry":
-            self.retry_requested.emit()
-        else:
-            self.error_action.emit(way)
+    def _question(self, entry: str) -> UserMessage | None:
+        for row in self.feed.rows:
+            if isinstance(row.widget, UserMessage) and row.widget.entry == entry:
+                return row.widget
+        return None
 
     def _last_answer(self) -> Answer | None:
         answers = [row.widget for row in self.feed.rows if isinstance(row.widget, Answer)]
@@ -294,17 +218,3 @@ class Transcript(QWidget):
 
     def _on_theme_changed(self) -> None:
         self.empty.fit(self.width())
-
-
-def _item_of(result: AskResult, sources: Sequence[Segment], seconds: float | None) -> AnswerItem:
-    return AnswerItem(
-        entry=result.entry or "",
-        text=result.answer,
-        time=datetime.now(UTC).isoformat(),
-        model=result.model,
-        status=result.status,
-        citations=result.citations,
-        unverified=result.unverified,
-        sources=tuple(sources),
-        seconds=seconds,
-    )

@@ -1,20 +1,16 @@
 """One chat as it is led: what is asked goes out, what is answered comes in, the panels follow.
 
-This is the window's side of `Assistant.ask`: it starts the work, hands each event to the view that
-it concerns, and asks for a new preview whenever something changed that the next request rests on.
+This is the window's side of `Assistant.ask`, `edit` and `regenerate`: it starts the work and hands
+each event to the view that it concerns.
 """
 
-from collections.abc import Mapping
 from time import monotonic
-from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.assistant import AskRequest, Assistant, Transcript, UserItem
-from app.errors import ErrorInfo, describe
-from chains.cancel import CancelToken
+from app.errors import describe
 from chains.events import (
-    AskResult,
     ContextPrepared,
     IndexProgressed,
     MessageEnded,
@@ -22,35 +18,19 @@ from chains.events import (
     Retrieved,
     Step,
     TextDelta,
+    ToolEnded,
+    ToolStarted,
     TurnEnded,
     Warned,
 )
-from context.layers import Segment
-from ui.tasks import Task, TaskRunner
+from ui.chat.attachment import Attachment
+from ui.chat.message.step_words import StepView, doing
+from ui.flow.turns import Asked, Begin, Turn, paths_of, selections_of
+from ui.tasks import TaskRunner
 
-__all__ = ["Conversation", "Turn"]
+__all__ = ["Conversation"]
 
-
-class Turn(QObject):
-    """One question on its way to its answer; it goes on when the user looks elsewhere.
-
-    Attributes:
-        view: which showing of a chat it was asked in; in a later one its text is not complete.
-    """
-
-    def __init__(
-        self, question: str, session: str | None, view: int, task: Task, parent: QObject
-    ) -> None:
-        super().__init__(parent)
-        self.question = question
-        self.session = session
-        self.view = view
-        self.task = task
-        self.started_s = monotonic()
-        self.result: AskResult | None = None
-        self.error: ErrorInfo | None = None
-        self.sources: tuple[Segment, ...] = ()
-        self.context: Mapping[str, Any] | None = None
+_FIRST_STEPS = {"vault": "Searching…", "agent": "Thinking…", "chat": "Writing…"}
 
 
 class Conversation(QObject):
@@ -60,14 +40,18 @@ class Conversation(QObject):
     """
 
     turn_begun = Signal(object)
+    question_stored = Signal(str)
     step_begun = Signal(str, float)
     sources_found = Signal(object)
     context_prepared = Signal(object)
     text_arrived = Signal(str)
+    tool_begun = Signal(object)
+    tool_ended = Signal(object)
     warned = Signal(str)
     index_progressed = Signal(object)
     turn_ended = Signal(object)
     loaded = Signal(object)
+    refreshed = Signal(object)
     load_failed = Signal(object)
     session_changed = Signal(object)
     ended_elsewhere = Signal(object)
@@ -101,26 +85,42 @@ class Conversation(QObject):
         """Whether an answer is on its way in the open chat."""
         return self.turn is not None
 
-    def ask(self, question: str) -> None:
+    @property
+    def mode_in_force(self) -> Mode:
+        """How the next question is asked; without notes a model can only be talked to."""
+        return self.mode if self._assistant.vault is not None else "chat"
+
+    def ask(self, question: str, attached: tuple[Attachment, ...] = ()) -> None:
         """Send a question, unless one is being answered here."""
-        if self.is_running:
-            return
-        mode: Mode = self.mode if self._assistant.vault is not None else "chat"
-        request = AskRequest(question, mode, self.model, self.session)
-        task = self._runner.stream(lambda token: self._run(request, token))
-        turn = Turn(question, self.session, self._view, task, self)
-        self._turns.append(turn)
-        for signal, slot in (
-            (task.yielded, self._on_yielded),
-            (task.failed, self._on_failed),
-            (task.finished, self._on_finished),
-        ):
-            signal.connect(slot)
-        self._step = "Searching…" if mode == "vault" else "Writing…"
-        self.turn_begun.emit(turn)
-        self._on_tick()
-        self._ticker.start()
-        task.start()
+        request = AskRequest(
+            question,
+            self.mode_in_force,
+            self.model,
+            self.session,
+            attach=paths_of(attached),
+            selections=selections_of(attached),
+        )
+        self._begin(Asked(question, attached), lambda token: self._assistant.ask(request, token))
+
+    def edit(self, entry: str, question: str, attached: tuple[Attachment, ...]) -> None:
+        """Ask a question of the open chat in other words; the first ones are kept beside them."""
+        session, model, mode = self.session, self.model, self.mode_in_force
+        if session is not None:
+            self._begin(
+                Asked(question, attached, instead=entry),
+                lambda token: self._assistant.edit(
+                    session, entry, question, token, model=model, mode=mode
+                ),
+            )
+
+    def regenerate(self, entry: str) -> None:
+        """Answer a question of the open chat once more; the first answer is kept beside the new."""
+        session, model = self.session, self.model
+        if session is not None:
+            self._begin(
+                Asked(self.questions.get(entry, ""), instead=entry, is_again=True),
+                lambda token: self._assistant.regenerate(session, entry, token, model=model),
+            )
 
     def stop(self) -> None:
         """Stop the answer that is on its way here; what has arrived is kept."""
@@ -138,20 +138,35 @@ class Conversation(QObject):
         self._step = ""
         self.session_changed.emit(session)
         if session is not None:
-            self.load()
+            self.load(is_new=True)
 
-    def load(self) -> None:
-        """Read the open chat again."""
+    def load(self, *, is_new: bool = False) -> None:
+        """Read the open chat; `is_new` where it was not shown before."""
         session = self.session
         if session is None:
             return
-        task = self._runner.call(lambda: (session, self._assistant.transcript(session)))
+        task = self._runner.call(lambda: (session, is_new, self._assistant.transcript(session)))
         task.yielded.connect(self._on_loaded)
         task.failed.connect(self._on_load_failed)
         task.start()
 
-    def _run(self, request: AskRequest, token: CancelToken) -> Any:
-        return self._assistant.ask(request, token)
+    def _begin(self, asked: Asked, begin: Begin) -> None:
+        if self.is_running:
+            return
+        task = self._runner.stream(begin)
+        turn = Turn(asked, self.session, self._view, task, self)
+        self._turns.append(turn)
+        for signal, slot in (
+            (task.yielded, self._on_yielded),
+            (task.failed, self._on_failed),
+            (task.finished, self._on_finished),
+        ):
+            signal.connect(slot)
+        self._step = _FIRST_STEPS[self.mode_in_force]
+        self.turn_begun.emit(turn)
+        self._on_tick()
+        self._ticker.start()
+        task.start()
 
     def _is_shown(self, turn: Turn) -> bool:
         return self._is_whole(turn) or turn.session == self.session is not None
@@ -191,21 +206,40 @@ class Conversation(QObject):
                 self.session_changed.emit(session)
 
     def _note_entry(self, turn: Turn, event: MessageEnded) -> None:
-        if event.role == "user" and self._is_shown(turn):
+        if event.role != "user":
+            return
+        turn.is_stored = True
+        if self._is_shown(turn):
             self.questions[event.entry_id] = turn.question
+            if self._is_whole(turn):
+                self.question_stored.emit(event.entry_id)
 
     def _show(self, event: object, turn: Turn) -> None:
-        if isinstance(event, Step):
-            self._step = event.text
-            self._on_tick()
-        elif isinstance(event, Retrieved):
-            self.sources_found.emit(event.segments)
-        elif isinstance(event, ContextPrepared):
-            self.context_prepared.emit(turn.context)
-        elif isinstance(event, TextDelta) and self._is_whole(turn):
+        match event:
+            case Step():
+                self._say(event.text)
+            case Retrieved():
+                self.sources_found.emit(event.segments)
+            case ContextPrepared():
+                self.context_prepared.emit(turn.context)
+            case Warned():
+                self.warned.emit(event.message)
+            case TextDelta() | ToolStarted() | ToolEnded() if self._is_whole(turn):
+                self._show_growth(event)
+
+    def _show_growth(self, event: TextDelta | ToolStarted | ToolEnded) -> None:
+        """Show what only who has seen the turn from its start can put together."""
+        if isinstance(event, TextDelta):
             self.text_arrived.emit(event.text)
-        elif isinstance(event, Warned):
-            self.warned.emit(event.message)
+        elif isinstance(event, ToolStarted):
+            self.tool_begun.emit(event)
+            self._say(doing(StepView(event.id, event.name, event.arguments)))
+        else:
+            self.tool_ended.emit(event)
+
+    def _say(self, step: str) -> None:
+        self._step = step
+        self._on_tick()
 
     def _on_failed(self, error: Exception) -> None:
         turn = self._turn_of_sender()
@@ -228,8 +262,7 @@ class Conversation(QObject):
         if is_shown:
             self._ticker.stop()
             self.turn_ended.emit(turn)
-            if not self._is_whole(turn):
-                self.load()
+            self.load(is_new=not self._is_whole(turn))
         else:
             self.ended_elsewhere.emit(turn)
         turn.deleteLater()
@@ -241,14 +274,14 @@ class Conversation(QObject):
         elif self._step:
             self.step_begun.emit(self._step, monotonic() - turn.started_s)
 
-    def _on_loaded(self, answer: tuple[str, Transcript]) -> None:
-        session, transcript = answer
-        if session != self.session:
+    def _on_loaded(self, answer: tuple[str, bool, Transcript]) -> None:
+        session, is_new, transcript = answer
+        if session != self.session or self.is_whole:
             return
         self.questions = {
             item.entry: item.text for item in transcript.items if isinstance(item, UserItem)
         }
-        self.loaded.emit(transcript)
+        (self.loaded if is_new else self.refreshed).emit(transcript)
 
     def _on_load_failed(self, error: Exception) -> None:
         self.load_failed.emit(describe(error))

@@ -1,29 +1,33 @@
-"""Between the conversation and what is seen of it: transcript, composer, panels.
+"""Between the conversation and what is seen of it: transcript, context, sources.
 
-Nothing here decides what a request holds; it shows what the assistant reports and carries the
-user's choices to it.
+The message that is being written is the business of `drafting`, which request the context panel
+shows that of `contexts`, what is wanted of single messages that of `branches`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from PySide6.QtCore import QObject, QUrl, Signal
-from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtGui import QDesktopServices
 
-from app.assistant import AnswerItem, Assistant, ModelChoice, Transcript
+from app.assistant import AnswerItem, Assistant, ModelChoice, Transcript, UserItem
 from app.errors import ErrorInfo, describe
 from chains.events import AskResult
 from context.layers import Segment
 from ui.chat.composer import Composer
+from ui.chat.message.wish import Wish
 from ui.chat.transcript import Transcript as TranscriptView
-from ui.flow.conversation import Conversation, Turn
-from ui.kit.figures import count
+from ui.flow.branches import Branches
+from ui.flow.contexts import Contexts, too_long
+from ui.flow.conversation import Conversation
+from ui.flow.drafting import Drafting
+from ui.flow.drafts import Drafts
+from ui.flow.turns import Turn
+from ui.flow.ways_out import WaysOut
 from ui.notify import Notifier, announce
 from ui.panels.column import RightColumn
 from ui.panels.sources import source_rows
-from ui.tasks import LatestOnly, TaskRunner
-from ui.theme import Theme
+from ui.tasks import TaskRunner
 
 __all__ = ["Presenter", "Views"]
 
@@ -45,7 +49,7 @@ class Presenter(QObject):
 
     Signals carry what the window has to do: `place_chosen` path and lines of a note,
     `link_chosen` a note's name, `settings_requested` a page, `panel_requested` to have the right
-    column in sight.
+    column in sight, `chat_requested` a chat to open, None for a new one.
     """
 
     place_chosen = Signal(str, int, int)
@@ -54,31 +58,44 @@ class Presenter(QObject):
     folder_requested = Signal()
     panel_requested = Signal()
     chats_changed = Signal()
-    asked = Signal()
+    chat_requested = Signal(object)
 
     def __init__(
-        self, assistant: Assistant, runner: TaskRunner, talk: Conversation, views: Views
+        self,
+        assistant: Assistant,
+        runner: TaskRunner,
+        talk: Conversation,
+        views: Views,
+        drafts: Drafts,
     ) -> None:
         super().__init__(talk)
         self._assistant = assistant
         self._runner = runner
         self._talk = talk
         self._views = views
-        self._next: Mapping[str, Any] | None = None
-        self._last: Mapping[str, Any] | None = None
-        self._service_count: int | None = None
         self._empty: tuple[int, str | None, Sequence[str]] = (0, None, ())
-        self._dropped_turns = 0
         self._failure: ErrorInfo | None = None
-        self._previews = LatestOnly(runner, Theme.current().duration("preview_debounce"), self)
-        self._lasts = LatestOnly(runner, 0, self)
+        self._is_unsent = False
+        self._to_edit: tuple[str, str] | None = None
+        self.drafting = Drafting(assistant, runner, talk, views.composer, drafts)
+        self.contexts = Contexts(
+            assistant,
+            runner,
+            views.column.context,
+            self.drafting.draft,
+            lambda: self._talk.questions,
+        )
+        self._branches = Branches(assistant, runner, talk)
+        self._ways_out = WaysOut(
+            self.settings_requested.emit, self.folder_requested.emit, assistant.paths.log_file
+        )
         self._connect_views()
         self._connect_talk()
 
     def set_empty(self, notes: int, indexed: str | None, questions: Sequence[str]) -> None:
         """Say what a chat that has not begun shows."""
         self._empty = (notes, indexed, questions)
-        if self._talk.session is None and not self._talk.is_running:
+        if self._talk.session is None and not self._views.transcript.feed.slots():
             self._views.transcript.show_empty(*self._empty)
 
     def load_models(self) -> None:
@@ -88,161 +105,160 @@ class Presenter(QObject):
         task.failed.connect(self._on_quiet_failure)
         task.start()
 
-    def refresh_preview(self, *, now: bool = True) -> None:
-        """Ask anew what the next request would hold."""
-        session, text = self._talk.session, self._views.composer.text()
-        mode, model = self._mode(), self._talk.model
-        self._previews.ask(lambda: self._assistant.preview(session, text, mode, model), now=now)
+    def answer_again(self) -> None:
+        """Answer the last question once more."""
+        if self._talk.questions:
+            self._branches.grant(Wish("again", list(self._talk.questions)[-1]))
 
-    def preview_call(self) -> Callable[[int], Mapping[str, Any]]:
-        """Return what answers "and with another limit?" for the open chat, in any thread."""
-        session, text = self._talk.session, self._views.composer.text()
-        mode, model = self._mode(), self._talk.model
-        return lambda limit: self._assistant.preview(session, text, mode, model, limit)
-
-    def _mode(self) -> Any:
-        return self._talk.mode if self._assistant.vault is not None else "chat"
+    def show_last_request(self) -> None:
+        """Show what the model saw last."""
+        self.contexts.show("last")
+        self.panel_requested.emit()
 
     def _connect_views(self) -> None:
-        composer, transcript = self._views.composer, self._views.transcript
-        composer.submitted.connect(self._on_submitted)
-        composer.stop_requested.connect(self._talk.stop)
-        composer.text_changed.connect(self._on_text_changed)
-        composer.mode_changed.connect(self._on_mode_changed)
-        composer.model_changed.connect(self._on_model_changed)
-        composer.meter_clicked.connect(self.panel_requested)
-        transcript.citation_activated.connect(self.place_chosen)
-        transcript.link_activated.connect(self._on_link)
-        transcript.question_chosen.connect(self._on_submitted)
-        transcript.retry_requested.connect(self._on_retry)
-        transcript.saw_requested.connect(self._on_saw)
-        transcript.error_action.connect(self._on_error_action)
-        self._views.column.context.which_chosen.connect(self._show_context)
-        self._views.column.context.place_chosen.connect(self.place_chosen)
-        self._views.column.sources.place_chosen.connect(self.place_chosen)
-        self._previews.answered.connect(self._on_preview)
-        self._previews.failed.connect(self._on_preview_failed)
-        self._lasts.answered.connect(self._on_last)
-        self._lasts.failed.connect(self._on_quiet_failure)
+        transcript, column = self._views.transcript, self._views.column
+        maker = transcript.maker
+        maker.citation_activated.connect(self.place_chosen)
+        maker.citation_pointed.connect(self._on_pointed)
+        maker.link_activated.connect(self._on_link)
+        maker.wished.connect(self._on_wished)
+        maker.attachment_opened.connect(self.drafting.open_attachment)
+        maker.retry_requested.connect(self._on_retry)
+        maker.error_action.connect(self._on_error_action)
+        transcript.question_chosen.connect(self.drafting.send)
+        self._views.composer.last_requested.connect(transcript.edit_last)
+        column.context.place_chosen.connect(self.place_chosen)
+        column.sources.place_chosen.connect(self.place_chosen)
+        column.sources.hovered.connect(transcript.mark_source)
+        drafting, contexts, branches = self.drafting, self.contexts, self._branches
+        drafting.changed.connect(self._on_draft_changed)
+        drafting.place_chosen.connect(self.place_chosen)
+        drafting.settings_requested.connect(self.settings_requested)
+        drafting.commanding.shown.connect(transcript.show_aside)
+        drafting.commanding.new_chat_requested.connect(self._on_new_chat)
+        contexts.prepared.connect(drafting.take_context)
+        contexts.unknown.connect(lambda: self._views.composer.set_meter(None))
+        contexts.limit_requested.connect(lambda: self.settings_requested.emit("Context"))
+        contexts.failed.connect(self._views.notifier.toast)
+        branches.branched.connect(self._on_branched)
+        branches.saw_requested.connect(self._on_saw)
+        branches.failed.connect(self._views.notifier.toast)
 
     def _connect_talk(self) -> None:
-        talk, transcript = self._talk, self._views.transcript
+        talk, live = self._talk, self._views.transcript.live
         talk.turn_begun.connect(self._on_turn_begun)
-        talk.step_begun.connect(transcript.set_step)
-        talk.sources_found.connect(transcript.set_sources)
-        talk.context_prepared.connect(self._on_context_prepared)
-        talk.text_arrived.connect(transcript.append_delta)
+        talk.question_stored.connect(live.place_question)
+        talk.step_begun.connect(live.show_step)
+        talk.tool_begun.connect(live.begin_tool)
+        talk.tool_ended.connect(live.end_tool)
+        talk.sources_found.connect(live.show_sources)
+        talk.context_prepared.connect(self.contexts.show_sent)
+        talk.text_arrived.connect(live.append)
         talk.warned.connect(self._views.notifier.toast)
         talk.turn_ended.connect(self._on_turn_ended)
         talk.session_changed.connect(self._on_session_changed)
         talk.loaded.connect(self._on_loaded)
+        talk.refreshed.connect(self._on_refreshed)
         talk.load_failed.connect(self._on_load_failed)
         talk.ended_elsewhere.connect(self._on_ended_elsewhere)
 
-    def _on_submitted(self, text: str) -> None:
-        if text.strip() and not self._talk.is_running:
-            self._views.composer.set_text("")
-            self.asked.emit()
-            self._talk.ask(text)
-
-    def _on_text_changed(self, text: str) -> None:
-        if text.strip() and self._views.column.context.which == "last":
-            self._switch("next")
-        self.refresh_preview(now=False)
-
-    def _on_mode_changed(self, mode: str) -> None:
-        self._talk.mode = "chat" if mode == "chat" else "vault"
-        self.refresh_preview()
-
-    def _on_model_changed(self, model: str) -> None:
-        self._talk.model = model
-        self.refresh_preview()
+    def _on_draft_changed(self, is_now: bool) -> None:
+        if self._views.composer.text().strip() and self._views.column.context.which != "next":
+            self.contexts.show("next")
+        self.contexts.refresh(now=is_now)
 
     def _on_models(self, choices: Sequence[ModelChoice]) -> None:
-        self._views.composer.set_models(choices)
         self._views.transcript.set_models(choices)
-        chosen = next((choice.name for choice in choices if choice.is_set), "")
-        self._views.composer.set_model(self._talk.model or chosen)
+        self.drafting.set_models(choices)
 
     def _on_turn_begun(self, turn: Turn) -> None:
+        asked = turn.asked
         self._views.composer.clear_error()
         self._views.composer.set_running(True)
-        self._views.transcript.begin_turn(turn.question)
+        self._views.transcript.begin_turn(
+            asked.question, asked.attached, instead=asked.instead, is_again=asked.is_again
+        )
         self._views.column.sources.show_rows((), _NO_SOURCES_YET)
-
-    def _on_context_prepared(self, context: Mapping[str, Any]) -> None:
-        self._last, self._service_count = context, None
-        self._switch("last")
 
     def _on_turn_ended(self, turn: Turn) -> None:
         self._views.composer.set_running(False)
         if turn.result is not None:
             self._show_answer(turn.result, turn.sources)
-        elif turn.error is not None and turn.error.code != "cancelled":
-            self._show_failure(turn, turn.error)
-        elif self._talk.session is None:
-            self._views.transcript.show_empty(*self._empty)
         else:
-            self._talk.load()
+            self._show_failure(turn, turn.error)
         self.chats_changed.emit()
-        self.refresh_preview()
+        self.contexts.refresh()
 
     def _show_answer(self, result: AskResult, sources: Sequence[Segment]) -> None:
         rows = source_rows(result.citations, result.unverified, sources)
-        self._views.transcript.finish_turn(result, sources)
+        self._views.transcript.live.finish(result, sources)
         self._views.column.sources.show_rows(rows)
-        self._last = result.context
-        self._service_count = result.usage.prompt_tokens if result.usage else None
-        self._show_context()
+        counted = result.usage.prompt_tokens if result.usage else None
+        self.contexts.show_sent(result.context, counted)
         announce(self._views.transcript, f"Answer finished, {len(rows)} sources")
-        self._show_cut(result.context)
 
-    def _show_cut(self, context: Mapping[str, Any]) -> None:
-        """Draw the line above the oldest turn that is still sent where it belongs now."""
-        cuts = [dropped for dropped in context["dropped"] if dropped["turns"]]
-        turns = sum(int(dropped["turns"]) for dropped in cuts)
-        if turns != self._dropped_turns:
-            self._dropped_turns = turns
-            tokens = sum(int(dropped["tokens"]) for dropped in cuts)
-            reason = str(cuts[-1]["reason"]) if cuts else ""
-            self._views.transcript.add_divider(turns, tokens, reason)
-
-    def _show_failure(self, turn: Turn, info: ErrorInfo) -> None:
-        self._failure = info
-        announce(self._views.transcript, info.message, is_urgent=True)
-        if info.code != "context_overflow":
-            self._views.transcript.fail_turn(info)
+    def _show_failure(self, turn: Turn, info: ErrorInfo | None) -> None:
+        """Say why there is no answer; what was not sent comes back to where it was written."""
+        is_cancelled = info is None or info.code == "cancelled"
+        self._is_unsent = not turn.is_stored
+        if not turn.is_stored:
+            self._give_back(turn)
+        if info is not None and not is_cancelled:
+            self._failure = info
+            announce(self._views.transcript, info.message, is_urgent=True)
+        if info is not None and info.code == "context_overflow" and not turn.is_stored:
+            self.drafting.show_overflow(too_long(info))
+        elif info is not None and not is_cancelled:
+            self._views.transcript.live.fail(info, is_stored=turn.is_stored)
             return
-        self._views.composer.set_text(turn.question)
-        self._views.composer.show_error(_too_long(info), self._limit_actions())
+        self._views.transcript.live.forget()
         if self._talk.session is None:
             self._views.transcript.show_empty(*self._empty)
+
+    def _give_back(self, turn: Turn) -> None:
+        if turn.asked.instead:
+            self._to_edit = (turn.asked.instead, turn.question)
         else:
-            self._talk.load()
+            self.drafting.restore(turn)
 
     def _on_session_changed(self, session: str | None) -> None:
         if self._talk.is_running and self._talk.is_whole:
+            if session is not None:
+                self.drafting.begun(session)
             return
-        self._views.composer.clear_error()
         self._views.composer.set_running(self._talk.is_running)
         self._views.column.sources.show_rows((), _NO_SOURCES_YET)
-        self._last, self._service_count, self._dropped_turns = None, None, 0
-        self._switch("next")
+        self.drafting.open(session)
+        self.contexts.forget()
         if session is None:
             self._views.transcript.show_empty(*self._empty)
-        self.refresh_preview()
+        self.contexts.refresh()
 
     def _on_loaded(self, transcript: Transcript) -> None:
         self._views.transcript.load(transcript)
+        asked = [item for item in transcript.items if isinstance(item, UserItem)]
+        if asked and asked[-1].mode is not None:
+            self.drafting.set_mode(asked[-1].mode)
+        self._show_path(transcript)
+        self.contexts.refresh()
+
+    def _on_refreshed(self, transcript: Transcript) -> None:
+        self._views.transcript.refresh(transcript)
+        if not self._talk.is_running:
+            self._show_path(transcript)
+        if self._to_edit is not None:
+            self._views.transcript.edit(*self._to_edit)
+            self._to_edit = None
+
+    def _show_path(self, transcript: Transcript) -> None:
+        """Show what belongs to the last answer of the path that is open."""
         answers = [item for item in transcript.items if isinstance(item, AnswerItem)]
         if answers:
             last = answers[-1]
             rows = source_rows(last.citations, last.unverified, last.sources)
             self._views.column.sources.show_rows(rows)
-        session = self._talk.session
-        if session is not None:
-            self._lasts.ask(lambda: (session, self._assistant.last_context(session)), now=True)
-        self.refresh_preview()
+        if self._talk.session is not None:
+            self.contexts.look_back(self._talk.session)
 
     def _on_load_failed(self, info: ErrorInfo) -> None:
         self._views.composer.show_error(info.message, ())
@@ -250,59 +266,39 @@ class Presenter(QObject):
     def _on_ended_elsewhere(self, turn: Turn) -> None:
         self.chats_changed.emit()
         if turn.error is not None and turn.error.code != "cancelled":
+            if not turn.is_stored:
+                self._give_back(turn)
             self._views.notifier.toast(f"The answer to “{turn.question[:60]}” failed.")
 
-    def _on_last(self, answer: tuple[str, Mapping[str, Any] | None]) -> None:
-        session, context = answer
-        if session == self._talk.session and context is not None:
-            self._last = context
-            self._dropped_turns = _dropped_turns(context)
-            self._show_context()
+    def _on_wished(self, wish: Wish) -> None:
+        self._branches.grant(wish, self._views.transcript.attached_to(wish.entry))
 
-    def _on_preview(self, context: Mapping[str, Any]) -> None:
-        self._next = context
-        self._views.composer.set_meter(context["fraction"])
-        self._views.composer.clear_error()
-        self._views.column.context.clear_notice()
-        self._show_context()
+    def _on_branched(self, session: str) -> None:
+        self.chats_changed.emit()
+        self.chat_requested.emit(session)
+        self._views.notifier.toast("This is a chat of its own now. The first one is as it was.")
 
-    def _on_preview_failed(self, error: Exception) -> None:
-        info = describe(error)
-        if info.code != "context_overflow" or info.context is None:
-            self._views.composer.set_meter(None)
+    def _on_saw(self, entry: str) -> None:
+        if self._talk.session is None:
             return
-        self._next = info.context
-        self._views.composer.set_meter(info.context["fraction"])
-        self._views.composer.show_error(_too_long(info), self._limit_actions())
-        self._switch("next")
-
-    def _show_context(self) -> None:
-        panel = self._views.column.context
-        shown = self._next if panel.which == "next" else self._last or self._next
-        if shown is None:
-            return
-        count_ = self._service_count if panel.which == "last" else None
-        panel.show_context(shown, self._talk.questions, count_)
-        if shown["used"] > shown["budget"]:
-            text = _room_sentence(shown)
-            panel.show_notice("danger", "Your message does not fit", text, self._limit_actions())
+        if self._views.transcript.is_last_answer(entry):
+            self.contexts.show("last")
         else:
-            panel.clear_notice()
+            self.contexts.look_back(self._talk.session, entry)
+        self.panel_requested.emit()
 
-    def _switch(self, which: str) -> None:
-        self._views.column.context.show_which(which)
-        self._show_context()
+    def _on_new_chat(self) -> None:
+        self.chat_requested.emit(None)
 
-    def _limit_actions(self) -> Sequence[tuple[str, Callable[[], object]]]:
-        return (("Raise the limit", lambda: self.settings_requested.emit("Context")),)
+    def _on_pointed(self, entry: str, number: int) -> None:
+        is_listed = self._views.transcript.is_last_answer(entry)
+        self._views.column.sources.mark(number if is_listed else 0)
 
     def _on_retry(self) -> None:
-        if self._talk.questions and not self._talk.is_running:
-            self._talk.ask(list(self._talk.questions.values())[-1])
-
-    def _on_saw(self, _entry: str) -> None:
-        self._switch("last")
-        self.panel_requested.emit()
+        if self._is_unsent:
+            self.drafting.submit(self._views.composer.text())
+        else:
+            self.answer_again()
 
     def _on_link(self, address: str) -> None:
         if address.startswith("note:"):
@@ -311,39 +307,7 @@ class Presenter(QObject):
             QDesktopServices.openUrl(QUrl(address))
 
     def _on_error_action(self, name: str) -> None:
-        pages = {
-            "enter_key": "Models",
-            "choose_model": "Models",
-            "privacy_settings": "Privacy",
-            "raise_limit": "Context",
-        }
-        if name in pages:
-            self.settings_requested.emit(pages[name])
-        elif name == "choose_folder":
-            self.folder_requested.emit()
-        elif name == "open_log":
-            QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._assistant.paths.log_file)))
-        elif name == "copy_details" and self._failure is not None:
-            info = self._failure
-            details = "\n".join(filter(None, (info.code, info.message, info.hint)))
-            QGuiApplication.clipboard().setText(details)
+        self._ways_out.take(name, self._failure)
 
     def _on_quiet_failure(self, error: Exception) -> None:
         self._views.notifier.toast(describe(error).message)
-
-
-def _dropped_turns(context: Mapping[str, Any]) -> int:
-    return sum(int(dropped["turns"]) for dropped in context["dropped"])
-
-
-def _too_long(info: ErrorInfo) -> str:
-    if info.context is None:
-        return info.message
-    over = info.context["used"] - info.context["budget"]
-    return f"{count(max(1, over))} tokens too many. Nothing was sent."
-
-
-def _room_sentence(context: Mapping[str, Any]) -> str:
-    message = context["layers"]["L5"]["tokens"]
-    room = max(0, context["budget"] - (context["used"] - message))
-    return f"It has {count(message)} tokens; {count(room)} are free for it. Nothing was sent."

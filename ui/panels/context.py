@@ -9,7 +9,7 @@ from typing import Any
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
-from ui.kit.controls import IconLabel, label, wrapped
+from ui.kit.controls import IconLabel, button, label, wrapped
 from ui.kit.figures import count, percent
 from ui.kit.menu_button import MenuButton
 from ui.kit.surfaces import Hairline, Notice, Pane
@@ -21,23 +21,25 @@ from ui.theme import dress
 __all__ = ["ContextPanel", "window_sentence"]
 
 _WHICH = (("next", "Next request", ""), ("last", "Last request", ""))
+_CHOSEN = ("chosen", "Request of this answer", "")
 Action = tuple[str, Callable[[], object]]
 
 
 class ContextPanel(Pane):
     """Headline, bar, rows, what was left out, what is reused.
 
-    `which_chosen` carries `next` or `last`; `place_chosen` path and lines of a segment.
+    `which_chosen` carries `next`, `last` or `chosen`, the request of an older answer;
+    `place_chosen` path and lines of a segment; `request_requested` asks for the request itself.
     """
 
     which_chosen = Signal(str)
     place_chosen = Signal(str, int, int)
+    request_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("panel", parent)
         self.which = "next"
         self.switch = MenuButton("Which request is shown")
-        self.switch.set_choices(_WHICH)
         self.switch.chosen.connect(self._on_which)
         self._used = label("…", "h1", numbers=True)
         self._of = label("tokens", "ui", "secondary", numbers=True)
@@ -57,8 +59,9 @@ class ContextPanel(Pane):
         self.show_which("next")
 
     def show_which(self, which: str) -> None:
-        """Switch the title between the next and the last request."""
+        """Switch the title between the next, the last and a chosen older request."""
         self.which = which
+        self.switch.set_choices((*_WHICH, _CHOSEN) if which == "chosen" else _WHICH)
         self.switch.set_value(which)
 
     def show_context(
@@ -130,6 +133,11 @@ class ContextPanel(Pane):
         for box in (self._left_out_box, self._reuse_box):
             box.hide()
             column.addWidget(box)
+        show = button("Show the request", "link", self.request_requested.emit)
+        column.addSpacing(12)
+        column.addLayout(_padded(Hairline()))
+        column.addSpacing(8)
+        column.addLayout(_padded(show))
         column.addStretch(1)
         scroll = QScrollArea(self)
         scroll.setWidgetResizable(True)

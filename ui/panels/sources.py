@@ -75,7 +75,7 @@ def source_rows(
 
 
 class SourcesPanel(Pane):
-    """The rows; `place_chosen` carries path and lines, `hovered` the number, -1 for none."""
+    """The rows; `place_chosen` carries path and lines, `hovered` the number, 0 for none."""
 
     place_chosen = Signal(str, int, int)
     hovered = Signal(int)
@@ -85,7 +85,8 @@ class SourcesPanel(Pane):
         self._list = FitTree("Sources")
         self._model = QStandardItemModel(self)
         self._list.setModel(self._model)
-        self._list.setItemDelegate(_SourceDelegate(self._list))
+        self._delegate = _SourceDelegate(self._list)
+        self._list.setItemDelegate(self._delegate)
         self._list.setSelectionMode(FitTree.SelectionMode.NoSelection)
         self._list.chosen.connect(self._on_chosen)
         self._list.entered.connect(self._on_entered)
@@ -111,6 +112,11 @@ class SourcesPanel(Pane):
         self._list.setVisible(bool(rows))
         self._list.fit()
 
+    def mark(self, number: int) -> None:
+        """Mark the rows of a number that is pointed at in the answer; 0 marks none."""
+        self._delegate.marked = number
+        self._list.viewport().update()
+
     def rows(self) -> list[SourceRow]:
         """Return what is shown."""
         return [self._model.item(n).data(ROW) for n in range(self._model.rowCount())]
@@ -118,7 +124,7 @@ class SourcesPanel(Pane):
     def eventFilter(self, watched: object, event: QEvent) -> bool:
         """Say when the pointer leaves the rows."""
         if event.type() == QEvent.Type.Leave:
-            self.hovered.emit(-1)
+            self.hovered.emit(0)
         return False
 
     def _lay_out(self) -> None:
@@ -148,11 +154,19 @@ class SourcesPanel(Pane):
 
     def _on_entered(self, index: QModelIndex) -> None:
         row: SourceRow = index.data(ROW)
-        self.hovered.emit(-1 if row.number is None else row.number)
+        self.hovered.emit(row.number or 0)
 
 
 class _SourceDelegate(QStyledItemDelegate):
-    """Draws number pill, title, place, and a tick or a triangle."""
+    """Draws number pill, title, place, and a tick or a triangle.
+
+    Attributes:
+        marked: the number that is pointed at in the answer; 0 for none.
+    """
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.marked = 0
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         """Return the height of a row of two lines."""
@@ -165,6 +179,8 @@ class _SourceDelegate(QStyledItemDelegate):
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         state = option.state & ~QStyle.StateFlag.State_Selected
+        if self.marked and row.number == self.marked:
+            state |= QStyle.StateFlag.State_MouseOver
         paint_row_field(painter, option.rect.adjusted(8, 1, -8, -1), state)
         rect: QRect = option.rect.adjusted(16, 0, -16, 0)
         self._paint_pill(painter, rect, row)

@@ -7,8 +7,11 @@ from PySide6.QtGui import QAccessible, QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 
 from ui.chat.measure import OUTDENT
-from ui.chat.message.parts import ActionsRow, Doubts, StepLine
+from ui.chat.message.answer_tools import AnswerTools
+from ui.chat.message.parts import Doubts, StepLine
 from ui.chat.message.roles import Part
+from ui.chat.message.step_words import StepView
+from ui.chat.message.steps import Steps
 from ui.chat.page.card import Source
 from ui.chat.page.view import MarkdownView
 from ui.kit.controls import button, wrapped
@@ -24,38 +27,43 @@ _BROKEN = "The connection broke off. What had arrived is kept."
 class Answer(Part):
     """One answer.
 
-    `citation_activated` carries path and lines, `saw_requested` the answer's entry.
+    `citation_activated` carries path and lines, `citation_pointed` its entry and the number that is
+    pointed at, 0 for none; `wished` carries a `Wish`.
 
     Attributes:
         doubts: what the sources do not bear out, if anything.
         ending: why the answer is not whole, if it is not.
         model: who gave it, once it is finished.
         seconds: how long it took, or has taken so far.
+        steps: what an agent did for it.
     """
 
     citation_activated = Signal(str, int, int)
+    citation_pointed = Signal(str, int)
     link_activated = Signal(str)
-    saw_requested = Signal(str)
+    wished = Signal(object)
     retry_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(QAccessible.Role.Document, parent)
         self._text = ""
-        self._entry = ""
+        self._entry = self._clock = ""
         self.model = ""
         self.seconds: float | None = None
         self._sources: Mapping[int, Source] = {}
         self.view = MarkdownView()
         self.view.citation_clicked.connect(self._on_citation)
+        self.view.citation_pointed.connect(self._on_pointed)
         self.view.link_clicked.connect(self.link_activated)
+        self.steps = Steps()
         self.step = StepLine()
-        self.tools = ActionsRow()
-        self.tools.copy_clicked.connect(self.copy)
-        self.tools.saw_clicked.connect(lambda: self.saw_requested.emit(self._entry))
+        self.tools = AnswerTools()
+        self.tools.copied.connect(self.copy)
+        self.tools.wished.connect(self.wished)
         self.doubts: Doubts | None = None
         self.ending = ""
         self._lay_out()
-        self._name("", 0)
+        self._say()
 
     @property
     def text(self) -> str:
@@ -89,6 +97,7 @@ class Answer(Part):
         """Tell what the numbers stand for."""
         self._sources = sources
         self.view.set_sources(sources)
+        self._say()
 
     def finish(self, entry: str | None, time: str = "", text: str | None = None) -> None:
         """End the stream: the actions take the place of the step.
@@ -102,16 +111,29 @@ class Answer(Part):
             self.set_text(text)
         else:
             self.view.finish()
-        self._entry = entry or ""
-        self.tools.saw.setVisible(bool(entry))
+        self.show_place(entry or "")
         self._slot.setCurrentWidget(self.tools)
-        self._name(time, sum(1 for source in self._sources.values() if source.path))
+        self._clock = minutes_clock(time) if time else ""
+        self._say()
+
+    def show_place(self, entry: str, siblings: Sequence[str] = (), label: str = "") -> None:
+        """Tell where it stands in the chat, which other answers there are, and its name."""
+        self._entry = entry
+        self.tools.show_place(entry, siblings, label)
+
+    def show_steps(self, steps: Sequence[StepView]) -> None:
+        """Show what an agent did for it."""
+        self.steps.set_steps(steps)
 
     def show_doubts(self, sentences: Sequence[str]) -> None:
         """Say below the text what the sources do not bear out."""
-        if sentences:
-            self.doubts = Doubts(sentences)
-            self._extras.addLayout(_outdented(self.doubts))
+        if tuple(sentences) == (self.doubts.sentences if self.doubts else ()):
+            return
+        if self.doubts is not None:
+            self.doubts.hide()
+            self.doubts.deleteLater()
+        self.doubts = Doubts(sentences)
+        self._extras.insertLayout(0, _outdented(self.doubts))
 
     def show_end(self, *, is_stopped: bool, can_retry: bool) -> None:
         """Say that the answer is not whole."""
@@ -138,6 +160,7 @@ class Answer(Part):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
+        column.addWidget(self.steps)
         column.addWidget(self.view)
         column.addLayout(self._extras)
         column.addSpacing(4)
@@ -150,11 +173,15 @@ class Answer(Part):
     def _fit(self) -> None:
         self._slot_widget.setFixedHeight(Theme.current().px(28))
 
-    def _name(self, time: str, sources: int) -> None:
-        said = ["Answer", minutes_clock(time) if time else "", plural(sources, "source")]
+    def _say(self) -> None:
+        sources = sum(1 for source in self._sources.values() if source.path)
+        said = ["Answer", self._clock, plural(sources, "source")]
         name = ", ".join(part for part in said if part)
         self.setAccessibleName(name)
         self.view.setAccessibleName(name)
+
+    def _on_pointed(self, number: int) -> None:
+        self.citation_pointed.emit(self._entry, number)
 
     def _on_citation(self, number: int) -> None:
         source = self._sources.get(number)

@@ -1,22 +1,52 @@
-"""The line in a transcript above which turns are not sent any more."""
+"""The lines in a transcript above which a chat is no longer sent as it stands."""
 
 from PySide6.QtCore import QEvent
 from PySide6.QtGui import QAccessible
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from ui.chat.message.roles import Part
-from ui.kit.controls import ElidedLabel, IconLabel
+from ui.chat.page.view import MarkdownView
+from ui.kit.controls import ElidedLabel, IconLabel, button
 from ui.kit.figures import count, plural
 from ui.kit.surfaces import Hairline
 from ui.theme import Theme, dress
 
-__all__ = ["Divider"]
+__all__ = ["Divider", "SummaryDivider"]
 
 _ROOM = "Dropped: history over its room"
 _REASONS = {
     "tail": "Left out this once, for a long message or many passages",
     "history_guarantee_broken": "Even your previous question had to be left out to make room.",
 }
+
+
+class _Line(QWidget):
+    """A hairline with an icon, what happened, figures, and what can be done about it."""
+
+    def __init__(self, icon: str, said: str, figures: str, *actions: QPushButton) -> None:
+        super().__init__()
+        what, numbers = ElidedLabel(said), ElidedLabel(figures)
+        dress(what, "ui", "secondary")
+        dress(numbers, "caption", "tertiary", numbers=True)
+        for shown in (what, numbers):
+            shown.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(10)
+        row.addWidget(Hairline(), 1)
+        row.addWidget(IconLabel(icon, "text.tertiary"))
+        for widget in (what, numbers, *actions):
+            row.addWidget(widget)
+        row.addWidget(Hairline(), 1)
+        self._fit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange:
+            self._fit()
+
+    def _fit(self) -> None:
+        self.setFixedHeight(Theme.current().px(28))
 
 
 class Divider(Part):
@@ -33,29 +63,52 @@ class Divider(Part):
         super().__init__(QAccessible.Role.Separator, parent)
         verb = "is" if turns == 1 else "are"
         said = f"{plural(turns, 'oldest turn')} {verb} not sent any more"
-        why = _REASONS.get(reason, _ROOM)
-        self.text = f"{said} · {count(tokens)} tokens · {why}"
+        figures = f"{count(tokens)} tokens · {_REASONS.get(reason, _ROOM)}"
+        self.text = f"{said} · {figures}"
         self.setAccessibleName(self.text)
-        what, figures = ElidedLabel(said), ElidedLabel(f"{count(tokens)} tokens · {why}")
-        dress(what, "ui", "secondary")
-        dress(figures, "caption", "tertiary", numbers=True)
-        for shown in (what, figures):
-            shown.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-        self._row = QHBoxLayout(self)
-        self._row.setContentsMargins(0, 0, 0, 0)
-        self._row.setSpacing(10)
-        self._row.addWidget(Hairline(), 1)
-        self._row.addWidget(IconLabel("arrow-line-down", "text.tertiary"))
-        self._row.addWidget(what)
-        self._row.addWidget(figures)
-        self._row.addWidget(Hairline(), 1)
-        self._fit()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(_Line("arrow-line-down", said, figures))
 
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the font scale."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange:
-            self._fit()
 
-    def _fit(self) -> None:
-        self.setFixedHeight(Theme.current().px(28))
+class SummaryDivider(Part):
+    """Says that what stands above is sent as a summary, and shows that on request.
+
+    Args:
+        summary: Markdown.
+        before: the tokens that it stands for.
+        after: its own, where they were noted.
+        by: `model` or `outline`.
+        parent: as in Qt.
+    """
+
+    def __init__(
+        self, summary: str, before: int, after: int | None, by: str, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(QAccessible.Role.Separator, parent)
+        is_outline = by == "outline"
+        said = "Earlier messages became an outline" if is_outline else "Earlier messages summarised"
+        figures = f"{count(before)} tokens"
+        if after is not None:
+            figures = f"{count(before)} → {count(after)} tokens"
+        self.text = f"{said} · {figures}"
+        self.setAccessibleName(self.text)
+        self._summary = summary
+        self.view: MarkdownView | None = None
+        self._more = button("Show summary", "link", self._on_more)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(8)
+        line = _Line("arrows-in-line-vertical", said, figures, self._more)
+        self._column.addWidget(line)
+
+    def _on_more(self) -> None:
+        if self.view is None:
+            self.view = MarkdownView()
+            self.view.setAccessibleName("Summary")
+            self.view.set_markdown(self._summary)
+            self._column.addWidget(self.view)
+        else:
+            self.view.setVisible(self.view.isHidden())
+        is_shown = not self.view.isHidden()
+        self._more.setText("Hide summary" if is_shown else "Show summary")

@@ -1,19 +1,19 @@
-"""What stands below an answer: the present step, then the actions in the same place, and doubts."""
+"""What stands below an answer beside its actions: the present step, and what is in doubt."""
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QRectF, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QRectF, Qt, QTimer
 from PySide6.QtGui import QAccessible, QPainter, QPainterPath, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from ui.chat.measure import OUTDENT
 from ui.chat.message.roles import Part
 from ui.icons import paint_icon
-from ui.kit.controls import ElidedLabel, IconButton, IconLabel, button, label, one_line, wrapped
+from ui.kit.controls import ElidedLabel, IconLabel, label, one_line, wrapped
 from ui.kit.figures import count
 from ui.theme import Theme, dress
 
-__all__ = ["ActionsRow", "Doubts", "StepLine", "paint_callout"]
+__all__ = ["Doubts", "StepLine", "paint_callout"]
 
 _TURN_MS = 90
 _STEP_DEGREES = 30
@@ -58,51 +58,6 @@ class StepLine(Part):
         super().changeEvent(event)
         if event.type() == QEvent.Type.StyleChange:
             self._fit()
-
-    def _fit(self) -> None:
-        self.setFixedHeight(Theme.current().px(_ROW))
-
-
-class ActionsRow(Part):
-    """What can be done with an answer; right, who gave it, where, and how long it took."""
-
-    copy_clicked = Signal()
-    saw_clicked = Signal()
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(QAccessible.Role.ToolBar, parent)
-        self.setAccessibleName("Answer actions")
-        self.copy = IconButton("copy", "Copy answer", size=24)
-        self.copy.clicked.connect(self._on_copy)
-        self.saw = button("What the model saw", "text", self.saw_clicked.emit)
-        self.saw.setProperty("compact", True)
-        self.about = ElidedLabel()
-        self.about.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        dress(self.about, "caption", "tertiary", numbers=True)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(OUTDENT - 4, 0, OUTDENT, 0)
-        row.setSpacing(6)
-        row.addWidget(self.copy)
-        row.addWidget(self.saw)
-        row.addWidget(self.about, 1)
-        self._fit()
-
-    def show_about(self, model: str, where: str, seconds: float | None) -> None:
-        """Say who answered, such as `qwen3:14b, on this computer · 6.8 s`."""
-        by = f"{model}, {where}" if where else model
-        took = "" if seconds is None else f"{seconds:.1f} s"
-        self.about.set_text(" · ".join(part for part in (by, took) if part))
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the font scale."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange:
-            self._fit()
-
-    def _on_copy(self) -> None:
-        self.copy_clicked.emit()
-        self.copy.set_icon("check", "success.graphic")
-        QTimer.singleShot(1500, self.copy, lambda: self.copy.set_icon("copy"))
 
     def _fit(self) -> None:
         self.setFixedHeight(Theme.current().px(_ROW))

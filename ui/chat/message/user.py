@@ -1,5 +1,6 @@
 """What the user wrote: plain text on a raised ground, folded when it is long."""
 
+from collections.abc import Sequence
 from math import ceil
 
 from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
@@ -14,14 +15,19 @@ from PySide6.QtGui import (
     QTextCursor,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QSizePolicy, QTextEdit, QVBoxLayout, QWidget
 
+from ui.chat.attachment import Attachment
+from ui.chat.chips import ChipRow
 from ui.chat.measure import OUTDENT
+from ui.chat.message.editor import MessageEditor
 from ui.chat.message.roles import Part
+from ui.chat.message.user_tools import UserTools
+from ui.chat.message.wish import Wish
 from ui.chat.page.formats import AT_LEAST, FIXED
 from ui.chat.page.letters import has_tall_letters, wrap_for
 from ui.chat.page.selection import selected_text
-from ui.kit.controls import IconButton, button
+from ui.kit.controls import button
 from ui.kit.figures import minutes_clock
 from ui.theme import Theme
 
@@ -33,23 +39,46 @@ _FOLD_CHARS = 2_000
 
 
 class UserMessage(Part):
-    """One message of the user's.
+    """One message of the user's, what was sent along with it, and the versions it has.
+
+    `wished` carries a `Wish`; `attachment_opened` an `Attachment`.
+
+    Attributes:
+        attached: what was sent along.
+        editor: where it is written anew, while it is.
 
     Args:
         text: as it was sent.
         time: ISO 8601; nothing for a message that is being sent.
+        attached: what was sent along.
     """
 
-    def __init__(self, text: str, time: str = "", parent: QWidget | None = None) -> None:
+    wished = Signal(object)
+    attachment_opened = Signal(object)
+
+    def __init__(
+        self,
+        text: str,
+        time: str = "",
+        attached: Sequence[Attachment] = (),
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(QAccessible.Role.Grouping, parent)
         self._text = text
+        self.attached = tuple(attached)
+        self._entry = ""
         clock = minutes_clock(time) if time else ""
         self.setAccessibleName(f"You, {clock}" if clock else "You")
         self.body = _Body()
         self.body.setAccessibleName(self.accessibleName())
         self.more = button("Show all", "link", self.toggle)
-        self._copy = _QuietButton("copy", "Copy message", size=24)
-        self._copy.clicked.connect(self._on_copy)
+        self.chips = ChipRow()
+        self.chips.show_sent(attached)
+        self.chips.opened.connect(self.attachment_opened)
+        self.tools = UserTools()
+        self.tools.wished.connect(self._on_wished)
+        self.tools.copied.connect(self._on_copy)
+        self.editor: MessageEditor | None = None
         self._is_folded = True
         self._lay_out()
         self.body.cut_changed.connect(self._show_more)
@@ -61,38 +90,67 @@ class UserMessage(Part):
         """The whole message."""
         return self._text
 
+    @property
+    def entry(self) -> str:
+        """Its place in the log, once it has one."""
+        return self._entry
+
+    def show_place(self, entry: str, siblings: Sequence[str] = (), label: str = "") -> None:
+        """Tell where it stands in the chat, which makes it one that can be changed."""
+        self._entry = entry
+        self.tools.show_place(entry, siblings, label)
+
     def toggle(self) -> None:
         """Show all of a long message, or fold it again."""
         self._is_folded = not self._is_folded
         self.more.setText("Show all" if self._is_folded else "Show less")
         self._show_text()
 
+    def edit(self, text: str = "") -> None:
+        """Let the message be written anew in its place; `text` is what to begin with."""
+        if self.editor is not None or not self._entry:
+            return
+        self.editor = MessageEditor(text or self._text)
+        self.editor.sent.connect(self._on_edited)
+        self.editor.cancelled.connect(self.close_editor)
+        self._texts.insertWidget(1, self.editor)
+        self.body.hide()
+        self.more.hide()
+        self.editor.show()
+        self.editor.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def close_editor(self) -> None:
+        """Show the message as it was."""
+        if self.editor is None:
+            return
+        self._texts.removeWidget(self.editor)
+        self.editor.hide()
+        self.editor.deleteLater()
+        self.editor = None
+        self.body.show()
+        self._show_more()
+
     def enterEvent(self, event: QEnterEvent) -> None:
-        """Show the button; it has its place from the start, so nothing moves."""
-        self._copy.set_seen(True)
+        """Show the buttons; they have their place from the start, so nothing moves."""
+        self.tools.set_seen(True)
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Hide the button."""
-        self._copy.set_seen(False)
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the raised ground."""
-        theme, painter = Theme.current(), QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(theme.color("bg.raised"))
-        painter.drawRoundedRect(self.rect(), theme.radius("lg"), theme.radius("lg"))
+        """Hide the buttons."""
+        self.tools.set_seen(False)
 
     def _lay_out(self) -> None:
-        texts = QVBoxLayout()
-        texts.setSpacing(4)
-        texts.addWidget(self.body)
-        texts.addWidget(self.more, 0, Qt.AlignmentFlag.AlignLeft)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(OUTDENT, 10, 10, 10)
-        row.setSpacing(8)
-        row.addLayout(texts, 1)
-        row.addWidget(self._copy, 0, Qt.AlignmentFlag.AlignTop)
+        block = _Block()
+        self._texts = QVBoxLayout(block)
+        self._texts.setContentsMargins(OUTDENT, 10, OUTDENT, 10)
+        self._texts.setSpacing(6)
+        self._texts.addWidget(self.chips)
+        self._texts.addWidget(self.body)
+        self._texts.addWidget(self.more, 0, Qt.AlignmentFlag.AlignLeft)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(block)
+        column.addWidget(self.tools)
 
     def _show_text(self) -> None:
         is_long = self._is_folded and len(self._text) > _FOLD_CHARS
@@ -102,24 +160,33 @@ class UserMessage(Part):
 
     def _show_more(self) -> None:
         is_long = len(self._text) > _FOLD_CHARS or self.body.is_cut
-        self.more.setVisible(is_long or not self._is_folded)
+        is_shown = is_long or not self._is_folded
+        self.more.setVisible(is_shown and self.editor is None)
+
+    def _on_wished(self, wish: Wish) -> None:
+        if wish.kind == "edit":
+            self.edit()
+        else:
+            self.wished.emit(wish)
 
     def _on_copy(self) -> None:
         QGuiApplication.clipboard().setText(self._text)
 
+    def _on_edited(self, text: str) -> None:
+        self.close_editor()
+        if text != self._text:
+            self.wished.emit(Wish("edit", self._entry, text))
 
-class _QuietButton(IconButton):
-    """A button that is drawn only while its message is pointed at, or the keyboard is on it."""
 
-    _is_seen = False
-
-    def set_seen(self, is_seen: bool) -> None:
-        self._is_seen = is_seen
-        self.update()
+class _Block(QWidget):
+    """The raised ground of a message."""
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        if self._is_seen or self.hasFocus():
-            super().paintEvent(event)
+        theme, painter = Theme.current(), QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(theme.color("bg.raised"))
+        painter.drawRoundedRect(self.rect(), theme.radius("lg"), theme.radius("lg"))
 
 
 class _Body(QTextEdit):

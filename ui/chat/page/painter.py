@@ -44,12 +44,14 @@ class InkPainter:
 
     Attributes:
         doubtful: the numbers whose quotation is not in their source, or that name none.
+        marked: the number of a source that is pointed at elsewhere; 0 for none.
     """
 
     def __init__(self, document: QTextDocument) -> None:
         self._document = document
         self._placed: dict[int, _Placed] = {}
         self.doubtful: frozenset[int] = frozenset()
+        self.marked = 0
 
     def forget(self) -> None:
         """Look all places up again: the width or the text above them has changed."""
@@ -84,6 +86,8 @@ class InkPainter:
         for pill in _between(ink.pills, first, last):
             is_doubtful = pill.is_doubtful(self.doubtful)
             self._paint_rounded(painter, pill, "amber.soft" if is_doubtful else "accent.soft")
+            if self.marked in pill.numbers:
+                self._paint_marked(painter, pill, "amber" if is_doubtful else "accent")
 
     def paint_beside(self, painter: QPainter, ink: Ink, reach: Reach) -> None:
         """Paint what stands between and before the text, as far as it can be seen."""
@@ -219,6 +223,17 @@ class InkPainter:
         painter.setBrush(theme.color(tone))
         for rect in self._place(ink).rects:
             painter.drawRoundedRect(rect, theme.radius("sm"), theme.radius("sm"))
+
+    def _paint_marked(self, painter: QPainter, pill: Pill, kind: str) -> None:
+        """Draw an edge around a citation whose source is pointed at."""
+        theme = Theme.current()
+        painter.save()
+        tone = "accent.base" if kind == "accent" else "amber.graphic"
+        painter.setPen(QPen(theme.color(tone), 1.5))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        for rect in self._place(pill).rects:
+            painter.drawRoundedRect(rect, theme.radius("sm"), theme.radius("sm"))
+        painter.restore()
 
     def _paint_mark(self, painter: QPainter, mark: Mark) -> None:
         rect = self._place(mark).rects[0]

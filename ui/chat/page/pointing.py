@@ -27,6 +27,7 @@ class Pointing(QObject):
     """
 
     citation_clicked = Signal(int)
+    citation_pointed = Signal(int)
     link_clicked = Signal(str)
 
     def __init__(
@@ -54,7 +55,9 @@ class Pointing(QObject):
         """Act as if the pointer rested on an anchor; an empty address ends that."""
         self.hide_card()
         href = url.toString()
-        if href.startswith("cite:"):
+        is_citation = href.startswith("cite:")
+        self.citation_pointed.emit(int(href[5:]) if is_citation else 0)
+        if is_citation:
             self._number = int(href[5:])
             self._timer.start(Theme.current().duration("hover_card_delay"))
         elif target := self._target(href):

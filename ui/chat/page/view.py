@@ -41,13 +41,15 @@ _BUSY_SHARE = 4
 class MarkdownView(QTextBrowser):
     """Shows Markdown as wide as it is given room, and as high as it needs.
 
-    `citation_clicked` has the number of a source, `link_clicked` an allowed address.
+    `citation_clicked` has the number of a source, `citation_pointed` too, with 0 where the pointer
+    leaves it; `link_clicked` has an allowed address.
 
     Attributes:
         flushes: how often what had arrived was drawn.
     """
 
     citation_clicked = Signal(int)
+    citation_pointed = Signal(int)
     link_clicked = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -64,6 +66,7 @@ class MarkdownView(QTextBrowser):
         self._timer.timeout.connect(self.flush)
         self._pointing = Pointing(self, self._targets, self.place_of)
         self._pointing.citation_clicked.connect(self.citation_clicked)
+        self._pointing.citation_pointed.connect(self.citation_pointed)
         self._pointing.link_clicked.connect(self.link_clicked)
         layout = self.document().documentLayout()
         layout.documentSizeChanged.connect(self._fit_height)
@@ -119,6 +122,12 @@ class MarkdownView(QTextBrowser):
         self._ink.forget()
         self._place_buttons()
         self.viewport().update()
+
+    def mark(self, number: int) -> None:
+        """Mark where a source is cited; 0 marks none."""
+        if number != self._ink.marked:
+            self._ink.marked = number
+            self.viewport().update()
 
     @property
     def card(self) -> CitationCard | None:

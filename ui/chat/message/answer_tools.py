@@ -1,0 +1,97 @@
+"""What can be done with an answer, and who gave it."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtGui import QAccessible
+from PySide6.QtWidgets import QHBoxLayout, QWidget
+
+from ui.chat.measure import OUTDENT
+from ui.chat.message.roles import Part
+from ui.chat.message.tools import LabelTag, Siblings
+from ui.chat.message.wish import Wish
+from ui.kit.controls import ElidedLabel, IconButton, button
+from ui.theme import Theme, dress
+
+__all__ = ["AnswerTools"]
+
+_ROW = 28
+
+
+class AnswerTools(Part):
+    """Below an answer, always: its actions left; right, who gave it, where, and how long it took.
+
+    `wished` carries a `Wish`; `copied` asks for the text.
+    """
+
+    copied = Signal()
+    wished = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(QAccessible.Role.ToolBar, parent)
+        self._entry = ""
+        self.setAccessibleName("Answer actions")
+        self.copy = IconButton("copy", "Copy answer", size=24)
+        self.again = IconButton("arrows-clockwise", "Answer again", "Ctrl+R", size=24)
+        self.branch = IconButton("git-branch", "Continue from here in a new chat", size=24)
+        self.name = IconButton("tag", "Name this answer", size=24)
+        self.saw = button("What the model saw", "text", lambda: self._wish("saw"))
+        self.saw.setProperty("compact", True)
+        self.siblings = Siblings("answer")
+        self.label = LabelTag()
+        self.about = ElidedLabel()
+        self.about.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        dress(self.about, "caption", "tertiary", numbers=True)
+        self._connect()
+        self._lay_out()
+        self.show_place("", (), "")
+        self._fit()
+
+    def show_place(self, entry: str, siblings: Sequence[str], label: str) -> None:
+        """Tell where the answer stands; one without a place can only be copied."""
+        self._entry = entry
+        self.siblings.show_versions(siblings, entry)
+        self.label.show_label(label)
+        for tool in (self.again, self.branch, self.name, self.saw):
+            tool.setVisible(bool(entry))
+
+    def show_about(self, model: str, where: str, seconds: float | None) -> None:
+        """Say who answered, such as `qwen3:14b, on this computer · 6.8 s`."""
+        by = f"{model}, {where}" if where else model
+        took = "" if seconds is None else f"{seconds:.1f} s"
+        self.about.set_text(" · ".join(part for part in (by, took) if part))
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow the font scale."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange:
+            self._fit()
+
+    def _connect(self) -> None:
+        self.copy.clicked.connect(self._on_copy)
+        self.again.clicked.connect(lambda _checked=False: self._wish("again"))
+        self.branch.clicked.connect(lambda _checked=False: self._wish("branch"))
+        self.name.clicked.connect(lambda _checked=False: self.label.edit())
+        self.siblings.chosen.connect(lambda entry: self.wished.emit(Wish("select", entry)))
+        self.label.named.connect(lambda text: self._wish("label", text))
+
+    def _lay_out(self) -> None:
+        row = QHBoxLayout(self)
+        row.setContentsMargins(OUTDENT - 4, 0, OUTDENT, 0)
+        row.setSpacing(4)
+        for widget in (self.copy, self.again, self.branch, self.name, self.siblings, self.saw):
+            row.addWidget(widget)
+        row.addWidget(self.label)
+        row.addWidget(self.about, 1)
+
+    def _wish(self, kind: Literal["again", "branch", "label", "saw"], text: str = "") -> None:
+        self.wished.emit(Wish(kind, self._entry, text))
+
+    def _on_copy(self) -> None:
+        self.copied.emit()
+        self.copy.set_icon("check", "success.graphic")
+        QTimer.singleShot(1500, self.copy, lambda: self.copy.set_icon("copy"))
+
+    def _fit(self) -> None:
+        self.setFixedHeight(Theme.current().px(_ROW))

@@ -1,0 +1,94 @@
+"""Text of machines: arguments, results, in one width of letters and as high as its lines."""
+
+from math import ceil
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QResizeEvent, QWheelEvent
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QVBoxLayout, QWidget
+
+from ui.kit.controls import button
+from ui.theme import Theme, dress
+
+__all__ = ["MonoBox"]
+
+_LINES = 12
+_PADDING = 12
+
+
+class MonoBox(QFrame):
+    """Shows twelve lines at most, and all of them on request.
+
+    Args:
+        text: shown as it is.
+        name: what it is, for screen readers.
+        parent: as in Qt.
+    """
+
+    def __init__(self, text: str, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.text = _Lines(text, name)
+        self.more = button("Show all", "link", self._on_more)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(_PADDING, 8, _PADDING, 8)
+        column.setSpacing(2)
+        column.addWidget(self.text)
+        column.addWidget(self.more, 0, Qt.AlignmentFlag.AlignLeft)
+        self.text.set_most_lines(_LINES)
+        self.more.setVisible(self.text.is_cut)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the raised ground."""
+        theme, painter = Theme.current(), QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(theme.color("bg.raised"))
+        painter.drawRoundedRect(self.rect(), theme.radius("lg"), theme.radius("lg"))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Offer the rest where the new width cuts some off."""
+        super().resizeEvent(event)
+        if self.text.most_lines:
+            self.more.setVisible(self.text.is_cut)
+
+    def _on_more(self) -> None:
+        self.text.set_most_lines(0 if self.text.most_lines else _LINES)
+        self.more.setText("Show less" if not self.text.most_lines else "Show all")
+
+
+class _Lines(QPlainTextEdit):
+    """Lines to read and select; scrolling is left to the chat."""
+
+    def __init__(self, text: str, name: str) -> None:
+        super().__init__()
+        self.most_lines = 0
+        self.is_cut = False
+        self.setReadOnly(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName(name)
+        self.document().setDocumentMargin(0)
+        dress(self, "code", "")
+        self.setPlainText(text)
+        Theme.current().changed.connect(self._fit)
+
+    def set_most_lines(self, lines: int) -> None:
+        self.most_lines = lines
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.oldSize().width() != event.size().width():
+            self._fit()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        event.ignore()
+
+    def _fit(self) -> None:
+        # In a QPlainTextEdit the document's height counts lines, wrapped ones included.
+        lines = max(1, ceil(self.document().size().height()))
+        shown = min(lines, self.most_lines) if self.most_lines else lines
+        self.is_cut = shown < lines
+        self.setFixedHeight(shown * QFontMetrics(self.font()).lineSpacing() + 2)

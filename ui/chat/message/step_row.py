@@ -1,0 +1,140 @@
+"""One step of an agent: its line, and behind it what went in and out."""
+
+import json
+
+from PySide6.QtCore import QRect, QSize, Qt
+from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QVBoxLayout, QWidget
+
+from ui.chat.message.mono import MonoBox
+from ui.chat.message.step_words import StepView
+from ui.icons import paint_icon
+from ui.kit.controls import paint_focus, plain_tip
+from ui.kit.lists import paint_text
+from ui.theme import Theme
+
+__all__ = ["StepRow"]
+
+_ROW = 24
+_NOT_YET = "The result can be read here when the turn has ended."
+
+
+class StepRow(QWidget):
+    """One step; a click shows its arguments and its result.
+
+    Attributes:
+        line: the row itself.
+        details: what is open below it.
+    """
+
+    def __init__(self, step: StepView) -> None:
+        super().__init__()
+        self.step = step
+        self.line = _StepLine()
+        self.line.clicked.connect(self._on_clicked)
+        self.details: QWidget | None = None
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(0)
+        self._column.addWidget(self.line)
+        self.line.show_step(step)
+
+    def set_step(self, step: StepView) -> None:
+        """Show how it stands now."""
+        if step == self.step:
+            return
+        self.step = step
+        self.line.show_step(step)
+        if self.details is not None:
+            self._on_clicked()
+            self._on_clicked()
+
+    def _on_clicked(self) -> None:
+        if self.details is not None:
+            self._column.removeWidget(self.details)
+            self.details.hide()
+            self.details.deleteLater()
+            self.details = None
+            return
+        self.details = _details(self.step)
+        self._column.addWidget(self.details)
+
+
+class _StepLine(QAbstractButton):
+    """The row itself: icon, verb, argument, what went wrong, time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._step: StepView | None = None
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def show_step(self, step: StepView) -> None:
+        """Draw a step."""
+        self._step = step
+        self.setAccessibleName(step.spoken)
+        self.setToolTip(plain_tip(f"{step.verb} {step.argument}"))
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """Return the height of a row."""
+        return QSize(160, Theme.current().px(_ROW))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the row."""
+        step = self._step
+        if step is None:
+            return
+        theme, painter = Theme.current(), QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if self.underMouse():
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(theme.color("bg.hover"))
+            painter.drawRoundedRect(self.rect(), theme.radius("md"), theme.radius("md"))
+        side = theme.px(14)
+        spot = QRect(4, (self.height() - side) // 2, side, side)
+        paint_icon(painter, spot, "spinner" if step.status == "running" else step.icon, _TERTIARY)
+        rest = self.rect().adjusted(side + 12, 0, -6, 0)
+        rest = _paint_right(painter, rest, step.took, _TERTIARY, numbers=True)
+        rest = _paint_right(painter, rest, step.outcome, "danger.text", numbers=False)
+        rest.setLeft(_paint_word(painter, rest, step.verb, theme.font("ui")) + 6)
+        painter.setPen(theme.color("text.primary"))
+        paint_text(painter, rest, step.argument, Qt.TextElideMode.ElideMiddle)
+        if self.hasFocus():
+            paint_focus(painter, self.rect())
+
+
+def _paint_right(painter: QPainter, rest: QRect, text: str, tone: str, *, numbers: bool) -> QRect:
+    """Draw something at the right edge, and return the room left of it."""
+    if not text:
+        return rest
+    theme = Theme.current()
+    painter.setFont(theme.font("caption", numbers=numbers))
+    painter.setPen(theme.color(tone))
+    painter.drawText(rest, Qt.AlignmentFlag.AlignRight | _MIDDLE, text)
+    return rest.adjusted(0, 0, -QFontMetrics(painter.font()).horizontalAdvance(text) - 10, 0)
+
+
+def _paint_word(painter: QPainter, rest: QRect, word: str, font: QFont) -> int:
+    painter.setFont(font)
+    painter.setPen(Theme.current().color("text.secondary"))
+    painter.drawText(rest, _MIDDLE, word)
+    return rest.left() + QFontMetrics(font).horizontalAdvance(word)
+
+
+def _details(step: StepView) -> QWidget:
+    made = QWidget()
+    column = QVBoxLayout(made)
+    column.setContentsMargins(0, 2, 0, 8)
+    column.setSpacing(6)
+    given = json.dumps(dict(step.arguments), ensure_ascii=False, indent=1, default=str)
+    column.addWidget(MonoBox(given, f"Arguments of {step.name}"))
+    if step.status != "running":
+        result = _NOT_YET if step.text is None else step.text + ("\n…" if step.is_cut else "")
+        column.addWidget(MonoBox(result, f"Result of {step.name}"))
+    return made
+
+
+_MIDDLE = Qt.AlignmentFlag.AlignVCenter
+_TERTIARY = "text.tertiary"

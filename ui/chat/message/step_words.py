@@ -1,0 +1,124 @@
+"""What an agent did, in words: one step, and all steps of a turn in one line."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ui.kit.controls import one_line
+from ui.kit.figures import count, place, plural
+
+__all__ = ["StepView", "doing", "summary"]
+
+# Tool → icon, what is being done, what was done, and how several are counted.
+_TOOLS: Mapping[str, tuple[str, str, str]] = {
+    "search_notes": ("magnifying-glass", "Searching", "Searched"),
+    "read_note": ("file-text", "Reading", "Read"),
+    "list_folder": ("folder", "Listing", "Listed"),
+    "read_result": ("book-open", "Reading on", "Read on"),
+}
+_OTHER = ("wrench", "Using", "Used")
+_ARGUMENTS = ("query", "path", "ref_id")
+
+
+@dataclass(frozen=True)
+class StepView:
+    """One step as it is shown.
+
+    Attributes:
+        status: `running`, `ok`, `error` or `denied`.
+        seconds: None where that is not known.
+        text: the beginning of its result; None while it is not known.
+        is_cut: whether the result goes on behind that.
+    """
+
+    id: str
+    name: str
+    arguments: Mapping[str, Any]
+    status: str = "running"
+    seconds: float | None = None
+    text: str | None = None
+    is_cut: bool = False
+
+    @property
+    def icon(self) -> str:
+        """The kind of thing that was done."""
+        return _TOOLS.get(self.name, _OTHER)[0]
+
+    @property
+    def verb(self) -> str:
+        """What was done, or is being done."""
+        _, present, past = _TOOLS.get(self.name, _OTHER)
+        return present if self.status == "running" else past
+
+    @property
+    def argument(self) -> str:
+        """What it was done with, in short, such as `Backups.md, lines 12–30`."""
+        if self.name not in _TOOLS:
+            return one_line(self.name)
+        said = next((self.arguments[key] for key in _ARGUMENTS if self.arguments.get(key)), "")
+        words = one_line(str(said))
+        if self.name == "search_notes":
+            return f"“{words}”"
+        first, last = self.arguments.get("start"), self.arguments.get("end")
+        if isinstance(first, int):
+            return place(words, (first, last if isinstance(last, int) else first))
+        return words or "all notes"
+
+    @property
+    def outcome(self) -> str:
+        """What went otherwise than it should."""
+        return {"error": "failed", "denied": "not allowed by you"}.get(self.status, "")
+
+    @property
+    def took(self) -> str:
+        """How long it took."""
+        return "" if self.seconds is None else f"{self.seconds:.1f} s"
+
+    @property
+    def spoken(self) -> str:
+        """The whole line, for screen readers."""
+        took = f"{self.seconds:.1f} seconds" if self.seconds is not None else ""
+        running = "running" if self.status == "running" else ""
+        parts = (f"{self.verb} {self.argument}", took, self.outcome, running)
+        return ", ".join(part for part in parts if part)
+
+
+def doing(step: StepView) -> str:
+    """Return what is being done, for the line that says so while it lasts."""
+    return f"{_TOOLS.get(step.name, _OTHER)[1]} {step.argument}…"
+
+
+def summary(steps: Iterable[StepView]) -> str:
+    """Return all steps in one line, such as `Searched twice, read 3 notes, 1 failed`."""
+    names = list(steps)
+    parts = [
+        words
+        for name in dict.fromkeys(step.name for step in names)
+        if (words := _counted(name, [step for step in names if step.name == name]))
+    ]
+    failed = sum(step.status == "error" for step in names)
+    denied = sum(step.status == "denied" for step in names)
+    parts += [f"{count(failed)} failed"] if failed else []
+    parts += [f"{count(denied)} not allowed"] if denied else []
+    line = ", ".join(parts)
+    return line[:1].upper() + line[1:]
+
+
+def _counted(name: str, steps: list[StepView]) -> str:
+    total = len(steps)
+    match name:
+        case "search_notes":
+            return "searched" + _times(total)
+        case "read_note":
+            paths = {str(step.arguments.get("path", "")) for step in steps}
+            return f"read {plural(len(paths), 'note')}"
+        case "list_folder":
+            return f"listed {plural(total, 'folder')}"
+        case "read_result":
+            return "read on" + _times(total)
+        case _:
+            return f"used {one_line(name)}" + _times(total)
+
+
+def _times(total: int) -> str:
+    return {1: "", 2: " twice"}.get(total, f" {count(total)} times")

@@ -1,0 +1,162 @@
+"""The steps of an agent: one folded line, and behind it a row a step."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from PySide6.QtCore import QRect, QSize, Qt
+from PySide6.QtGui import QAccessible, QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QVBoxLayout, QWidget
+
+from ui.chat.measure import OUTDENT
+from ui.chat.message.roles import Part
+from ui.chat.message.step_row import StepRow
+from ui.chat.message.step_words import StepView, summary
+from ui.icons import paint_icon
+from ui.kit.controls import paint_focus, plain_tip
+from ui.kit.lists import paint_text
+from ui.theme import Theme
+
+__all__ = ["Steps"]
+
+_HEAD = 28
+
+
+class Steps(Part):
+    """What an agent did for one answer; nothing is shown while it has done nothing."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(QAccessible.Role.Grouping, parent)
+        self.head = _Head()
+        self.head.clicked.connect(self._on_head)
+        self._rows: list[StepRow] = []
+        self._list = QWidget()
+        self._column = QVBoxLayout(self._list)
+        self._column.setContentsMargins(OUTDENT + 20, 0, OUTDENT, 4)
+        self._column.setSpacing(0)
+        self._list.hide()
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.setSpacing(0)
+        outer.addWidget(self.head)
+        outer.addWidget(self._list)
+        self.hide()
+
+    @property
+    def steps(self) -> list[StepView]:
+        """What is shown, in its order."""
+        return [row.step for row in self._rows]
+
+    @property
+    def rows(self) -> list[StepRow]:
+        """The rows of the steps."""
+        return list(self._rows)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the single steps are shown."""
+        return not self._list.isHidden()
+
+    def set_steps(self, steps: Sequence[StepView]) -> None:
+        """Show these steps; what is open stays open."""
+        known = {row.step.id: row for row in self._rows}
+        rows = [known.get(step.id) or StepRow(step) for step in steps]
+        for row in self._rows:
+            self._column.removeWidget(row)
+            if row not in rows:
+                row.hide()
+                row.deleteLater()
+        self._rows = rows
+        for row, step in zip(rows, steps, strict=True):
+            row.set_step(step)
+            self._column.addWidget(row)
+        self._say()
+
+    def begin_step(self, step: StepView) -> None:
+        """Add a step that has begun."""
+        row = StepRow(step)
+        self._rows.append(row)
+        self._column.addWidget(row)
+        self._say()
+
+    def end_step(self, id: str, status: str, seconds: float) -> None:
+        """Say how a step went."""
+        for row in self._rows:
+            if row.step.id == id:
+                row.set_step(replace(row.step, status=status, seconds=seconds))
+        self._say()
+
+    def _say(self) -> None:
+        seconds = sum(step.seconds or 0.0 for step in self.steps)
+        took = f"{seconds:.1f} s" if any(step.seconds for step in self.steps) else ""
+        self.head.show_words(summary(self.steps), took)
+        self.setAccessibleName(f"Steps: {summary(self.steps)}")
+        self.setVisible(bool(self._rows))
+
+    def _on_head(self) -> None:
+        self._list.setVisible(self._list.isHidden())
+        self.head.set_open(self.is_open)
+
+
+class _Head(QAbstractButton):
+    """The folded line: chevron, what was done, how long it took."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._took = ""
+        self._is_open = False
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    @property
+    def took(self) -> str:
+        """How long all steps took."""
+        return self._took
+
+    def show_words(self, words: str, took: str) -> None:
+        """Say what was done and how long it took."""
+        self._took = took
+        self.setText(words)
+        self.setToolTip(plain_tip(words))
+        self._name()
+        self.update()
+
+    def set_open(self, is_open: bool) -> None:
+        """Turn the chevron."""
+        self._is_open = is_open
+        self._name()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """Return the height of the line."""
+        return QSize(160, Theme.current().px(_HEAD))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the line."""
+        theme, painter = Theme.current(), QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        tone = "text.primary" if self.underMouse() else "text.secondary"
+        side = theme.px(12)
+        arrow = QRect(OUTDENT, (self.height() - side) // 2, side, side)
+        paint_icon(painter, arrow, "caret-down" if self._is_open else "caret-right", tone)
+        words = self.rect().adjusted(OUTDENT + theme.px(20), 0, -OUTDENT, 0)
+        painter.setFont(theme.font("ui", weight=500))
+        painter.setPen(theme.color(tone))
+        taken = QFontMetrics(theme.font("caption", numbers=True)).horizontalAdvance(self._took)
+        words.setRight(words.right() - taken - 8)
+        paint_text(painter, words, self.text())
+        ends = QFontMetrics(painter.font()).horizontalAdvance(self.text())
+        painter.setFont(theme.font("caption", numbers=True))
+        painter.setPen(theme.color("text.tertiary"))
+        left = min(words.left() + ends, words.right()) + 8
+        painter.drawText(QRect(left, 0, taken + 2, self.height()), _MIDDLE, self._took)
+        if self.hasFocus():
+            paint_focus(painter, self.rect().adjusted(OUTDENT - 6, 2, -OUTDENT + 6, -2))
+
+    def _name(self) -> None:
+        state = "shown" if self._is_open else "folded"
+        took = f", {self._took}" if self._took else ""
+        self.setAccessibleName(f"{self.text()}{took}, steps {state}")
+
+
+_MIDDLE = Qt.AlignmentFlag.AlignVCenter

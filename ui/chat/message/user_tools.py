@@ -1,0 +1,74 @@
+"""What stands below a message of the user's."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from PySide6.QtCore import QEvent, Signal
+from PySide6.QtWidgets import QHBoxLayout, QWidget
+
+from ui.chat.measure import OUTDENT
+from ui.chat.message.tools import LabelTag, QuietButton, Siblings
+from ui.chat.message.wish import Wish
+from ui.theme import Theme
+
+__all__ = ["UserTools"]
+
+
+class UserTools(QWidget):
+    """The name of a message, the versions it has, and what can be done with it.
+
+    `wished` carries a `Wish`; `copied` asks for its text.
+    """
+
+    wished = Signal(object)
+    copied = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._entry = ""
+        self.edit = QuietButton("pencil-simple", "Edit message", size=24)
+        self.copy = QuietButton("copy", "Copy message", size=24)
+        self.branch = QuietButton("git-branch", "Continue from here in a new chat", size=24)
+        self.name = QuietButton("tag", "Name this message", size=24)
+        self.siblings = Siblings("version")
+        self.label = LabelTag()
+        self._lay_out()
+        self.edit.clicked.connect(lambda _checked=False: self._wish("edit"))
+        self.branch.clicked.connect(lambda _checked=False: self._wish("branch"))
+        self.copy.clicked.connect(lambda _checked=False: self.copied.emit())
+        self.name.clicked.connect(lambda _checked=False: self.label.edit())
+        self.siblings.chosen.connect(lambda entry: self.wished.emit(Wish("select", entry)))
+        self.label.named.connect(lambda text: self._wish("label", text))
+        self.show_place("", (), "")
+
+    def show_place(self, entry: str, siblings: Sequence[str], label: str) -> None:
+        """Tell where the message stands; one without a place can only be copied."""
+        self._entry = entry
+        self.siblings.show_versions(siblings, entry)
+        self.label.show_label(label)
+        for tool in (self.edit, self.branch, self.name):
+            tool.setVisible(bool(entry))
+
+    def set_seen(self, is_seen: bool) -> None:
+        """Draw the buttons, or leave their places empty."""
+        for tool in (self.edit, self.copy, self.branch, self.name):
+            tool.set_seen(is_seen)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow the font scale."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange:
+            self.setFixedHeight(Theme.current().px(24))
+
+    def _lay_out(self) -> None:
+        row = QHBoxLayout(self)
+        row.setContentsMargins(OUTDENT, 0, OUTDENT - 4, 0)
+        row.setSpacing(2)
+        row.addWidget(self.label)
+        row.addStretch(1)
+        for widget in (self.siblings, self.edit, self.copy, self.branch, self.name):
+            row.addWidget(widget)
+        self.setFixedHeight(Theme.current().px(24))
+
+    def _wish(self, kind: Literal["edit", "branch", "label"], text: str = "") -> None:
+        self.wished.emit(Wish(kind, self._entry, text))

@@ -1,0 +1,22 @@
+"""What is wanted of a message that stands in the chat."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+__all__ = ["Wish"]
+
+
+@dataclass(frozen=True)
+class Wish:
+    """One thing that is to be done with a message.
+
+    Attributes:
+        kind: `edit` a question, `again` another answer, `branch` a chat of its own up to here,
+            `select` another version, `label` a name for it, `saw` what the model saw.
+        entry: the message's place in the log; of `select` that of the other version.
+        text: of `edit` and `label`.
+    """
+
+    kind: Literal["edit", "again", "branch", "select", "label", "saw"]
+    entry: str
+    text: str = ""

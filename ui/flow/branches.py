@@ -1,0 +1,76 @@
+"""What is wanted of single messages: other words, another answer, another version, a chat apart."""
+
+from collections.abc import Callable
+from functools import partial
+
+from PySide6.QtCore import QObject, Signal
+
+from app.assistant import Assistant
+from app.errors import describe
+from ui.chat.attachment import Attachment
+from ui.chat.message.wish import Wish
+from ui.flow.conversation import Conversation
+from ui.tasks import Task, TaskRunner
+
+__all__ = ["Branches"]
+
+_BUSY = "An answer is on its way. Stop it first."
+
+
+class Branches(QObject):
+    """Grants wishes in the open chat; nothing that was there is lost by any of them.
+
+    `branched` carries the id of a new chat; `saw_requested` an entry; `failed` a sentence.
+    """
+
+    branched = Signal(str)
+    saw_requested = Signal(str)
+    failed = Signal(str)
+
+    def __init__(self, assistant: Assistant, runner: TaskRunner, talk: Conversation) -> None:
+        super().__init__(talk)
+        self._assistant = assistant
+        self._runner = runner
+        self._talk = talk
+
+    def grant(self, wish: Wish, attached: tuple[Attachment, ...] = ()) -> None:
+        """Do what is wanted; `attached` is what goes along with the message."""
+        session = self._talk.session
+        if wish.kind == "saw":
+            self.saw_requested.emit(wish.entry)
+        elif session is None:
+            return
+        elif wish.kind == "branch":
+            self._start(partial(self._assistant.fork, session, wish.entry), self._on_branched)
+        elif self._talk.is_running:
+            self.failed.emit(_BUSY)
+        else:
+            self._change(session, wish, attached)
+
+    def _change(self, session: str, wish: Wish, attached: tuple[Attachment, ...]) -> None:
+        match wish.kind:
+            case "edit":
+                self._talk.edit(wish.entry, wish.text, attached)
+            case "again":
+                self._talk.regenerate(wish.entry)
+            case "select":
+                work = partial(self._assistant.select_leaf, session, wish.entry)
+                self._start(work, self._on_changed)
+            case "label":
+                work = partial(self._assistant.label, session, wish.entry, wish.text)
+                self._start(work, self._on_changed)
+
+    def _start(self, work: Callable[[], object], done: Callable[..., object]) -> Task:
+        task = self._runner.call(work)
+        task.yielded.connect(done)
+        task.failed.connect(self._on_failed)
+        return task.start()
+
+    def _on_branched(self, session: str) -> None:
+        self.branched.emit(session)
+
+    def _on_changed(self) -> None:
+        self._talk.load()
+
+    def _on_failed(self, error: Exception) -> None:
+        self.failed.emit(describe(error).message)

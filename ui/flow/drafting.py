@@ -1,0 +1,220 @@
+"""The message that is being written: its text, what goes along, how it is asked, and sending it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, cast
+
+from PySide6.QtCore import QObject, Signal
+
+from app.assistant import Assistant, ModelChoice
+from app.commands import Situation
+from app.errors import ErrorInfo
+from chains.events import Mode
+from chains.models import EXTRACTIVE
+from ui.chat.attachment import Attachment
+from ui.chat.completion import Offers
+from ui.chat.composer import Composer
+from ui.flow.attaching import Attaching
+from ui.flow.commanding import Commanding, command_choices
+from ui.flow.contexts import Draft, over_sentence
+from ui.flow.conversation import Conversation
+from ui.flow.drafts import Drafts, Written
+from ui.flow.turns import Turn
+from ui.tasks import TaskRunner
+
+__all__ = ["Drafting"]
+
+_NO_MODEL = "The agent needs a model that can call tools, and no model is set."
+
+
+class Drafting(QObject):
+    """Keeps the composer, its attachments and the drafts of all chats in step.
+
+    `changed` is emitted when the next request would be another one, with whether that is to be
+    shown at once; `asked` when a question was sent; `place_chosen` carries path and lines of
+    something attached; `settings_requested` a page.
+    """
+
+    changed = Signal(bool)
+    asked = Signal()
+    place_chosen = Signal(str, int, int)
+    settings_requested = Signal(str)
+
+    def __init__(
+        self,
+        assistant: Assistant,
+        runner: TaskRunner,
+        talk: Conversation,
+        composer: Composer,
+        drafts: Drafts,
+    ) -> None:
+        super().__init__(talk)
+        self._assistant = assistant
+        self._talk, self._composer, self._drafts = talk, composer, drafts
+        self._is_over = self._is_opening = False
+        self.attaching = Attaching(assistant, runner, self)
+        self.commanding = Commanding(assistant, runner, self)
+        self._connect()
+
+    def draft(self) -> Draft:
+        """Return what would be sent now."""
+        talk, sendable = self._talk, self.attaching.sendable
+        text = self._composer.text()
+        return Draft(talk.session, text, talk.mode_in_force, talk.model, sendable)
+
+    def open(self, session: str | None) -> None:
+        """Show what was written in a chat and not sent."""
+        written = self._drafts.open(session)
+        self._is_opening = True  # what is shown now is not what was written in the chat before
+        self._composer.clear_error()
+        self._composer.set_text(written.text)
+        self.attaching.replace(written.attached)
+        self._is_opening = False
+
+    def begun(self, session: str) -> None:
+        """Take what is being written over into the chat that has just begun."""
+        self._drafts.begun(session)
+
+    def set_models(self, choices: Sequence[ModelChoice]) -> None:
+        """Offer these models."""
+        self._composer.set_models(choices)
+        chosen = next((choice.name for choice in choices if choice.is_set), "")
+        self._composer.set_model(self._talk.model or chosen)
+        self.check()
+
+    def set_offers(self, offers: Offers) -> None:
+        """Complete these notes and tags, and the commands."""
+        whole = Offers(offers.notes, offers.folders, offers.tags, command_choices())
+        self._composer.set_offers(whole)
+
+    def set_mode(self, mode: Mode) -> None:
+        """Ask in this mode from now on."""
+        self._talk.mode = mode
+        self._composer.set_mode(mode)
+        self.check()
+
+    def attach(self, items: Iterable[Attachment]) -> None:
+        """Send these along with the message."""
+        self.attaching.add(items)
+        self._composer.setFocus()
+
+    def submit(self, text: str) -> None:
+        """Send what is written, or do what it commands."""
+        talk = self._talk
+        situation = Situation(talk.session, talk.mode_in_force, talk.model)
+        self._composer.clear_error()
+        if not self.commanding.take(text, situation):
+            self.send(text)
+
+    def send(self, text: str) -> None:
+        """Send a text with what is attached."""
+        if not text.strip() or self._talk.is_running:
+            return
+        attached = self.attaching.attached
+        self.clear()
+        self.asked.emit()
+        self._talk.ask(text, attached)
+
+    def clear(self) -> None:
+        """Begin with an empty message."""
+        self._composer.set_text("")
+        self.attaching.replace(())
+
+    def restore(self, turn: Turn) -> None:
+        """Give a message back that was not sent, before what was written meanwhile."""
+        if turn.session != self._talk.session:
+            self._drafts.put(turn.session, Written(turn.question, turn.asked.attached))
+            return
+        text = self._composer.text()
+        self._composer.set_text(f"{turn.question}\n\n{text}" if text.strip() else turn.question)
+        self.attaching.replace((*turn.asked.attached, *self.attaching.attached))
+
+    def take_context(self, context: Mapping[str, Any]) -> None:
+        """Show how full the next request is, and what of the attachments fits into it."""
+        self.attaching.count(context)
+        self._composer.set_meter(context["fraction"])
+        is_over = context["used"] > context["budget"]
+        if is_over:
+            self._composer.show_error(over_sentence(context), self._ways_to_fit())
+        elif self._is_over:
+            self._composer.clear_error()
+        self._is_over = is_over
+
+    def show_overflow(self, sentence: str) -> None:
+        """Say that what was to be sent did not fit."""
+        self._is_over = True
+        self._composer.show_error(sentence, self._ways_to_fit())
+
+    def check(self) -> None:
+        """Say what keeps a message from being sent as things are chosen."""
+        model = self._composer.models.value or self._assistant.settings.values.chat_model
+        if self._talk.mode_in_force == "agent" and model == EXTRACTIVE:
+            ways = (
+                ("Set a model", lambda: self.settings_requested.emit("Models")),
+                ("Ask in Vault mode", lambda: self._on_mode_changed("vault")),
+            )
+            self._composer.set_obstacle(_NO_MODEL, ways)
+        else:
+            self._composer.set_obstacle("")
+
+    def _connect(self) -> None:
+        composer = self._composer
+        composer.submitted.connect(self.submit)
+        composer.stop_requested.connect(self._talk.stop)
+        composer.text_changed.connect(self._on_text_changed)
+        composer.mode_changed.connect(self._on_mode_changed)
+        composer.model_changed.connect(self._on_model_changed)
+        composer.attach_chosen.connect(self._on_attach_chosen)
+        composer.attach_removed.connect(self.attaching.remove)
+        composer.attach_opened.connect(self.open_attachment)
+        self.attaching.changed.connect(self._on_attached)
+        self.attaching.told.connect(self._show_chips)
+        self.commanding.shown.connect(self.clear)
+        self.commanding.new_chat_requested.connect(self.clear)
+        self.commanding.failed.connect(self._on_command_failed)
+
+    def open_attachment(self, item: Attachment) -> None:
+        """Show a note that is attached, at its lines."""
+        if not item.is_tag and not item.is_folder:
+            self.place_chosen.emit(item.target, *(item.lines or (0, 0)))
+
+    def _ways_to_fit(self) -> list[tuple[str, Any]]:
+        ways: list[tuple[str, Any]] = []
+        if attached := self.attaching.attached:
+            last = attached[-1]
+            ways.append((f"Remove {last.name}", lambda: self.attaching.remove(last)))
+        ways.append(("Raise the limit", lambda: self.settings_requested.emit("Context")))
+        return ways
+
+    def _note(self) -> None:
+        if not self._is_opening:
+            self._drafts.note(self._composer.text(), self.attaching.attached)
+
+    def _on_text_changed(self, _text: str) -> None:
+        if not self._is_over:
+            self._composer.clear_error()
+        self._note()
+        self.changed.emit(False)
+
+    def _on_attached(self) -> None:
+        self._show_chips()
+        self._note()
+        self.changed.emit(True)
+
+    def _show_chips(self) -> None:
+        self._composer.set_attached(self.attaching.states)
+
+    def _on_attach_chosen(self, value: str) -> None:
+        self.attaching.add([Attachment(value)])
+
+    def _on_mode_changed(self, mode: str) -> None:
+        self.set_mode(cast(Mode, mode))
+        self.changed.emit(True)
+
+    def _on_model_changed(self, model: str) -> None:
+        self._talk.model = model
+        self.check()
+        self.changed.emit(True)
+
+    def _on_command_failed(self, text: str, info: ErrorInfo) -> None:
+        said = f"{info.message} {info.hint or ''}".strip()
+        self._composer.show_error(said, [("Send as text", lambda: self.send(text))])
