@@ -84,6 +84,7 @@ class RPC:
             asked.GetState: self._state,
             asked.NewSession: self._new_session,
             asked.OpenSession: self._open_session,
+            asked.Pin: self._pin,
             asked.SelectLeaf: self._select_leaf,
             asked.SetAutoCompaction: self._set_auto_compaction,
             asked.SetMode: self._set_mode,
@@ -178,6 +179,11 @@ class RPC:
     def _open_session(self, request: asked.OpenSession) -> Json:
         self._session = self._assistant.sessions.read(request.session).id
         return {"session": self._session}
+
+    def _pin(self, request: asked.Pin) -> Json:
+        session = _free_chat(request, self._jobs)
+        self._assistant.pin(session, request.target, request.on)
+        return {"target": request.target, "on": request.on}
 
     def _select_leaf(self, request: asked.SelectLeaf) -> Json:
         session = _free_chat(request, self._jobs)

@@ -89,6 +89,13 @@ class GetState(Request):
     """Tell what is going on."""
 
 
+class Pin(Request):
+    """Keep a message or a segment whatever has to go, or let go of it."""
+
+    target: str
+    on: bool
+
+
 class NewSession(Request):
     """Begin a chat."""
 
@@ -143,6 +150,7 @@ _TYPES: Final[Mapping[str, type[Request]]] = {
     "index": Index,
     "new_session": NewSession,
     "open_session": OpenSession,
+    "pin": Pin,
     "prompt": Prompt,
     "regenerate": Regenerate,
     "search": Search,

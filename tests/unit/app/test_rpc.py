@@ -381,3 +381,16 @@ def test_a_compaction_within_a_turn_is_told(caller: Caller, server: ModelServer)
     ended = [line["data"] for line in caller.seen if line.get("event") == "auto_compaction_end"]
     assert len(begun) == len(ended) >= 1
     assert all(result["after_tokens"] < result["before_tokens"] for result in ended)
+
+
+def test_a_message_is_pinned_within_the_share_of_pins(caller: Caller) -> None:
+    caller.ask("set_setting", key="autoCompactThreshold", value=4_000)
+    caller.turn("Keep this in mind.")
+    caller.turn("A can of water. " * 300)
+    asked = [e["id"] for e in caller.ask("get_entries")["entries"] if e.get("role") == "user"]
+    assert caller.ask("pin", target=asked[0], on=True) == {"target": asked[0], "on": True}
+    pins = caller.ask("get_context", when="next")["context"]["pins"]
+    assert [pin["target"] for pin in pins] == [asked[0]]
+    assert caller.error("pin", target=asked[1], on=True)["code"] == "bad_request"
+    assert caller.error("pin", target="ffffffff", on=True)["code"] in ("not_found", "bad_request")
+    assert caller.ask("pin", target=asked[0], on=False)["on"] is False
