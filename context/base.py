@@ -87,7 +87,14 @@ def make_base(
     fitted = fit_passages(tail, room.budget)
     before = preamble(shaped.envelope.system, shaped.envelope.tools, counter)
     return Base(
-        draft=Draft(before, history, fitted.tail, work, _uncached(reading, shaped.envelope)),
+        draft=Draft(
+            before,
+            history,
+            fitted.tail,
+            work,
+            _uncached(reading, shaped.envelope),
+            reading.pins,
+        ),
         line=line,
         reach=reach,
         standing_tail=standing_tail(fitted.tail, reading.earlier, room.budget),

@@ -8,6 +8,7 @@ from context.envelope import System
 from context.layers import Layer, Segment, render_segments
 from context.messages import Message, Part, TextPart, ToolDefinition
 from context.offload import Offloaded, read_stub
+from context.pins import NO_PINS, Pins
 from context.replay import Turn
 from context.tokens import TokenCounter, count_message, count_part, count_tools
 from context.view import results_of
@@ -134,6 +135,7 @@ class Draft:
         history: the earlier turns that are in it, oldest first.
         work: W, what was called and found in this turn so far.
         uncached: the one message behind everything that belongs to this request alone.
+        pins: what is kept whatever happens.
     """
 
     preamble: Preamble
@@ -141,6 +143,7 @@ class Draft:
     tail: Tail
     work: tuple[Message, ...] = ()
     uncached: Message | None = None
+    pins: Pins = NO_PINS
 
     @cached_property
     def layers(self) -> Mapping[Layer, int]:

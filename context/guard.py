@@ -166,12 +166,20 @@ class _Passing:
         """The state after a step; a step that left nothing out was none."""
         if not left_out:
             return self
-        steps, all_left_out = (*self.steps, step), (*self.left_out, *left_out)
+        steps = self.steps if self.steps[-1:] == (step,) else (*self.steps, step)
+        all_left_out = (*self.left_out, *left_out)
         return replace(self, draft=draft, steps=steps, left_out=all_left_out)
 
     def with_turns(self, fitted: FittedTurns, step: str, reason: str) -> "_Passing":
-        left_out = [turns_left_out(fitted.dropped, reason)] if fitted.dropped else []
-        return self.after(step, replace(self.draft, history=fitted.kept), left_out)
+        """The state with fewer turns; what is pinned in them moves to the head of L2."""
+        if not fitted.dropped:
+            return self
+        pins, tail = self.draft.pins, self.draft.tail
+        gone = {message.id for turn in fitted.dropped for message in turn.messages}
+        moved = tuple(pins.segments[name] for name in pins.segments if name in gone)
+        tail = replace(tail, segments=(*moved, *tail.segments)) if moved else tail
+        draft = replace(self.draft, history=fitted.kept, tail=tail)
+        return self.after(step, draft, [turns_left_out(fitted.dropped, reason)])
 
 
 def turns_left_out(dropped: Sequence[MeasuredTurn], reason: str) -> LeftOut:
@@ -195,8 +203,13 @@ def _cut_history(passing: _Passing) -> _Passing:
 
 
 def _make_room(passing: _Passing) -> _Passing:
-    """Leave out what a large tail has no room for, this time only."""
-    return passing.with_turns(fit_for_now(passing.draft.history, passing.room_now), "tail", TAIL)
+    """Leave out what a large tail has no room for, this time only; pins may make it larger."""
+    while passing.draft.used > passing.budget:
+        fitted = fit_for_now(passing.draft.history, passing.room_now)
+        if not fitted.dropped:
+            break
+        passing = passing.with_turns(fitted, "tail", TAIL)
+    return passing
 
 
 def _shorten_answers(passing: _Passing) -> _Passing:
@@ -206,7 +219,8 @@ def _shorten_answers(passing: _Passing) -> _Passing:
     for turn in passing.draft.history:
         messages = []
         for message in turn.messages:
-            shorter = _shortened(message) if over > 0 else message
+            is_kept = over <= 0 or message.id in passing.draft.pins.messages
+            shorter = message if is_kept else _shortened(message)
             saved = count_message(message, counter) - count_message(shorter, counter)
             if saved > 0:
                 over -= saved
@@ -271,7 +285,10 @@ def _break_guarantee(passing: _Passing) -> _Passing:
 
 
 def _shorten_work(passing: _Passing) -> _Passing:
-    return _with_work(passing, "work", clean_older(passing.draft.work))
+    work, pinned = passing.draft.work, passing.draft.pins.messages
+    cleaned = zip(work, clean_older(work), strict=True)
+    kept = tuple(said if said.id in pinned else shorter for said, shorter in cleaned)
+    return _with_work(passing, "work", kept)
 
 
 def _end_loop(passing: _Passing) -> _Passing:
