@@ -29,6 +29,8 @@ _ENVIRONMENT = {
     "DO_NOT_TRACK": "1",
     "ANONYMIZED_TELEMETRY": "False",
     "TOKENIZERS_PARALLELISM": "true",
+    # Threads that wait for work sleep: spinning, they take the processor from whoever has some.
+    "OMP_WAIT_POLICY": "PASSIVE",
     # Each length of batch has code of its own, which the library would keep for a thousand lengths;
     # and what one batch has used goes back to the system. Together they halve the embedding child.
     "ONEDNN_PRIMITIVE_CACHE_CAPACITY": "32",

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from vault.markdown import Block, Document, Heading
 from vault.model_card import MAX_TOKENS, SPECIAL_TOKENS, tokenizer
 from vault.notes import Note
+from vault.token_counts import CHARS_PER_TOKEN, count_tokens
 
 if TYPE_CHECKING:
     from semantic_text_splitter import TextSplitter
@@ -28,7 +29,6 @@ _MAX_CONTEXT_CHARS = 200
 _MAX_CONTEXT_TOKENS = 64
 _SMALL_TOKENS = 48
 _MERGED_TOKENS = 160
-_CHARS_PER_TOKEN = 16  # of letters the model does not know, a token may stand for thousands
 _LINES_AT_ONCE = 5_000
 _SLICE_CHARS = 5_000
 _SENTENCE_ENDS = (". ", "? ", "! ", "。", "।", " ")
@@ -107,7 +107,7 @@ class _Text:
         self._up_to = [0]
         for start in range(0, len(lines), _LINES_AT_ONCE):
             tick()
-            for tokens in _count(lines[start : start + _LINES_AT_ONCE]):
+            for tokens in count_tokens(lines[start : start + _LINES_AT_ONCE]):
                 self._up_to.append(self._up_to[-1] + tokens)
 
     def piece(self, first: int, last: int, path: tuple[Heading, ...]) -> _Piece:
@@ -120,16 +120,8 @@ class _Text:
         return bisect_right(self._starts, start), bisect_right(self._starts, max(start, end - 1))
 
 
-def _count(texts: Sequence[str]) -> list[int]:
-    encodings = tokenizer().encode_batch_fast(list(texts), add_special_tokens=False)
-    return [
-        max(len(encoding), -(-len(text) // _CHARS_PER_TOKEN))
-        for encoding, text in zip(encodings, texts, strict=True)
-    ]
-
-
 def _tokens(text: str) -> int:
-    return _count([text])[0]
+    return count_tokens([text])[0]
 
 
 def _sections(document: Document) -> Iterator[tuple[tuple[Heading, ...], list[Block]]]:
@@ -207,7 +199,7 @@ def _units(text: _Text, path: tuple[Heading, ...], block: Block, room: int) -> I
 
 def _sentences(text: _Text, piece: _Piece, room: int) -> Iterator[_Piece]:
     """Cut lines that are too long between sentences, or between words where it must be."""
-    most_chars = room * _CHARS_PER_TOKEN
+    most_chars = room * CHARS_PER_TOKEN
     for slice_start, part in _slices(text.text[piece.start : piece.end]):
         text.tick()
         for offset, cut in _splitter(room).chunk_indices(part):
