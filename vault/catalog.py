@@ -23,6 +23,7 @@ State = Literal["indexed", "excluded", "failed"]
 Row = tuple[Any, ...]
 
 NEVER_SEEN = FileStat(-1, -1, -1, -1)
+FINGERPRINT = "fingerprint"  # of the folder, when a run last ended with everything done
 _BUSY_S = 30.0
 _STAMP = {
     "chunker": CHUNKER_VERSION,
@@ -234,7 +235,7 @@ class Catalog:
                 self.run("INSERT INTO words (words) VALUES ('delete-all')")
             if differing & {"embedder", "dimension"}:
                 self.run("DELETE FROM vectors")
-            for key, value in _STAMP.items():
+            for key, value in {**_STAMP, FINGERPRINT: ""}.items():
                 self.set_meta(key, value)
 
     def _foreign(self) -> IndexUnusable:

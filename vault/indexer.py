@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from vault.catalog import Catalog
+from vault.catalog import FINGERPRINT, Catalog
 from vault.chunking import Chunk, chunk_note
 from vault.embedder import Embedder
 from vault.errors import NoteUnreadable, UnsafePath, VaultMissing, VectorStoreFailed
@@ -127,11 +127,16 @@ class Indexer:
     def _steps(self, meter: Meter) -> None:
         meter.begin("seen")
         found = scan(self._root, self._exclude, meter.step)
+        fingerprint = found.fingerprint()
+        if self._catalog.meta(FINGERPRINT) == fingerprint:
+            self._finish(fingerprint)
+            return
         changes = self._compare(found)
         self._leave_out(changes, found)
         self._read(changes, meter)
         self._embed(meter)
         self._tidy(meter)
+        self._finish(fingerprint if not self._records.left_out("failed") else "")
 
     def _compare(self, found: ScanResult) -> _Changes:
         known = self._records.files()
@@ -150,9 +155,10 @@ class Indexer:
             self._refuse_unmounted(found)
         to_read = [
             (path, stat)
-            for path, stat in sorted(found.files.items())
-            if path not in known or known[path].stat.differs(stat)
+            for path, stat in found.files.items()
+            if (row := known.get(path)) is None or row.differs(stat)
         ]
+        to_read.sort()
         return _Changes(known, to_read, left_out, gone)
 
     def _refuse_unmounted(self, found: ScanResult) -> None:
@@ -167,6 +173,7 @@ class Indexer:
     def _leave_out(self, changes: _Changes, found: ScanResult) -> None:
         with self._catalog.transaction():
             self._catalog.set_meta("root", _root_id(found))
+            self._catalog.set_meta(FINGERPRINT, "")  # until all of this run is done
             for path, state, reason in changes.left_out:
                 row = changes.known.get(path)
                 if row is None or (row.state, row.reason) != (state, reason):
@@ -293,10 +300,15 @@ class Indexer:
         with self._catalog.transaction():
             if self._counts.has_change:
                 dropped = self._catalog.drop_unused_vectors()
-            self._catalog.set_meta("indexed_at", _now())
         if self._counts.embedded or (dropped and self._store.pid is not None):
             meter.begin("store")
             self._store_vectors(meter.step, meter)
+
+    def _finish(self, fingerprint: str) -> None:
+        """Note when a whole run ended, and on what; a failed note is to be looked at again."""
+        with self._catalog.transaction():
+            self._catalog.set_meta("indexed_at", _now())
+            self._catalog.set_meta(FINGERPRINT, fingerprint)
 
     def _report(self, seconds: float, is_complete: bool) -> IndexReport:
         notes, chunks = self._records.counts()

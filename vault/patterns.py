@@ -23,6 +23,10 @@ class ExcludeRules:
     def __init__(self, patterns: Sequence[str]):
         self._rules = tuple(rule for pattern in patterns if (rule := _parse(pattern)) is not None)
 
+    def __bool__(self) -> bool:
+        """Tell whether there is any pattern."""
+        return bool(self._rules)
+
     def rule_for(self, path: str, is_folder: bool) -> str | None:
         """Give the pattern that excludes this path, or None when it stays in.
 

@@ -3,8 +3,7 @@
 import json
 import posixpath
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from vault.catalog import Catalog, Row
 from vault.chunking import Chunk
@@ -17,15 +16,27 @@ State = Literal["indexed", "excluded", "failed"]
 NEVER_SEEN = FileStat(-1, -1, -1, -1)
 
 
-@dataclass(frozen=True, slots=True)
-class FileRow:
+class FileRow(NamedTuple):
     """What the catalog knows of a file; an attribute of -1 makes it be looked at again."""
 
+    path: str
     id: int
-    stat: FileStat
+    mtime_ns: int
+    size: int
+    device: int
+    inode: int
     state: State
     reason: str
     version: str
+
+    def differs(self, seen: FileStat) -> bool:
+        """Tell whether the file may have been edited since, as `FileStat.differs` does."""
+        return self[2:6] != seen and self.stat.differs(seen)
+
+    @property
+    def stat(self) -> FileStat:
+        """Give the attributes that the file had."""
+        return FileStat(self.mtime_ns, self.size, self.device, self.inode)
 
 
 class Records:
@@ -37,7 +48,7 @@ class Records:
     def files(self) -> dict[str, FileRow]:
         """Read what is known of every file, by path."""
         return {
-            row[0]: FileRow(row[1], FileStat(*row[2:6]), *row[6:9])
+            row[0]: FileRow._make(row)
             for row in self._catalog.rows(
                 "SELECT path, id, mtime_ns, size, device, inode, state, reason, version FROM files"
             )

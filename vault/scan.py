@@ -3,11 +3,15 @@
 No file is opened here, so nothing can block: not a FIFO, not a device, not a dead network link.
 """
 
+import hashlib
 import os
 import stat
+from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 from vault.errors import VaultMissing, VaultUnreadable
 from vault.paths import is_text_name, printable
@@ -17,8 +21,7 @@ MAX_NOTE_BYTES = 20_000_000
 NOTE_SUFFIXES = (".md", ".markdown")
 
 
-@dataclass(frozen=True, slots=True)
-class FileStat:
+class FileStat(NamedTuple):
     """What tells, without reading it, whether a file is the one that was indexed."""
 
     mtime_ns: int
@@ -46,6 +49,22 @@ class ScanResult:
     excluded: list[tuple[str, str]] = field(default_factory=list)
     failed: list[tuple[str, str]] = field(default_factory=list)
     unreadable_folders: list[str] = field(default_factory=list)
+
+    def fingerprint(self) -> str:
+        """Give what is the same as long as nothing was added, edited, moved, removed or left out.
+
+        A folder may be listed in another order then, which only costs a closer look.
+        """
+        names = [
+            *self.files,
+            *chain.from_iterable((*self.excluded, *self.failed)),
+            *self.unreadable_folders,
+        ]
+        numbers = array(
+            "q", chain.from_iterable(stat[:2] + stat[3:] for stat in self.files.values())
+        )
+        text = "\0".join(names).encode("utf-8", "surrogatepass")
+        return hashlib.sha256(text + numbers.tobytes()).hexdigest()
 
 
 def scan(
@@ -152,10 +171,10 @@ def _enters(entry: os.DirEntry[str], path: str, rules: ExcludeRules, result: Sca
 def _note(
     root: Path, entry: os.DirEntry[str], path: str, rules: ExcludeRules, result: ScanResult
 ) -> None:
-    if not is_text_name(entry.name):
+    if not entry.name.isascii() and not is_text_name(entry.name):
         result.failed.append((printable(path), "the name is not valid UTF-8; rename the file"))
         return
-    rule = rules.rule_for(path, is_folder=False)
+    rule = rules.rule_for(path, is_folder=False) if rules else None
     if rule is not None:
         result.excluded.append((path, f"vault.exclude: {rule}"))
         return
@@ -169,11 +188,10 @@ def _note(
     except OSError as error:
         result.failed.append((path, f"it cannot be looked at ({error.strerror})"))
         return
-    reason = _why_not(info)
-    if reason:
-        result.failed.append((path, reason))
-    else:
+    if stat.S_ISREG(info.st_mode) and info.st_size <= MAX_NOTE_BYTES:
         result.files[path] = _file_stat(info)
+    else:
+        result.failed.append((path, _why_not(info)))
 
 
 def _link(root: Path, entry: os.DirEntry[str], path: str, result: ScanResult) -> None:
@@ -198,10 +216,8 @@ def _why_not(info: os.stat_result) -> str:
     if not stat.S_ISREG(info.st_mode):
         kind = kinds.get(stat.S_IFMT(info.st_mode), "something else")
         return f"it is {kind}, not a file"
-    if info.st_size > MAX_NOTE_BYTES:
-        size_mb = info.st_size / 1_000_000
-        return f"it has {size_mb:.0f} MB; notes of up to {MAX_NOTE_BYTES // 1_000_000} MB are read"
-    return ""
+    size_mb = info.st_size / 1_000_000
+    return f"it has {size_mb:.0f} MB; notes of up to {MAX_NOTE_BYTES // 1_000_000} MB are read"
 
 
 def _file_stat(info: os.stat_result) -> FileStat:

@@ -6,20 +6,16 @@ real notes whose vectors are drawn at random, since a scan takes as long over an
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median
 
 import numpy as np
 
+from tests.benchmarks.filled import fill
 from tests.benchmarks.measure import Ratio, percentile, unpack_vault
 from vault.catalog import Catalog
-from vault.chunking import chunk_note
 from vault.embedder import Embedder
-from vault.model_card import DIMENSION
-from vault.notes import parse_note, read_bytes
-from vault.records import Records
-from vault.scan import FileStat, scan
 from vault.store import VaultIndex
 from vault.words import any_of, query_terms
 
@@ -68,54 +64,10 @@ def _as_drawn(folder: Path, chunks: int, embedder: Embedder) -> list[Ratio]:
     notes = unpack_vault("tldr", folder / "notes")
     index = VaultIndex(notes, folder / "index", embedder=embedder)
     try:
-        fill(notes, index.index_dir, chunks)
+        fill(notes, index.index_dir, chunks, copies_too=True)
         return _compare(index, embedder, chunks)
     finally:
         index.close()
-
-
-def fill(notes: Path, index_dir: Path, chunks: int) -> None:
-    """Make a catalog of so many passages; where the notes give fewer, of changed copies too."""
-    index_dir.mkdir(parents=True)
-    catalog = Catalog(index_dir / "catalog.db", is_writable=True)
-    records = Records(catalog)
-    found = scan(notes).files
-    try:
-        while catalog.rows("SELECT count(*) FROM chunks")[0][0] < chunks:
-            with catalog.transaction():
-                _put(records, notes, found, chunks)
-            found = _copied(notes, found)
-        with catalog.transaction():
-            _draw_vectors(catalog)
-    finally:
-        catalog.close()
-
-
-def _put(records: Records, notes: Path, found: Mapping[str, FileStat], most: int) -> None:
-    done = records.counts()[1]
-    for path, stat in found.items():
-        if done >= most:
-            return
-        note, document = parse_note(path, read_bytes(notes, path))
-        passages = chunk_note(note, document)[: most - done]
-        records.put_note(stat, note, passages)
-        done += len(passages)
-
-
-def _copied(notes: Path, found: Mapping[str, FileStat]) -> Mapping[str, FileStat]:
-    for path in found:
-        copy = notes / "copy" / path
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        copy.write_bytes((notes / path).read_bytes() + b"\nA copy.\n")
-    made = scan(notes).files
-    return {path: stat for path, stat in made.items() if path not in found}
-
-
-def _draw_vectors(catalog: Catalog) -> None:
-    hashes = [bytes(row[0]) for row in catalog.run("SELECT DISTINCT hash FROM chunks")]
-    drawn = np.random.default_rng(7).standard_normal((len(hashes), DIMENSION), dtype="<f4")
-    drawn /= np.linalg.norm(drawn, axis=1, keepdims=True)
-    catalog.add_vectors(hashes, [vector.tobytes() for vector in drawn])
 
 
 def _compare(index: VaultIndex, embedder: Embedder, chunks: int) -> list[Ratio]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from vault.embedder import Embedder
-from vault.errors import VaultMissing
+from vault.errors import NoteUnreadable, VaultMissing
 from vault.indexer import PRIVATE_RULE
 from vault.reports import IndexProgress
 from vault.store import VaultIndex
@@ -287,3 +287,33 @@ def test_children_killed_in_mid_index_are_started_again(
     assert report.is_complete
     assert report.embedded_chunks == 160
     assert index.search("Note 77 about the number", 3).hits[0].signals["dense"] is not None
+
+
+def test_a_folder_that_looks_as_after_the_last_run_is_not_compared_note_by_note(
+    make_index: MakeIndex, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = make_index(notes)
+    index.update()
+
+    def refuse(_records: object) -> None:
+        raise AssertionError("the notes were compared")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("vault.records.Records.files", refuse)
+        assert counted(index.update()) == {}
+    (notes / "Rain.md").write_text("Dry.\n")
+    assert counted(index.update()) == {"changed": 1, "embedded_chunks": 1}
+
+
+def test_a_note_that_failed_is_tried_again_in_a_folder_that_looks_the_same(
+    make_index: MakeIndex, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = make_index(notes)
+
+    def refuse(_root: Path, path: str) -> bytes:
+        raise NoteUnreadable(path, "the drive is busy")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("vault.indexer.read_bytes", refuse)
+        assert len(index.update().failed) == 3
+    assert counted(index.update()) == {"added": 3, "embedded_chunks": 3}
