@@ -159,6 +159,8 @@ class LiteLLMModel:
         }
         if tools := _list(body["tools"]):
             arguments["tools"] = [{"type": "function", "function": tool} for tool in tools]
+        if isinstance(effort := options.get("reasoning"), str):
+            arguments["reasoning_effort"] = effort
         if endpoint.provider in _OLLAMA:
             arguments["num_ctx"] = request.report.room.window
         return arguments

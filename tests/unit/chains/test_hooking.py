@@ -260,6 +260,14 @@ def test_a_hook_that_fails_before_a_request_leaves_nothing(chat, server, session
     assert (session.writes, server.bodies) == ([], [])
 
 
+def test_options_that_a_hook_sets_reach_the_service(chat, server, hooks):
+    op = WHY | {"op": "options_set", "reasoning": "low", "temperature": 0.9, "maxTokens": 50}
+    hooks.on("context", lambda e: ContextResult([op]) if e.reason == "before_request" else None)
+    chat()
+    body = server.bodies[0]
+    assert (body["reasoning_effort"], body["temperature"], body["max_tokens"]) == ("low", 0.9, 50)
+
+
 def test_a_hook_that_fails_in_a_loop_keeps_the_work_so_far(agent, server, session, hooks):
     hooks.on("context", system_part("before_request"))
     hooks.on("context", lambda e: broken(e) if e.envelope.meta.request == 2 else None)
