@@ -57,13 +57,7 @@ class Loop:
             previous=self.chat.previous,
         )
         appended = []
-        ports = Ports(
-            self.chat.counter,
-            appended.extend,
-            lambda: next(self.chat._ids),
-            lambda: TIME,
-            hooks=self.hooks,
-        )
+        ports = replace(self.chat.ports(appended), hooks=self.hooks)
         prepared = prepare(inputs, ports, mode)
         if mode == "send":
             self.number = number
