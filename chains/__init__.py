@@ -4,6 +4,7 @@
 LLMChain, VaultQAChain          what one chain does differently: its prompt, its search
         │
      runner                     the shared turn, readable from top to bottom
+        ├── hooking             what hooks make of a question, an answer, a tool's result
         ├── retrieval           hits of the vault → numbered passages
         ├── again               a question answered anew: what was sent with it, as that stands now
         ├── turn                entries and request, in memory: what does not fit leaves no trace
@@ -15,6 +16,7 @@ LLMChain, VaultQAChain          what one chain does differently: its prompt, its
               └── citations     every number and every quotation, against what was sent
 ```
 
+`additions` holds what the user adds to every chain: prompts (`prompts`), instructions, hooks.
 `models` says what a model can do and where it is, `tokenizer` counts, `quoting` reads quotations,
 `concurrency` is the one pool of threads, `cancel` the one way to stop.
 
@@ -26,5 +28,6 @@ on first use. Must not: app, ui, Qt.
 
 Holds always: only a request that passed the budget guard is sent; the question is on disk before
 the model is called; what arrived of an answer is kept; nothing but the calls themselves reaches the
-network, and nothing but loopback when offline; nothing is printed.
+network, and nothing but loopback when offline; nothing is printed; no hook runs for what is not
+sent.
 """

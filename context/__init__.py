@@ -8,7 +8,8 @@ that further (`shaping`, `hooks`, `patches`). The turn's own context, what earli
 it is measured (`draft`, `tokens`), the guard leaves out what the budget has no room for (`guard`,
 `history`, `work`), the result is compared with the previous request (`cache`), told of
 (`accounting`, `report`, `markdown`) and marked for the provider's cache (`marks`). What comes out
-is a `PreparedRequest`, the only thing that a model is called with.
+is a `PreparedRequest`, the only thing that a model is called with. Once a turn has its answer,
+hooks may shape what later requests see of it (`turn_end`).
 
     log lines ─ entries ─ active path ─ replay ─┐
     instructions, tools ────────── hooks ───────┼─ Draft ─ guard.enforce ─ seal ─ PreparedRequest
