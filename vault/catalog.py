@@ -7,7 +7,7 @@ same time, and so do other processes. Everything else in an index can be made ag
 import json
 import sqlite3
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
@@ -119,6 +119,15 @@ class Catalog:
         """Read the vector of a text, as float32 bytes."""
         found = self.rows("SELECT vector FROM vectors WHERE hash = ?", (text_hash,))
         return bytes(found[0][0]) if found else None
+
+    def vectors(self, hashes: Collection[bytes]) -> dict[bytes, bytes]:
+        """Give the vectors of those texts, by the hash of each, that have one."""
+        marks = ", ".join("?" * len(hashes))
+        rows = self.rows(
+            f"SELECT hash, vector FROM vectors WHERE hash IN ({marks})",  # noqa: S608 - marks
+            tuple(hashes),
+        )
+        return {bytes(row[0]): bytes(row[1]) for row in rows}
 
     # -- writing
 

@@ -14,7 +14,7 @@ from vault.embedder import Embedder
 from vault.errors import IndexBusy, IndexUnusable, VaultError, VectorStoreFailed
 from vault.exact import ExactScan
 from vault.freshness import Disk
-from vault.hits import SearchResult
+from vault.hits import Hit, SearchResult
 from vault.indexer import CancelCheck, Indexer, IndexReport, ProgressCallback
 from vault.model_card import MODEL_NAME
 from vault.notes import Note, read_note
@@ -22,6 +22,7 @@ from vault.records import Records
 from vault.scan import check_folder
 from vault.search import Searcher
 from vault.vectors import VectorStore
+from vault.within import Text, search_within
 
 if TYPE_CHECKING:
     import numpy as np
@@ -125,6 +126,20 @@ class VaultIndex:
         current = Disk(self.root, self.exclude).current
         searcher = Searcher(opened.catalog, self._embedder.begin_query, nearest, current)
         return searcher.search(query, k)
+
+    def search_within(self, texts: Sequence[Text], query: str, k: int) -> tuple[Hit, ...]:
+        """Find the `k` best passages of some texts, whether they are indexed or not.
+
+        What the index holds of them is searched by meaning too.
+
+        Raises:
+            IndexUnusable: the index cannot be read.
+        """
+        opened = self._open()
+        if opened is None:
+            return search_within(texts, query, k)
+        vectors = opened.catalog.vectors
+        return search_within(texts, query, k, self._embedder.begin_query, vectors)
 
     def notes(self) -> tuple[NoteState, ...]:
         """List every note with its state, by path."""
