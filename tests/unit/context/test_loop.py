@@ -16,9 +16,9 @@ from context.entries import (
     TransformEntry,
     parse_entry,
 )
-from context.errors import BadInputs, ContextHookError, ContextOverflow
+from context.errors import BadInputs, ContextHookError, ContextOverflow, SummaryFailed
 from context.hooks import ContextResult, HookRegistry
-from context.inputs import Ports
+from context.inputs import Ports, Upkeep
 from context.layers import Layer
 from context.markdown import envelope_markdown
 from context.messages import Message, ToolCallPart, ToolDefinition, ToolResultPart
@@ -511,12 +511,20 @@ def play(loop, steps):
         yield before, prepared
 
 
+def failing(task):
+    raise SummaryFailed("The model is away.")
+
+
+UPKEEPS = [None, Upkeep(), Upkeep(keep_last=1, clean_after=0), Upkeep(auto_compact=False)]
 LOOPS = st.builds(
-    lambda threshold, handler: Loop(
-        Chat(threshold=threshold), None if handler is None else hooked(handler)
+    lambda threshold, handler, upkeep, summarise: Loop(
+        Chat(threshold=threshold, upkeep=upkeep, summarise=summarise),
+        None if handler is None else hooked(handler),
     ),
     st.sampled_from([4_000, 6_000, 12_000, 100_000]),
     st.sampled_from([None, None, marker, once]),
+    st.sampled_from(UPKEEPS),
+    st.sampled_from([None, failing, lambda task: "What was said.", lambda task: "word " * 2_000]),
 )
 
 
@@ -599,17 +607,18 @@ def operations(envelope, patch):
 
 @given(
     st.sampled_from([4_000, 12_000, 100_000]),
+    st.sampled_from(UPKEEPS),
     st.lists(st.tuples(STEPS, PATCHES, PATCHES), max_size=8),
 )
 @settings(max_examples=80, deadline=None)
-def test_whatever_hooks_do_a_request_fits_and_can_be_sent(threshold, script):
+def test_whatever_hooks_do_a_request_fits_and_can_be_sent(threshold, upkeep, script):
     patches = {}
 
     def shape(event):
         wanted = patches.get(event.reason, ())
         return ContextResult(tuple(operations(event.envelope, wanted)))
 
-    loop = Loop(Chat(threshold=threshold), hooked(shape))
+    loop = Loop(Chat(threshold=threshold, upkeep=upkeep), hooked(shape))
     playing = play(loop, [step for step, _, _ in script])
     while True:
         at = len(loop.requests)
@@ -624,3 +633,41 @@ def test_whatever_hooks_do_a_request_fits_and_can_be_sent(threshold, script):
         assert report.prefix.changed == bool(report.prefix.reasons)
         assert any(message.role == "user" for message in prepared.messages)
         check_pairs(prepared.messages)
+
+
+def positions(loop, entries):
+    """Where boundaries stand in the chat."""
+    ids = [entry.id for entry in loop.chat.path]
+    return [ids.index(entry.up_to_entry_id) for entry in entries]
+
+
+@given(LOOPS, st.lists(STEPS, max_size=14))
+@settings(max_examples=60, deadline=None)
+def test_boundaries_only_move_forward_and_trimming_only_shrinks(loop, steps):
+    for _ in play(loop, steps):
+        pass
+    for entries in (loop.chat.trims, loop.chat.drops):
+        assert positions(loop, entries) == sorted(positions(loop, entries))
+        assert all(entry.tokens_after < entry.tokens_before for entry in entries)
+
+
+@given(LOOPS, st.lists(STEPS, max_size=14))
+@settings(max_examples=60, deadline=None)
+def test_what_the_user_said_is_never_trimmed(loop, steps):
+    for _, prepared in play(loop, steps):
+        users = [message for message in prepared.messages if message.role == "user"]
+        assert not any("[trimmed]" in str(message.content) for message in users)
+
+
+@given(LOOPS, st.lists(STEPS, max_size=14))
+@settings(max_examples=60, deadline=None)
+def test_a_compaction_frees_something_or_nothing_is_stored(loop, steps):
+    for _, prepared in play(loop, steps):
+        actions = prepared.report.actions
+        stored = [e for e in loop.appended if getattr(e, "transformer_name", "") == "compaction"]
+        if stored:
+            figures = actions.compaction
+            assert actions.compact
+            assert figures["after_tokens"] < figures["before_tokens"]
+            assert figures["after_messages"] <= figures["before_messages"]
+            assert figures["by"] in ("model", "outline", "none")
