@@ -12,8 +12,8 @@ from context.layers import Layer, Segment, SegmentKind
 from context.prior import SourceNow
 from vault.access import read_allowed
 from vault.errors import NoteExcluded, NoteUnreadable, UnsafePath
+from vault.kinds import MARKDOWN
 from vault.notes import Note
-from vault.scan import NOTE_SUFFIXES
 
 __all__ = ["Attachments", "Selection"]
 
@@ -105,8 +105,9 @@ class Attachments:
             return
         place = self._place(path)
         if not place.file.is_dir():
-            is_note = place.is_in_vault and place.path.lower().endswith(NOTE_SUFFIXES)
-            yield _segment("note" if is_note else "file", place.source, self._read(place))
+            note = self._read(place)
+            is_note = place.is_in_vault and note.kind is MARKDOWN
+            yield _segment("note" if is_note else "file", place.source, note)
             return
         if self._library is None or not place.is_in_vault:
             raise InvalidRequest(

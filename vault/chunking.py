@@ -23,7 +23,7 @@ from vault.token_counts import CHARS_PER_TOKEN, count_tokens
 if TYPE_CHECKING:
     from semantic_text_splitter import TextSplitter
 
-CHUNKER_VERSION = "1"
+CHUNKER_VERSION = "2"
 
 _MAX_CONTEXT_CHARS = 200
 _MAX_CONTEXT_TOKENS = 64
@@ -93,7 +93,8 @@ def chunk_note(
     for path, blocks in _sections(document):
         room = MAX_TOKENS - SPECIAL_TOKENS - _tokens(_context(note.title, path))
         pieces += _pack(text, path, blocks, room)
-    chunks = (_chunk(note, text, piece) for piece in _join_small(pieces))
+    joined = pieces if document.is_paged else _join_small(pieces)  # a passage names one page
+    chunks = (_chunk(note, text, piece) for piece in joined)
     return tuple(chunk for chunk in chunks if chunk.text)
 
 

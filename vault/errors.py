@@ -4,6 +4,7 @@ VaultError
 ├── VaultMissing        the folder is not there, or its drive is not mounted
 ├── VaultUnreadable     it is there, but may not be read
 ├── NoteUnreadable      one note cannot be read as text
+├── ReadingFailed       why no text comes of some bytes, before the note is named
 ├── NoteExcluded        a note that is kept away from models
 ├── UnsafePath          a path that would leave the vault
 ├── IndexBusy           another process owns the index
@@ -40,6 +41,18 @@ class NoteUnreadable(VaultError):
     def __init__(self, path: str, reason: str):
         super().__init__(f"The note {path} cannot be read: {reason}.")
         self.path = path
+        self.reason = reason
+
+
+class ReadingFailed(VaultError):
+    """No text comes of some bytes; `NoteUnreadable` says of which note.
+
+    Attributes:
+        reason: a few words that can stand in a list beside the path.
+    """
+
+    def __init__(self, reason: str):
+        super().__init__(f"The file cannot be read: {reason}.")
         self.reason = reason
 
 

@@ -17,6 +17,8 @@ from vault.catalog import FINGERPRINT, Catalog
 from vault.chunking import Chunk, chunk_note
 from vault.embedder import Embedder
 from vault.errors import NoteUnreadable, UnsafePath, VaultMissing, VectorStoreFailed
+from vault.foreign import ForeignReader
+from vault.kinds import kind_of
 from vault.notes import Note, parse_note, read_bytes
 from vault.records import NEVER_SEEN, FileRow, Records, State
 from vault.reports import (
@@ -94,6 +96,7 @@ class Indexer:
         self._exclude = tuple(exclude)
         self._counts = _Counts()
         self._is_store_broken = False
+        self._foreign = ForeignReader()
 
     def run(
         self,
@@ -120,6 +123,8 @@ class Indexer:
             self._steps(meter)
         except IndexCancelled:
             is_complete = False
+        finally:
+            self._foreign.close()
         report = self._report(time.monotonic() - began, is_complete)
         progress(IndexProgress("done", done=report.notes, total=report.notes))
         return report
@@ -224,13 +229,13 @@ class Indexer:
         if row is not None and row.state == "indexed" and row.version == version:
             return lambda: self._records.touch(path, stat)
         try:
-            note, document = parse_note(path, data)
+            note, document = parse_note(path, data, self._foreign, meter.tick)
         except NoteUnreadable as error:
             reason = error.reason
             return lambda: self._put_state(path, row, stat, "failed", reason)
         if note.is_private:
             return lambda: self._put_state(path, row, stat, "excluded", PRIVATE_RULE)
-        old_path = moved.take(version, stat)
+        old_path = moved.take(path, version, stat)
         if old_path is not None:
             return lambda: self._rename(old_path, row, stat, note)
         chunks = chunk_note(note, document, meter.tick)
@@ -341,15 +346,19 @@ class _ByVersion:
             if row.state == "indexed":
                 self._paths.setdefault(row.version, []).append(path)
 
-    def take(self, version: str, stat: FileStat) -> str | None:
-        """Give the gone path of this content, best the very same file, and count it as found."""
-        paths = self._paths.get(version)
-        if not paths:
+    def take(self, path: str, version: str, stat: FileStat) -> str | None:
+        """Give the gone path of this content, best the very same file, and count it as found.
+
+        The same bytes are another text where they are read as another kind of file.
+        """
+        known = self._paths.get(version, [])
+        alike = [gone for gone in known if kind_of(gone) is kind_of(path)]
+        if not alike:
             return None
-        path = min(paths, key=lambda gone: self._gone[gone].stat.inode != stat.inode)
-        paths.remove(path)
-        del self._gone[path]
-        return path
+        old = min(alike, key=lambda gone: self._gone[gone].stat.inode != stat.inode)
+        known.remove(old)
+        del self._gone[old]
+        return old
 
     def left(self) -> list[tuple[str, FileRow]]:
         """Give what is gone for good."""

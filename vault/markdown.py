@@ -4,22 +4,17 @@ Only the block structure is parsed (CommonMark and tables); what stands inside a
 those who look for tags, links or sentences.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from vault.inline import Line, blank_inline_code, plain_text
+from vault.properties import load_properties, says_private
+
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
-
-MAX_FRONT_MATTER_CHARS = 65_536
-
-_PRIVATE_LINE = re.compile(r"^private[ \t]*:[ \t]*['\"]?(?:true|yes|on)\b", re.I | re.M)
-_TAG = re.compile(r"(?:^|(?<=[\s(\[,;]))#([^\s#!\"$%&'()*+,.:;<=>?@\[\\\]^`{|}~]+)")
-_INLINE_LINK = re.compile(r"!?\[([^\[\]\n]{0,500})\](?:\([^()\n]{0,1000}\))?")
-_EMPHASIS = re.compile(r"(\*\*|__|~~|==|[*`])(?=\S)(.{1,500}?)(?<=\S)\1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +50,8 @@ class Document:
         properties: the front matter, empty where there is none or it cannot be read.
         code_lines: lines inside fences and indented code.
         body_line: the first line behind the front matter.
+        is_private: the front matter says so.
+        is_paged: its uppermost headings are pages, to which a passage keeps.
     """
 
     lines: tuple[str, ...]
@@ -62,14 +59,20 @@ class Document:
     properties: Mapping[str, Any] = field(default_factory=dict)
     code_lines: frozenset[int] = frozenset()
     body_line: int = 1
-    has_private_line: bool = False
+    is_private: bool = False
+    is_paged: bool = False
+
+    @property
+    def front_lines(self) -> Sequence[Line]:
+        """List the lines of the front matter, without its marks."""
+        return list(enumerate(self.lines[1 : max(1, self.body_line - 2)], start=2))
 
     @property
     def headings(self) -> tuple[Heading, ...]:
         """List the headings in their order."""
         return tuple(block.heading for block in self.blocks if block.heading is not None)
 
-    def prose_lines(self) -> Iterator[tuple[int, str]]:
+    def prose_lines(self) -> Iterator[Line]:
         """Give each body line that is no code, with its number; inline code is blanked."""
         for block in self.blocks:
             numbers = [
@@ -82,95 +85,38 @@ class Document:
                 yield from zip(numbers, text.split("\n"), strict=True)
 
 
+@dataclass(frozen=True, slots=True)
+class FrontMatter:
+    """What stands between the marks at the top, and the first line behind them."""
+
+    properties: Mapping[str, Any]
+    body_line: int
+    is_private: bool
+
+
+def front_matter(lines: Sequence[str]) -> FrontMatter:
+    """Read the front matter of a text, if it has any."""
+    body_line = _body_line(lines)
+    front = "\n".join(lines[1 : body_line - 2]) if body_line > 1 else ""
+    properties = load_properties(front)
+    return FrontMatter(properties, body_line, says_private(front, properties))
+
+
 def parse_document(text: str) -> Document:
     """Parse a text whose line ends are newlines."""
     lines = tuple(text.split("\n"))
-    body_line = _body_line(lines)
-    front = "\n".join(lines[1 : body_line - 2]) if body_line > 1 else ""
+    front = front_matter(lines)
+    body_line = front.body_line
     body = "\n".join(lines[body_line - 1 :])
     tokens = _parser().parse(body)
     return Document(
         lines=lines,
         blocks=tuple(_blocks(tokens, body_line)),
-        properties=load_properties(front),
+        properties=front.properties,
         code_lines=frozenset(_code_lines(tokens, body_line)),
         body_line=body_line,
-        has_private_line=_PRIVATE_LINE.search(front) is not None,
+        is_private=front.is_private,
     )
-
-
-def load_properties(front: str) -> Mapping[str, Any]:
-    """Read front matter as plain data; what is no sound YAML mapping counts as none.
-
-    Aliases are refused, since a few lines of them can stand for billions of values.
-    """
-    import yaml
-
-    if not front.strip() or len(front) > MAX_FRONT_MATTER_CHARS:
-        return {}
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    try:
-        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(front, Loader=loader)):
-            return {}
-        loaded = yaml.load(front, Loader=loader)  # noqa: S506 - both are safe loaders
-    except (yaml.YAMLError, ValueError, TypeError, OverflowError, RecursionError):
-        return {}
-    return {str(key): value for key, value in loaded.items()} if isinstance(loaded, dict) else {}
-
-
-def words_of(value: object, *, splits_blanks: bool) -> tuple[str, ...]:
-    """Give a property that may be a list or one text as a tuple of texts."""
-    if isinstance(value, str):
-        separator = r"[,\s]+" if splits_blanks else r"\s*,\s*"
-        return tuple(part for part in re.split(separator, value.strip()) if part)
-    if isinstance(value, list):
-        return tuple(str(item).strip() for item in value if isinstance(item, str | int | float))
-    return ()
-
-
-def inline_tags(lines: Sequence[tuple[int, str]]) -> tuple[str, ...]:
-    """Collect `#tags` from lines without code, in order, each once; a bare number is no tag."""
-    found: dict[str, None] = {}
-    for _, line in lines:
-        if "#" in line:
-            for tag in _TAG.findall(line):
-                if not tag.isdigit():
-                    found.setdefault(tag.strip("/"))
-    return tuple(tag for tag in found if tag)
-
-
-def blank_inline_code(text: str) -> str:
-    """Replace inline code by blanks of the same length, in time linear in the text."""
-    if "`" not in text:
-        return text
-    runs = [(match.start(), match.end()) for match in re.finditer(r"`+", text)]
-    later: dict[int, list[int]] = {}
-    for index in reversed(range(len(runs))):
-        later.setdefault(runs[index][1] - runs[index][0], []).append(index)
-    pieces, at, index = [], 0, 0
-    while index < len(runs):
-        start, end = runs[index]
-        closers = later[end - start]
-        while closers and closers[-1] <= index:
-            closers.pop()
-        if closers:
-            index = closers[-1]
-            close = runs[index][1]
-            pieces += [text[at:start], re.sub(r"[^\n]", " ", text[start:close])]
-            at = close
-        index += 1
-    return "".join([*pieces, text[at:]])
-
-
-def plain_text(markdown: str) -> str:
-    """Give one line of Markdown as it reads: links by their label, no emphasis marks."""
-    text = re.sub(r"!?\[\[([^\[\]\n]{0,500})\]\]", _wikilink_label, markdown)
-    text = _INLINE_LINK.sub(r"\1", text)
-    return " ".join(_EMPHASIS.sub(r"\2", text).split())
-
-
-def _wikilink_label(match: re.Match[str]) -> str:
-    return match[1].rpartition("|")[2]
 
 
 @cache

@@ -14,11 +14,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from vault.errors import VaultMissing, VaultUnreadable
+from vault.kinds import fits, is_read, kind_of
 from vault.paths import is_text_name, printable
 from vault.patterns import ExcludeRules
-
-MAX_NOTE_BYTES = 20_000_000
-NOTE_SUFFIXES = (".md", ".markdown")
 
 
 class FileStat(NamedTuple):
@@ -74,7 +72,7 @@ def scan(
 ) -> ScanResult:
     """List the notes below a folder.
 
-    Dot-folders (`.trash` among them) and what is no Markdown are passed over in silence.
+    Dot-folders (`.trash` among them) and files of other kinds are passed over in silence.
 
     Args:
         root: the vault's folder.
@@ -94,7 +92,7 @@ def scan(
             if entry.is_dir(follow_symlinks=False):
                 if not entry.name.startswith(".") and _enters(entry, path, rules, result):
                     pending.append(path)
-            elif entry.name.lower().endswith(NOTE_SUFFIXES) or _is_folder_link(entry):
+            elif is_read(entry.name) or _is_folder_link(entry):
                 _note(root, entry, path, rules, result)
         seen(len(result.files))
     return result
@@ -188,10 +186,10 @@ def _note(
     except OSError as error:
         result.failed.append((path, f"it cannot be looked at ({error.strerror})"))
         return
-    if stat.S_ISREG(info.st_mode) and info.st_size <= MAX_NOTE_BYTES:
+    if stat.S_ISREG(info.st_mode) and fits(path, info.st_size):
         result.files[path] = _file_stat(info)
     else:
-        result.failed.append((path, _why_not(info)))
+        result.failed.append((path, _why_not(path, info)))
 
 
 def _link(root: Path, entry: os.DirEntry[str], path: str, result: ScanResult) -> None:
@@ -206,18 +204,17 @@ def _link(root: Path, entry: os.DirEntry[str], path: str, result: ScanResult) ->
         result.excluded.append((path, "a link to another place in the vault"))
 
 
-def _why_not(info: os.stat_result) -> str:
-    kinds = {
+def _why_not(path: str, info: os.stat_result) -> str:
+    others = {
         stat.S_IFIFO: "a FIFO",
         stat.S_IFSOCK: "a socket",
         stat.S_IFCHR: "a device",
         stat.S_IFBLK: "a device",
     }
     if not stat.S_ISREG(info.st_mode):
-        kind = kinds.get(stat.S_IFMT(info.st_mode), "something else")
+        kind = others.get(stat.S_IFMT(info.st_mode), "something else")
         return f"it is {kind}, not a file"
-    size_mb = info.st_size / 1_000_000
-    return f"it has {size_mb:.0f} MB; notes of up to {MAX_NOTE_BYTES // 1_000_000} MB are read"
+    return kind_of(path).too_large(info.st_size)
 
 
 def _file_stat(info: os.stat_result) -> FileStat:

@@ -156,7 +156,7 @@ def test_hostile_files_each_fail_with_one_reason_and_stop_nothing(
     make_index: MakeIndex, write: Write, tmp_path: Path
 ) -> None:
     notes = write("good.md", "fine words\n").parent
-    write("latin1.md", b"caf\xe9\n")
+    write("broken.md", "prix élevé à Noël\n".encode()[:-4] + b"\xff\n")
     write("binary.md", b"\0\1\2")
     write("bomb.md", "---\na: &a [x]\nb: [*a, *a]\n---\nafter the bomb\n")
     os.mkfifo(notes / "pipe.md")
@@ -169,7 +169,7 @@ def test_hostile_files_each_fail_with_one_reason_and_stop_nothing(
     index = make_index(notes)
     report = index.update()
     assert dict(report.failed) == {
-        "latin1.md": "it is not UTF-8 (byte 0xe9 on line 1); save it as UTF-8",
+        "broken.md": "its UTF-8 is damaged (byte 0xff on line 1); save it as UTF-8 anew",
         "binary.md": "it holds NUL bytes, so it is not text",
         "pipe.md": "it is a FIFO, not a file",
         "huge.md": "it has 50 MB; notes of up to 20 MB are read",

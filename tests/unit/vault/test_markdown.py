@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault.markdown import blank_inline_code, load_properties, parse_document, plain_text
+from vault.inline import blank_inline_code, plain_text
+from vault.markdown import parse_document
+from vault.properties import load_properties
 
 SAMPLE = """\
 ---

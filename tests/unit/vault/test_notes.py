@@ -85,19 +85,13 @@ def test_links_and_tags_in_code_do_not_count() -> None:
     assert note.tags == ("c",)
 
 
-@pytest.mark.parametrize(
-    ("data", "reason"),
-    [
-        (b"ok\ncaf\xe9 au lait\n", "it is not UTF-8 (byte 0xe9 on line 2); save it as UTF-8"),
-        (b"\xff\xfeh\x00i\x00", "it looks like UTF-16; save it as UTF-8"),
-        (b"PK\x03\x04\x00\x00", "it holds NUL bytes, so it is not text"),
-    ],
-)
-def test_what_is_not_utf8_text_fails_with_one_reason(data: bytes, reason: str) -> None:
+def test_a_note_that_is_no_text_fails_with_one_reason() -> None:
     with pytest.raises(NoteUnreadable) as caught:
-        parse_note("bad.md", data)
-    assert caught.value.reason == reason
-    assert str(caught.value) == f"The note bad.md cannot be read: {reason}."
+        parse_note("bad.md", b"PK\x03\x04\x00\x00")
+    assert caught.value.reason == "it holds NUL bytes, so it is not text"
+    assert str(caught.value) == (
+        "The note bad.md cannot be read: it holds NUL bytes, so it is not text."
+    )
 
 
 def test_reading_never_blocks_on_a_fifo(tmp_path: Path, write: Write) -> None:

@@ -1,0 +1,146 @@
+"""Bytes to text: the encoding is told by what the bytes are, and never guessed at the text's cost.
+
+UTF-8, and UTF-16 and UTF-32 with their marks, are certain. Of the old single-byte encodings only
+Windows-1252 (with Latin-1 in it) is taken, and only where the result reads as Western text;
+everything else is a failure that says which byte it was.
+"""
+
+import codecs
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from vault.errors import ReadingFailed
+
+_MARKS: Final = (  # UTF-32's begin with those of UTF-16
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_NO_TEXT = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x9f\ufffe\uffff]")
+_UTF8_SEQUENCE = re.compile(
+    rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
+)
+_HIGH = re.compile(r"[^\x00-\x7f]")
+_LETTER = re.compile(r"[^\W\d_]")
+_SIGN_IN_WORD = re.compile(r"(?<=[^\W\d_])(?:[^\x00-\x7f\w‘’–—…·\xad]|[²³¹])(?=[^\W\d_])")
+_NEVER_TOGETHER: Final = (  # what letters of other alphabets turn into, in no one language both
+    ("ðþý", "çü"),  # Turkish
+    ("ø", "ìòù"),  # Czech
+    ("šž", "ìèùòøæð"),  # Czech, Slovak, Croatian, Slovenian
+    ("õ", "û"),  # Hungarian
+    ("þ", "ãâî"),  # Romanian
+)
+_SAMPLE: Final = 200_000
+_MOST_HIGH_LETTERS: Final = 0.4
+_MOST_SIGNS_IN_WORDS: Final = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    r"""A text and how it was written.
+
+    Attributes:
+        text: with its line ends as they were.
+        encoding: Python's name of it.
+        mark: the byte-order mark before it; `mark + text.encode(encoding)` are the bytes again.
+    """
+
+    text: str
+    encoding: str
+    mark: bytes = b""
+
+
+def decode_text(data: bytes) -> Decoded:
+    """Read bytes as text.
+
+    Raises:
+        ReadingFailed: they are no text, or in an encoding that cannot be told for certain.
+    """
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            return Decoded(_strict(data[len(mark) :], encoding), encoding, mark)
+    if encoding := _unmarked_utf16(data):
+        return Decoded(_strict(data, encoding), encoding)
+    if b"\0" in data:
+        raise ReadingFailed("it holds NUL bytes, so it is not text")
+    try:
+        return Decoded(data.decode("utf-8"), "utf-8")
+    except UnicodeDecodeError as error:
+        return Decoded(_western(data, error.start), "cp1252")
+
+
+def lines_joined(text: str) -> str:
+    r"""Give a text with `\n` as its only line end."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _strict(data: bytes, encoding: str) -> str:
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError as error:
+        name = encoding.upper().removesuffix("-LE").removesuffix("-BE")
+        raise ReadingFailed(
+            f"its {name} is damaged ({_place(data, error.start)}); save it as UTF-8"
+        ) from error
+    if "\0" in text:
+        raise ReadingFailed("it holds NUL bytes, so it is not text")
+    return text
+
+
+def _unmarked_utf16(data: bytes) -> str:
+    """Tell UTF-16 without a mark by the zeros that every other byte of Western text is."""
+    sample = data[:4096]
+    if len(data) % 2 or not sample:
+        return ""
+    even, odd = sample[::2].count(0), sample[1::2].count(0)
+    for zeros, others, encoding in ((odd, even, "utf-16-le"), (even, odd, "utf-16-be")):
+        if zeros > len(sample) * 0.35 and not others:
+            return encoding
+    return ""
+
+
+def _western(data: bytes, first_bad: int) -> str:
+    """Read Windows-1252 where it makes sense as such.
+
+    Text of another single-byte encoding, or of an East Asian one, comes out as words of nothing
+    but accented letters, or with signs inside its words.
+    """
+    high_bytes = sum(1 for byte in data[:_SAMPLE] if byte > 0x7F)
+    in_sequences = sum(len(found) for found in _UTF8_SEQUENCE.findall(data[:_SAMPLE]))
+    if in_sequences * 2 >= high_bytes > 0:
+        raise ReadingFailed(
+            f"its UTF-8 is damaged ({_place(data, first_bad)}); save it as UTF-8 anew"
+        )
+    try:
+        text = data.decode("cp1252")
+    except UnicodeDecodeError as error:
+        raise _unknown(data, error.start) from error
+    if _NO_TEXT.search(text) or not _reads_as_western(text[:_SAMPLE]):
+        raise _unknown(data, first_bad)
+    return text
+
+
+def _reads_as_western(text: str) -> bool:
+    letters = _LETTER.findall(text)
+    high_letters = sum(1 for letter in letters if letter > "\x7f")
+    signs = len(_SIGN_IN_WORD.findall(text))
+    if high_letters > _MOST_HIGH_LETTERS * len(letters):
+        return False
+    if signs > _MOST_SIGNS_IN_WORDS * len(_HIGH.findall(text)):
+        return False
+    used = set(text.lower())
+    return not any(used & set(some) and used & set(others) for some, others in _NEVER_TOGETHER)
+
+
+def _unknown(data: bytes, at: int) -> ReadingFailed:
+    return ReadingFailed(
+        f"its encoding cannot be told for certain ({_place(data, at)}); save it as UTF-8"
+    )
+
+
+def _place(data: bytes, at: int) -> str:
+    line = data.count(b"\n", 0, at) + 1
+    return f"byte 0x{data[at]:02x} on line {line}"

@@ -1,0 +1,84 @@
+"""Files read by libraries that hostile bytes may crash: in a child process, one file at a time."""
+
+import threading
+from collections.abc import Callable
+from types import TracebackType
+from typing import Final
+
+from vault.child import Child
+from vault.errors import ChildDied, ChildRefused, ReadingFailed
+from vault.kinds import FileKind
+from vault.readers.parts import Extract, Part
+
+READ_S: Final = 60.0
+
+
+class ForeignReader:
+    """A child process that reads, started when it is needed and again when a file ended it.
+
+    Safe to use from several threads, which wait for each other.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._child: Child | None = None
+
+    def __enter__(self) -> "ForeignReader":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def read(
+        self, kind: FileKind, data: bytes, on_wait: Callable[[], None] = lambda: None
+    ) -> Extract:
+        """Read a file's bytes.
+
+        Args:
+            kind: how they are to be read.
+            data: the whole file.
+            on_wait: called about every 50 ms; what it raises ends the reading.
+
+        Raises:
+            ReadingFailed: no text comes of it, in time and in memory.
+        """
+        with self._lock:
+            child = self._running()
+            try:
+                number = child.submit({"kind": kind.name}, data)
+                header = child.answer(number, READ_S, on_wait).header
+            except ChildDied as error:
+                self._end()
+                raise ReadingFailed(f"its reader broke off: {error}") from error
+            except ChildRefused as error:
+                raise ReadingFailed(f"its reader failed: {error}") from error
+            except BaseException:
+                self._end()  # what it is at may take long yet
+                raise
+        if "failure" in header:
+            raise ReadingFailed(header["failure"])
+        parts = tuple(Part(*part) for part in header["parts"])
+        return Extract(parts, header["title"], tuple(header["aliases"]), header["is_paged"])
+
+    def close(self) -> None:
+        """End the process; the next file starts another."""
+        with self._lock:
+            if self._child is not None:
+                self._child.close()
+                self._child = None
+
+    def _running(self) -> Child:
+        if self._child is None or not self._child.is_alive:
+            self._end()
+            self._child = Child("vault.read_worker")
+        return self._child
+
+    def _end(self) -> None:
+        if self._child is not None:
+            self._child.kill("it was ended")
+            self._child = None

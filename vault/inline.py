@@ -1,0 +1,129 @@
+"""What stands inside the lines of a note: tags, inline fields, tasks, block names, comments.
+
+All of it works on lines without code, numbered as in the file, in time linear in the text.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+Line = tuple[int, str]
+
+_TAG = re.compile(r"(?:^|(?<=[\s(\[,;]))#([^\s#!\"$%&'()*+,.:;<=>?@\[\\\]^`{|}~]+)")
+_LINK_TARGET = re.compile(r"\[\[[^\[\]\n]{0,1500}\]\]|\]\([^()\n]{0,1000}\)")
+_INLINE_LINK = re.compile(r"!?\[([^\[\]\n]{0,500})\](?:\([^()\n]{0,1000}\))?")
+_EMPHASIS = re.compile(r"(\*\*|__|~~|==|[*`])(?=\S)(.{1,500}?)(?<=\S)\1")
+_ITEM = r"[ \t>]{0,200}(?:[-*+]|\d{1,9}[.)])[ \t]{1,8}"
+_TASK = re.compile(rf"{_ITEM}\[(.)\][ \t](.*)")
+_NAME = r"([^\W\d_][\w \t/-]{0,99})"
+_FIELD_LINE = re.compile(
+    rf"(?:{_ITEM}(?:\[.\][ \t]+)?|[ \t>]{{0,200}})[*_~]{{0,3}}{_NAME}[*_~]{{0,3}}::(?:[ \t](.*))?$"
+)
+_FIELD_IN_BRACKETS = re.compile(rf"[\[(]{_NAME}::[ \t]*([^\[\]()\n]{{0,1000}})[\])]")
+_BLOCK_NAME = re.compile(r"(?:^|[ \t])\^([A-Za-z0-9-]{1,100})[ \t]*$")
+_COMMENT = re.compile(r"%%|<!--|-->")
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """An item with a box: `status` is what stands in it, a blank while the task is open."""
+
+    line: int
+    status: str
+    text: str
+
+
+def inline_tags(lines: Iterable[Line]) -> tuple[str, ...]:
+    """Collect `#tags` in order, each once; a bare number is no tag, nor is a link's `#heading`."""
+    found: dict[str, None] = {}
+    for _, line in lines:
+        if "#" in line:
+            for tag in _TAG.findall(_LINK_TARGET.sub(" ", line)):
+                if not tag.isdigit():
+                    found.setdefault(tag.strip("/"))
+    return tuple(tag for tag in found if tag)
+
+
+def inline_fields(lines: Iterable[Line], source: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Find `key:: value`, on a line or item of its own or in brackets.
+
+    Args:
+        lines: without code and comments, which are blanked in place.
+        source: the lines as written, from which the values are taken.
+    """
+    for number, line in lines:
+        if "::" not in line:
+            continue
+        whole = _FIELD_LINE.match(line)
+        for match in [whole] if whole else _FIELD_IN_BRACKETS.finditer(line):
+            value = source[number - 1][match.start(2) : match.end(2)]
+            yield " ".join(match[1].split()).lower(), value.strip()
+
+
+def tasks(lines: Iterable[Line], source: Sequence[str]) -> Iterator[Task]:
+    """Find the items with a box, also in lists inside callouts; arguments as for fields."""
+    for number, line in lines:
+        if match := _TASK.match(line):
+            yield Task(number, match[1], source[number - 1][match.start(2) :].strip())
+
+
+def block_names(lines: Iterable[Line]) -> Iterator[tuple[str, int, bool]]:
+    """Find the `^names` of blocks: the name, its line, and whether it stands there alone."""
+    for number, line in lines:
+        if "^" in line and (match := _BLOCK_NAME.search(line)):
+            yield match[1], number, not line[: match.start()].strip(" \t>")
+
+
+def without_comments(lines: Sequence[Line]) -> list[Line]:
+    """Blank `%%comments%%` and `<!-- comments -->`; a mark that is never closed is text."""
+    text = "\n".join(line for _, line in lines)
+    pieces, at = [], 0
+    for start, end in _comments(text):
+        pieces += [text[at:start], re.sub(r"[^\n]", " ", text[start:end])]
+        at = end
+    blanked = "".join([*pieces, text[at:]]).split("\n") if pieces else (line for _, line in lines)
+    return [(number, line) for (number, _), line in zip(lines, blanked, strict=True)]
+
+
+def _comments(text: str) -> Iterator[tuple[int, int]]:
+    opened: re.Match[str] | None = None
+    for mark in _COMMENT.finditer(text):
+        if opened is None:
+            opened = mark if mark[0] != "-->" else None
+        elif mark[0] == ("%%" if opened[0] == "%%" else "-->"):
+            yield opened.start(), mark.end()
+            opened = None
+
+
+def blank_inline_code(text: str) -> str:
+    """Replace inline code by blanks of the same length, in time linear in the text."""
+    if "`" not in text:
+        return text
+    runs = [(match.start(), match.end()) for match in re.finditer(r"`+", text)]
+    later: dict[int, list[int]] = {}
+    for index in reversed(range(len(runs))):
+        later.setdefault(runs[index][1] - runs[index][0], []).append(index)
+    pieces, at, index = [], 0, 0
+    while index < len(runs):
+        start, end = runs[index]
+        closers = later[end - start]
+        while closers and closers[-1] <= index:
+            closers.pop()
+        if closers:
+            index = closers[-1]
+            close = runs[index][1]
+            pieces += [text[at:start], re.sub(r"[^\n]", " ", text[start:close])]
+            at = close
+        index += 1
+    return "".join([*pieces, text[at:]])
+
+
+def plain_text(markdown: str) -> str:
+    """Give one line of Markdown as it reads: links by their label, no emphasis marks."""
+    text = re.sub(r"!?\[\[([^\[\]\n]{0,500})\]\]", _wikilink_label, markdown)
+    text = _INLINE_LINK.sub(r"\1", text)
+    return " ".join(_EMPHASIS.sub(r"\2", text).split())
+
+
+def _wikilink_label(match: re.Match[str]) -> str:
+    return match[1].rpartition("|")[2]

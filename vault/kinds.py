@@ -1,0 +1,58 @@
+"""The kinds of files that are read, told apart by their names."""
+
+import posixpath
+from dataclasses import dataclass
+from typing import Final
+
+_MB: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class FileKind:
+    """A kind of file.
+
+    Attributes:
+        name: as a reader is asked for.
+        plural: what such files are called in a sentence.
+        max_bytes: larger ones are not read.
+        is_foreign: it is read by a library that hostile bytes may crash, so in a child process.
+    """
+
+    name: str
+    plural: str
+    suffixes: tuple[str, ...]
+    max_bytes: int
+    is_foreign: bool = False
+
+    def too_large(self, size: int) -> str:
+        """Say why a file of this size is not read."""
+        most = self.max_bytes // _MB
+        return f"it has {size / _MB:.0f} MB; {self.plural} of up to {most} MB are read"
+
+
+MARKDOWN: Final = FileKind("markdown", "notes", (".md", ".markdown"), 20 * _MB)
+TEXT: Final = FileKind("text", "text files", (".txt", ".text"), 20 * _MB)
+CANVAS: Final = FileKind("canvas", "canvases", (".canvas",), 20 * _MB)
+HTML: Final = FileKind("html", "web pages", (".html", ".htm"), 20 * _MB, is_foreign=True)
+DOCX: Final = FileKind("docx", "Word documents", (".docx",), 50 * _MB, is_foreign=True)
+PDF: Final = FileKind("pdf", "PDF files", (".pdf",), 200 * _MB, is_foreign=True)
+
+_BY_SUFFIX: Final = {
+    suffix: kind for kind in (MARKDOWN, TEXT, CANVAS, HTML, DOCX, PDF) for suffix in kind.suffixes
+}
+SUFFIXES: Final = tuple(_BY_SUFFIX)
+
+
+def kind_of(path: str) -> FileKind:
+    """Tell what a file is by its name; what is none of the others is taken for plain text."""
+    return _BY_SUFFIX.get(posixpath.splitext(path)[1].lower(), TEXT)
+
+
+def fits(path: str, size: int) -> bool:
+    """Tell whether a file is small enough to be read; asked of every file at every start."""
+    return size <= MARKDOWN.max_bytes or size <= kind_of(path).max_bytes
+
+
+def is_read(name: str) -> bool:
+    """Tell whether files of this name are read; `~$…` are the locks of open Word documents."""
+    return name.lower().endswith(SUFFIXES) and not name.startswith("~$")

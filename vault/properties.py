@@ -1,0 +1,87 @@
+"""Front matter as texts, lists and mappings; hostile or broken YAML counts as none."""
+
+import re
+from collections.abc import Mapping
+from itertools import islice
+from typing import Any
+
+MAX_FRONT_MATTER_CHARS = 65_536
+
+_MAX_DEPTH = 32
+_MAX_EVENTS = 20_000
+_YES = r"['\"]?(?:true|yes|on|1)\b"
+_PRIVATE_LINE = re.compile(rf"^[ \t]*['\"]?private['\"]?[ \t]*::?[ \t]*{_YES}", re.I | re.M)
+_PRIVATE_ENTRY = re.compile(
+    r"^[ \t]*tags?[ \t]*:.*(?<![\w-])private(?![\w-])"
+    r"|(?:^|[-:\[,\"'#])[ \t]*[\"'#]{0,2}private(?:/[^\s,\]]*)?[\"']?[ \t]*(?:$|[,\]#])",
+    re.I | re.M,
+)
+_SPLIT_ANYWHERE = re.compile(r"[,\s]+")
+_SPLIT_COMMAS = re.compile(r"\s*,\s*")
+
+
+def load_properties(front: str) -> Mapping[str, Any]:
+    """Read front matter; what is no sound YAML mapping counts as none.
+
+    Every scalar is the text that was written: a date stays `2024-01-05`, `yes` stays `yes`.
+    Aliases are refused, since a few lines of them can stand for billions of values, and deep
+    nesting, since libyaml's Python binding overflows the stack of the process on it.
+    """
+    import yaml
+
+    if not front.strip() or len(front) > MAX_FRONT_MATTER_CHARS:
+        return {}
+    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+    try:
+        if not _is_harmless(front, loader):
+            return {}
+        loaded = yaml.load(front, Loader=loader)  # noqa: S506 - it makes plain data only
+    except (yaml.YAMLError, ValueError, TypeError, RecursionError):
+        return {}
+    return {str(key): value for key, value in loaded.items()} if isinstance(loaded, dict) else {}
+
+
+def says_private(front: str, properties: Mapping[str, Any]) -> bool:
+    """Tell whether front matter keeps its note private; what cannot be read counts by its words."""
+    if _PRIVATE_LINE.search(front):
+        return True
+    if properties:
+        named = (value for key, value in properties.items() if key.strip().lower() == "private")
+        return any(re.fullmatch(_YES, str(value).strip(), re.I) for value in named)
+    return _PRIVATE_ENTRY.search(front) is not None
+
+
+def words_of(value: object, *, splits_blanks: bool = False) -> tuple[str, ...]:
+    """Give a property that may be a list or one text as a tuple of texts."""
+    if isinstance(value, str):
+        separator = _SPLIT_ANYWHERE if splits_blanks else _SPLIT_COMMAS
+        return tuple(part for part in separator.split(value.strip()) if part)
+    if isinstance(value, list):
+        return tuple(item.strip() for item in value if isinstance(item, str) and item.strip())
+    return ()
+
+
+def texts_of(properties: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """Give each property that is a text or a list of texts, by its name in lower case."""
+    found: dict[str, tuple[str, ...]] = {}
+    for name, value in properties.items():
+        texts = (value.strip(),) if isinstance(value, str) else words_of(value)
+        if any(texts):
+            found.setdefault(name.strip().lower(), texts)
+    return found
+
+
+def _is_harmless(front: str, loader: Any) -> bool:
+    """Walk over the parser's events, which costs no stack and no memory."""
+    import yaml
+
+    depth = events = 0
+    for event in islice(yaml.parse(front, Loader=loader), _MAX_EVENTS + 1):
+        events += 1
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        if isinstance(event, yaml.AliasEvent) or depth > _MAX_DEPTH:
+            return False
+    return events <= _MAX_EVENTS
