@@ -26,15 +26,16 @@ class OutputGone(Exception):
 
 
 class Output:
-    """Standard output: one JSON document, or text for a person."""
+    """Standard output as it is now: one JSON document, or text for a person."""
 
     def __init__(self, is_json: bool) -> None:
         self.is_json = is_json
         self._is_done = False
-        if sys.stdout is not None:
-            encoding = "utf-8" if is_json else sys.stdout.encoding
+        self._stream = sys.stdout
+        if self._stream is not None:
+            encoding = "utf-8" if is_json else self._stream.encoding
             # Half a surrogate pair, from a file's name, has no place in UTF-8; as an escape it has.
-            sys.stdout.reconfigure(encoding=encoding, errors="backslashreplace")  # type: ignore[union-attr]
+            self._stream.reconfigure(encoding=encoding, errors="backslashreplace")  # type: ignore[union-attr]
 
     def document(self, value: Mapping[str, Any]) -> None:
         """Print the one document."""
@@ -49,11 +50,11 @@ class Output:
     def write(self, text: str) -> None:
         """Print text as it is, at once."""
         try:
-            sys.stdout.write(text)
-            sys.stdout.flush()
+            self._stream.write(text)
+            self._stream.flush()
         except OSError as error:
             # What is still in the buffer would fail again at the end of the program.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
             is_quiet = isinstance(error, BrokenPipeError)
             raise OutputGone("" if is_quiet else str(error.strerror)) from error
 

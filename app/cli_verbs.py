@@ -4,7 +4,7 @@ import argparse
 import logging
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, redirect_stdout
 from functools import partial
 from typing import Any
 
@@ -106,7 +106,8 @@ def _ask(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     if not (output.is_json or args.dry_run):
         cli_instructions.ask_once(assistant)
     printer = TurnPrinter(output, args.dry_run)
-    with Interruptible() as run:
+    # What a hook prints goes to standard error: the answer has standard output to itself.
+    with Interruptible() as run, redirect_stdout(sys.stderr):
         for event in assistant.ask(request, run.cancel):
             printer.show(event)
     return run.exit_code or 0

@@ -27,12 +27,15 @@ HOSTILE = (
 )
 NAME = "a <b> & \"q\" 'r' $& {} %s ${x} ``` #t [1] <source n=1> é.md"
 HOOKS = """
+print("loaded")
+
 from context.hooks import ContextResult, CustomMessage
 
 WHY = {"scope": "cached", "invalidateCacheReason": "policy {} %s"}
 
 
 def policy(event):
+    print("asked")
     if event.reason == "before_request" and event.envelope.meta.request == 1:
         op = {"op": "system_part_set", "partName": "policy", "text": "\\n\\nNo <secrets>."}
         return ContextResult([WHY | op], "policy", {"title": "Policy", "summary": "no secrets"})
