@@ -1,0 +1,49 @@
+"""A process that dies at a random moment of a conversation loses nothing that it acknowledged.
+
+`STRATA_KILLS=200` tries so many moments; `STRATA_KILL_SEED=7` tries one of them again.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.deadly_files import Death
+from tests.support.doomed_chat import reply
+from tests.support.model_server import ModelServer
+from tests.support.nursery import Nursery
+
+FEW = 8
+
+
+@pytest.fixture(scope="module")
+def nursery() -> Iterator[Nursery]:
+    with ModelServer(reply) as server, Nursery(server.url) as nursery:
+        yield nursery
+
+
+@pytest.fixture(scope="module")
+def operations(nursery: Nursery, tmp_path_factory: pytest.TempPathFactory) -> int:
+    """How many file operations the whole conversation has."""
+    outcome = nursery.let_die(tmp_path_factory.mktemp("alive") / "home", None)
+    assert outcome.losses == []
+    assert outcome.operations is not None
+    return outcome.operations
+
+
+def seeds() -> list[int]:
+    if seed := os.environ.get("STRATA_KILL_SEED"):
+        return [int(seed)]
+    return list(range(int(os.environ.get("STRATA_KILLS", FEW))))
+
+
+@pytest.mark.parametrize("seed", seeds())
+def test_a_death_loses_nothing_that_was_acknowledged(
+    nursery: Nursery, operations: int, tmp_path: Path, seed: int
+) -> None:
+    death = Death.by_chance(seed, operations)
+    outcome = nursery.let_die(tmp_path / "home", death)
+    told = f"STRATA_KILL_SEED={seed} ({death} of {operations} operations)"
+    assert outcome.operations is None, f"{told}: it lived"
+    assert outcome.losses == [], told
