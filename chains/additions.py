@@ -33,10 +33,10 @@ class Additions:
         noted = [Instructions(note.id, note.raw_content) for note in self.instructions]
         return system_parts(prompt, self.prompts(prompt).sections, noted)
 
-    def problems(self, prompt: str) -> tuple[str, ...]:
-        """Return what is wrong with what was added, one sentence each."""
-        problem = self.prompts(prompt).problem
-        return (*self.warnings, problem) if problem else self.warnings
+    def problems(self, *prompts: str) -> tuple[str, ...]:
+        """Return what is wrong with what was added, these prompts included, one sentence each."""
+        found = (self.prompts(prompt).problem for prompt in prompts)
+        return (*self.warnings, *(problem for problem in found if problem))
 
 
 NOTHING_ADDED: Final = Additions()

@@ -29,6 +29,7 @@ from chains.model import LiteLLMModel, Pause, wait_or_cancel
 from chains.model_port import KeyFor, ModelPort
 from chains.models import EXTRACTIVE, ModelInfo, describe
 from chains.retrieval import SearchPort, passages
+from chains.summarizer import PROMPT as SUMMARY_PROMPT
 from chains.tokenizer import counter_for
 from chains.turn import (
     ChatView,
@@ -83,7 +84,7 @@ class Chain:
     @property
     def problems(self) -> tuple[str, ...]:
         """What is wrong with what the user adds to it, one sentence each."""
-        return self.additions.problems(self.prompt)
+        return self.additions.problems(self.prompt, SUMMARY_PROMPT)
 
 
 @dataclass(frozen=True)

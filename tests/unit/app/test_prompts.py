@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from app.prompts import prompts_in
+from chains.additions import Additions
 from chains.prompts import built_in
 
 OWN = (
@@ -49,6 +50,13 @@ def test_a_file_that_is_no_prompt_is_told_and_the_built_in_one_used(
     assert prompt.sections == built_in("chat").sections
     assert str(tmp_path / "chat.md") in prompt.problem
     assert reason in prompt.problem
+
+
+def test_a_prompt_beside_the_answers_own_is_told_of_as_well(tmp_path: Path) -> None:
+    (tmp_path / "summary.md").write_text("Sum it up.")
+    additions = Additions(prompts_in(tmp_path), warnings=("First.",))
+    first, second = additions.problems("chat", "summary")
+    assert (first, "summary.md is not used" in second) == ("First.", True)
 
 
 def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
