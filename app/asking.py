@@ -283,12 +283,15 @@ class Asking:
     def _chain(self, mode: Mode, runs_hooks: bool = False) -> LLMChain | VaultQAChain | AgentChain:
         resolve = Attachments(self._notes.library).resolve
         added = self._additions.collect(runs_hooks)
+        notes = self._notes
         if mode == "chat":
-            return LLMChain(secrets.key_for, resolve=resolve, additions=added)
+            return LLMChain(secrets.key_for, resolve=resolve, additions=added, within=notes)
         if mode == "agent":
-            library, limits = self._notes.require(), self._agent_limits
-            return AgentChain(secrets.key_for, library, limits, resolve=resolve, additions=added)
-        return VaultQAChain(secrets.key_for, self._notes, resolve=resolve, additions=added)
+            library, limits = notes.require(), self._agent_limits
+            return AgentChain(
+                secrets.key_for, library, limits, resolve=resolve, additions=added, within=notes
+            )
+        return VaultQAChain(secrets.key_for, notes, resolve=resolve, additions=added, within=notes)
 
     @property
     def _agent_limits(self) -> AgentLimits:

@@ -12,10 +12,12 @@ from chains.cancel import CancelToken
 from chains.concurrency import Emit, iterate
 from chains.events import IndexProgressed
 from vault.access import allowed_notes, read_allowed
+from vault.hits import Hit
 from vault.indexer import IndexProgress, IndexReport
 from vault.notes import Note
 from vault.search import SearchResult
 from vault.store import NoteState, VaultIndex
+from vault.within import Text
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,10 @@ class Library:
     def search(self, query: str, k: int) -> SearchResult:
         """Find the best `k` passages by words and by meaning."""
         return self._index.search(query, k)
+
+    def search_within(self, texts: Sequence[Text], query: str, k: int) -> Sequence[Hit]:
+        """Find the best `k` passages of some texts, indexed or not."""
+        return self._index.search_within(texts, query, k)
 
     def notes(self) -> tuple[NoteState, ...]:
         """Return what is known of every file in the folder."""

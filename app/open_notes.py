@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from app.errors import InvalidRequest, VaultNotChosen, storage_errors
@@ -11,8 +11,11 @@ from app.paths import Paths
 from app.settings_file import SettingsStore
 from chains.cancel import CancelToken
 from chains.events import Event, Step, Warned
+from context.layers import Segment
 from vault.errors import EmbedderFailed, IndexBusy, VectorStoreFailed
+from vault.hits import Hit
 from vault.search import SearchResult
+from vault.within import Text, search_within
 
 __all__ = ["OpenNotes"]
 
@@ -88,6 +91,13 @@ class OpenNotes:
         if not query.strip():
             raise InvalidRequest("There is nothing to search for.")
         return library.search(query, k or self._settings.values.retrieval_top_k)
+
+    def search_within(self, segments: Sequence[Segment], query: str, k: int) -> Sequence[Hit]:
+        """Find the best `k` passages of what is attached, of the notes or from elsewhere."""
+        texts = [Text(s.source, s.title, s.version or "", s.raw_content) for s in segments]
+        if self._library is None:
+            return search_within(texts, query, k)
+        return self._library.search_within(texts, query, k)
 
     def freshen(self, cancel: CancelToken, warnings: list[str]) -> Iterator[Event]:
         """Bring the index up to date before it is searched, as far as that is possible now."""

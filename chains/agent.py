@@ -9,6 +9,7 @@ from chains.cancel import CancelToken
 from chains.events import Event
 from chains.model import Pause, wait_or_cancel
 from chains.model_port import KeyFor
+from chains.oversize import WithinPort
 from chains.runner import (
     Chain,
     TurnRequest,
@@ -41,13 +42,14 @@ class AgentChain:
         pause: Pause = wait_or_cancel,
         resolve: Resolve | None = None,
         additions: Additions = NOTHING_ADDED,
+        within: WithinPort | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._notes = notes
         self._limits = limits
         self._clock = clock
         tools = (*NOTE_TOOLS, READ_RESULT)
-        self._chain = Chain("agent", key_for, None, pause, resolve, tools, additions)
+        self._chain = Chain("agent", key_for, None, pause, resolve, tools, additions, within)
 
     def run(
         self, request: TurnRequest, session: AgentSession, cancel: CancelToken

@@ -7,6 +7,7 @@ from chains.cancel import CancelToken
 from chains.events import Event
 from chains.model import Pause, wait_or_cancel
 from chains.model_port import KeyFor
+from chains.oversize import WithinPort
 from chains.runner import Chain, SessionPort, TurnRequest, compact_chat, preview, rebuild, run_turn
 from context.force import Forced
 from context.guard import PreparedRequest
@@ -25,8 +26,11 @@ class LLMChain:
         pause: Pause = wait_or_cancel,
         resolve: Resolve | None = None,
         additions: Additions = NOTHING_ADDED,
+        within: WithinPort | None = None,
     ) -> None:
-        self._chain = Chain("chat", key_for, pause=pause, resolve=resolve, additions=additions)
+        self._chain = Chain(
+            "chat", key_for, pause=pause, resolve=resolve, additions=additions, within=within
+        )
 
     def run(
         self, request: TurnRequest, session: SessionPort, cancel: CancelToken

@@ -28,6 +28,7 @@ from chains.hooking import hear
 from chains.model import LiteLLMModel, Pause, wait_or_cancel
 from chains.model_port import KeyFor, ModelPort
 from chains.models import EXTRACTIVE, ModelInfo, describe
+from chains.oversize import WithinPort, narrowed
 from chains.retrieval import SearchPort, passages
 from chains.summarizer import PROMPT as SUMMARY_PROMPT
 from chains.tokenizer import counter_for
@@ -41,12 +42,14 @@ from chains.turn import (
     draft_turn,
     prepare_turn,
 )
+from context.budget import room_for
 from context.force import Forced
 from context.guard import PreparedRequest
 from context.layers import Segment
 from context.messages import ToolDefinition
 from context.prior import Resolve
 from context.report import ContextReport
+from context.turn_context import TURN_CONTEXT_SHARE, passages_share
 
 __all__ = [
     "Chain",
@@ -71,6 +74,7 @@ class Chain:
         resolve: says what has become of what earlier turns attached or cited.
         tools: those that its model may call.
         additions: what the user adds to it.
+        within: finds passages of attachments that are too large; None leaves those to the guard.
     """
 
     prompt: str
@@ -80,6 +84,7 @@ class Chain:
     resolve: Resolve | None = None
     tools: tuple[ToolDefinition, ...] = ()
     additions: Additions = NOTHING_ADDED
+    within: WithinPort | None = None
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -127,14 +132,33 @@ def open_turn(
     for problem in (problems := (*chain.problems, *heard.problems)):
         yield Warned(problem)
     request = heard.request
-    drafted, warnings = yield from draft(chain, request, session, cancel)
-    drafted, warnings = heard.apply(drafted, session), (*problems, *warnings)
     means = call(lambda: running_means(chain, request, cancel), cancel)
+    request, narrowings = yield from narrow(chain, request, means, cancel)
+    drafted, warnings = yield from draft(chain, request, session, cancel)
+    drafted, warnings = heard.apply(drafted, session), (*problems, *narrowings, *warnings)
     if request.dry_run:
         yield from dry_run(drafted, request, session, means, warnings)
         return None
     turn = yield from begin_turn(drafted, request, session, means, cancel, warnings)
     return OpenTurn(request, means, turn, lambda: model_of(chain, request, means.model))
+
+
+def narrow(
+    chain: Chain, request: TurnRequest, means: Means, cancel: CancelToken
+) -> Generator[Event, None, tuple[TurnRequest, tuple[str, ...]]]:
+    """Return the request with attachments within their share, and what is not sent whole."""
+    within = chain.within
+    if within is None or not request.attached:
+        return request, ()
+    limits = request.threshold, means.model.input_limit, request.max_output_tokens
+    budget = room_for(means.counter, *limits).budget
+    share = passages_share(budget, means.counter.count(request.question))
+    shares = int(budget * TURN_CONTEXT_SHARE), share if chain.search is None else share // 2
+    found = call(
+        lambda: narrowed(request.attached, request.question, shares, means.counter, within), cancel
+    )
+    yield from map(Warned, found.warnings)
+    return replace(request, attached=found.segments), found.warnings
 
 
 def draft(

@@ -7,6 +7,7 @@ from chains.cancel import CancelToken
 from chains.events import Event
 from chains.model import Pause, wait_or_cancel
 from chains.model_port import KeyFor
+from chains.oversize import WithinPort
 from chains.retrieval import SearchPort
 from chains.runner import Chain, SessionPort, TurnRequest, compact_chat, preview, rebuild, run_turn
 from context.force import Forced
@@ -27,8 +28,11 @@ class VaultQAChain:
         pause: Pause = wait_or_cancel,
         resolve: Resolve | None = None,
         additions: Additions = NOTHING_ADDED,
+        within: WithinPort | None = None,
     ) -> None:
-        self._chain = Chain("vault_qa", key_for, search, pause, resolve, additions=additions)
+        self._chain = Chain(
+            "vault_qa", key_for, search, pause, resolve, additions=additions, within=within
+        )
 
     def run(
         self, request: TurnRequest, session: SessionPort, cancel: CancelToken

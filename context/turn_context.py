@@ -66,9 +66,14 @@ def _is_retrieved(segment: Segment) -> bool:
     return segment.kind == "passage" and segment.layer is Layer.L3
 
 
+def passages_share(budget: int, question_tokens: int) -> int:
+    """Return what the passages of a turn may take together beside its question."""
+    return max(int(budget * PASSAGES_SHARE) - question_tokens, int(budget * LEAST_PASSAGES_SHARE))
+
+
 def _passages_room(tail: Tail, budget: int) -> int:
     question = tail.tokens[Layer.L5]
-    share = max(int(budget * PASSAGES_SHARE) - question, int(budget * LEAST_PASSAGES_SHARE))
+    share = passages_share(budget, question)
     attached = (part for part in tail.on(Layer.L3) if part.kind != "passage")
     taken = sum(count_segment(segment, tail.counter) for segment in attached)
     return min(share, int(budget * TURN_CONTEXT_SHARE) - taken)
