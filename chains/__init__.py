@@ -5,6 +5,7 @@ LLMChain, VaultQAChain          what one chain does differently: its prompt, its
         │
      runner                     the shared turn, readable from top to bottom
         ├── hooking             what hooks make of a question, an answer, a tool's result
+        ├── oversize            attachments that are too large → the passages of them that fit
         ├── retrieval           hits of the vault → numbered passages
         ├── again               a question answered anew: what was sent with it, as that stands now
         ├── turn                entries and request, in memory: what does not fit leaves no trace

@@ -14,6 +14,7 @@ A search goes the other way. `query` takes the filters out of its text, `scope` 
 leave; then words by FTS5 (`words`, `passages`) and, encoded meanwhile, meaning by Chroma or, where
 that is not ready or filters count, by an exact scan of the catalog (`vectors`, `exact`); then both
 by `fusion`. What is found is held against the disk as it is now (`freshness`) and given as `hits`.
+`within` searches texts that are at hand the same way, in a catalog for that moment.
 
 Children (`child`, `frames`) are started with `python -P` and a neutral working directory, speak
 frames over their standard input and output, listen on nothing, and end when that input closes.
