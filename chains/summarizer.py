@@ -18,10 +18,11 @@ from chains.events import Usage
 from chains.model_port import ModelEnded, ModelPort, ModelText
 from context.budget import Room
 from context.calls import prepare_call
-from context.draft import MeasuredTurn, Preamble, preamble
+from context.draft import Preamble, preamble
 from context.envelope import System
 from context.errors import ContextOverflow, SummaryFailed
 from context.guard import PreparedRequest
+from context.measured import MeasuredTurn
 from context.messages import Message, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
 from context.prompt import PromptSection, system_parts
 from context.summaries import SummaryTask

@@ -25,6 +25,7 @@ from context.report import (
 )
 from context.shaping import Shaped
 from context.tokens import count_message, count_segment
+from context.turn_list import TurnList
 from context.view import results_of
 
 SHARE = "share"
@@ -110,7 +111,7 @@ def _compactions(transforms: Iterable[TransformEntry]) -> Iterator[dict[str, obj
 
 def _offloaded(draft: Draft) -> Iterator[Offloaded]:
     results = (part for message in draft.work for part in results_of(message))
-    yield from (stub for turn in draft.history for stub in turn.offloaded)
+    yield from draft.history.offloaded
     yield from (stub for result in results if (stub := read_stub(result.content)) is not None)
 
 
@@ -149,7 +150,8 @@ def _left_out(base: Base, guarded: GuardReport) -> tuple[LeftOut, ...]:
     """Everything that is missing from the request; nothing, where there is no request."""
     if not guarded.fits:
         return ()
-    standing = (*base.resting, *base.draft.history[: guarded.cut])
+    cut = base.draft.history[: guarded.cut]
+    standing = TurnList.of((*base.resting, *cut)) if cut else base.resting
     turns_out = [turns_left_out(standing, ROOM)] if standing else []
     counter = base.draft.tail.counter
     unfit = [segment_left_out(segment, SHARE, counter) for segment in base.unfit]

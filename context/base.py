@@ -11,11 +11,12 @@ from context.boundaries import Epoch, Reach, reach_of, resting_cut, shown_messag
 from context.budget import Room
 from context.cache import Asked
 from context.conversation import Conversation
-from context.draft import Draft, MeasuredTurn, Tail, preamble
+from context.draft import Draft, Tail, preamble
 from context.envelope import ContextEnvelope
 from context.errors import BadInputs
 from context.inputs import Ports, PrepareInputs
 from context.layers import Layer, Segment
+from context.measured import MeasuredTurn
 from context.memory import MEMORY_CHANGED
 from context.messages import Message
 from context.pins import PINNED_SOURCE
@@ -25,6 +26,7 @@ from context.shaping import Shaped, uncached_message
 from context.tokens import TokenCounter
 from context.trim_step import Line
 from context.turn_context import fit_passages, standing_tail
+from context.turn_list import TurnList
 
 NOTHING_KEPT: Final = "(nothing)"
 
@@ -48,7 +50,7 @@ class Base:
     line: Line
     reach: Reach
     standing_tail: int
-    resting: tuple[MeasuredTurn, ...]
+    resting: TurnList
     prior: Prior
     found: tuple[Segment, ...]
     unfit: tuple[Segment, ...]
@@ -74,7 +76,7 @@ def make_base(
     epoch = Epoch(room.budget, inputs.model)
     cut = resting_cut(reading.drops, reading.earlier, epoch)
     lead, question, work = current.parts
-    history = (*reading.earlier[cut:], *_lead(lead, counter))
+    history = _with_lead(reading.earlier[cut:], lead, counter)
     line = Line(history, question, work, reading.pins.messages, counter)
     trims = [trim for trim in reading.trims if epoch.binds(trim)]
     reach = reach_of(trims, line.messages) if trims else Reach()
@@ -110,7 +112,7 @@ def _is_open(turn: Turn, turn_id: str) -> bool:
     return turn.user is not None and turn.turn_id == turn_id and not turn.is_ended
 
 
-def _shown(line: Line, reach: Reach) -> tuple[tuple[MeasuredTurn, ...], tuple[Message, ...]]:
+def _shown(line: Line, reach: Reach) -> tuple[TurnList, tuple[Message, ...]]:
     history = shown_turns(line.history, reach, line.pinned, line.counter)
     start = len(line.messages) - len(line.work)
     return history, shown_messages(line.work, start, reach, line.pinned, line.counter)
@@ -129,14 +131,14 @@ def _prior(inputs: PrepareInputs, ports: Ports, room: Room, reading: Conversatio
 def _pinned(
     reading: Conversation,
     ports: Ports,
-    shown: tuple[tuple[MeasuredTurn, ...], tuple[Message, ...]],
+    shown: tuple[TurnList, tuple[Message, ...]],
     found: tuple[Segment, ...],
 ) -> tuple[Segment, ...]:
     """What is pinned and no longer sent where it was said; of notes only what may be read."""
     if not reading.pins.segments:
         return ()
     history, work = shown
-    messages = (*(message for turn in history for message in turn.messages), *work)
+    messages = (*history.messages, *work)
     moved = []
     for segment in reading.pins.moved(messages, found):
         if segment.source == PINNED_SOURCE:
@@ -146,9 +148,12 @@ def _pinned(
     return tuple(moved)
 
 
-def _lead(lead: tuple[Message, ...], counter: TokenCounter) -> tuple[MeasuredTurn, ...]:
+def _with_lead(history: TurnList, lead: tuple[Message, ...], counter: TokenCounter) -> TurnList:
+    """What an extension said before the question stands behind the earlier turns."""
+    if not lead:
+        return history
     ids = tuple(message.id for message in lead if message.id is not None)
-    return (MeasuredTurn.measure(Turn("", ids, None), lead, counter),) if lead else ()
+    return TurnList.of((*history, MeasuredTurn.measure(Turn("", ids, None), lead, counter)))
 
 
 def _uncached(reading: Conversation, envelope: ContextEnvelope) -> Message | None:

@@ -9,11 +9,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from context.draft import MeasuredTurn
 from context.entries import DropEntry, TrimEntry
+from context.measured import MeasuredTurn
 from context.messages import Message
 from context.shorter import cleaned, may_be_trimmed, trimmed
 from context.tokens import TokenCounter, count_message
+from context.turn_list import TurnList
 
 MODEL: Final = "model"
 TRIMMED_TO: Final = "trimmedUpToEntryId"
@@ -82,28 +83,24 @@ def trimmed_up_to(trim: TrimEntry) -> str:
 
 def resting_cut(drops: Iterable[DropEntry], turns: Sequence[MeasuredTurn], epoch: Epoch) -> int:
     """Return how many of the oldest turns the drops of this path leave out."""
-    binding = {drop.up_to_entry_id for drop in drops if epoch.binds(drop)}
-    if not binding:
-        return 0
-    for at in range(len(turns) - 1, -1, -1):
-        if not binding.isdisjoint(turns[at].turn.entry_ids):
-            return at
-    return 0
+    known = TurnList.of(turns)
+    binding = (known.position(drop.up_to_entry_id) for drop in drops if epoch.binds(drop))
+    return max((at for at in binding if at is not None), default=0)
 
 
 def shown_turns(
-    turns: Sequence[MeasuredTurn], reach: Reach, pinned: frozenset[str], counter: TokenCounter
-) -> tuple[MeasuredTurn, ...]:
+    turns: TurnList, reach: Reach, pinned: frozenset[str], counter: TokenCounter
+) -> TurnList:
     """Return the turns as they are shown within that reach; pinned messages stay as they are."""
     furthest = max(reach.cleaned, reach.trimmed)
     shown: list[MeasuredTurn] = []
     start = 0
     for place, turn in enumerate(turns):
         if start >= furthest:
-            return (*shown, *turns[place:])
+            return TurnList.of((*shown, *turns[place:]))
         shown.append(_shown_turn(turn, start, reach, pinned, counter))
         start += len(turn.messages)
-    return tuple(shown)
+    return TurnList.of(shown)
 
 
 def shown_messages(

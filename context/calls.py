@@ -5,14 +5,16 @@ from collections.abc import Sequence
 from context.accounting import layer_uses
 from context.budget import Room
 from context.cache import Continuation, prefix_hash
-from context.draft import Draft, MeasuredTurn, Preamble, Tail
+from context.draft import Draft, Preamble, Tail
 from context.envelope import ContextEnvelope, Messages
 from context.errors import ContextOverflow
 from context.frozen import FrozenMapping
 from context.guard import PreparedRequest, enforce, seal
 from context.marks import place_marks
+from context.measured import MeasuredTurn
 from context.messages import Message
 from context.report import ContextReport, Prefix
+from context.turn_list import TurnList
 
 
 def prepare_call(
@@ -32,7 +34,7 @@ def prepare_call(
         ContextOverflow: it does not fit its budget whole.
     """
     tail = Tail((), Message("user", question), preamble.counter)
-    draft = Draft(preamble, tuple(history), tail)
+    draft = Draft(preamble, TurnList.of(history), tail)
     guarded = enforce(draft, room.budget, tail.total)
     report = _report(draft, room, model, session)
     if not guarded.fits or guarded.left_out:

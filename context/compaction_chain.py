@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from context.compaction import CompactResult, ConversationSignals, find_safe_split
-from context.draft import MeasuredTurn
 from context.errors import SummaryFailed
 from context.history import fit_turns, guaranteed
+from context.measured import MeasuredTurn
 from context.messages import Message, ToolResultPart
 from context.outline import outline
 from context.shorter import cleaned

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from context.carried import Carried, Collector
-from context.draft import MeasuredTurn
 from context.entries import (
     CustomMessageEntry,
     DropEntry,
@@ -26,12 +25,14 @@ from context.entries import (
 from context.envelope import ContextEnvelope, Messages
 from context.errors import BadInputs, ContextError
 from context.grouping import Group, group_messages
+from context.measured import MeasuredTurn
 from context.memory import Memory
 from context.messages import Message
 from context.patches import apply_patch, request_ops
 from context.pins import NO_PINS, Pins
 from context.replay import Said, Turn, begin_turn
 from context.tokens import TokenCounter
+from context.turn_list import TurnList
 from context.view import seal_calls
 
 REMEMBERED_READINGS: Final = 8
@@ -106,7 +107,7 @@ class Conversation:
 
     counter: TokenCounter
     before: tuple[Entry, ...] = ()
-    earlier: tuple[MeasuredTurn, ...] = ()
+    earlier: TurnList = field(default_factory=TurnList.of)
     open: OpenTurn | None = None
     waiting: SegmentsEntry | None = None
     drops: tuple[DropEntry, ...] = ()
@@ -125,8 +126,7 @@ class Conversation:
     @property
     def messages(self) -> tuple[Message, ...]:
         """The cached messages: every message of the path, as the transforms left them."""
-        earlier = (message for turn in self.earlier for message in turn.messages)
-        return (*earlier, *(self.open.messages if self.open else ()))
+        return (*self.earlier.messages, *(self.open.messages if self.open else ()))
 
     def is_begun_by(self, path: tuple[Entry, ...], counter: TokenCounter) -> bool:
         """Return whether this is what the path begins with."""
@@ -209,8 +209,7 @@ class _Reader:
 
     def __init__(self, start: Conversation) -> None:
         self._counter = start.counter
-        self._settled = start.earlier  # as long as the chat, so it is copied only where it grew
-        self._new: list[MeasuredTurn] = []
+        self._earlier = start.earlier
         self._open = start.open
         self._waiting = start.waiting
         self._drops = start.drops
@@ -220,10 +219,6 @@ class _Reader:
         self._problems = list(start.problems)
         self._memory = start.memory
         self._carried = Collector(start.carried)
-
-    @property
-    def _earlier(self) -> tuple[MeasuredTurn, ...]:
-        return (*self._settled, *self._new) if self._new else self._settled
 
     def reading(self, path: tuple[Entry, ...]) -> Conversation:
         return Conversation(
@@ -278,12 +273,13 @@ class _Reader:
     def _close(self) -> None:
         if self._open is not None:
             turn, messages = self._open.turn, self._open.as_history
-            self._new.append(MeasuredTurn.measure(turn, messages, self._counter))
+            measured = MeasuredTurn.measure(turn, messages, self._counter)
+            self._earlier = self._earlier.with_turn(measured)
             self._carried.add(turn)
 
     def _transform(self, entry: TransformEntry) -> None:
         open_messages = self._open.messages if self._open else ()
-        before = (*(m for turn in self._earlier for m in turn.messages), *open_messages)
+        before = (*self._earlier.messages, *open_messages)
         envelope = ContextEnvelope(messages=Messages(before))
         try:
             patched = apply_patch(envelope, entry.patch, entry_id=entry.id).envelope
@@ -306,13 +302,13 @@ class _Reader:
         question = None if asked is None else asked.message
         groups, rest = group_messages(messages, owners, last, question)
         measured = (self._measured(group, earlier) for group in groups)
-        self._settled, self._new = tuple(turn for turn in measured if turn.messages), []
+        self._earlier = TurnList.of([turn for turn in measured if turn.messages])
         if self._open is not None:
             self._open = self._open.after_patch(rest)
         self._forget_void_boundaries()
 
     def _forget_void_boundaries(self) -> None:
-        there = {entry for turn in self._settled for entry in turn.turn.entry_ids}
+        there = set(self._earlier.entries)
         if self._open is not None:
             there.update(self._open.turn.entry_ids)
         self._drops = tuple(drop for drop in self._drops if drop.up_to_entry_id in there)

@@ -1,17 +1,15 @@
 """A request on its way through the pipeline: what is in it, how large that is, how it renders."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 from context.envelope import System
 from context.layers import Layer, Segment, render_segments
 from context.messages import Message, Part, TextPart, ToolDefinition
-from context.offload import Offloaded, read_stub
 from context.pins import NO_PINS, Pins
-from context.replay import Turn
 from context.tokens import TokenCounter, count_message, count_part, count_tools
-from context.view import results_of
+from context.turn_list import TurnList
 
 
 @dataclass(frozen=True)
@@ -104,30 +102,6 @@ class Tail:
 
 
 @dataclass(frozen=True)
-class MeasuredTurn:
-    """An earlier turn with the messages that stand for it, and their tokens."""
-
-    turn: Turn
-    messages: tuple[Message, ...]
-    tokens: int
-
-    @classmethod
-    def measure(
-        cls, turn: Turn, messages: Sequence[Message], counter: TokenCounter
-    ) -> "MeasuredTurn":
-        """Count the messages that stand for a turn."""
-        tokens = sum(count_message(message, counter) for message in messages)
-        return cls(turn, tuple(messages), tokens)
-
-    @cached_property
-    def offloaded(self) -> tuple[Offloaded, ...]:
-        """The results that are kept elsewhere, of which stubs stand here."""
-        results = (part for message in self.messages for part in results_of(message))
-        found = (read_stub(result.content) for result in results)
-        return tuple(stub for stub in found if stub is not None)
-
-
-@dataclass(frozen=True)
 class Draft:
     """What the request would be if it were sent now.
 
@@ -139,7 +113,7 @@ class Draft:
     """
 
     preamble: Preamble
-    history: tuple[MeasuredTurn, ...]
+    history: TurnList
     tail: Tail
     work: tuple[Message, ...] = ()
     uncached: Message | None = None
@@ -152,7 +126,7 @@ class Draft:
             **dict.fromkeys(Layer, 0),
             Layer.T: self.preamble.tool_tokens,
             Layer.L1: self.preamble.system_tokens,
-            Layer.L4: sum(turn.tokens for turn in self.history),
+            Layer.L4: self.history.tokens,
             **self.tail.tokens,
             Layer.W: sum(count_message(message, self.tail.counter) for message in self.work),
         }
@@ -169,13 +143,18 @@ class Draft:
         """The size of the request."""
         return sum(self.layers.values())
 
-    @property
+    @cached_property
     def history_messages(self) -> tuple[Message, ...]:
-        """The messages of L4."""
-        return tuple(message for turn in self.history for message in turn.messages)
+        """The messages of L4; listing them takes as long as there are many."""
+        return tuple(self.history.messages)
+
+    @property
+    def present(self) -> tuple[Message, ...]:
+        """The messages behind the history, as they are sent."""
+        last = () if self.uncached is None else (self.uncached,)
+        return (self.tail.message, *self.work, *last)
 
     @property
     def messages(self) -> tuple[Message, ...]:
         """All messages, as they are sent."""
-        last = () if self.uncached is None else (self.uncached,)
-        return (*self.history_messages, self.tail.message, *self.work, *last)
+        return (*self.history_messages, *self.present)

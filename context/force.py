@@ -6,13 +6,15 @@ from context.boundaries import Epoch, Reach, reach_of, resting_cut, shown_turns
 from context.budget import Room
 from context.compaction import CompactResult
 from context.conversation import Conversation, read_path
-from context.draft import MeasuredTurn, preamble
+from context.draft import preamble
 from context.inputs import Ports, PrepareInputs
+from context.measured import MeasuredTurn
 from context.pipeline import room_of
 from context.settle import Past, Standing, Why, compact, compaction_json
 from context.shaping import envelope_of, linked
 from context.summaries import Maker
 from context.tokens import TokenCounter
+from context.turn_list import TurnList
 
 __all__ = ["Forced", "compact_when_due", "force_compact"]
 
@@ -52,8 +54,7 @@ def force_compact(inputs: PrepareInputs, ports: Ports) -> Forced:
     compacted = _compact(past, inputs, ports, room, "asked")
     if compacted is not None:
         return compacted
-    tokens = sum(turn.tokens for turn in past.shown)
-    messages = sum(len(turn.messages) for turn in past.shown)
+    tokens, messages = past.shown.tokens, past.shown.message_count
     return Forced(CompactResult(tokens, tokens, messages, messages, ()), None, "", "none")
 
 
@@ -85,7 +86,7 @@ def _compact(
 
 def _standing(past: Past, room: Room) -> Standing:
     beside = past.preamble.tool_tokens + past.preamble.system_tokens
-    return Standing(room.budget, beside, sum(turn.tokens for turn in past.shown), 0)
+    return Standing(room.budget, beside, past.shown.tokens, 0)
 
 
 def _past(inputs: PrepareInputs, ports: Ports, room: Room) -> Past:
@@ -96,17 +97,18 @@ def _past(inputs: PrepareInputs, ports: Ports, room: Room) -> Past:
     cut = resting_cut(reading.drops, turns, epoch)
     said = turns[cut:]
     trims = [trim for trim in reading.trims if epoch.binds(trim)]
-    messages = tuple(message for turn in said for message in turn.messages)
+    messages = tuple(said.messages)
     reach = reach_of(trims, messages) if trims else Reach()
     shown = shown_turns(said, reach, reading.pins.messages, counter)
     start = preamble(envelope.system, envelope.tools, counter)
     return Past(shown, said, turns[:cut], reading.pins.messages, start)
 
 
-def _turns(reading: Conversation, turn: str, counter: TokenCounter) -> tuple[MeasuredTurn, ...]:
+def _turns(reading: Conversation, turn: str, counter: TokenCounter) -> TurnList:
     """The turns of a chat; the last one too, unless it is being worked on."""
     current = reading.open
     is_worked_on = current is not None and current.turn.turn_id == turn
     if current is None or (is_worked_on and not current.turn.is_ended):
         return reading.earlier
-    return (*reading.earlier, MeasuredTurn.measure(current.turn, current.as_history, counter))
+    last = MeasuredTurn.measure(current.turn, current.as_history, counter)
+    return TurnList.of((*reading.earlier, last))

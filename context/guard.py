@@ -11,16 +11,18 @@ from typing import Final
 
 from context.cache import message_body
 from context.carry_forward import truncate_with_ellipsis
-from context.draft import Draft, MeasuredTurn, preamble
+from context.draft import Draft, preamble
 from context.envelope import ContextEnvelope
 from context.errors import UnguardedRequest
 from context.frozen import thaw_mapping
 from context.history import CUT_TO, FittedTurns, fit_for_now, fit_turns, fit_without_guarantee
 from context.layers import Layer, Segment
 from context.marks import Mark
+from context.measured import MeasuredTurn
 from context.messages import Message, Part, TextPart
 from context.report import ContextReport, LeftOut
 from context.tokens import TokenCounter, count_message, count_segment
+from context.turn_list import TurnList
 from context.work import clean_older, clean_results, shorten_results, without_oldest_batch
 
 SHORT_ANSWER_CHARS: Final = 2_000
@@ -119,7 +121,7 @@ def could_fit(draft: Draft, budget: int) -> bool:
 
 
 def _bare(draft: Draft) -> Draft:
-    return replace(draft, history=(), tail=replace(draft.tail, segments=()), work=())
+    return replace(draft, history=TurnList.of(), tail=replace(draft.tail, segments=()), work=())
 
 
 def seal(
@@ -184,8 +186,8 @@ class _Passing:
 
 def turns_left_out(dropped: Sequence[MeasuredTurn], reason: str) -> LeftOut:
     """Return the record of whole turns that a request does not hold."""
-    entries = tuple(entry for turn in dropped for entry in turn.turn.entry_ids)
-    return LeftOut(Layer.L4, entries, len(dropped), sum(turn.tokens for turn in dropped), reason)
+    turns = TurnList.of(dropped)
+    return LeftOut(Layer.L4, turns.entries, len(turns), turns.tokens, reason)
 
 
 def segment_left_out(segment: Segment, reason: str, counter: TokenCounter) -> LeftOut:
@@ -227,7 +229,7 @@ def _shorten_answers(passing: _Passing) -> _Passing:
                 left_out.append(LeftOut(Layer.L4, (str(message.id),), 0, saved, SHORTENED))
             messages.append(shorter if saved > 0 else message)
         history.append(MeasuredTurn.measure(turn.turn, messages, counter))
-    return passing.after("shorten", replace(passing.draft, history=tuple(history)), left_out)
+    return passing.after("shorten", replace(passing.draft, history=TurnList.of(history)), left_out)
 
 
 def _shortened(message: Message) -> Message:

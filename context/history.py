@@ -5,10 +5,11 @@ by a turn each time would break the provider's prompt cache at every request.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
-from context.draft import MeasuredTurn
+from context.measured import MeasuredTurn
+from context.turn_list import TurnList
 
 CUT_TO: Final = 0.75
 
@@ -17,8 +18,8 @@ CUT_TO: Final = 0.75
 class FittedTurns:
     """The turns that stay and those that leave, each oldest first."""
 
-    kept: tuple[MeasuredTurn, ...]
-    dropped: tuple[MeasuredTurn, ...] = ()
+    kept: TurnList
+    dropped: TurnList = field(default_factory=TurnList.of)
 
 
 def fit_turns(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
@@ -34,7 +35,8 @@ def fit_turns(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
     Source: "Token Budget Enforcement", 1.2.
     """
     cut = _cut(turns, room_tokens, guaranteed(turns))
-    return FittedTurns(tuple(turns[cut:]), tuple(turns[:cut]))
+    known = TurnList.of(turns)
+    return FittedTurns(known[cut:], known[:cut])
 
 
 def fit_for_now(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
@@ -50,14 +52,15 @@ def fit_for_now(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
         return fitted
     answered, unanswered = fitted.kept[0], fitted.kept[1:]
     cut = _cut(unanswered, room_tokens - answered.tokens, len(unanswered))
-    dropped = (*fitted.dropped, *unanswered[:cut])
-    return FittedTurns((answered, *unanswered[cut:]), dropped)
+    dropped = TurnList.of((*fitted.dropped, *unanswered[:cut]))
+    return FittedTurns(TurnList.of((answered, *unanswered[cut:])), dropped)
 
 
 def fit_without_guarantee(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
     """Keep the newest whole turns that fit, if need be none."""
     cut = _cut(turns, room_tokens, len(turns))
-    return FittedTurns(tuple(turns[cut:]), tuple(turns[:cut]))
+    known = TurnList.of(turns)
+    return FittedTurns(known[cut:], known[:cut])
 
 
 def guaranteed(turns: Sequence[MeasuredTurn]) -> int:

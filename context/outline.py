@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from context.carry_forward import truncate_with_ellipsis
-from context.draft import MeasuredTurn
+from context.measured import MeasuredTurn
 from context.messages import Message
 from context.summaries import HEAD, summary_text
 from context.tokens import TokenCounter, count_message

@@ -1,6 +1,6 @@
 """What a request held, what was left out of it and why, as JSON and as Markdown."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -72,7 +72,7 @@ class LeftOut:
     """
 
     layer: Layer
-    entries: tuple[str, ...]
+    entries: Sequence[str]
     turns: int
     tokens: int
     reason: str

@@ -13,13 +13,14 @@ from context.boundaries import MODEL, Epoch
 from context.budget import Room
 from context.compaction import CompactResult
 from context.compaction_chain import TARGET, Order, Outcome, result_of, run_chain
-from context.draft import MeasuredTurn, Preamble
+from context.draft import Preamble
 from context.entries import DropEntry, Entry, TransformEntry
 from context.frozen import FrozenMapping
 from context.inputs import Ports, PrepareInputs, Upkeep
 from context.layers import Layer
 from context.summaries import HEAD, Maker, SummaryTask, as_said, summary_size
 from context.trim_step import plan_trim
+from context.turn_list import TurnList
 
 COMPACTION: Final = "compaction"
 COMPACTED: Final = "the history was compacted"
@@ -70,9 +71,9 @@ class Past:
         resting: older ones that a drop leaves out.
     """
 
-    shown: tuple[MeasuredTurn, ...]
-    said: tuple[MeasuredTurn, ...]
-    resting: tuple[MeasuredTurn, ...]
+    shown: TurnList
+    said: TurnList
+    resting: TurnList
     pinned: frozenset[str]
     preamble: Preamble
 
@@ -199,7 +200,7 @@ def _order(
         instructions=inputs.summary_instructions,
     )
     return Order(
-        shown=past.shown,
+        shown=tuple(past.shown),
         said=as_said(past.said, ports.counter),
         resting=as_said(past.resting, ports.counter),
         target=int(now.room * TARGET) - now.work,

@@ -7,8 +7,9 @@ from typing import Final, Literal
 from context.budget import Room
 from context.carry_forward import truncate_with_ellipsis
 from context.cleaner import clean_tool_output
-from context.draft import MeasuredTurn, Preamble
+from context.draft import Preamble
 from context.errors import SummaryFailed
+from context.measured import MeasuredTurn
 from context.messages import Message
 from context.tokens import TokenCounter, count_message
 

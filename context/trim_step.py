@@ -13,13 +13,13 @@ from functools import cached_property, partial
 from typing import Final
 
 from context.boundaries import ANSWERS, MODEL, TRIMMED_TO, Epoch, Reach
-from context.draft import MeasuredTurn
 from context.entries import TrimEntry
 from context.inputs import Upkeep
 from context.messages import Message
 from context.shorter import cleaned, may_be_trimmed, trimmed
 from context.tokens import TokenCounter, count_message
 from context.trimming import TrimPass, keep_from_index
+from context.turn_list import TurnList
 from context.view import calls_of
 
 TARGET: Final = 0.60
@@ -40,7 +40,7 @@ class Line:
         work: of that turn.
     """
 
-    history: tuple[MeasuredTurn, ...]
+    history: TurnList
     question: Message
     work: tuple[Message, ...]
     pinned: frozenset[str]
@@ -49,8 +49,7 @@ class Line:
     @cached_property
     def messages(self) -> tuple[Message, ...]:
         """All of them."""
-        earlier = (message for turn in self.history for message in turn.messages)
-        return (*earlier, self.question, *self.work)
+        return (*self.history.messages, self.question, *self.work)
 
     def shown(self, reach: Reach) -> tuple[Message, ...]:
         """Return the messages as they are sent within that reach."""
@@ -61,8 +60,7 @@ class Line:
 
     def start_of_turn(self, age: int) -> int:
         """Return the position of the first message that is not older than so many turns."""
-        older = self.history[: max(0, len(self.history) - age)]
-        return sum(len(turn.messages) for turn in older)
+        return self.history[: max(0, len(self.history) - age)].message_count
 
     @property
     def latest_batch(self) -> int:

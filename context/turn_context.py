@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Final
 
-from context.draft import MeasuredTurn, Tail
+from context.draft import Tail
 from context.layers import Layer, Segment
+from context.measured import MeasuredTurn
 from context.replay import Turn
 from context.tokens import count_segment
 

@@ -5,6 +5,7 @@ from context.draft import Draft, Tail, preamble
 from context.envelope import System, SystemPart
 from context.layers import Layer
 from context.messages import Message, ToolDefinition
+from context.turn_list import TurnList
 from tests.support.chats import Chat, passage
 
 TOOL = ToolDefinition("search", "Searches", {})
@@ -132,7 +133,7 @@ def test_every_change_has_a_reason_also_with_a_body_of_another_shape():
     prepared = Chat().ask("Why?")
     draft = Draft(
         preamble(System((SystemPart("base", "x"),)), (), Chat().counter),
-        (),
+        TurnList.of(),
         Tail((), Message("user", "Why?"), Chat().counter),
     )
     for body in ({}, {"messages": "none"}, {"messages": ["x", {"role": "user"}]}):

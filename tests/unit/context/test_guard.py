@@ -2,15 +2,17 @@ from dataclasses import replace
 
 import pytest
 
-from context.draft import Draft, MeasuredTurn, Tail, preamble
+from context.draft import Draft, Tail, preamble
 from context.entries import MessageEntry
 from context.envelope import ContextEnvelope, System, SystemPart
 from context.errors import ContextError, UnguardedRequest
 from context.guard import PreparedRequest, enforce, seal
 from context.layers import Layer
+from context.measured import MeasuredTurn
 from context.messages import Message
 from context.replay import turns
 from context.tokens import ByteEstimator
+from context.turn_list import TurnList
 from tests.support.chats import TIME, Chat, passage
 
 COUNTER = ByteEstimator()
@@ -28,7 +30,8 @@ def draft(*answers, question="Why?", segments=()):
         if answer is not None:
             message = Message("assistant", answer)
             path.append(MessageEntry(f"a{at}", f"q{at}", TIME, message, f"t{at}"))
-    history = tuple(MeasuredTurn.measure(turn, turn.messages, COUNTER) for turn in turns(path))
+    measured = (MeasuredTurn.measure(turn, turn.messages, COUNTER) for turn in turns(path))
+    history = TurnList.of(measured)
     before = preamble(System((SystemPart("base", "Be kind."),)), (), COUNTER)
     return Draft(before, history, Tail(tuple(segments), Message("user", question), COUNTER))
 
@@ -94,7 +97,7 @@ def test_the_last_answered_turn_stays_while_anything_else_can_go():
 def test_questions_without_an_answer_go_before_passages_do():
     found = draft("a", None, segments=[passage(1, chars(50))])
     failed = replace(found.history[1], tokens=500)
-    found = replace(found, history=(found.history[0], failed))
+    found = replace(found, history=TurnList.of((found.history[0], failed)))
     guarded = enforce(found, 250, standing_tail=60)
     assert questions(guarded) == ["t0"]
     assert guarded.draft.tail.segments == found.tail.segments
@@ -119,7 +122,9 @@ def test_user_text_is_never_shortened():
     long_question = MessageEntry("q", None, TIME, Message("user", "Long. " * 1_000), "t")
     answer = MessageEntry("a", "q", TIME, Message("assistant", "b"), "t")
     (turn,) = turns([long_question, answer])
-    found = replace(found, history=(MeasuredTurn.measure(turn, turn.messages, COUNTER),))
+    found = replace(
+        found, history=TurnList.of((MeasuredTurn.measure(turn, turn.messages, COUNTER),))
+    )
     guarded = enforce(found, found.used - 200, 10)
     assert guarded.draft.history[0].messages[0].text == "Long. " * 1_000
 
@@ -130,7 +135,7 @@ def test_only_as_many_answers_are_shortened_as_need_be_the_oldest_first():
     newest = found.history[1]
     merged = replace(found.history[0], messages=(*found.history[0].messages, *newest.messages[1:]))
     merged = MeasuredTurn.measure(merged.turn, merged.messages, COUNTER)
-    found = replace(found, history=(merged,))
+    found = replace(found, history=TurnList.of((merged,)))
     guarded = enforce(found, found.used - 100, 10)
     lengths = [len(message.text) for message in guarded.draft.history[0].messages]
     assert lengths[1] < 2_100

@@ -2,9 +2,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from context.boundaries import Epoch, resting_cut
-from context.draft import MeasuredTurn
 from context.entries import DropEntry, MessageEntry
 from context.history import fit_for_now, fit_turns, fit_without_guarantee
+from context.measured import MeasuredTurn
 from context.messages import Message
 from context.replay import turns
 from tests.support.chats import TIME

@@ -2,12 +2,14 @@ from dataclasses import replace
 
 import pytest
 
-from context.draft import Draft, MeasuredTurn, Tail, preamble
+from context.draft import Draft, Tail, preamble
 from context.envelope import System, SystemPart
 from context.marks import least_prefix, place_marks
+from context.measured import MeasuredTurn
 from context.messages import Message, ToolCallPart, ToolDefinition, ToolResultPart
 from context.replay import Turn
 from context.tokens import ByteEstimator
+from context.turn_list import TurnList
 from tests.support.chats import Chat
 
 COUNTER = ByteEstimator()
@@ -31,7 +33,9 @@ def draft(instructions=2_000, history=0, steps=0, tools=(TOOL,), calls=1):
         work.append(Message("assistant", tuple(ToolCallPart(i, "search", {}) for i in ids)))
         work.append(Message("tool", tuple(ToolResultPart(i, "found") for i in ids)))
     before = preamble(System((SystemPart("base", chars(instructions)),)), tools, COUNTER)
-    return Draft(before, turns, Tail((), Message("user", "Why?"), COUNTER), tuple(work))
+    return Draft(
+        before, TurnList.of(turns), Tail((), Message("user", "Why?"), COUNTER), tuple(work)
+    )
 
 
 def places(*args, boundary=None, **fields):

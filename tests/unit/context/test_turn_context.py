@@ -3,8 +3,9 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from context.draft import MeasuredTurn, Tail
+from context.draft import Tail
 from context.layers import Layer
+from context.measured import MeasuredTurn
 from context.messages import Message
 from context.replay import turns
 from context.tokens import ByteEstimator, count_segment
