@@ -1,6 +1,7 @@
 """Writes that survive a crash, and locks that a crash lets go of."""
 
 import contextlib
+import errno
 import os
 import sys
 import tempfile
@@ -99,17 +100,46 @@ def write_synced(handle: int, content: bytes) -> None:
 def create_synced(path: Path, content: bytes) -> int:
     """Make a file with its first content, locked, and return it open once it is on the disk.
 
+    It has its name only when it is whole: a crash leaves at most `<name>.new` beside it.
+
     Raises:
+        FileExistsError: there is one of that name, or one is being made.
         OSError: it could not be made; nothing of it is left.
     """
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
+    if path.exists():
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
+    try:
+        return _put(path, content)
+    except FileExistsError:
+        raise
+    except OSError:
+        path.unlink(missing_ok=True)
+        raise
+
+
+def replace_synced(path: Path, content: bytes) -> int:
+    """Put a new file in the place of another, locked, and return it open once it is on the disk.
+
+    A crash leaves the old one or the new one, whole, and at most `<name>.new` beside it.
+
+    Raises:
+        OSError: it could not be done.
+    """
+    path.with_name(f"{path.name}.new").unlink(missing_ok=True)
+    return _put(path, content)
+
+
+def _put(path: Path, content: bytes) -> int:
+    new = path.with_name(f"{path.name}.new")
+    handle = os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
     try:
         lock(handle)
         write_all(handle, content)
         os.fsync(handle)
+        new.replace(path)
         sync_folder(path.parent)
     except BaseException:
         os.close(handle)
-        path.unlink()
+        new.unlink(missing_ok=True)
         raise
     return handle

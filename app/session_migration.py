@@ -4,11 +4,10 @@ The new file is whole and on the disk before it takes the place of the old one, 
 it as `<id>.jsonl.v1`. A crash leaves one of the two under the chat's name, and both can be opened.
 """
 
-import os
 from itertools import count
 from pathlib import Path
 
-from app.durable import create_synced, sync_folder, write_atomically
+from app.durable import replace_synced, sync_folder, write_atomically
 from app.session_file import LoadedLog, encode_line
 from context.session_log import log_lines
 
@@ -23,19 +22,9 @@ def migrate_file(path: Path, log: LoadedLog) -> int:
     Raises:
         OSError: it could not be done; the file is as it was.
     """
-    new = path.with_name(f"{path.name}.new")
-    new.unlink(missing_ok=True)  # a crash may have left one
     lines = log_lines(log.header, log.entries)
-    handle = create_synced(new, b"".join(encode_line(line) for line in lines))
-    try:
-        _keep_original(path)
-        new.replace(path)
-        sync_folder(path.parent)
-    except BaseException:
-        os.close(handle)
-        new.unlink(missing_ok=True)
-        raise
-    return handle
+    _keep_original(path)
+    return replace_synced(path, b"".join(encode_line(line) for line in lines))
 
 
 def _keep_original(path: Path) -> None:

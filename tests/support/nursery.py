@@ -5,6 +5,7 @@ input, one outcome a line on standard output.
 """
 
 import json
+import logging
 import os
 import subprocess
 import sys
@@ -72,6 +73,7 @@ def _warm_up(url: str) -> None:
     """Do what is slow the first time: imports, and what the first call of a model sets up."""
     import litellm
 
+    logging.disable(logging.CRITICAL)  # what is said of torn lines is no news here
     from chains.tokenizer import counter_for
     from tests.support import doomed_chat  # noqa: F401
 

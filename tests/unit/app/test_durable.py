@@ -67,8 +67,40 @@ def test_creating_syncs_the_file_and_then_its_folder(
     monkeypatch.setattr(
         durable.os, "fsync", lambda h: synced.append(Path(f"/proc/self/fd/{h}").readlink().name)
     )
-    durable.create_synced(tmp_path / "new", b"content\n")
-    assert synced == ["new", tmp_path.name]
+    durable.create_synced(tmp_path / "log", b"content\n")
+    assert synced == ["log.new", tmp_path.name]
+
+
+def test_a_file_that_is_there_is_not_made_again(handle: int, tmp_path: Path) -> None:
+    with pytest.raises(FileExistsError):
+        durable.create_synced(tmp_path / "log", b"content\n")
+    assert (tmp_path / "log").read_bytes() == b"first\n"
+
+
+def test_a_file_has_its_name_only_when_it_is_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    named: list[bool] = []
+    sync = os.fsync
+    monkeypatch.setattr(
+        durable.os, "fsync", lambda h: (named.append((tmp_path / "log").exists()), sync(h))
+    )
+    durable.create_synced(tmp_path / "log", b"content\n")
+    assert named == [False, True]
+
+
+def test_a_replaced_file_is_locked_and_what_a_crash_left_is_no_hindrance(
+    handle: int, tmp_path: Path
+) -> None:
+    (tmp_path / "log.new").write_text("left by a crash")
+    new = durable.replace_synced(tmp_path / "log", b"second\n")
+    assert (tmp_path / "log").read_bytes() == b"second\n"
+    other = os.open(tmp_path / "log", os.O_RDWR)
+    with pytest.raises(BlockingIOError):
+        durable.lock(other)
+    for opened in (handle, new, other):
+        os.close(opened)
+    assert [file.name for file in tmp_path.iterdir()] == ["log"]
 
 
 def test_a_second_opening_finds_the_lock_taken_until_the_first_is_closed(
