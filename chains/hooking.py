@@ -4,7 +4,6 @@ What they change of the path as a whole is the pipeline's affair; here they see 
 before it is stored and used. One that fails is told of, and the message stays as it was.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -62,18 +61,16 @@ class Heard:
 def hear(request: TurnRequest, hooks: HookRegistry | None) -> Heard:
     """Let the hooks at a question before anything is done with it; a dry run runs none.
 
-    A question that is answered anew was heard when it was asked, so only its turn starts anew.
+    A question that is answered anew was heard when it was asked, and what was added then stands
+    behind it.
     """
     asked = Message("user", request.question)
-    if hooks is None or request.dry_run:
+    if hooks is None or request.dry_run or request.is_again:
         return Heard(request, asked)
-    problems: Sequence[str] = ()
-    if not request.is_again:
-        run = hooks.run_message(asked)
-        asked, problems = run.message, run.problems
-    start = hooks.run_agent_start(asked.text)
-    request = replace(request, question=asked.text)
-    return Heard(request, asked, start.messages, (*problems, *start.problems))
+    run = hooks.run_message(asked)
+    start = hooks.run_agent_start(run.message.text)
+    request = replace(request, question=run.message.text)
+    return Heard(request, run.message, start.messages, (*run.problems, *start.problems))
 
 
 def finished(message: Message, hooks: HookRegistry | None) -> tuple[Message, tuple[str, ...]]:

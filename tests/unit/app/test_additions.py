@@ -6,6 +6,7 @@ import pytest
 
 from app.assistant import Assistant
 from app.errors import InvalidRequest, NotFound, TurnFailed, describe
+from chains.cancel import CancelToken
 from chains.events import Warned
 from tests.support.model_server import Answer, ModelServer
 from tests.support.turns import ask, result_of
@@ -108,7 +109,7 @@ def test_only_what_was_shown_can_be_accepted(ruled: Assistant, small_vault: Path
 def test_instructions_that_are_not_text_are_told_of_in_the_turn(
     ruled: Assistant, server: ModelServer, small_vault: Path
 ) -> None:
-    (small_vault / "AGENTS.md").write_bytes(b"\xff\xfe")
+    (small_vault / "AGENTS.md").write_bytes(b"\xff\xfe\x00")
     (warning,) = result_of(ask(ruled, "Hello?", mode="chat")).warnings
     assert "AGENTS.md cannot be read" in warning
 
@@ -226,3 +227,34 @@ def test_a_chat_that_hooks_shaped_reads_the_same_without_them(
     result = result_of(ask(assistant, "And?", mode="chat", session=session))
     assert system(server).endswith("No secrets.")
     assert [told["name"] for told in result.context["transforms"]] == ["policy"]
+
+
+NOTE = """
+from context.hooks import CustomMessage
+
+def register(registry):
+    registry.on("before_agent_start", lambda event: CustomMessage("note", f"Of {event.prompt}"))
+    registry.on("message", lambda event: None)
+"""
+
+
+def test_an_answer_made_again_has_what_was_added_to_its_question(
+    assistant: Assistant, server: ModelServer, strata_home: Path
+) -> None:
+    put_hook(strata_home, "note.py", NOTE)
+    assistant.settings.set("hooks.enabled", True)
+    first = result_of(ask(assistant, "Hello?", mode="chat"))
+    session, entry = str(first.session), str(first.entry)
+    again = result_of(assistant.regenerate(session, entry, CancelToken()))
+    said = [message["content"] for message in server.bodies[-1]["messages"][1:]]
+    assert said == ["Hello?", "Of Hello?"]
+    assert [type(item).__name__ for item in assistant.transcript(session).items] == [
+        "UserItem",
+        "CustomItem",
+        "AnswerItem",
+    ]
+    question = assistant.transcript(session).items[0]
+    edited = assistant.edit(session, question.entry, "Hi?", CancelToken())
+    assert result_of(edited).entry not in (again.entry, first.entry)
+    said = [message["content"] for message in server.bodies[-1]["messages"][1:]]
+    assert said == ["Hi?", "Of Hi?"]
