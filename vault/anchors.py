@@ -1,7 +1,9 @@
 """Places in a note that links name behind `#`: headings, pages and blocks."""
 
 import re
-from collections.abc import Callable, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 
 from vault.inline import Line, block_names
 from vault.markdown import Document, Heading
@@ -29,22 +31,32 @@ def heading_line(headings: Sequence[Heading], anchor: str) -> int:
 
 def named_blocks(document: Document, prose: Sequence[Line]) -> dict[str, tuple[int, int]]:
     """Find what each `^name` names: the innermost block that it ends, or the block above it."""
+    names = list(block_names(prose))
+    if not names:
+        return {}
+    firsts = [block.first for block in document.blocks]
+    innermost = _innermost(document, [line for _, line, _ in names])
     found: dict[str, tuple[int, int]] = {}
-    for name, line, is_alone in block_names(prose):
-        at = next((i for i, b in enumerate(document.blocks) if b.first <= line <= b.last), None)
-        if at is None:
-            continue
-        block = document.blocks[at]
-        if is_alone and block.first == line and at > 0:
-            block = document.blocks[at - 1]
-            found.setdefault(name.lower(), (block.first, block.last))
-            continue
-        inside = [(first, last) for first, last in block.inner if first <= line <= last]
-        smallest = min(
-            inside, key=lambda span: span[1] - span[0], default=(block.first, block.last)
-        )
-        found.setdefault(name.lower(), smallest)
+    for (name, line, is_alone), around in zip(names, innermost, strict=True):
+        at = bisect_right(firsts, line) - 1
+        names_above = is_alone and at > 0 and firsts[at] == line
+        above = document.blocks[at - 1]
+        found.setdefault(name.lower(), (above.first, above.last) if names_above else around)
     return found
+
+
+def _innermost(document: Document, lines: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Give for each line, in their order, the smallest block around it, in one sweep."""
+    spans = [(block.first, block.last) for block in document.blocks]
+    spans += chain.from_iterable(block.inner for block in document.blocks)
+    spans.sort(key=lambda span: (-span[0], span[1]))  # taken from the end: outer before inner
+    around: list[tuple[int, int]] = []
+    for line in lines:
+        while spans and spans[-1][0] <= line:
+            around.append(spans.pop())
+        while around and around[-1][1] < line:
+            around.pop()
+        yield around[-1] if around else (line, line)
 
 
 def _line_of(headings: Sequence[Heading], names: list[str], key: Callable[[str], str]) -> int:

@@ -34,6 +34,12 @@ class ForeignReader:
     ) -> None:
         self.close()
 
+    @property
+    def pid(self) -> int | None:
+        """Tell the process id while it runs."""
+        child = self._child
+        return child.pid if child is not None and child.is_alive else None
+
     def read(
         self, kind: FileKind, data: bytes, on_wait: Callable[[], None] = lambda: None
     ) -> Extract:

@@ -4,11 +4,14 @@ Nothing is run and nothing is fetched. The whole page is read: tools that look f
 text lost 3 to 5 % of the words of plain documents, and what the index lacks cannot be found.
 """
 
+import codecs
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, Final
 
 from vault.encodings import decode_text
+from vault.errors import ReadingFailed
 from vault.readers.parts import Extract, Part, bounded, prose, table_of
 
 _UNSEEN: Final = re.compile(
@@ -24,13 +27,12 @@ _HIDDEN_STYLE: Final = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden",
 _CHARSET: Final = re.compile(rb"<meta[^>]{1,500}charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.I)
 _XML_DECLARATION: Final = re.compile(r"\s*<\?xml[^>]{0,500}\?>")
 _AS_BROWSERS_DO: Final = {
-    "iso-8859-1": "cp1252",
-    "us-ascii": "cp1252",
+    "iso8859-1": "cp1252",
+    "ascii": "cp1252",
     "gb2312": "gb18030",
     "gbk": "gb18030",
     "shift_jis": "cp932",
-    "ks_c_5601-1987": "cp949",
-    "euc-kr": "cp949",
+    "euc_kr": "cp949",
 }
 
 
@@ -38,7 +40,7 @@ def read(data: bytes) -> Extract:
     """Read a web page.
 
     Raises:
-        ReadingFailed: it is no text, or in an encoding that cannot be told.
+        ReadingFailed: it is no text, in an encoding that cannot be told, or nested too deeply.
     """
     from lxml import etree
 
@@ -47,6 +49,8 @@ def read(data: bytes) -> Extract:
     )
     text = _XML_DECLARATION.sub("", _decoded(data), count=1)
     root = etree.fromstring(text.encode("utf-8"), parser) if text.strip() else None
+    if any(error.type_name == "ERR_RESOURCE_LIMIT" for error in parser.error_log):
+        raise ReadingFailed("it is nested too deeply")  # the parser leaves out what is deeper
     if root is None:
         return Extract(())
     title = root.findtext(".//title") or ""
@@ -54,15 +58,21 @@ def read(data: bytes) -> Extract:
 
 
 def _decoded(data: bytes) -> str:
-    """Decode as the page says it is written, if that holds."""
+    """Decode a page as it says it is written, unless that is UTF-8 or does not hold."""
     declared = _CHARSET.search(data, 0, 4096)
-    if declared:
-        name = declared[1].decode("ascii").lower()
-        try:
+    if declared and (b"\x1b" in data or not _is_utf8(data)):  # ISO-2022 is ASCII with escapes
+        with suppress(LookupError, ValueError):
+            name = codecs.lookup(declared[1].decode("ascii")).name
             return data.decode(_AS_BROWSERS_DO.get(name, name))
-        except (LookupError, ValueError):
-            return decode_text(data).text
     return decode_text(data).text
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 class _Page:

@@ -1,12 +1,14 @@
 import hashlib
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests.support.documents import docx, paragraph, pdf
 from vault.errors import NoteUnreadable, UnsafePath
-from vault.notes import Heading, Note, parse_note, read_note
+from vault.notes import Heading, Note, Task, parse_note, read_note
 
 Write = Callable[[str, str | bytes], Path]
 
@@ -112,3 +114,126 @@ def test_nothing_outside_the_vault_is_read(tmp_path: Path, write: Write) -> None
     (tmp_path / "secret.md").write_text("secret")
     with pytest.raises(UnsafePath):
         read_note(tmp_path / "notes", "../secret.md")
+
+
+def test_everything_that_obsidian_writes_into_a_note_is_read() -> None:
+    note = parse(
+        "---\naliases: [2024-01-05, Fees]\ndate: 2024-01-05\nrelated: '[[Front]]'\n---\n"
+        "# Top\n\n> [!tip]+ Callout #in-callout\n> - [ ] pay [[Bill|the bill]]\n\n"
+        "status:: open\n\n%% hidden #no [[No]] %%\n\n![[Pic.png|300]] [[Other#Part]] [[B#^id]]\n"
+    )
+    assert note.aliases == ("2024-01-05", "Fees")
+    assert note.tags == ("in-callout",)
+    assert [(link.target, link.heading, link.line) for link in note.links] == [
+        ("Front", "", 4),
+        ("Bill", "", 9),
+        ("Pic.png", "", 15),
+        ("Other", "Part", 15),
+        ("B", "^id", 15),
+    ]
+    assert note.tasks == (Task(9, " ", "pay [[Bill|the bill]]"),)
+    assert note.properties["date"] == ("2024-01-05",)
+    assert note.properties["status"] == ("open",)
+
+
+def test_a_mark_of_privacy_counts_also_inside_a_comment_or_a_field() -> None:
+    assert parse("%% #private %%").is_private
+    assert parse("private:: true").is_private
+    assert not parse("[[#private]] [x](#private)").is_private
+
+
+PLACES = """\
+# Top
+
+## Part: one
+
+paragraph
+goes on ^para
+
+- item
+  more
+- second ^item
+
+| a |
+|---|
+
+^table
+
+# Other
+
+## Part: one
+"""
+
+
+@pytest.mark.parametrize(
+    ("anchor", "lines"),
+    [
+        ("Top", (1, 1)),
+        ("part one", (3, 3)),
+        ("Other#Part one", (19, 19)),
+        ("part-one", (3, 3)),
+        ("^para", (5, 6)),
+        ("^Item", (10, 10)),
+        ("^table", (12, 13)),
+        ("^none", None),
+        ("Nothing", None),
+        ("", None),
+    ],
+)
+def test_a_links_anchor_leads_to_its_lines(anchor: str, lines: tuple[int, int] | None) -> None:
+    assert parse(PLACES).place_of(anchor) == lines
+
+
+def test_a_page_of_a_pdf_is_a_place() -> None:
+    note, document = parse_note("a.pdf", pdf(["one", "two"], title="On fees"))
+    assert (note.title, note.aliases) == ("a", ("On fees",))
+    assert note.place_of("page=2") == (5, 5)
+    assert note.text.split("\n")[4:] == ["# Page 2", "", "two"]
+    assert document.is_paged
+
+
+@pytest.mark.parametrize(
+    ("path", "data"),
+    [
+        ("a.txt", b"text #private"),
+        ("a.txt", b"---\nprivate: true\n---\n"),
+        ("a.html", b"<p>#private"),
+        ("a.pdf", pdf(["#private"])),
+        ("a.docx", docx(paragraph("#private"))),
+        ("a.canvas", b'{"nodes": [{"type": "text", "text": "#private"}]}'),
+    ],
+)
+def test_a_file_of_any_kind_can_be_marked_as_private(path: str, data: bytes) -> None:
+    assert parse_note(path, data)[0].is_private
+
+
+def test_marks_in_a_file_that_is_no_markdown_are_text() -> None:
+    note, document = parse_note("a.txt", b"# not a heading #tag [[link]]\n")
+    assert (note.headings, note.tags, note.links) == ((), (), ())
+    assert document.blocks[0].kind == "paragraph"
+
+
+def test_a_canvas_has_the_links_and_tags_of_its_cards() -> None:
+    nodes = (
+        '{"nodes": [{"type": "text", "text": "#tag [[Note]]"}, {"type": "file", "file": "b.md"}]}'
+    )
+    note, _ = parse_note("board.canvas", nodes.encode())
+    assert (note.title, note.tags) == ("board", ("tag",))
+    assert [link.target for link in note.links] == ["Note", "b.md"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_a_note_reads_the_same_in_each_encoding(encoding: str) -> None:
+    text = "# Déjà vu\r\n\r\nà la carte #été\r\n"
+    note, _ = parse_note("n.md", text.encode(encoding))
+    assert (note.title, note.tags, note.text) == (
+        "Déjà vu",
+        ("été",),
+        "# Déjà vu\n\nà la carte #été\n",
+    )
+
+
+def test_a_note_of_twenty_thousand_odd_lines_is_read_in_bounded_time() -> None:
+    began = time.perf_counter()
+    parse("- [ ] a:: b #c [[d]] ^e\n" * 20_000 + "x" * 1_000_000)
+    assert time.perf_counter() - began < 30
