@@ -42,6 +42,8 @@ class LookingBack:
     ) -> dict[str, Any] | None:
         """Return the *Context* of the last request of a turn; None where nothing was asked.
 
+        What the service itself counted of it is beside it, as `counted`.
+
         Args:
             session: the chat.
             full: add the request itself, as `request_body` and `wire`, and the `ephemeral_log`.
@@ -59,7 +61,8 @@ class LookingBack:
         stored = _kept_request(chat)
         if stored is not None:
             shown = _shown(stored.body, stored.wire, chat) if full else {}
-            return {**stored.report, "rebuilt": False, **shown}
+            counted = _counted(chat, stored.report)
+            return {**stored.report, "rebuilt": False, "counted": counted, **shown}
         prepared = self._asking.prepared_again(chat)
         return {**context_of(prepared, chat, full), "when": "last", "rebuilt": True}
 
@@ -79,6 +82,15 @@ def context_of(prepared: PreparedRequest, chat: Session | None, full: bool) -> d
     """Return the *Context* of a request that was prepared and not sent."""
     shown = _shown(prepared.request_body(), None, chat) if full else {}
     return {**prepared.report.to_dict(), "rebuilt": False, **shown}
+
+
+def _counted(chat: Session, report: Mapping[str, Any]) -> dict[str, int] | None:
+    """Return what the service itself counted of a request; None where it counted nothing."""
+    turn = turn_ids(chat.path())[-1]
+    for usage in reversed(chat.usage()):
+        if usage.turn_id == turn and usage.request == report["request"]:
+            return {"prompt_tokens": usage.prompt_tokens, "cached_tokens": usage.cached_tokens}
+    return None
 
 
 def _shown(

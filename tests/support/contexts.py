@@ -42,8 +42,17 @@ def make_context(
         "layers": {
             code: {"tokens": count, "cached": False, "items": 1} for code, count in counts.items()
         },
+        "actions": {"trim": False, "compact": False, "block": False, "guard": []},
         "segments": [],
         "dropped": [],
+        "trimmed": None,
+        "compactions": [],
+        "deferred_tools": [],
+        "offloaded": [],
+        "memory": {"scratchpad": "", "progress": {}, "facts": []},
+        "pins": [],
+        "pins_limit": budget // 4,
+        "policy": {"trim_at": 0.8, "compact_at": 0.95, "block_at": 0.98, "auto_compact": True},
         "prefix": {"hash": "", "tokens_reused": reused, "changed": False, "reasons": []},
         "warnings": [],
     }
@@ -65,3 +74,113 @@ def make_segment(**fields: Any) -> dict[str, Any]:
         "reason": None,
     }
     return segment | fields
+
+
+def make_dropped(**fields: Any) -> dict[str, Any]:
+    """Return one thing that a report left out: a turn for want of room."""
+    return {"layer": "L4", "entries": [], "turns": 0, "tokens": 0, "reason": "room"} | fields
+
+
+def panel_states() -> dict[str, dict[str, Any]]:
+    """Return a report for each state of the context panel, by its name."""
+    base = {"T": 2_140, "L1": 3_412, "E": 122}
+    chat = {**base, "L4": 31_595, "L2": 1_188, "L3": 9_824, "L5": 17}
+    full = {**base, "L4": 78_420, "L2": 3_020, "L3": 14_880, "L5": 32}
+    shortened = {**base, "L4": 71_900, "L2": 2_240, "L3": 18_400, "L5": 60}
+    return {
+        "calm": _reusing(make_context(chat, reused=36_558, segments=_SEGMENTS, pins=_PINS)),
+        "amber": _reusing(make_context(full, reused=83_120, trimmed=_TRIMMED)),
+        "compacted": _compacted({**chat, "L4": 30_120}),
+        "dropped": _dropped(shortened),
+        "overflow": make_context({**base, "L5": 131_870}),
+    }
+
+
+def _reusing(context: dict[str, Any]) -> dict[str, Any]:
+    for code in ("T", "L1", "L4"):
+        context["layers"][code]["cached"] = True
+    return context
+
+
+def _compacted(layers: dict[str, int]) -> dict[str, Any]:
+    return make_context(
+        layers,
+        compactions=[_COMPACTION],
+        pins=_PINS,
+        memory=_MEMORY,
+        prefix=_broken("the history was compacted"),
+    )
+
+
+def _dropped(layers: dict[str, int]) -> dict[str, Any]:
+    segments = [
+        make_segment(
+            id="s8",
+            source="Home server/Router.md",
+            state="shrunk",
+            tokens=410,
+            original_tokens=1_614,
+        ),
+        make_segment(
+            id="s9",
+            layer="L2",
+            source="Shopping/Old prices.md",
+            lines=None,
+            state="dropped",
+            tokens=0,
+            original_tokens=2_980,
+            reason="gone",
+        ),
+    ]
+    turns = make_dropped(entries=["u1", "a1", "u2", "a2"], turns=6, tokens=24_310)
+    return make_context(
+        layers,
+        segments=segments,
+        dropped=[turns],
+        offloaded=[{"ref_id": "r1", "tool": "search_notes", "bytes": 12_480}],
+        deferred_tools=["calendar__list_events", "calendar__create_event"],
+        prefix=_broken("6 turns were dropped"),
+    )
+
+
+def _broken(reason: str) -> dict[str, Any]:
+    return {"hash": "", "tokens_reused": 5_552, "changed": True, "reasons": [reason]}
+
+
+_SEGMENTS = [
+    make_segment(id="s1", source="Home server/Backups.md", lines=None, tokens=2_306),
+    make_segment(id="s2", kind="selection", source="Prices.md", lines=[12, 30]),
+    make_segment(id="s3", source="Home server/Long names are cut in their middle.md", tokens=3_120),
+    make_segment(
+        id="s4",
+        layer="L2",
+        kind="note",
+        source="Reading/Thesis chapter 3.md",
+        lines=None,
+        tokens=1_188,
+        original_tokens=6_240,
+        state="compacted",
+    ),
+]
+_PINS = [
+    {"target": "s2", "kind": "selection", "source": "Prices.md", "tokens": 418},
+    {"target": "u2", "kind": "selection", "source": "this chat", "tokens": 26},
+]
+_TRIMMED = {"up_to_entry": "u2", "messages": 12, "tokens_before": 18_220, "tokens_after": 310}
+_COMPACTION = {
+    "entry": "c1",
+    "first_kept_entry": "u2",
+    "before_tokens": 96_412,
+    "after_tokens": 30_120,
+    "by": "model",
+}
+_MEMORY = {
+    "scratchpad": "The passphrase is printed and kept with the passports.",
+    "progress": {
+        "currentObjective": "Plan the April restore test",
+        "completedSteps": ["Read Backups.md"],
+        "pendingSteps": ["Ask Ines", "Note the date"],
+    },
+    "facts": ["The rented box has its own, shorter rule"],
+}
+QUESTIONS = {"u1": "How are the notes backed up?", "u2": "And the second one?"}

@@ -11,7 +11,7 @@ from app.assistant import Assistant
 from app.opening import FirstLook
 from tests.support.contexts import make_context
 from tests.support.model_server import Answer, Failure, ModelServer
-from ui.panels.left_out import LeftOutList
+from ui.panels.context.left_out_list import LeftOutList
 from ui.tasks import TaskRunner
 from ui.window import MainWindow
 
@@ -161,8 +161,9 @@ def test_turns_that_were_left_out_are_named_in_the_panel(
     (entry,) = window._talk.questions
     left_out = {"layer": "L4", "entries": [entry], "turns": 1, "tokens": 900, "reason": "room"}
     window._presenter.contexts.show_sent(make_context(dropped=[left_out]))
-    shown = window._column.findChild(LeftOutList).model().index(0, 0)
-    assert "“Question number 0?”" in shown.data(Qt.ItemDataRole.AccessibleTextRole)
+    rows = window._column.findChild(LeftOutList).model()
+    shown = rows.index(0, 0, rows.index(0, 0))
+    assert shown.data(Qt.ItemDataRole.AccessibleTextRole) == "“Question number 0?”"
     assert "Left out of this request" in panel_texts(window)
 
 

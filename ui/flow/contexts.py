@@ -1,9 +1,10 @@
 """Which request the context panel shows: the next one as it is written, the last, or an older one.
 
-Nothing here decides what a request holds; it shows what the assistant reports.
+Nothing here decides what a request holds; it shows what the assistant reports, with what is known
+beside it: what the service counted, what its model costs, what can be done about it.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -13,16 +14,21 @@ from PySide6.QtCore import QObject, Signal
 from app.assistant import Assistant
 from app.errors import ErrorInfo, describe
 from chains.events import Mode
+from chains.models import describe as describe_model
 from ui.chat.attachment import Attachment
 from ui.flow.turns import paths_of, selections_of
-from ui.kit.figures import count
-from ui.panels.context import ContextPanel
+from ui.kit.figures import count, percent
+from ui.notify import announce
+from ui.panels.context.notice import Act, passed_share
+from ui.panels.context.panel import Beside, ContextPanel
+from ui.panels.context.reuse import Counted, Prices
 from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import Theme
 
-__all__ = ["Contexts", "Draft", "too_long"]
+__all__ = ["Contexts", "Draft", "over_sentence", "too_long"]
 
 Context = Mapping[str, Any]
+Grant = Callable[[str], object]
 
 
 @dataclass(frozen=True)
@@ -36,18 +42,31 @@ class Draft:
     attached: tuple[Attachment, ...] = ()
 
 
+@dataclass(frozen=True)
+class _Shown:
+    """A request that the panel can show.
+
+    Attributes:
+        is_estimate: whether passages will be looked up for it.
+    """
+
+    context: Context
+    prices: Prices | None = None
+    is_estimate: bool = False
+
+
 class Contexts(QObject):
     """Keeps the panel in step with what is written and with what was sent.
 
     `prepared` carries the *Context* of the next request, also of one that does not fit;
-    `unknown` says that it could not be made; `limit_requested` asks for the limit's setting,
-    `request_shown` carries a *Context* with the request itself; `failed` what went wrong in words.
+    `unknown` says that it could not be made; `request_shown` carries a *Context* with the request
+    itself; `pins_changed` says that other things are pinned now; `failed` what went wrong in words.
     """
 
     prepared = Signal(object)
     unknown = Signal()
-    limit_requested = Signal()
     request_shown = Signal(object)
+    pins_changed = Signal()
     failed = Signal(str)
 
     def __init__(
@@ -59,12 +78,13 @@ class Contexts(QObject):
         questions: Callable[[], Mapping[str, str]],
     ) -> None:
         super().__init__(panel)
-        self._assistant = assistant
+        self._assistant, self._runner = assistant, runner
         self._panel = panel
         self._draft, self._questions = draft, questions
-        self._shown: dict[str, Context] = {}
-        self._service_count: int | None = None
+        self._shown: dict[str, _Shown] = {}
         self._entry: str | None = None
+        self._grants: dict[Act, Grant] = {}
+        self._passed = 0.0
         pause = Theme.current().duration("preview_debounce")
         self._previews = LatestOnly(runner, pause, self)
         self._lasts = LatestOnly(runner, 0, self)
@@ -77,10 +97,16 @@ class Contexts(QObject):
             asker.failed.connect(self._on_failed)
         panel.which_chosen.connect(self.show)
         panel.request_requested.connect(self._on_request)
+        panel.action_chosen.connect(self._on_action)
+        panel.pin_chosen.connect(self.pin)
+
+    def grant(self, act: Act, do: Grant) -> None:
+        """Offer something that can be done; it is told which compaction is meant."""
+        self._grants[act] = do
 
     def refresh(self, *, now: bool = True) -> None:
         """Ask anew what the next request would hold."""
-        self._previews.ask(partial(self._preview, self._draft()), now=now)
+        self._previews.ask(partial(self._look_ahead, self._draft()), now=now)
 
     def preview_call(self) -> Callable[[int], Context]:
         """Return what answers "and with another limit?" for the open chat, in any thread."""
@@ -90,21 +116,19 @@ class Contexts(QObject):
     def forget(self) -> None:
         """Show the next request: another chat is open."""
         self._shown = {key: value for key, value in self._shown.items() if key == "next"}
-        self._service_count, self._entry = None, None
+        self._entry, self._passed = None, 1.0
         self.show("next")
 
-    def show_sent(self, context: Context, service_count: int | None = None) -> None:
-        """Show the request that was just sent, and what the service counted, where it did."""
-        self._shown["last"] = context
-        self._service_count = service_count
+    def show_sent(self, context: Context) -> None:
+        """Show the request that was just sent."""
+        before = self._shown.get("last") or self._shown.get("next")
+        self._shown["last"] = _Shown(context, before.prices if before else None)
         self.show("last")
 
     def look_back(self, session: str, entry: str | None = None) -> None:
         """Look up the last request, or that of the turn of an entry, and show that one."""
         self._entry = entry
-        self._lasts.ask(
-            lambda: (session, entry, self._assistant.last_context(session, entry=entry)), now=True
-        )
+        self._lasts.ask(partial(self._look_up, session, entry), now=True)
 
     def show(self, which: str) -> None:
         """Switch to the next, the last or the chosen request."""
@@ -118,13 +142,24 @@ class Contexts(QObject):
         shown = self._shown.get(which) or self._shown.get("last") or self._shown.get("next")
         if shown is None:
             return
-        counted = self._service_count if which == "last" else None
-        self._panel.show_context(shown, self._questions(), counted)
-        if shown["used"] > shown["budget"]:
-            title, text = "Your message does not fit", _room_sentence(shown)
-            self._panel.show_notice("danger", title, text, self._limit_actions())
-        else:
-            self._panel.clear_notice()
+        beside = Beside(
+            self._questions(),
+            _counted(shown.context),
+            shown.prices,
+            shown.is_estimate,
+            tuple(self._grants),
+        )
+        self._panel.show_context(shown.context, beside)
+
+    def pin(self, target: str, is_on: bool) -> None:
+        """Send something of the open chat word for word from now on, or as anything else again."""
+        session = self._draft().session
+        if session is None:
+            return
+        task = self._runner.call(lambda: self._assistant.pin(session, target, is_on))
+        task.yielded.connect(self._on_pinned)
+        task.failed.connect(self._on_failed)
+        task.start()
 
     def _preview(self, draft: Draft, threshold: int | None = None, full: bool = False) -> Context:
         return self._assistant.preview(
@@ -138,9 +173,24 @@ class Contexts(QObject):
             selections=selections_of(draft.attached),
         )
 
-    def _on_preview(self, context: Context) -> None:
-        self._shown["next"] = context
-        self.prepared.emit(context)
+    def _look_ahead(self, draft: Draft) -> _Shown:
+        context = self._preview(draft)
+        return _Shown(context, self._prices(context["model"]), draft.mode == "vault")
+
+    def _look_up(self, session: str, entry: str | None) -> tuple[str, str | None, _Shown | None]:
+        context = self._assistant.last_context(session, entry=entry)
+        if context is None:
+            return session, entry, None
+        return session, entry, _Shown(context, self._prices(context["model"]))
+
+    def _prices(self, model: str) -> Prices:
+        known = describe_model(model, self._assistant.settings.values.chat_api_base)
+        return Prices(known.input_price, known.cached_price)
+
+    def _on_preview(self, shown: _Shown) -> None:
+        self._shown["next"] = shown
+        self._announce(shown.context)
+        self.prepared.emit(shown.context)
         if self._panel.which == "next":
             self.redraw()
 
@@ -149,19 +199,27 @@ class Contexts(QObject):
         if info.code != "context_overflow" or info.context is None:
             self.unknown.emit()
             return
-        self._shown["next"] = info.context
+        self._shown["next"] = _Shown(info.context)
+        self._announce(info.context)
         self.prepared.emit(info.context)
         self.show("next")
 
-    def _on_last(self, answer: tuple[str, str | None, Context | None]) -> None:
-        session, entry, context = answer
-        if session != self._draft().session or entry != self._entry or context is None:
+    def _announce(self, context: Context) -> None:
+        """Say when the next request has passed a mark; nothing where a chat is opened past it."""
+        passed = passed_share(context)
+        if passed > self._passed:
+            announce(self._panel, f"The context is past {percent(passed)}")
+        self._passed = passed
+
+    def _on_last(self, answer: tuple[str, str | None, _Shown | None]) -> None:
+        session, entry, shown = answer
+        if session != self._draft().session or entry != self._entry or shown is None:
             return
         if entry is None:
-            self._shown["last"] = context
+            self._shown["last"] = shown
             self.redraw()
         else:
-            self._shown["chosen"] = context
+            self._shown["chosen"] = shown
             self.show("chosen")
 
     def _on_request(self) -> None:
@@ -174,11 +232,16 @@ class Contexts(QObject):
             of = entry if which == "chosen" else None
             self._requests.ask(lambda: self._assistant.last_context(session, True, of), now=True)
 
+    def _on_action(self, act: Act, entry: str) -> None:
+        if act in self._grants:
+            self._grants[act](entry)
+
+    def _on_pinned(self) -> None:
+        self.pins_changed.emit()
+        self.refresh()
+
     def _on_failed(self, error: Exception) -> None:
         self.failed.emit(describe(error).message)
-
-    def _limit_actions(self) -> Sequence[tuple[str, Callable[[], object]]]:
-        return (("Raise the limit", self.limit_requested.emit),)
 
 
 def too_long(info: ErrorInfo) -> str:
@@ -194,7 +257,6 @@ def over_sentence(context: Context) -> str:
     return f"{count(max(1, over))} tokens too many. Nothing was sent."
 
 
-def _room_sentence(context: Context) -> str:
-    message = context["layers"]["L5"]["tokens"]
-    room = max(0, context["budget"] - (context["used"] - message))
-    return f"It has {count(message)} tokens; {count(room)} are free for it. Nothing was sent."
+def _counted(context: Context) -> Counted | None:
+    counted = context.get("counted")
+    return None if not counted else Counted(counted["prompt_tokens"], counted["cached_tokens"])

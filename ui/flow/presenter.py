@@ -138,7 +138,8 @@ class Presenter(QObject):
         drafting.commanding.new_chat_requested.connect(self._on_new_chat)
         contexts.prepared.connect(drafting.take_context)
         contexts.unknown.connect(lambda: self._views.composer.set_meter(None))
-        contexts.limit_requested.connect(lambda: self.settings_requested.emit("Context"))
+        contexts.grant("raise", lambda _entry: self.settings_requested.emit("Context"))
+        contexts.pins_changed.connect(self._talk.load)
         contexts.failed.connect(self._views.notifier.toast)
         branches.branched.connect(self._on_branched)
         branches.saw_requested.connect(self._on_saw)
@@ -193,8 +194,7 @@ class Presenter(QObject):
         rows = source_rows(result.citations, result.unverified, sources)
         self._views.transcript.live.finish(result, sources)
         self._views.column.sources.show_rows(rows)
-        counted = result.usage.prompt_tokens if result.usage else None
-        self.contexts.show_sent(result.context, counted)
+        self.contexts.show_sent(result.context)
         announce(self._views.transcript, f"Answer finished, {len(rows)} sources")
 
     def _show_failure(self, turn: Turn, info: ErrorInfo | None) -> None:

@@ -10,6 +10,7 @@ __all__ = [
     "count",
     "local_time",
     "minutes_clock",
+    "money",
     "percent",
     "place",
     "plural",
@@ -35,6 +36,14 @@ def percent(fraction: float) -> str:
 def share(part: int, whole: int) -> str:
     """Return what a layer has of the budget: `25 %`, `<1 %` where it is less, `–` for nothing."""
     return "–" if part <= 0 or whole <= 0 else percent(part / whole)
+
+
+def money(dollars: float) -> str:
+    """Return a price with two figures that count, such as `$0.0042`, `$0.12` or `$3.40`."""
+    if dollars < 0.0001:
+        return f"<${_locale().toString(0.0001, 'f', 4)}"
+    places = 4 if dollars < 0.01 else 3 if dollars < 0.1 else 2
+    return f"${_locale().toString(dollars, 'f', places)}"
 
 
 def plural(number: int, one: str, many: str = "") -> str:

@@ -3,7 +3,7 @@
 Each panel is told what to show and says by a signal what was chosen; none calls the assistant.
 
     sidebar ← vault, sessions, index    the left column; rail: what is left of it when narrow
-    context ← context_bar, context_rows, left_out
+    context                             the layers of a request, what was left out, what it costs
     sources, note ← note_colors         what an answer rests on, and the note at its lines
     column ← context, sources, note     the right column: the docks of those three
 

@@ -12,7 +12,7 @@ from app.errors import ErrorInfo, describe
 from app.settings import SettingSpec
 from ui.kit.controls import IconLabel, label, wrapped
 from ui.kit.figures import count, percent, plural
-from ui.panels.context_bar import ContextBar
+from ui.panels.context.bar import ContextBar
 from ui.settings.fields import (
     Control,
     NumberField,

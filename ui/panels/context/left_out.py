@@ -1,0 +1,160 @@
+"""What a request does not hold, or not in full: each with its layer, its tokens and the reason."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ui.kit.controls import one_line
+from ui.kit.figures import count, place, plural
+from ui.panels.context.words import in_words, reason_in_words
+
+__all__ = ["Detail", "LeftOutRow", "left_out_rows"]
+
+_BY = {"model": "written by a model", "outline": "an outline, made without a model"}
+
+
+@dataclass(frozen=True)
+class Detail:
+    """One line under something that was left out.
+
+    Attributes:
+        path: with `lines` the note that it names; empty where it names none.
+        summary: the entry whose summary it offers to show.
+    """
+
+    text: str
+    path: str = ""
+    lines: tuple[int, int] | None = None
+    summary: str = ""
+
+
+@dataclass(frozen=True)
+class LeftOutRow:
+    """One thing that was left out.
+
+    Attributes:
+        tokens: what leaving it out saves; None where that is not told.
+        below: what it was in particular.
+    """
+
+    layer: str
+    what: str
+    tokens: int | None
+    reason: str
+    below: tuple[Detail, ...] = ()
+
+    @property
+    def figure(self) -> str:
+        """The tokens as they are written."""
+        return "" if self.tokens is None else count(self.tokens)
+
+    @property
+    def name(self) -> str:
+        """What screen readers say."""
+        size = "" if self.tokens is None else f"{self.figure} tokens"
+        return ", ".join(filter(None, (self.layer, self.what, size, self.reason)))
+
+
+def left_out_rows(context: Mapping[str, Any], questions: Mapping[str, str]) -> list[LeftOutRow]:
+    """Return what was left out of a request: history first, then results, passages and tools.
+
+    Args:
+        context: the report.
+        questions: what was asked, by the id of the entry that holds it; it names the turns.
+    """
+    sources = {segment["id"]: segment for segment in context["segments"]}
+    named = {entry for dropped in context["dropped"] for entry in dropped["entries"]}
+    rows = [_dropped(dropped, sources, questions) for dropped in context["dropped"]]
+    rows += _compacted(context)
+    rows += _trimmed(context, questions)
+    rows += _offloaded(context)
+    for segment in context["segments"]:
+        if segment["id"] not in named and segment["state"] in {"dropped", "shrunk"}:
+            rows.append(_segment(segment))
+    rows += _deferred(context)
+    return rows
+
+
+def _dropped(
+    dropped: Mapping[str, Any],
+    sources: Mapping[str, Mapping[str, Any]],
+    questions: Mapping[str, str],
+) -> LeftOutRow:
+    entries, turns = dropped["entries"], dropped["turns"]
+    reason = reason_in_words(dropped["reason"])
+    known = tuple(_detail(sources[entry]) for entry in entries if entry in sources)
+    if turns:
+        what = "Oldest turn" if turns == 1 else f"{count(turns)} oldest turns"
+        asked = tuple(_asked(questions[entry]) for entry in entries if entry in questions)
+        return LeftOutRow(dropped["layer"], what, dropped["tokens"], reason, asked)
+    unit = {"shortened": "long answer", "work": "result"}.get(dropped["reason"], "passage")
+    what = known[0].text if len(known) == 1 else plural(max(1, len(entries)), unit)
+    below = known if known and known[0].path else ()
+    return LeftOutRow(dropped["layer"], what, dropped["tokens"], reason, below)
+
+
+def _compacted(context: Mapping[str, Any]) -> Iterator[LeftOutRow]:
+    for compaction in context.get("compactions", ()):
+        before, after = compaction["before_tokens"], compaction["after_tokens"]
+        by = _BY.get(compaction["by"], "")
+        reason = f"Summarised: {by}" if by else "Summarised"
+        figures = ""
+        if before is not None and after is not None:
+            figures = f"{count(before)} → {count(after)} tokens"
+        below = (Detail("Show summary", summary=compaction["entry"]),)
+        saved = None if before is None or after is None else max(0, before - after)
+        told = (Detail(figures),) if figures else ()
+        yield LeftOutRow("L4", "Earlier messages", saved, reason, (*told, *below))
+
+
+def _trimmed(context: Mapping[str, Any], questions: Mapping[str, str]) -> Iterator[LeftOutRow]:
+    trimmed = context.get("trimmed")
+    if not trimmed or not trimmed["messages"]:
+        return
+    before, after = trimmed["tokens_before"], trimmed["tokens_after"]
+    below = [Detail(f"{count(before)} → {count(after)} tokens")]
+    if trimmed["up_to_entry"] in questions:
+        below.append(Detail(f"Up to {_asked(questions[trimmed['up_to_entry']]).text}"))
+    below.append(Detail("This chat still shows them in full"))
+    what = plural(trimmed["messages"], "old message")
+    reason = "Trimmed: old results of tools are shortened"
+    yield LeftOutRow("L4", what, max(0, before - after), reason, tuple(below))
+
+
+def _offloaded(context: Mapping[str, Any]) -> Iterator[LeftOutRow]:
+    kept = context.get("offloaded", ())
+    if kept:
+        below = tuple(
+            Detail(f"{one_line(stub['tool'])}, {count(stub['bytes'])} bytes") for stub in kept
+        )
+        what = plural(len(kept), "large result")
+        yield LeftOutRow("W", what, None, "Kept aside: the model reads them in parts", below)
+
+
+def _deferred(context: Mapping[str, Any]) -> Iterator[LeftOutRow]:
+    deferred = context.get("deferred_tools", ())
+    if deferred:
+        below = tuple(Detail(one_line(str(tool))) for tool in deferred)
+        what = plural(len(deferred), "tool")
+        yield LeftOutRow("T", what, None, "Held back: the model can look for them", below)
+
+
+def _segment(segment: Mapping[str, Any]) -> LeftOutRow:
+    lost = segment["original_tokens"] - segment["tokens"]
+    reason = reason_in_words(segment["reason"])
+    if segment["state"] == "shrunk":
+        reason = f"Shrunk to {count(segment['tokens'])}: lowest rank"
+    detail = _detail(segment)
+    below = (detail,) if detail.path else ()
+    return LeftOutRow(segment["layer"], detail.text, lost, reason, below)
+
+
+def _detail(segment: Mapping[str, Any]) -> Detail:
+    lines = segment["lines"]
+    named = segment["source"] or in_words(segment["kind"])
+    spot = (lines[0], lines[1]) if lines else None
+    return Detail(place(one_line(named), lines), segment["source"] or "", spot)
+
+
+def _asked(question: str) -> Detail:
+    return Detail(f"“{one_line(question)}”")

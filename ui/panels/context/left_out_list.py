@@ -1,0 +1,138 @@
+"""The rows under "Left out of this request", each opening into what it was in particular."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QModelIndex, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QPainter, QStandardItem, QStandardItemModel
+from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+
+from ui.icons import paint_icon
+from ui.kit.controls import plain_tip
+from ui.kit.lists import ROW, FitTree, Index, paint_row_field, paint_text
+from ui.panels.context.left_out import Detail, LeftOutRow
+from ui.theme import Theme
+
+__all__ = ["LeftOutList"]
+
+_SIDE = 16
+_CODE = 18
+_WHAT = 42
+_MIDDLE = Qt.TextElideMode.ElideMiddle
+
+
+class LeftOutList(FitTree):
+    """What was left out; a row with something below it opens.
+
+    `place_chosen` carries path and lines of a note, `summary_chosen` the entry of a summary.
+    """
+
+    place_chosen = Signal(str, int, int)
+    summary_chosen = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("Left out of this request", parent)
+        self._model = QStandardItemModel(self)
+        self.setItemDelegate(_LeftOutDelegate(self))
+        self.setModel(self._model)
+        self.setSelectionMode(FitTree.SelectionMode.NoSelection)
+        self.chosen.connect(self._on_chosen)
+
+    def show_rows(self, rows: Sequence[LeftOutRow]) -> None:
+        """Show what was left out; rows that are as they were stay as they are."""
+        if [self._model.item(at).data(ROW) for at in range(self._model.rowCount())] == [*rows]:
+            return
+        opened = {self._model.item(at).text() for at in self._open_rows()}
+        self._model.clear()
+        for row in rows:
+            item = _item(row.what, row, row.name, f"{row.what}\n{row.reason}")
+            for detail in row.below:
+                item.appendRow(_item(detail.text, detail, detail.text, detail.text))
+            self._model.appendRow(item)
+            self.setExpanded(item.index(), row.what in opened)
+        self.fit()
+
+    def is_open(self, index: Index) -> bool:
+        """Return whether what it was in particular is shown."""
+        return self.isExpanded(self._model.index(index.row(), 0))
+
+    def _open_rows(self) -> list[int]:
+        places = range(self._model.rowCount())
+        return [at for at in places if self.isExpanded(self._model.index(at, 0))]
+
+    def _on_chosen(self, index: QModelIndex) -> None:
+        detail = index.data(ROW)
+        if isinstance(detail, Detail) and detail.summary:
+            self.summary_chosen.emit(detail.summary)
+        elif isinstance(detail, Detail) and detail.path:
+            self.place_chosen.emit(detail.path, *(detail.lines or (0, 0)))
+
+
+def _item(text: str, row: LeftOutRow | Detail, name: str, tip: str) -> QStandardItem:
+    item = QStandardItem(text)
+    item.setData(row, ROW)
+    item.setData(name, Qt.ItemDataRole.AccessibleTextRole)
+    item.setData(plain_tip(tip), Qt.ItemDataRole.ToolTipRole)
+    return item
+
+
+class _LeftOutDelegate(QStyledItemDelegate):
+    """Draws arrow, layer, what it was and its tokens, and the reason in a second line."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        """Return two lines for what was left out, one for each thing below."""
+        line = Theme.current().line("caption") + 2
+        is_detail = isinstance(index.data(ROW), Detail)
+        return QSize(0, line + 4 if is_detail else 2 * line + 6)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Draw one row."""
+        row = index.data(ROW)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        state = option.state & ~QStyle.StateFlag.State_Selected
+        paint_row_field(painter, option.rect.adjusted(8, 0, -8, 0), state)
+        rect = option.rect.adjusted(_SIDE, 0, -_SIDE, 0)
+        if isinstance(row, Detail):
+            _paint_detail(painter, rect, row)
+        else:
+            tree = self.parent()
+            is_open = isinstance(tree, LeftOutList) and tree.isExpanded(
+                tree.model().index(index.row(), 0)
+            )
+            _paint_row(painter, rect, row, is_open)
+        painter.restore()
+
+
+def _paint_row(painter: QPainter, rect: QRect, row: LeftOutRow, is_open: bool) -> None:
+    theme = Theme.current()
+    line = theme.line("caption") + 2
+    first = QRect(rect.left(), rect.top() + 3, rect.width(), line)
+    if row.below:
+        side = theme.px(12)
+        arrow = QRect(first.left(), first.top() + (line - side) // 2, side, side)
+        paint_icon(painter, arrow, "caret-down" if is_open else "caret-right", "text.tertiary")
+    painter.setFont(theme.font("label"))
+    painter.setPen(theme.color("text.secondary"))
+    code = first.adjusted(theme.px(_CODE), 0, 0, 0)
+    painter.drawText(code, Qt.AlignmentFlag.AlignVCenter, row.layer)
+    painter.setFont(theme.font("caption", numbers=True))
+    right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+    painter.drawText(first, right, row.figure)
+    taken = QFontMetrics(painter.font()).horizontalAdvance(row.figure) + 8
+    first.setLeft(first.left() + theme.px(_WHAT))
+    painter.setFont(theme.font("caption", weight=500))
+    painter.setPen(theme.color("text.primary"))
+    paint_text(painter, first.adjusted(0, 0, -taken, 0), row.what, _MIDDLE)
+    first.translate(0, line)
+    painter.setFont(theme.font("caption"))
+    painter.setPen(theme.color("text.secondary"))
+    paint_text(painter, first, row.reason)
+
+
+def _paint_detail(painter: QPainter, rect: QRect, detail: Detail) -> None:
+    theme = Theme.current()
+    is_link = bool(detail.path or detail.summary)
+    painter.setFont(theme.font("caption", numbers=True))
+    painter.setPen(theme.color("text.link" if is_link else "text.tertiary"))
+    mode = _MIDDLE if detail.path else Qt.TextElideMode.ElideRight
+    paint_text(painter, rect.adjusted(theme.px(_WHAT), 0, 0, 0), detail.text, mode)

@@ -1,0 +1,109 @@
+"""The one thing about a request that is worth saying above its rows, and what can be done about it.
+
+Style Guide: at most one notice, danger before amber before info, with one sentence and up to three
+actions.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ui.kit.figures import count, percent, plural
+
+__all__ = ["ACTION_WORDS", "Act", "NoticeText", "notice_of", "passed_share"]
+
+Act = Literal["compact", "raise", "summary", "before"]
+ACTION_WORDS: Mapping[Act, str] = {
+    "compact": "Compact now",
+    "raise": "Raise the limit",
+    "summary": "Show summary",
+    "before": "Continue from before",
+}
+_SHARES = {"trim_at": 0.80, "compact_at": 0.95, "block_at": 0.98, "auto_compact": True}
+_BROKEN = "history_guarantee_broken"
+
+
+@dataclass(frozen=True)
+class NoticeText:
+    """What is said.
+
+    Attributes:
+        tone: `danger`, `amber` or `info`.
+        entry: the compaction that the actions are about; empty where they are about none.
+    """
+
+    tone: str
+    title: str
+    text: str
+    actions: tuple[Act, ...] = ()
+    entry: str = ""
+
+
+def notice_of(context: Mapping[str, Any]) -> NoticeText | None:
+    """Return what is to be said of a request; None where there is nothing."""
+    if context["used"] > context["budget"]:
+        return _overflow(context)
+    if any(dropped["reason"] == _BROKEN for dropped in context["dropped"]):
+        text = "Even your previous question had to be left out to make room."
+        return NoticeText("amber", "Only your message is sent", text, ("raise",))
+    if context["fraction"] > _shares(context)["trim_at"]:
+        return _full(context)
+    return _compacted(context)
+
+
+def passed_share(context: Mapping[str, Any]) -> float:
+    """Return the highest share of the budget at which something is done and that is passed."""
+    shares = _shares(context)
+    steps = (1.0, shares["block_at"], shares["compact_at"], shares["trim_at"])
+    return next((step for step in steps if context["fraction"] > step), 0.0)
+
+
+def _overflow(context: Mapping[str, Any]) -> NoticeText:
+    message = context["layers"]["L5"]["tokens"]
+    room = context["budget"] - (context["used"] - message)
+    if room <= 0:
+        text = "Tools and instructions alone fill the limit. Nothing was sent, nothing is lost."
+        return NoticeText("danger", "Nothing fits below this limit", text, ("raise",))
+    text = f"It has {plural(message, 'token')}; {count(room)} are free for it. Nothing was sent."
+    return NoticeText("danger", "Your message does not fit", text, ("raise",))
+
+
+def _full(context: Mapping[str, Any]) -> NoticeText:
+    """Say what happens next to a request that is past its first mark."""
+    shares = _shares(context)
+    actions: tuple[Act, ...] = ("compact", "raise")
+    if context["fraction"] > shares["block_at"]:
+        title = f"The chat is full at {percent(shares['block_at'])}"
+        text = "Older messages are being summarised first, then your message goes."
+        return NoticeText("amber", title, text, actions)
+    title = f"Past {percent(shares['trim_at'])}"
+    title += ", older results are shortened" if context.get("trimmed") else ", nothing left to trim"
+    text = f"At {percent(shares['compact_at'])} older messages become a summary."
+    if not shares["auto_compact"]:
+        text = "Compacting by itself is off: when no room is left, the oldest turns are left out."
+    return NoticeText("amber", title, text, actions)
+
+
+def _compacted(context: Mapping[str, Any]) -> NoticeText | None:
+    """Say that messages became a summary, as long as that is news to the service."""
+    compactions = context.get("compactions", ())
+    is_news = context["prefix"]["changed"] or context.get("actions", {}).get("compact")
+    if not compactions or not is_news:
+        return None
+    last, pins = compactions[-1], len(context.get("pins", ()))
+    parts = []
+    if last["before_tokens"] is not None and last["after_tokens"] is not None:
+        parts.append(f"{count(last['before_tokens'])} → {count(last['after_tokens'])} tokens")
+    parts.append("made without a model" if last["by"] == "outline" else "written by a model")
+    kept = f" Pinned: {count(pins)}, kept word for word." if pins else ""
+    title = "an outline" if last["by"] == "outline" else "a summary"
+    text = f"{', '.join(parts)}.{kept}"
+    text = text[:1].upper() + text[1:]
+    actions: tuple[Act, ...] = ("summary", "before")
+    return NoticeText("info", f"Older messages became {title}", text, actions, last["entry"])
+
+
+def _shares(context: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the shares in force; a report that was kept by an older version tells none."""
+    policy: Mapping[str, Any] | None = context.get("policy")
+    return policy or _SHARES

@@ -1,0 +1,245 @@
+"""The panel: headline, bar, rows, what was left out, what is reused, memory and pins, in a row."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+
+from ui.kit.controls import button, label, wrapped
+from ui.kit.figures import count, percent
+from ui.kit.menu_button import MenuButton
+from ui.kit.surfaces import Hairline, Notice, Pane
+from ui.panels.context.bar import ContextBar
+from ui.panels.context.left_out import left_out_rows
+from ui.panels.context.left_out_list import LeftOutList
+from ui.panels.context.notice import ACTION_WORDS, Act, NoticeText, notice_of
+from ui.panels.context.parts import layer_rows, part_rows, pin_rows
+from ui.panels.context.reuse import Counted, Prices, price_sentence, what_changed, window_sentence
+from ui.panels.context.rows import LayerTree, PinList
+from ui.panels.context.sections import SIDE, MemoryText, Section, memory_lines
+from ui.theme import Theme, dress
+
+__all__ = ["Beside", "ContextPanel"]
+
+_WHICH = (("next", "Next request", ""), ("last", "Last request", ""))
+_CHOSEN = ("chosen", "Request of this answer", "")
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What is known of a request beside its report.
+
+    Attributes:
+        questions: what was asked, by the id of the entry; it names turns and pins.
+        counted: what the service itself counted, after the turn.
+        prices: those of the model.
+        is_estimate: whether more will come to it when it is made, such as passages.
+        offers: what can be done about it here and now.
+    """
+
+    questions: Mapping[str, str] = field(default_factory=dict)
+    counted: Counted | None = None
+    prices: Prices | None = None
+    is_estimate: bool = False
+    offers: Collection[Act] = ()
+
+
+class ContextPanel(Pane):
+    """One request.
+
+    `which_chosen` carries `next`, `last` or `chosen`, the request of an older answer;
+    `place_chosen` path and lines of a segment; `pin_chosen` what is to be pinned, or not any more;
+    `action_chosen` what is to be done, with the compaction that it is about, or nothing;
+    `request_requested` asks for the request itself.
+    """
+
+    which_chosen = Signal(str)
+    place_chosen = Signal(str, int, int)
+    pin_chosen = Signal(str, bool)
+    action_chosen = Signal(str, str)
+    request_requested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("panel", parent)
+        self.which = "next"
+        self.switch = MenuButton("Which request is shown")
+        self.switch.chosen.connect(self._on_which)
+        self._used = label("…", "h1", numbers=True)
+        self._of = label("tokens", "ui", "secondary", numbers=True)
+        self._percent = label("", "ui_strong", numbers=True)
+        self._bar = ContextBar()
+        self._window = wrapped("", "caption", "secondary")
+        self._notice = Notice()
+        self._said: tuple[NoticeText, Sequence[Act]] | None = None
+        self._rows = LayerTree()
+        self._left_out = LeftOutList()
+        self._left_out_box = Section("Left out of this request", self._left_out)
+        self._change = wrapped("", "caption", "secondary")
+        self._price = wrapped("", "caption", "secondary")
+        reuse = _column(self._change, self._price)
+        self._reuse_box = Section("Reused from before", reuse, "lightning", "success.graphic")
+        self._memory = MemoryText()
+        self._memory_box = Section("Kept in mind", self._memory, "brain", "text.secondary")
+        self._pins = PinList()
+        self._pins_box = Section("Pinned", self._pins, "push-pin", "text.secondary")
+        self._request = button("Show the request", "link", self.request_requested.emit)
+        self._request.setToolTip("What is sent, word for word")
+        self._connect()
+        self._lay_out()
+        self.show_which("next")
+
+    def show_which(self, which: str) -> None:
+        """Switch the title between the next, the last and a chosen older request."""
+        self.which = which
+        self.switch.set_choices((*_WHICH, _CHOSEN) if which == "chosen" else _WHICH)
+        self.switch.set_value(which)
+
+    def show_context(self, context: Mapping[str, Any], beside: Beside | None = None) -> None:
+        """Show one request; rows that are open stay open."""
+        beside = beside or Beside()
+        layers = layer_rows(context, is_estimate=beside.is_estimate)
+        self._show_headline(context, beside)
+        self._bar.show_context(context)
+        self._window.setText(window_sentence(context, beside.counted))
+        self._show_notice(notice_of(context), beside.offers)
+        self._rows.show_rows(
+            layers,
+            {row.code: part_rows(context, row.code, is_estimate=row.is_estimate) for row in layers},
+        )
+        self._show_left_out(context, beside)
+        self._show_reuse(context, beside)
+        self._show_kept(context, beside)
+
+    def _show_headline(self, context: Mapping[str, Any], beside: Beside) -> None:
+        fraction = context["fraction"]
+        shares = context.get("policy") or {"trim_at": 0.8}
+        tone = "danger" if fraction > 1 else "amber" if fraction > shares["trim_at"] else "primary"
+        about = "≈\N{THIN SPACE}" if beside.is_estimate else ""
+        self._used.setText(f"{about}{count(context['used'])}")
+        self._used.setToolTip("Without the passages, which are looked up on sending" * bool(about))
+        self._of.setText(f"of {count(context['budget'])} tokens")
+        self._percent.setText(percent(fraction))
+        dress(self._used, "h1", tone, numbers=True)
+        dress(self._percent, "ui_strong", tone, numbers=True)
+
+    def _show_notice(self, notice: NoticeText | None, offers: Collection[Act]) -> None:
+        """Say one thing above the rows; a notice that stands stays as it is."""
+        if notice is None:
+            self._said = None
+            self._notice.hide()
+            return
+        acts = [act for act in notice.actions if act in offers]
+        if self._said == (notice, acts):
+            return
+        self._said = (notice, acts)
+        actions = [(ACTION_WORDS[act], partial(self._act, act, notice.entry)) for act in acts]
+        self._notice.show_notice(notice.tone, notice.title, notice.text, actions)
+
+    def _show_left_out(self, context: Mapping[str, Any], beside: Beside) -> None:
+        rows = left_out_rows(context, beside.questions)
+        self._left_out.show_rows(rows)
+        self._left_out_box.show_figure(count(len(rows)), is_shown=bool(rows))
+
+    def _show_reuse(self, context: Mapping[str, Any], beside: Beside) -> None:
+        prefix = context["prefix"]
+        reused = prefix["tokens_reused"]
+        price = price_sentence(context, beside.prices, beside.counted)
+        change = what_changed(reused, prefix["reasons"])
+        for line, text in ((self._change, change), (self._price, price)):
+            line.setText(text)
+            line.setVisible(bool(text))
+        figure = f"{count(reused)} of {count(context['used'])}"
+        self._reuse_box.show_figure(figure, is_shown=bool(reused or prefix["reasons"] or price))
+
+    def _show_kept(self, context: Mapping[str, Any], beside: Beside) -> None:
+        lines = memory_lines(context.get("memory"))
+        self._memory.show_lines(lines)
+        self._memory_box.show_figure("", is_shown=bool(lines))
+        pins = pin_rows(context, beside.questions)
+        taken = sum(pin.tokens or 0 for pin in pins)
+        self._pins.show_rows(pins)
+        figure = f"{count(taken)} of {count(context.get('pins_limit', 0))} tokens"
+        self._pins_box.show_figure(figure, is_shown=bool(pins))
+
+    def _connect(self) -> None:
+        for rows in (self._rows, self._pins):
+            rows.place_chosen.connect(self.place_chosen)
+            rows.pin_chosen.connect(self.pin_chosen)
+        self._left_out.place_chosen.connect(self.place_chosen)
+        self._left_out.summary_chosen.connect(partial(self._act, "summary"))
+        self._notice.hide()
+
+    def _lay_out(self) -> None:
+        content = Pane("panel")
+        column = QVBoxLayout(content)
+        column.setContentsMargins(0, 12, 0, 16)
+        column.setSpacing(0)
+        column.addLayout(_padded(self._headline()))
+        for above, widget in ((6, self._bar), (2, self._window), (8, self._notice)):
+            column.addSpacing(above)
+            column.addLayout(_padded(widget))
+        column.addSpacing(4)
+        column.addWidget(self._rows)
+        for box in (self._left_out_box, self._reuse_box, self._memory_box, self._pins_box):
+            column.addWidget(box)
+        column.addSpacing(12)
+        column.addLayout(_padded(Hairline()))
+        column.addSpacing(8)
+        row = QHBoxLayout()
+        row.addWidget(self._request)
+        row.addStretch(1)
+        column.addLayout(_padded(row))
+        column.addStretch(1)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(_scrolled(content))
+
+    def _headline(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(Theme.current().space(2) - 2)
+        baseline = Qt.AlignmentFlag.AlignBaseline
+        for widget in (self._used, self._of):
+            row.addWidget(widget, 0, baseline)
+        row.addStretch(1)
+        row.addWidget(self._percent, 0, baseline)
+        return row
+
+    def _act(self, act: Act, entry: str) -> None:
+        self.action_chosen.emit(act, entry)
+
+    def _on_which(self, which: str) -> None:
+        self.show_which(which)
+        self.which_chosen.emit(which)
+
+
+def _column(*widgets: QWidget) -> QWidget:
+    box = QWidget()
+    column = QVBoxLayout(box)
+    column.setContentsMargins(SIDE, 0, SIDE, 0)
+    column.setSpacing(2)
+    for widget in widgets:
+        column.addWidget(widget)
+    return box
+
+
+def _padded(inner: QWidget | QHBoxLayout) -> QVBoxLayout:
+    outer = QVBoxLayout()
+    outer.setContentsMargins(SIDE, 0, SIDE, 0)
+    if isinstance(inner, QWidget):
+        outer.addWidget(inner)
+    else:
+        outer.addLayout(inner)
+    return outer
+
+
+def _scrolled(content: QWidget) -> QScrollArea:
+    scroll = QScrollArea()
+    scroll.setWidgetResizable(True)
+    scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    scroll.setFrameShape(QFrame.Shape.NoFrame)
+    scroll.setWidget(content)
+    return scroll

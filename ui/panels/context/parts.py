@@ -1,0 +1,216 @@
+"""What each layer holds, as rows: the layer itself, and every segment with what became of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ui.kit.controls import one_line
+from ui.kit.figures import count, place, plural, share
+from ui.panels.context.words import in_words, reason_in_words
+from ui.theme import tokens
+
+__all__ = ["LayerRow", "PartRow", "layer_rows", "part_rows", "pin_rows"]
+
+_UNITS = {"T": "tool", "L1": "part", "L4": "turn", "E": "note"}
+_STATES = ("compacted", "shrunk", "pinned")
+_PINNABLE = ("L2", "L3")
+_VERSION_CHARS = 8
+_OWN_CHAT = "this chat"
+_PASSAGES = "Passages, found on sending"
+
+
+@dataclass(frozen=True)
+class LayerRow:
+    """One layer of a request.
+
+    Attributes:
+        is_estimate: whether more will be on it when the request is made.
+        is_over: whether it is what makes the request too large.
+    """
+
+    code: str
+    tokens: int
+    share: str
+    is_reused: bool
+    is_estimate: bool = False
+    is_over: bool = False
+
+    @property
+    def figure(self) -> str:
+        """The tokens as they are written."""
+        return f"≈ {count(self.tokens)}" if self.is_estimate else count(self.tokens)
+
+    @property
+    def title(self) -> str:
+        """What the layer is called."""
+        return str(tokens()["layer_name"][self.code])
+
+    @property
+    def name(self) -> str:
+        """What screen readers say."""
+        about = "about " if self.is_estimate else ""
+        reused = ", reused" if self.is_reused else ""
+        part = self.share.replace("\N{NO-BREAK SPACE}%", " percent").replace("–", "nothing")
+        return f"{self.code} {self.title}, {about}{count(self.tokens)} tokens, {part}{reused}"
+
+    @property
+    def tip(self) -> str:
+        """What the row has no room for."""
+        reused = "\nThe service has read this before" if self.is_reused else ""
+        return f"{self.code} {self.title}{reused}"
+
+
+@dataclass(frozen=True)
+class PartRow:
+    """One thing on a layer.
+
+    Attributes:
+        tokens: None where they are counted only with the others.
+        beside: what stands between text and tokens; the first that leaves room for the text.
+        tip: everything that is known of it, a line each.
+        path: with `lines` where it can be opened; empty where it is no note.
+        target: what it is pinned by; empty where it cannot be.
+    """
+
+    text: str
+    tokens: int | None = None
+    beside: tuple[str, ...] = ()
+    tip: str = ""
+    path: str = ""
+    lines: tuple[int, int] | None = None
+    target: str = ""
+    is_pinned: bool = False
+
+    @property
+    def figure(self) -> str:
+        """The tokens as they are written."""
+        return "" if self.tokens is None else count(self.tokens)
+
+    @property
+    def name(self) -> str:
+        """What screen readers say."""
+        size = "" if self.tokens is None else f"{self.figure} tokens"
+        beside = self.beside[0] if self.beside else ""
+        pinned = "pinned" if self.is_pinned and beside != "pinned" else ""
+        return ", ".join(filter(None, (self.text, size, beside, pinned)))
+
+
+def layer_rows(context: Mapping[str, Any], *, is_estimate: bool = False) -> list[LayerRow]:
+    """Return all eight layers in the order of the wire; their tokens add up to what is used.
+
+    Args:
+        context: the report.
+        is_estimate: whether passages will be looked up for this turn.
+    """
+    rows = []
+    largest = max(layer["tokens"] for layer in context["layers"].values())
+    for code in tokens()["layer_order"]:
+        layer = context["layers"][code]
+        rows.append(
+            LayerRow(
+                code,
+                layer["tokens"],
+                share(layer["tokens"], context["budget"]),
+                is_reused=bool(layer["cached"]),
+                is_estimate=is_estimate and code == "L3",
+                is_over=context["used"] > context["budget"] and layer["tokens"] == largest,
+            )
+        )
+    return rows
+
+
+def part_rows(context: Mapping[str, Any], code: str, *, is_estimate: bool = False) -> list[PartRow]:
+    """Return what a layer holds: its segments, else its parts by name, else how many they are."""
+    pinned = {pin["target"] for pin in context.get("pins", ())}
+    is_stored = context["when"] == "last"
+    rows = [
+        _segment_row(segment, pinned, can_pin=is_stored or code == "L2")
+        for segment in context["segments"]
+        if segment["layer"] == code and segment["state"] != "dropped"
+    ]
+    rows += _named_rows(context, code)
+    layer = context["layers"][code]
+    if not rows and layer["tokens"] > 0:
+        rows.append(PartRow(plural(layer["items"], _UNITS.get(code, "message")), layer["tokens"]))
+    if is_estimate and code == "L3":
+        rows.append(PartRow(_PASSAGES, tip=_PASSAGES))
+    return rows
+
+
+def pin_rows(context: Mapping[str, Any], questions: Mapping[str, str]) -> list[PartRow]:
+    """Return what is pinned in the chat, wherever it stands in the request.
+
+    Args:
+        context: the report.
+        questions: what was asked, by the id of the entry that holds it.
+    """
+    rows = []
+    for pin in context.get("pins", ()):
+        target, is_message = pin["target"], pin["source"] == _OWN_CHAT
+        text = one_line(pin["source"])
+        if is_message:
+            asked = one_line(questions.get(target, ""))
+            text = f"“{asked}”" if asked else "An answer of this chat"
+        path = "" if is_message else pin["source"]
+        tip = f"{text}\nAlways sent word for word"
+        rows.append(PartRow(text, pin["tokens"], (), tip, path, None, target, is_pinned=True))
+    return rows
+
+
+def _named_rows(context: Mapping[str, Any], code: str) -> list[PartRow]:
+    """Return tools and parts of the instructions, which are counted together only."""
+    if code == "T":
+        return [PartRow(one_line(tool), tip=one_line(tool)) for tool in context.get("tools", ())]
+    if code != "L1":
+        return []
+    written = {segment["id"] for segment in context["segments"] if segment["layer"] == "L1"}
+    return [
+        PartRow(in_words(part["name"]), beside=(f"{count(part['chars'])} characters", ""))
+        for part in context.get("system_parts", ())
+        if part["name"] not in written
+    ]
+
+
+def _segment_row(segment: Mapping[str, Any], pinned: set[str], *, can_pin: bool) -> PartRow:
+    lines, source = segment["lines"], segment["source"] or ""
+    is_message = source == _OWN_CHAT
+    text = "A message of this chat" if is_message else place(one_line(source), lines)
+    text = text or in_words(segment["kind"])
+    is_pinned = segment["id"] in pinned or segment["state"] == "pinned"
+    return PartRow(
+        text=text,
+        tokens=segment["tokens"],
+        beside=_beside(segment),
+        tip=_tip(segment, text, is_pinned=is_pinned),
+        path="" if is_message else source,
+        lines=(lines[0], lines[1]) if lines else None,
+        target=segment["id"] if segment["layer"] in _PINNABLE and can_pin else "",
+        is_pinned=is_pinned,
+    )
+
+
+def _beside(segment: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the state, with what it was made from where there is room for that."""
+    state = segment["state"] if segment["state"] in _STATES else ""
+    if segment["original_tokens"] > segment["tokens"] and state != "pinned":
+        state = state or "shortened"
+        return f"{state} from {count(segment['original_tokens'])}", state
+    return (state,) if state else ()
+
+
+def _tip(segment: Mapping[str, Any], text: str, *, is_pinned: bool) -> str:
+    size = plural(segment["tokens"], "token")
+    if segment["original_tokens"] != segment["tokens"]:
+        size = f"{count(segment['tokens'])} of {plural(segment['original_tokens'], 'token')}"
+    state = "in full" if segment["state"] == "full" else segment["state"]
+    facts = [in_words(segment["kind"]), size, state]
+    if is_pinned and state != "pinned":
+        facts.append("pinned")
+    version = one_line(segment["version"] or "")[:_VERSION_CHARS]
+    found = (
+        text,
+        " · ".join(facts),
+        reason_in_words(segment["reason"]),
+        f"Version {version} of the note" if version else "",
+    )
+    return "\n".join(line for line in found if line)

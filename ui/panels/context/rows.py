@@ -1,0 +1,251 @@
+"""The rows of the panel: the eight layers, each opening into what it holds, and what is pinned."""
+
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtCore import QModelIndex, QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QFontMetrics,
+    QGuiApplication,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QStandardItem,
+    QStandardItemModel,
+)
+from PySide6.QtWidgets import QMenu, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+
+from ui.icons import paint_icon
+from ui.kit.controls import plain_tip
+from ui.kit.lists import ROW, FitTree, Index, paint_row_field, paint_text
+from ui.panels.context.parts import LayerRow, PartRow
+from ui.theme import Theme, tokens
+
+__all__ = ["LayerTree", "PartTree", "PinList"]
+
+_SIDE = 16
+_SHARE = 42
+_BOLT = 68
+_PIN = ("push-pin", "text.tertiary")
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+
+
+class PartTree(FitTree):
+    """Rows of which some are things that can be opened and pinned.
+
+    `place_chosen` carries path and lines of a segment, `pin_chosen` what it is pinned by and
+    whether it is to be.
+    """
+
+    place_chosen = Signal(str, int, int)
+    pin_chosen = Signal(str, bool)
+
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(name, parent)
+        self.items = QStandardItemModel(self)
+        self.setItemDelegate(_PartDelegate(self))
+        self.setModel(self.items)
+        self.setSelectionMode(FitTree.SelectionMode.NoSelection)
+        self.chosen.connect(self._on_chosen)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Take a click on a pin for the pin, everywhere else for the row."""
+        spot = event.position().toPoint()
+        row = self.indexAt(spot).data(ROW)
+        if self._is_on_pin(spot) and isinstance(row, PartRow) and row.target:
+            self.pin_chosen.emit(row.target, not row.is_pinned)
+            return
+        super().mouseReleaseEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Pin what is current by P."""
+        row = self.currentIndex().data(ROW)
+        if event.key() == Qt.Key.Key_P and isinstance(row, PartRow) and row.target:
+            self.pin_chosen.emit(row.target, not row.is_pinned)
+            return
+        super().keyPressEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Offer what can be done with a thing."""
+        is_key = event.reason() == QContextMenuEvent.Reason.Keyboard
+        index = self.currentIndex() if is_key else self.indexAt(event.pos())
+        row = index.data(ROW)
+        if isinstance(row, PartRow):
+            below = self.viewport().mapToGlobal(self.visualRect(index).bottomLeft())
+            self.menu_of(row).popup(below if is_key else event.globalPos())
+
+    def menu_of(self, row: PartRow) -> QMenu:
+        """Return what can be done with a thing."""
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        if row.path:
+            menu.addAction("Open the note\tEnter", lambda: self._open(row))
+        if row.target:
+            word = "Unpin" if row.is_pinned else "Pin: always send it word for word"
+            pin = not row.is_pinned
+            menu.addAction(f"{word}\tP", lambda: self.pin_chosen.emit(row.target, pin))
+        menu.addAction("Copy the name", lambda: QGuiApplication.clipboard().setText(row.text))
+        return menu
+
+    def _is_on_pin(self, pos: QPoint) -> bool:
+        right = self.viewport().width() - _SIDE
+        return right - Theme.current().px(_SHARE) + 8 <= pos.x() <= right + 8
+
+    def _on_chosen(self, index: QModelIndex) -> None:
+        row = index.data(ROW)
+        if isinstance(row, PartRow) and row.path:
+            self._open(row)
+
+    def _open(self, row: PartRow) -> None:
+        first, last = row.lines or (0, 0)
+        self.place_chosen.emit(row.path, first, last)
+
+
+class LayerTree(PartTree):
+    """All eight layers, always."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("Layers", parent)
+        for code in tokens()["layer_order"]:
+            item = QStandardItem(code)
+            item.setData(LayerRow(code, 0, "–", False), ROW)
+            self.items.appendRow(item)
+
+    def show_rows(self, layers: Sequence[LayerRow], parts: Mapping[str, Sequence[PartRow]]) -> None:
+        """Put new figures into the rows; what is open stays open.
+
+        Args:
+            layers: all eight, in their order.
+            parts: what each holds, by its code.
+        """
+        for at, row in enumerate(layers):
+            item = self.items.item(at)
+            item.setData(row, ROW)
+            item.setData(row.name, Qt.ItemDataRole.AccessibleTextRole)
+            item.setData(plain_tip(row.tip), Qt.ItemDataRole.ToolTipRole)
+            _show_parts(item, list(parts[row.code]))
+        self.fit()
+
+    def is_open(self, index: Index) -> bool:
+        """Return whether a layer's parts are shown."""
+        return self.isExpanded(self.items.index(index.row(), 0))
+
+
+class PinList(PartTree):
+    """What is pinned."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("Pinned", parent)
+
+    def show_rows(self, rows: Sequence[PartRow]) -> None:
+        """Show what is pinned."""
+        _show_parts(self.items.invisibleRootItem(), list(rows))
+        self.fit()
+
+
+def _show_parts(item: QStandardItem, parts: list[PartRow]) -> None:
+    if [item.child(n).data(ROW) for n in range(item.rowCount())] == parts:
+        return
+    item.removeRows(0, item.rowCount())
+    for part in parts:
+        child = QStandardItem(part.text)
+        child.setData(part, ROW)
+        child.setData(part.name, Qt.ItemDataRole.AccessibleTextRole)
+        child.setData(plain_tip(part.tip or part.text), Qt.ItemDataRole.ToolTipRole)
+        item.appendRow(child)
+
+
+class _PartDelegate(QStyledItemDelegate):
+    """Draws a layer: arrow, swatch, code, name, bolt, tokens, share; or a part of one."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        """Return 26 for a layer, 22 for what is in it."""
+        is_layer = isinstance(index.data(ROW), LayerRow)
+        return QSize(0, Theme.current().px(26 if is_layer else 22))
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Draw one row."""
+        row = index.data(ROW)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        state = option.state & ~QStyle.StateFlag.State_Selected
+        paint_row_field(painter, option.rect.adjusted(8, 0, -8, 0), state)
+        rect = option.rect.adjusted(_SIDE, 0, -_SIDE, 0)
+        if isinstance(row, LayerRow):
+            tree = self.parent()
+            is_open = isinstance(tree, LayerTree) and tree.isExpanded(
+                tree.items.index(index.row(), 0)
+            )
+            _paint_layer(painter, rect, row, is_open)
+        else:
+            hot = QStyle.StateFlag.State_MouseOver | QStyle.StateFlag.State_HasFocus
+            _paint_part(painter, rect, row, bool(state & hot))
+        painter.restore()
+
+
+def _paint_layer(painter: QPainter, rect: QRect, row: LayerRow, is_open: bool) -> None:
+    theme = Theme.current()
+    tone = "text.primary" if row.tokens else "text.tertiary"
+    arrow = _square(rect, 0, theme.px(12))
+    paint_icon(painter, arrow, "caret-down" if is_open else "caret-right", "text.tertiary")
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(theme.color(f"layer.{row.code}"))
+    swatch = _square(rect, theme.px(18), theme.px(10))
+    painter.drawRoundedRect(swatch, theme.radius("xs"), theme.radius("xs"))
+    painter.setFont(theme.font("label"))
+    painter.setPen(theme.color("text.secondary" if row.tokens else "text.tertiary"))
+    code = rect.adjusted(theme.px(34), 0, 0, 0)
+    painter.drawText(code, Qt.AlignmentFlag.AlignVCenter, row.code)
+    painter.setFont(theme.font("caption", numbers=True))
+    painter.setPen(theme.color("text.secondary" if row.tokens else "text.tertiary"))
+    painter.drawText(rect, _RIGHT, row.share)
+    kind = "ui_strong" if row.is_over else "ui"
+    rest = _paint_figure(painter, rect, row.figure, "danger.text" if row.is_over else tone, kind)
+    bolt = _square(rect, 0, theme.px(14))
+    bolt.moveRight(rect.right() - theme.px(_SHARE + _BOLT))
+    if row.is_reused:
+        paint_icon(painter, bolt, "lightning", "success.graphic")
+    rest.setRight(min(rest.right(), bolt.left() - 4))
+    rest.setLeft(rect.left() + theme.px(60))
+    painter.setFont(theme.font("ui"))
+    painter.setPen(theme.color(tone))
+    paint_text(painter, rest, row.title)
+
+
+def _paint_part(painter: QPainter, rect: QRect, row: PartRow, is_hot: bool) -> None:
+    theme = Theme.current()
+    rest = _paint_figure(painter, rect, row.figure, "text.secondary", "caption")
+    rest.setLeft(rect.left() + theme.px(60))
+    if row.is_pinned or (is_hot and row.target):
+        pin = _square(rect, 0, theme.px(14))
+        pin.moveRight(rect.right())
+        glyph = ("push-pin-fill", "text.secondary") if row.is_pinned else _PIN
+        paint_icon(painter, pin, *glyph)
+    painter.setFont(theme.font("caption", numbers=True))
+    width = QFontMetrics(painter.font()).horizontalAdvance
+    text = row.text
+    if row.beside:
+        whole = width(text) + 8
+        beside = next((b for b in row.beside if whole + width(b) <= rest.width()), row.beside[-1])
+        painter.setPen(theme.color("text.tertiary"))
+        painter.drawText(rest, _RIGHT, beside)
+        rest.setRight(rest.right() - width(beside) - 8)
+    if width(text) > rest.width():
+        text = text.rpartition("/")[2]
+    painter.setPen(theme.color("text.secondary"))
+    paint_text(painter, rest, text, Qt.TextElideMode.ElideMiddle)
+
+
+def _paint_figure(painter: QPainter, rect: QRect, text: str, tone: str, kind: str) -> QRect:
+    """Draw tokens in their column and return what is left of the row."""
+    theme = Theme.current()
+    column = rect.adjusted(0, 0, -theme.px(_SHARE), 0)
+    painter.setFont(theme.font(kind, numbers=True))
+    painter.setPen(theme.color(tone))
+    painter.drawText(column, _RIGHT, text)
+    taken = QFontMetrics(painter.font()).horizontalAdvance(text)
+    return column.adjusted(0, 0, -taken - 8, 0)
+
+
+def _square(rect: QRect, x: int, side: int) -> QRect:
+    return QRect(rect.left() + x, rect.top() + (rect.height() - side) // 2, side, side)

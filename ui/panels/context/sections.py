@@ -1,0 +1,104 @@
+"""The parts of the panel below its rows: a headed section, and what the chat keeps in mind."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from ui.kit.controls import IconLabel, button, label, wrapped
+from ui.kit.surfaces import Hairline, clear_layout
+
+__all__ = ["SIDE", "MemoryText", "Section", "memory_lines"]
+
+SIDE = 16
+_SHORT_CHARS = 400
+Line = tuple[str, str]
+
+
+class Section(QWidget):
+    """A hairline, a title with a figure at its right, and what belongs below; hidden while empty.
+
+    Args:
+        title: in sentence case.
+        body: below the title.
+        icon: before it; nothing for none.
+        tone: the colour of the icon.
+    """
+
+    def __init__(self, title: str, body: QWidget, icon: str = "", tone: str = "") -> None:
+        super().__init__()
+        self._figure = label("", "caption", "secondary", numbers=True)
+        head = QHBoxLayout()
+        head.setSpacing(6)
+        if icon:
+            head.addWidget(IconLabel(icon, tone, 14))
+        head.addWidget(label(title, "label", "secondary"))
+        head.addStretch(1)
+        head.addWidget(self._figure)
+        top = QVBoxLayout()
+        top.setContentsMargins(SIDE, 0, SIDE, 0)
+        top.setSpacing(10)
+        top.addWidget(Hairline())
+        top.addLayout(head)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 10, 0, 0)
+        column.setSpacing(4)
+        column.addLayout(top)
+        column.addWidget(body)
+        self.setAccessibleName(title)
+        self.hide()
+
+    def show_figure(self, text: str, *, is_shown: bool) -> None:
+        """Say how much it is, and whether there is anything at all."""
+        self._figure.setText(text)
+        self.setVisible(is_shown)
+
+
+class MemoryText(QWidget):
+    """Scratchpad, progress and facts, as the model last wrote them; long ones fold."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lines: Sequence[Line] = ()
+        self._is_whole = False
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(SIDE, 0, SIDE, 0)
+        self._column.setSpacing(2)
+
+    def show_lines(self, lines: Sequence[Line]) -> None:
+        """Show it, unless it is there already."""
+        if lines != self._lines:
+            self._lines = lines
+            self._fill()
+
+    def _fill(self) -> None:
+        clear_layout(self._column)
+        is_long = False
+        for tone, text in self._lines:
+            is_cut = len(text) > _SHORT_CHARS and not self._is_whole
+            is_long = is_long or len(text) > _SHORT_CHARS
+            shown = f"{text[:_SHORT_CHARS].rstrip()}…" if is_cut else text
+            self._column.addWidget(wrapped(shown, "caption", tone))
+        if is_long:
+            word = "Show less" if self._is_whole else "Show all"
+            self._column.addWidget(button(word, "link", self._fold))
+
+    def _fold(self) -> None:
+        self._is_whole = not self._is_whole
+        self._fill()
+
+
+def memory_lines(memory: Mapping[str, Any] | None) -> list[Line]:
+    """Return what a chat keeps in mind, each line with its tone; nothing where that is nothing."""
+    if not memory:
+        return []
+    progress = memory.get("progress") or {}
+    lines: list[Line] = []
+    if objective := progress.get("currentObjective"):
+        lines.append(("primary", f"Now: {objective}"))
+    lines += [("tertiary", f"✓ {step}") for step in progress.get("completedSteps", ())]
+    lines += [("secondary", f"○ {step}") for step in progress.get("pendingSteps", ())]
+    lines += [("secondary", f"• {fact}") for fact in memory.get("facts", ())]
+    if scratchpad := str(memory.get("scratchpad") or "").strip():
+        lines.append(("secondary", scratchpad))
+    return lines
