@@ -10,10 +10,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QDialog, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
+from ui.kit.choices import Choice
 from ui.kit.controls import button, label
 from ui.theme import Theme
 
-__all__ = ["COMMANDS", "Command", "ShortcutsDialog", "add_actions"]
+__all__ = ["COMMANDS", "Command", "ShortcutsDialog", "add_actions", "command_choices"]
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,10 @@ COMMANDS = (
     Command("previous_chat", "Previous chat", ("Ctrl+PgUp", "Ctrl+Shift+Tab"), "Chats"),
     Command("next_chat", "Next chat", ("Ctrl+PgDown", "Ctrl+Tab"), "Chats"),
     Command("focus_composer", "To the composer", ("Ctrl+L",), "Chats"),
+    Command("find", "Find in this chat", ("Ctrl+F",), "Chats"),
+    Command("answer_again", "Answer again", ("Ctrl+R",), "Chats"),
+    Command("edit_last", "Edit the last message", (), "Chats"),
+    Command("saw", "What the model saw", ("Ctrl+Shift+I",), "Chats"),
     Command("choose_mode", "Choose the mode", ("Ctrl+M",), "Chats"),
     Command("choose_model", "Choose the model", ("Ctrl+Shift+M",), "Chats"),
     Command("previous_message", "Previous message", ("Alt+Up",), "Chats"),
@@ -38,9 +43,14 @@ COMMANDS = (
     Command("copy_answer", "Copy the last answer", ("Ctrl+Shift+C",), "Chats"),
     Command("copy_code", "Copy the last code", ("Ctrl+Shift+;",), "Chats"),
     Command("stop", "Close what is open, else stop the answer", ("Esc",), "Chats"),
+    Command("open_note", "Open a note", ("Ctrl+O",), "Notes"),
+    Command("attach", "Attach a note or a folder", (), "Notes"),
+    Command("attach_note", "Attach the open note, or the lines selected in it", (), "Notes"),
     Command("choose_folder", "Choose a folder of notes", ("Ctrl+Shift+O",), "Notes"),
     Command("toggle_sidebar", "Show or hide the sidebar", ("Ctrl+B",)),
     Command("toggle_panel", "Show or hide the context panel", ("Ctrl+I",)),
+    Command("palette", "Find a command, a chat or a note", ("Ctrl+K", "Ctrl+Shift+P")),
+    Command("show_request", "Show the request itself", ()),
     Command("settings", "Settings", ("Ctrl+,",)),
     Command("larger", "Larger text", ("Ctrl++", "Ctrl+=")),
     Command("smaller", "Smaller text", ("Ctrl+-",)),
@@ -68,6 +78,21 @@ def add_actions(window: QWidget, slots: dict[str, Callable[[], object]]) -> dict
         window.addAction(action)
         actions[command.name] = action
     return actions
+
+
+def command_choices() -> list[Choice]:
+    """Return the commands as the palette offers them."""
+    native = QKeySequence.SequenceFormat.NativeText
+    return [
+        Choice(
+            command.name,
+            command.words,
+            "command",
+            beside=QKeySequence(command.keys[0]).toString(native) if command.keys else "",
+        )
+        for command in COMMANDS
+        if command.name != "palette"
+    ]
 
 
 class ShortcutsDialog(QDialog):

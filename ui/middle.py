@@ -48,6 +48,8 @@ class Middle(Pane):
         composer.installEventFilter(self)
         self._notice = Notice()
         self._notice.hide()
+        self._find_room = QVBoxLayout()
+        self._find_room.setContentsMargins(24, 0, 24, 0)
         self._lay_out()
 
     def take_transcript(self, transcript: QWidget) -> None:
@@ -55,6 +57,15 @@ class Middle(Pane):
         self._rows.replaceWidget(self._above_composer, transcript)
         self._above_composer.hide()
         self._above_composer.deleteLater()
+
+    def add_bar(self, bar: QWidget) -> None:
+        """Put something above the chat, which shows itself when it has something to say."""
+        self._rows.insertWidget(0, bar)
+
+    def add_find_bar(self, bar: QWidget) -> None:
+        """Put the search field between the header and the chat."""
+        self._find_room.addWidget(bar)
+        bar.installEventFilter(self)
 
     def set_title(self, title: str) -> None:
         """Name the open chat."""
@@ -101,6 +112,7 @@ class Middle(Pane):
         column.setSpacing(0)
         column.addWidget(header)
         column.addLayout(notice)
+        column.addLayout(self._find_room)
         column.addWidget(self._stack, 1)
 
 

@@ -11,21 +11,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
+from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from app.errors import describe
 from app.opening import FirstLook
 from resources import sample_vault
 from ui.actions import ShortcutsDialog, add_actions
 from ui.frame import Frame
 from ui.state import load_drafts, save_drafts
-from ui.tasks import LatestOnly, TaskRunner
+from ui.tasks import TaskRunner
 from ui.theme import Theme
 
 if TYPE_CHECKING:
     from app.assistant import Assistant
-    from app.session_store import SessionInfo
+    from ui.flow.notes import Listing
     from ui.flow.turns import Turn
     from ui.settings_dialog import SettingsDialog
 
@@ -52,14 +51,14 @@ class MainWindow(Frame):
         self._middle.show_chat(is_open)
         if not is_open:
             self._sidebar.show_vault("", "")
-        self.setAcceptDrops(True)
+        self._bringing.take_drops(self._middle, self._composer)
         self._is_attached = True
         self.attached.emit()
 
     def begin(self) -> None:
         """Show what the last time left open, and bring its index up to date."""
         self._presenter.load_models()
-        self._refresh_chats()
+        self._chats.refresh()
         self._librarian.begin(self._state.open_folders)
         typed = self._composer.text()
         if self._state.session:
@@ -112,24 +111,19 @@ class MainWindow(Frame):
         self.runner.close()
         super().closeEvent(event)
 
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Take a folder, nothing else."""
-        if _dropped_folder(event) is not None:
-            event.acceptProposedAction()
-
-    def dropEvent(self, event: QDropEvent) -> None:
-        """Open the folder that was dropped."""
-        folder = _dropped_folder(event)
-        if folder is not None:
-            event.acceptProposedAction()
-            self.open_folder(folder)
-
     def _make_flows(self) -> None:
+        from ui.bringing import Bringing
+        from ui.chat.instructions_bar import InstructionsBar
         from ui.chat.transcript import Transcript
+        from ui.flow.chats import Chats
         from ui.flow.conversation import Conversation
         from ui.flow.drafts import Drafts
+        from ui.flow.instructing import Instructing
         from ui.flow.librarian import Librarian, Shelves
         from ui.flow.presenter import Presenter, Views
+        from ui.palette import Palette
+        from ui.request_view import RequestView
+        from ui.searching import Searching
 
         self._transcript = Transcript()
         self._middle.take_transcript(self._transcript)
@@ -140,7 +134,15 @@ class MainWindow(Frame):
         self._presenter = Presenter(self._assistant, self.runner, self._talk, views, self._drafts)
         shelves = Shelves(self._sidebar, self._rail, self._middle, self._column, self._notifier)
         self._librarian = Librarian(self._assistant, self.runner, shelves, self)
-        self._chats = LatestOnly(self.runner, 0, self)
+        self._chats = Chats(self._assistant, self.runner, self._talk, self._sidebar)
+        self._searching = Searching(
+            Palette(self), self._middle, self._transcript, self._chats, self._librarian.notes
+        )
+        self._bringing = Bringing(self._assistant, self._presenter.drafting, self, self._notifier)
+        bar = InstructionsBar()
+        self._middle.add_bar(bar)
+        self._instructing = Instructing(self._assistant, self.runner, bar)
+        self._request = RequestView(self)
         self._add_actions()
 
     def _add_actions(self) -> None:
@@ -148,6 +150,15 @@ class MainWindow(Frame):
             self,
             {
                 "new_chat": self._new_chat,
+                "find": self._searching.find,
+                "answer_again": self._presenter.answer_again,
+                "edit_last": self._transcript.edit_last,
+                "saw": self._presenter.show_last_request,
+                "open_note": self._searching.open_notes,
+                "attach": lambda: self._composer.completer.begin("@"),
+                "attach_note": self._column.note.attach_selection,
+                "palette": self._searching.open_palette,
+                "show_request": self._column.context.request_requested.emit,
                 "previous_chat": lambda: self._step_chat(-1),
                 "next_chat": lambda: self._step_chat(1),
                 "focus_composer": self._composer.setFocus,
@@ -182,11 +193,15 @@ class MainWindow(Frame):
         welcome.folder_requested.connect(self.choose_folder)
         welcome.samples_requested.connect(self.open_samples)
         self._column.close_requested.connect(self._columns.toggle_right)
+        self._column.note.attach_requested.connect(self._bringing.attach_note)
+        self._composer.file_requested.connect(self._bringing.choose_files)
+        self._bringing.folder_dropped.connect(self.open_folder)
         librarian = self._librarian
         librarian.opened.connect(self._on_opened)
         librarian.indexed.connect(self._on_indexed)
         librarian.note_shown.connect(self._on_note_shown)
         librarian.offer_changed.connect(self._presenter.set_empty)
+        librarian.listed.connect(self._on_listed)
         librarian.folder_requested.connect(self.choose_folder)
         self._talk.index_progressed.connect(librarian.indexing.show_progress)
         self._talk.turn_ended.connect(librarian.indexing.settle)
@@ -199,16 +214,23 @@ class MainWindow(Frame):
         presenter.settings_requested.connect(self.open_settings)
         presenter.folder_requested.connect(self.choose_folder)
         presenter.panel_requested.connect(self._columns.show_right)
-        presenter.chats_changed.connect(self._refresh_chats)
+        presenter.chats_changed.connect(self._chats.refresh)
+        presenter.contexts.request_shown.connect(self._request.show_request)
         presenter.chat_requested.connect(self._on_chat_requested)
         presenter.drafting.asked.connect(self._on_asked)
-        self._chats.answered.connect(self._on_chats)
-        self._chats.failed.connect(self._on_chats_failed)
+        self._chats.titled.connect(self._middle.set_title)
+        self._chats.failed.connect(self._notifier.toast)
+        self._instructing.decided.connect(presenter.contexts.refresh)
+        self._instructing.failed.connect(self._notifier.toast)
+        self._searching.command_chosen.connect(self._run_command)
+        self._searching.chat_chosen.connect(self._open_chat)
+        self._searching.note_chosen.connect(self.show_note)
 
     def _connect_sidebar(self) -> None:
         sidebar, footer, rail = self._sidebar, self._sidebar.footer, self._rail
         sidebar.new_chat_requested.connect(self._new_chat)
         sidebar.chat_chosen.connect(self._open_chat)
+        sidebar.notes.attach_requested.connect(self._bringing.attach_note)
         sidebar.folder_requested.connect(self.choose_folder)
         sidebar.samples_requested.connect(self.open_samples)
         footer.settings_requested.connect(self.open_settings)
@@ -229,13 +251,21 @@ class MainWindow(Frame):
 
     def _on_opened(self) -> None:
         self._presenter.drafting.check()
+        self._instructing.look()
         self._presenter.contexts.refresh()
         self._composer.setFocus()
 
     def _on_indexed(self) -> None:
+        self._instructing.look()
         self._presenter.contexts.refresh()
         if self._settings is not None:
             self._settings.refresh_index()
+
+    def _run_command(self, name: str) -> None:
+        self._actions[name].trigger()
+
+    def _on_listed(self, listing: "Listing") -> None:
+        self._presenter.drafting.set_offers(listing.offers)
 
     def _on_note_shown(self) -> None:
         self._columns.show_right()
@@ -259,7 +289,7 @@ class MainWindow(Frame):
             self._open_chat(session)
 
     def _step_chat(self, step: int) -> None:
-        session = self._sidebar.chats.neighbour(self._talk.session, step)
+        session = self._chats.neighbour(step)
         if session is not None:
             self._open_chat(session)
 
@@ -275,24 +305,12 @@ class MainWindow(Frame):
     def _on_chat_loaded(self, transcript: object) -> None:
         self._middle.set_title(getattr(transcript, "title", ""))
 
-    def _refresh_chats(self) -> None:
-        self._chats.ask(self._assistant.list_sessions, now=True)
-
-    def _on_chats(self, chats: "list[SessionInfo]") -> None:
-        self._sidebar.show_chats(chats, self._talk.session)
-        for chat in chats:
-            if chat.session == self._talk.session:
-                self._middle.set_title(chat.title)
-
-    def _on_chats_failed(self, error: Exception) -> None:
-        self._notifier.toast(describe(error).message)
-
     def _on_asked(self) -> None:
         self._state.sent += 1
         self._show_sent_hint()
 
     def _stop(self) -> None:
-        if not self._columns.close_drawer():
+        if not self._searching.close() and not self._columns.close_drawer():
             self._talk.stop()
 
     def _show_shortcuts(self) -> None:
@@ -314,11 +332,3 @@ class MainWindow(Frame):
 
     def _on_settings_closed(self) -> None:
         self._composer.setFocus()
-
-
-def _dropped_folder(event: QDropEvent) -> Path | None:
-    for url in event.mimeData().urls():
-        path = Path(url.toLocalFile())
-        if url.isLocalFile() and path.is_dir():
-            return path
-    return None

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QApplication, QLabel, QPushButton
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
@@ -16,6 +16,8 @@ from app.opening import FirstLook
 from tests.support import widgets
 from tests.support.contexts import make_context
 from ui.actions import COMMANDS, ShortcutsDialog
+from ui.drops import Drops
+from ui.flow.notes import Listing
 from ui.kit.surfaces import Header
 from ui.panels.sources import SourceRow
 from ui.state import WindowState, load_state, save_state
@@ -286,7 +288,8 @@ def test_a_link_in_an_answer_opens_the_note_at_its_heading(
 ) -> None:
     assistant.open_vault(small_vault, remember=False)
     window = make(1440, is_begun=False)
-    window._librarian.notes.notes = (NoteState("Watering.md", "Watering", "indexed"),)
+    notes = (NoteState("Watering.md", "Watering", "indexed"),)
+    window._librarian.notes.listing = Listing(notes)
     window._librarian.follow("Watering#In winter")
     assert window._column.note.text.marked_lines() == (7, 7)
     window._librarian.follow("Nothing")
@@ -329,38 +332,80 @@ def drop_of(path: Path) -> QMimeData:
     return data
 
 
-def test_only_a_folder_can_be_dropped(make: Make, small_vault: Path) -> None:
-    window = make(is_begun=False)
-    for path, is_taken in ((small_vault, True), (small_vault / "Welcome.md", False)):
-        data = drop_of(path)
-        event = QDragEnterEvent(
-            window.rect().center(),
-            Qt.DropAction.CopyAction,
-            data,
-            Qt.MouseButton.LeftButton,
-            Qt.KeyboardModifier.NoModifier,
-        )
-        event.ignore()
-        window.dragEnterEvent(event)
-        assert event.isAccepted() == is_taken
-
-
-def test_a_dropped_folder_is_opened(
-    make: Make, small_vault: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    window = make(is_begun=False)
-    opened: list[Path] = []
-    monkeypatch.setattr(window, "open_folder", opened.append)
-    data = drop_of(small_vault)
-    event = QDropEvent(
-        QPointF(window.rect().center()),
+def drag(window: MainWindow, path: Path) -> bool:
+    """Drag something over the window, and say whether it would take it."""
+    data = drop_of(path)
+    event = QDragEnterEvent(
+        window.rect().center(),
         Qt.DropAction.CopyAction,
         data,
         Qt.MouseButton.LeftButton,
         Qt.KeyboardModifier.NoModifier,
     )
-    window.dropEvent(event)
+    event.ignore()
+    window.findChild(Drops).eventFilter(window, event)
+    return event.isAccepted()
+
+
+def drop(window: MainWindow, path: Path, at: QPointF) -> None:
+    data = drop_of(path)
+    buttons, keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    event = QDropEvent(at, Qt.DropAction.CopyAction, data, buttons, keys)
+    # Qt hands drops on to a target that only a real drag can have.
+    window.findChild(Drops).eventFilter(window, event)
+
+
+def middle_of(window: MainWindow, widget: QWidget) -> QPointF:
+    return QPointF(widget.mapTo(window, widget.rect().center()))
+
+
+def test_without_notes_only_a_folder_can_be_dropped(make: Make, small_vault: Path) -> None:
+    window = make(is_begun=False)
+    assert drag(window, small_vault)
+    assert not drag(window, small_vault / "Welcome.md")
+
+
+def opened_by(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """The folders that are opened from now on, which they are not really."""
+    opened: list[Path] = []
+    monkeypatch.setattr(window._librarian.notes, "open", opened.append)
+    return opened
+
+
+def test_without_notes_a_dropped_folder_is_opened(
+    make: Make, small_vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window = make(is_begun=False)
+    opened = opened_by(window, monkeypatch)
+    drop(window, small_vault, middle_of(window, window._middle))
     assert opened == [small_vault]
+
+
+@pytest.fixture
+def other_folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    (folder / "log.txt").write_text("started\n")
+    return folder
+
+
+def test_a_folder_that_is_none_of_the_notes_is_opened_from_the_sidebar(
+    make: Make,
+    assistant: Assistant,
+    small_vault: Path,
+    other_folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assistant.open_vault(small_vault, remember=False)
+    window = make(is_begun=False)
+    opened = opened_by(window, monkeypatch)
+    drop(window, other_folder, middle_of(window, window._middle))
+    assert opened == []
+    assert window._notifier.texts() == [
+        "elsewhere is not among the open notes, so it cannot be attached."
+    ]
+    drop(window, other_folder, middle_of(window, window._sidebar))
+    assert opened == [other_folder]
 
 
 def test_a_damaged_settings_file_is_named_and_the_window_opens(

@@ -170,6 +170,10 @@ class Composer(QWidget):
         """Return what is said to be wrong, or nothing."""
         return "" if self._error.isHidden() else self._error.text
 
+    def set_drop_target(self, is_target: bool) -> None:
+        """Show that what is dragged over the window would be attached here."""
+        self._frame.set_target(is_target)
+
     def set_hint_visible(self, is_visible: bool) -> None:
         """Show the line about the keys, or take it away for good."""
         self._hint.setVisible(is_visible)

@@ -183,7 +183,12 @@ class ComposerFrame(QFrame):
 
     def __init__(self) -> None:
         super().__init__()
-        self._is_focused = self._is_error = False
+        self._is_focused = self._is_error = self._is_target = False
+
+    def set_target(self, is_target: bool) -> None:
+        """Show that something could be dropped here."""
+        self._is_target = is_target
+        self.update()
 
     def set_focused(self, is_focused: bool) -> None:
         """Show that the text has the focus."""
@@ -199,9 +204,9 @@ class ComposerFrame(QFrame):
         """Draw the edge."""
         theme, painter = Theme.current(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        edge = "line.focus" if self._is_focused else "line.control"
+        edge = "line.focus" if self._is_focused or self._is_target else "line.control"
         painter.setPen(theme.color("danger.graphic" if self._is_error else edge))
-        painter.setBrush(theme.color("bg.input"))
+        painter.setBrush(theme.color("accent.soft" if self._is_target else "bg.input"))
         rect = self.rect().toRectF().adjusted(0.5, 0.5, -0.5, -0.5)
         painter.drawRoundedRect(rect, theme.radius("xl"), theme.radius("xl"))
 

@@ -196,6 +196,18 @@ class Feed(QWidget):
                 self._put_away(slot)
         self._show_end()
 
+    def reveal(self, slot: Slot) -> None:
+        """Have a message among those that are widgets, with some around it."""
+        if slot.row is not None or slot not in self._slots:
+            return
+        for shown in self._slots[self._first : self._last]:
+            self._put_away(shown)
+        place = self._slots.index(slot)
+        self._first = max(0, place - _AT_ONCE // 2)
+        self._last = min(len(self._slots), place + _AT_ONCE // 2)
+        for at, shown in enumerate(self._slots[self._first : self._last]):
+            self._bring(shown, at)
+
     def want_older(self) -> None:
         """Bring older messages back, one by one."""
         self._wants_older = self.has_older

@@ -4,7 +4,7 @@ from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QPushButton, QScrollArea, QScrollBar, QWidget
 
-from ui.chat.feed import Feed, Row
+from ui.chat.feed import Feed, Row, Slot
 from ui.chat.measure import set_in
 from ui.icons import paint_icon
 from ui.kit.controls import paint_focus
@@ -66,6 +66,18 @@ class Scroller(QWidget):
             self.bar.setValue(top)
         elif bottom > value + page:
             self.bar.setValue(bottom - page)
+
+    def reveal(self, slot: Slot) -> None:
+        """Have a message in view that may be put away."""
+        self._is_following = False
+        self.feed.reveal(slot)
+        self._note_anchor()
+
+    def show_span(self, top: int, height: int) -> None:
+        """Bring a stretch of the feed into view, a third down, unless it is seen already."""
+        value, page = self.bar.value(), self.bar.pageStep()
+        if top < value or top + height > value + page:
+            self.bar.setValue(top - page // 3)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Give the feed the new width, and keep the place."""

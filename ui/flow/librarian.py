@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal
 from app.assistant import Assistant
 from app.errors import ErrorInfo, describe
 from ui.flow.indexing import Indexing
-from ui.flow.notes import Notes
+from ui.flow.notes import Listing, Notes
 from ui.middle import Middle
 from ui.notify import Notifier, announce
 from ui.panels.column import RightColumn
@@ -40,13 +40,14 @@ class Librarian(QObject):
 
     `opened` is emitted when another folder is open, `indexed` when a run has ended, `note_shown`
     when the note panel has something to show, `offer_changed` with the count of notes, when they
-    were indexed and what can be asked of them.
+    were indexed and what can be asked of them, `listed` with all that is in the folder.
     """
 
     opened = Signal()
     indexed = Signal()
     note_shown = Signal()
     offer_changed = Signal(int, object, object)
+    listed = Signal(object)
     folder_requested = Signal()
 
     def __init__(
@@ -133,8 +134,8 @@ class Librarian(QObject):
         dismiss = ("Dismiss", middle.clear_notice)
         middle.show_notice("amber", info.message, info.hint or "", *actions, dismiss)
 
-    def _on_listed(self, _notes: object, questions: object) -> None:
-        notes, sidebar = self.notes.notes, self._views.sidebar
+    def _on_listed(self, listing: Listing) -> None:
+        notes, sidebar = listing.notes, self._views.sidebar
         sidebar.show_notes(notes, "" if self.indexing.is_running else _EMPTY)
         sidebar.notes.open_folders_again(self._folders_to_open)
         self._folders_to_open = ()
@@ -143,7 +144,8 @@ class Librarian(QObject):
         count = sum(note.state == "indexed" for note in notes)
         failed = sum(note.state == "failed" for note in notes)
         self.indexing.show_counts(count, failed)
-        self.offer_changed.emit(count, indexed, questions)
+        self.offer_changed.emit(count, indexed, listing.questions)
+        self.listed.emit(listing)
 
     def _on_state(self, state: IndexState) -> None:
         self._views.sidebar.footer.show_state(state)

@@ -2,17 +2,20 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from PySide6.QtCore import QObject, Signal
 
 from app.assistant import Assistant
 from app.errors import describe
+from ui.chat.completion import Offers
+from ui.flow.offers import offers_of
 from ui.tasks import LatestOnly, TaskRunner
 from vault.notes import Note
 from vault.store import NoteState
 
-__all__ = ["Notes", "find_note", "heading_line", "suggested_questions"]
+__all__ = ["Listing", "Notes", "find_note", "heading_line", "suggested_questions"]
 
 _QUESTIONS = "Questions worth asking.md"
 _ITEM = re.compile(
@@ -20,16 +23,30 @@ _ITEM = re.compile(
 )
 
 
+@dataclass(frozen=True)
+class Listing:
+    """What is in the folder.
+
+    Attributes:
+        questions: what its notes can answer.
+        offers: what of it can be attached.
+    """
+
+    notes: tuple[NoteState, ...] = ()
+    questions: tuple[str, ...] = ()
+    offers: Offers = field(default_factory=Offers)
+
+
 class Notes(QObject):
     """The notes of the open folder.
 
-    `opened` and `open_failed` carry the folder, the latter what went wrong too; `listed` the notes
-    and the questions they suggest; `read` a note with the lines to mark; `read_failed` its path.
+    `opened` and `open_failed` carry the folder, the latter what went wrong too; `listed` what there
+    is in it; `read` a note with the lines to mark; `read_failed` its path.
     """
 
     opened = Signal(object)
     open_failed = Signal(object, object)
-    listed = Signal(object, object)
+    listed = Signal(object)
     read = Signal(object, int, int)
     read_failed = Signal(str, object)
 
@@ -42,8 +59,7 @@ class Notes(QObject):
         self._lists.failed.connect(self._on_list_failed)
         self._reads = LatestOnly(runner, 0, self)
         self._reads.answered.connect(self._on_read)
-        self.notes: tuple[NoteState, ...] = ()
-        self.questions: tuple[str, ...] = ()
+        self.listing = Listing()
 
     def open(self, folder: Path, *, remember: bool = True) -> None:
         """Open a folder; what was open stays so if that fails."""
@@ -62,7 +78,7 @@ class Notes(QObject):
     def follow(self, link: str) -> bool:
         """Read the note that a link names, at its heading; false where there is none."""
         name, _, heading = link.partition("#")
-        path = find_note(self.notes, name)
+        path = find_note(self.listing.notes, name)
         if path is None:
             return False
         self._reads.ask(lambda: self._read(path, 0, 0, heading), now=True)
@@ -75,9 +91,10 @@ class Notes(QObject):
             return folder, error
         return folder, None
 
-    def _list(self) -> tuple[tuple[NoteState, ...], tuple[str, ...]]:
+    def _list(self) -> Listing:
         notes = self._assistant.notes()
-        return notes, suggested_questions(notes, self._text_of_questions(notes))
+        questions = suggested_questions(notes, self._text_of_questions(notes))
+        return Listing(notes, questions, offers_of(notes, self._assistant.tags()))
 
     def _text_of_questions(self, notes: Sequence[NoteState]) -> str:
         paths = [note.path for note in notes if note.path.rpartition("/")[2] == _QUESTIONS]
@@ -96,12 +113,12 @@ class Notes(QObject):
         if error is not None:
             self.open_failed.emit(folder, describe(error))
             return
-        self.notes = ()
+        self.listing = Listing()
         self.opened.emit(folder)
 
-    def _on_listed(self, answer: tuple[tuple[NoteState, ...], tuple[str, ...]]) -> None:
-        self.notes, self.questions = answer
-        self.listed.emit(*answer)
+    def _on_listed(self, listing: Listing) -> None:
+        self.listing = listing
+        self.listed.emit(listing)
 
     def _on_list_failed(self, error: Exception) -> None:
         self.open_failed.emit(self._assistant.vault, describe(error))

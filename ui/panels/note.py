@@ -33,10 +33,12 @@ _LINES_ABOVE = 2
 class NotePanel(Pane):
     """The text of a note; its title and path stand in `head`, which the dock puts on top.
 
-    `closed` is emitted by the button there.
+    `closed` is emitted by a button there, `attach_requested` by another one, with the path and the
+    lines that are selected, 0 for the whole note.
     """
 
     closed = Signal()
+    attach_requested = Signal(str, int, int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("panel", parent)
@@ -49,6 +51,9 @@ class NotePanel(Pane):
         self._cut.setContentsMargins(16, 6, 16, 6)
         self._notice = Notice("danger")
         self.text = NoteText()
+        self.attach = IconButton("paperclip", "Attach the note")
+        self.attach.clicked.connect(lambda _checked=False: self.attach_selection())
+        self.text.selectionChanged.connect(self._on_selected)
         self._empty = label("Click a note or a source to read it here.", "ui", "tertiary")
         self._empty.setContentsMargins(16, 12, 16, 8)
         self._lay_out()
@@ -93,7 +98,17 @@ class NotePanel(Pane):
         self._cut.hide()
         self._set_visible(is_empty=True)
 
+    def _on_selected(self) -> None:
+        lines = self.text.selected_lines()
+        self.attach.set_name(f"Attach {_words_of(lines)}" if lines else "Attach the note")
+
+    def attach_selection(self) -> None:
+        """Ask for the selected lines to be attached, or the note where none are; if one is open."""
+        if self.path:
+            self.attach_requested.emit(self.path, *(self.text.selected_lines() or (0, 0)))
+
     def _set_visible(self, *, is_empty: bool) -> None:
+        self.attach.setVisible(not is_empty)
         self._empty.setVisible(is_empty)
         self._place.setVisible(not is_empty)
         self.text.setVisible(not is_empty)
@@ -108,6 +123,7 @@ class NotePanel(Pane):
         close = IconButton("x", "Close the note")
         close.clicked.connect(self.closed)
         self.head.row.addLayout(texts, 1)
+        self.head.row.addWidget(self.attach)
         self.head.row.addWidget(close)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -149,6 +165,18 @@ class NoteText(QPlainTextEdit):
         self._mark()
         self._is_untouched = True
         self._scroll_to(first)
+
+    def selected_lines(self) -> tuple[int, int] | None:
+        """Return the lines that the selection touches; None where nothing is selected."""
+        cursor = self.textCursor()
+        if not cursor.hasSelection():
+            return None
+        document, end = self.document(), cursor.selectionEnd()
+        first = document.findBlock(cursor.selectionStart()).blockNumber()
+        last = document.findBlock(end)
+        # A selection that ends where a line begins holds nothing of that line.
+        is_before = last.position() == end and last.blockNumber() > first
+        return first + self._start, last.blockNumber() - is_before + self._start
 
     def marked_lines(self) -> tuple[int, int] | None:
         """Return the lines that are marked."""
@@ -280,6 +308,11 @@ def _marked(block: QTextBlock) -> QTextEdit.ExtraSelection:
     selection.cursor.movePosition(move, QTextCursor.MoveMode.KeepAnchor)
     selection.format.setForeground(Theme.current().color("diff.mark_text"))
     return selection
+
+
+def _words_of(lines: tuple[int, int]) -> str:
+    first, last = lines
+    return f"line {first}" if first == last else f"lines {first}–{last}"
 
 
 def _cut_out(text: str, line: int) -> tuple[int, str, int]:

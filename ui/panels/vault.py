@@ -12,7 +12,8 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtWidgets import QWidget
+from PySide6.QtGui import QContextMenuEvent
+from PySide6.QtWidgets import QMenu, QWidget
 
 from ui.kit.controls import one_line
 from ui.kit.figures import count, plural
@@ -132,9 +133,13 @@ class NoteTreeModel(QAbstractItemModel):
 
 
 class NoteTree(FitTree):
-    """The tree of notes; `note_chosen` carries the path of the note that was clicked."""
+    """The tree of notes; `note_chosen` carries the path of the note that was clicked.
+
+    `attach_requested` carries the path of a note or, with `/` behind it, of a folder.
+    """
 
     note_chosen = Signal(str)
+    attach_requested = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Notes", parent)
@@ -172,6 +177,25 @@ class NoteTree(FitTree):
         index = self._model.find(path)
         if index.isValid():
             self.setCurrentIndex(index)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Offer to send the note or the folder along."""
+        is_by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
+        index = self.currentIndex() if is_by_key else self.indexAt(event.pos())
+        if index.isValid():
+            menu = self.menu_of(index)
+            menu.exec(event.globalPos())
+            menu.deleteLater()
+
+    def menu_of(self, index: QModelIndex) -> QMenu:
+        """Return what can be done with a note or a folder."""
+        note, path = self._model.note(index), self._model.path(index)
+        menu = QMenu(self)
+        target = path if note is not None else f"{path}/"
+        action = menu.addAction("Attach to the message")
+        action.setEnabled(note is None or note.state == "indexed")
+        action.triggered.connect(lambda _checked=False: self.attach_requested.emit(target))
+        return menu
 
     def _on_expanded(self, index: QModelIndex) -> None:
         self._model.set_open(index, True)

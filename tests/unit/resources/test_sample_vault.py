@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from app.cli import parser
+from app.commands import COMMANDS as SLASH_COMMANDS
 from app.errors import _CODES, AppError
 from app.settings import Settings, schema
 from context.budget import budget_tokens, output_reserve, window
@@ -211,7 +212,14 @@ def test_the_keys_are_those_of_the_window() -> None:
     keys = {key for command in COMMANDS for key in command.keys}
     cells = [row[0] for row in rows_of(named("Keyboard"), "Keyboard")]
     told = {key for cell in cells for key in cell.split(", ")}
-    assert told - keys <= {"Enter", "Shift+Enter"}
+    assert told - keys <= {"Enter", "Shift+Enter", "Up"}
+    untold = [command.words for command in COMMANDS if not told & set(command.keys)]
+    assert untold == [command.words for command in COMMANDS if not command.keys]
+
+
+def test_the_slash_commands_are_those_there_are() -> None:
+    told = {row[0].strip("`").split(" ")[0] for row in rows_of(named("Asking"), "Commands")}
+    assert told == {f"/{command.name}" for command in SLASH_COMMANDS}
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,51 @@
+"""What the user brings to a message from elsewhere: by dropping, from the notes, from the disk."""
+
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from app.assistant import Assistant
+from ui.chat.attachment import Attachment
+from ui.chat.composer import Composer
+from ui.drops import Drops, attachments_at
+from ui.flow.drafting import Drafting
+from ui.notify import Notifier
+
+__all__ = ["Bringing"]
+
+
+class Bringing(QObject):
+    """Attaches it; `folder_dropped` carries a folder that is to be opened instead."""
+
+    folder_dropped = Signal(object)
+
+    def __init__(
+        self, assistant: Assistant, drafting: Drafting, window: QWidget, notifier: Notifier
+    ) -> None:
+        super().__init__(window)
+        self._assistant = assistant
+        self._drafting = drafting
+        self._window, self._notifier = window, notifier
+
+    def take_drops(self, chat: QWidget, composer: Composer) -> None:
+        """Take what is dropped on the window from now on."""
+        drops = Drops(self._window, chat, lambda: self._assistant.vault)
+        drops.hovered.connect(composer.set_drop_target)
+        drops.attached.connect(self._drafting.attach)
+        drops.folder_dropped.connect(self.folder_dropped)
+        drops.folder_refused.connect(self._on_refused)
+
+    def choose_files(self) -> None:
+        """Ask for files and attach them."""
+        chosen, _ = QFileDialog.getOpenFileNames(self._window, "Attach text files")
+        paths = [Path(name) for name in chosen]
+        self._drafting.attach(attachments_at(paths, self._assistant.vault))
+
+    def attach_note(self, path: str, first: int = 0, last: int = 0) -> None:
+        """Attach a note, a folder with `/` behind it, or lines of a note."""
+        self._drafting.attach([Attachment(path, (first, last) if first else None)])
+
+    def _on_refused(self, folder: Path) -> None:
+        said = f"{folder.name} is not among the open notes, so it cannot be attached."
+        self._notifier.toast(said, "Open it instead", lambda: self.folder_dropped.emit(folder))

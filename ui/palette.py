@@ -1,0 +1,128 @@
+"""One field for everything: commands, chats and notes, by a few letters of their names."""
+
+from collections.abc import Sequence
+from itertools import chain
+
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QAccessible, QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
+
+from ui.chat.message.roles import Part
+from ui.kit.choices import SHOWN_ROWS, Choice, ChoiceView, find_choices
+from ui.kit.surfaces import Hairline
+from ui.theme import Theme, dress, tokens
+
+__all__ = ["Palette"]
+
+_FROM_TOP = 0.12
+_STEPS = {
+    Qt.Key.Key_Up: -1,
+    Qt.Key.Key_Down: 1,
+    Qt.Key.Key_PageUp: -SHOWN_ROWS,
+    Qt.Key.Key_PageDown: SHOWN_ROWS,
+}
+Group = tuple[str, Sequence[Choice]]
+
+
+class Palette(Part):
+    """Stands over the window until something is chosen, or Esc or a click elsewhere closes it.
+
+    `chosen` carries the name of a group and the value of the choice.
+    """
+
+    chosen = Signal(str, str)
+
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(QAccessible.Role.Dialog, window)
+        self._groups: Sequence[Group] = ()
+        self._came_from: QWidget | None = None
+        self.setAccessibleName("Palette")
+        self.field = QLineEdit()
+        self.field.setProperty("bare", True)
+        dress(self.field, "body", "")
+        self.field.textChanged.connect(self._on_text)
+        self.field.installEventFilter(self)
+        self.view = ChoiceView("What fits")
+        self.view.chosen.connect(lambda _value: self._choose())
+        column = QVBoxLayout(self)
+        column.setContentsMargins(8, 8, 8, 8)
+        column.setSpacing(6)
+        column.addWidget(self.field)
+        column.addWidget(Hairline())
+        column.addWidget(self.view, 1)
+        self.hide()
+
+    def open(self, groups: Sequence[Group], hint: str) -> None:
+        """Offer these; `hint` says what is looked for."""
+        self._groups = groups
+        self._came_from = QApplication.focusWidget()
+        self.field.setPlaceholderText(hint)
+        self.field.setAccessibleName(hint)
+        self.field.clear()
+        self._on_text("")
+        self._place()
+        self.show()
+        self.raise_()
+        self.field.setFocus(Qt.FocusReason.PopupFocusReason)
+
+    def close_it(self) -> bool:
+        """Take it away, and give the focus back; false where it is not open."""
+        if self.isHidden():
+            return False
+        self.hide()
+        if self._came_from is not None and self._came_from.isVisible():
+            self._came_from.setFocus(Qt.FocusReason.PopupFocusReason)
+        return True
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Take the keys that belong to the list, before the window takes Esc for itself."""
+        if event.type() == QEvent.Type.FocusOut and not self.isHidden():
+            self.hide()
+        if not isinstance(event, QKeyEvent):
+            return False
+        key = Qt.Key(event.key())
+        if event.type() == QEvent.Type.ShortcutOverride and key == Qt.Key.Key_Escape:
+            event.accept()
+            return True
+        return event.type() == QEvent.Type.KeyPress and self._take(key)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the popup's ground and edge."""
+        theme, painter = Theme.current(), QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(theme.color("line.strong"))
+        painter.setBrush(theme.color("bg.overlay"))
+        edge = self.rect().toRectF().adjusted(0.5, 0.5, -0.5, -0.5)
+        painter.drawRoundedRect(edge, theme.radius("xl"), theme.radius("xl"))
+
+    def _take(self, key: Qt.Key) -> bool:
+        if key == Qt.Key.Key_Escape:
+            return self.close_it()
+        if key in _STEPS:
+            self.view.step(_STEPS[key])
+        elif key in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
+            self._choose()
+        else:
+            return False
+        return True
+
+    def _on_text(self, text: str) -> None:
+        choices = chain.from_iterable(choices for _, choices in self._groups)
+        self.view.show_matches(find_choices(choices, text))
+
+    def _choose(self) -> None:
+        choice = self.view.current
+        if choice is None:
+            return
+        self.close_it()
+        for group, choices in self._groups:
+            if any(known is choice for known in choices):
+                self.chosen.emit(group, choice.value)
+                return
+
+    def _place(self) -> None:
+        theme, window = Theme.current(), self.window()
+        width, height = (theme.px(side) for side in tokens()["layout"]["palette"])
+        width, height = min(width, window.width() - 32), min(height, window.height() - 64)
+        top = round(window.height() * _FROM_TOP)
+        self.setGeometry((window.width() - width) // 2, top, width, height)
