@@ -1,7 +1,7 @@
 """The open folder of notes, and the index over it, which lies among Strata's own files."""
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -90,6 +90,14 @@ class Library:
                 yield from iterate(work, CancelToken())
             finally:
                 abandoned.cancel()
+
+    def watch(self, told: Callable[[IndexReport], None]) -> None:
+        """Take up what changes in the folder as it changes, from now on.
+
+        Args:
+            told: what was done, after each time, in a thread of its own.
+        """
+        self._index.watch(told)
 
     def search(self, query: str, k: int) -> SearchResult:
         """Find the best `k` passages by words and by meaning."""

@@ -10,6 +10,9 @@
     catalog   vectors, by the hash of their text          committed batch by batch
     vectors   the same vectors in Chroma                  a child: chromadb
 
+A run looks at the whole folder (`indexer`), or at the names that `watcher` tells, at a price that
+does not grow with the vault.
+
 A search goes the other way. `query` takes the filters out of its text, `scope` finds what they
 leave; then words by FTS5 (`words`, `passages`) and, encoded meanwhile, meaning by Chroma or, where
 that is not ready or filters count, by an exact scan of the catalog (`vectors`, `exact`); then both

@@ -95,6 +95,19 @@ class Catalog:
             )
         ]
 
+    def unembedded_of(self, paths: Collection[str]) -> list[tuple[int, int]]:
+        """List the same of some notes only, at a cost that does not grow with the others."""
+        return [
+            (row[0], row[1])
+            for row in self.rows(
+                "SELECT min(chunks.id), tokens FROM chunks JOIN files ON files.id = file_id"
+                " WHERE path IN (SELECT value FROM json_each(?))"
+                " AND NOT EXISTS (SELECT 1 FROM vectors WHERE vectors.hash = chunks.hash)"
+                " GROUP BY chunks.hash ORDER BY tokens DESC, 1",
+                (json.dumps(list(paths)),),
+            )
+        ]
+
     def unembedded_count(self) -> int:
         """Count the passages whose text has no vector yet."""
         statement = "SELECT count(*) FROM chunks WHERE hash NOT IN (SELECT hash FROM vectors)"

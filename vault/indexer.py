@@ -7,8 +7,7 @@ taken up by the next one where it ended.
 
 import hashlib
 import time
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +15,8 @@ from pathlib import Path
 from vault.catalog import FINGERPRINT, Catalog
 from vault.chunking import Chunk, chunk_note
 from vault.embedder import Embedder
-from vault.errors import NoteUnreadable, UnsafePath, VaultMissing, VectorStoreFailed
+from vault.embedding import Embedding
+from vault.errors import NoteUnreadable, UnsafePath, VaultMissing
 from vault.foreign import ForeignReader
 from vault.kinds import kind_of
 from vault.notes import Note, parse_note, read_bytes
@@ -29,8 +29,8 @@ from vault.reports import (
     Meter,
     ProgressCallback,
 )
-from vault.scan import FileStat, ScanResult, scan
-from vault.vectors import BATCH, VectorStore
+from vault.scan import FileStat, ScanResult, look_at, scan
+from vault.vectors import VectorStore
 
 __all__ = ["CancelCheck", "IndexProgress", "IndexReport", "Indexer", "ProgressCallback"]
 
@@ -38,8 +38,6 @@ PRIVATE_RULE = "private: the note says so"
 
 _COMMIT_S = 0.3
 _COMMIT_NOTES = 128
-_BATCH_TEXTS = 32
-_BATCH_TOKENS = 4_096
 
 
 @dataclass(slots=True)
@@ -95,19 +93,20 @@ class Indexer:
         self._store = store
         self._exclude = tuple(exclude)
         self._counts = _Counts()
-        self._is_store_broken = False
         self._foreign = ForeignReader()
 
     def run(
         self,
         progress: ProgressCallback = lambda _progress: None,
         is_cancelled: CancelCheck = lambda: False,
+        only: Collection[str] | None = None,
     ) -> IndexReport:
         """Bring the index up to date.
 
         Args:
             progress: told several times a second.
             is_cancelled: asked between notes and between batches.
+            only: look at no other paths than these, where that is enough.
 
         Raises:
             VaultMissing: the folder is not there, or its drive is not mounted.
@@ -116,11 +115,15 @@ class Indexer:
             IndexUnusable: the catalog cannot be written.
         """
         began = time.monotonic()
-        self._counts, self._is_store_broken = _Counts(), False
+        self._counts = _Counts()
         meter = Meter(progress, is_cancelled)
         is_complete = True
         try:
-            self._steps(meter)
+            found = None if only is None else look_at(self._root, self._exclude, only)
+            if only is None or found is None:
+                self._look_at_all(meter)
+            else:
+                self._look_at_some(found, only, meter)
         except IndexCancelled:
             is_complete = False
         finally:
@@ -129,22 +132,32 @@ class Indexer:
         progress(IndexProgress("done", done=report.notes, total=report.notes))
         return report
 
-    def _steps(self, meter: Meter) -> None:
+    def _look_at_some(self, found: ScanResult, paths: Collection[str], meter: Meter) -> None:
+        """Do what a whole run does, at a cost that does not grow with the vault.
+
+        Vectors that nothing uses any more are left to the next whole run.
+        """
+        changes = self._compare(found, self._records.files_of(paths))
+        self._leave_out(changes, found)
+        self._read(changes, meter)
+        self._embed(self._catalog.unembedded_of(paths), meter)
+        self._finish("")
+
+    def _look_at_all(self, meter: Meter) -> None:
         meter.begin("seen")
         found = scan(self._root, self._exclude, meter.step)
         fingerprint = found.fingerprint()
         if self._catalog.meta(FINGERPRINT) == fingerprint:
             self._finish(fingerprint)
             return
-        changes = self._compare(found)
+        changes = self._compare(found, self._records.files())
         self._leave_out(changes, found)
         self._read(changes, meter)
-        self._embed(meter)
+        self._embed(self._catalog.unembedded(), meter)
         self._tidy(meter)
         self._finish(fingerprint if not self._records.left_out("failed") else "")
 
-    def _compare(self, found: ScanResult) -> _Changes:
-        known = self._records.files()
+    def _compare(self, found: ScanResult, known: dict[str, FileRow]) -> _Changes:
         left_out: list[tuple[str, State, str]] = [
             *((path, "excluded", rule) for path, rule in found.excluded),
             *((path, "failed", reason) for path, reason in found.failed),
@@ -263,42 +276,14 @@ class Indexer:
 
         return remove
 
-    # -- embedding
-
-    def _embed(self, meter: Meter) -> None:
-        waiting = self._catalog.unembedded()
+    def _embed(self, waiting: Sequence[tuple[int, int]], meter: Meter) -> None:
         if not waiting:
             return
-        meter.begin("embed", len(waiting))
-        self._store.start()
-        asked: deque[list[bytes]] = deque()
-        not_stored = 0
-        for vectors in self._embedder.embed(self._texts(waiting, asked), meter.tick):
-            hashes = asked.popleft()
-            with self._catalog.transaction():
-                self._catalog.add_vectors(hashes, [vector.tobytes() for vector in vectors])
-            self._counts.embedded += len(hashes)
-            meter.step(self._counts.embedded)
-            not_stored += len(hashes)
-            if not_stored >= BATCH:
-                self._store_vectors(lambda _done: None, meter)
-                not_stored = 0
-
-    def _texts(
-        self, waiting: Sequence[tuple[int, int]], asked: deque[list[bytes]]
-    ) -> Iterator[list[str]]:
-        """Give batches of texts of about equal length, noting the hashes of each."""
-        for chunk_ids in _batches(waiting):
-            texts = self._catalog.texts(chunk_ids)
-            asked.append([text_hash for text_hash, _ in texts])
-            yield [text for _, text in texts]
-
-    def _store_vectors(self, progress: Callable[[int], None], meter: Meter) -> None:
-        if not self._is_store_broken:
-            try:
-                self._store.bring_in_line(progress, meter.tick)
-            except VectorStoreFailed:  # the exact scan serves; `health` says what is wrong
-                self._is_store_broken = True
+        embedding = self._embedding(meter)
+        try:
+            embedding.run(waiting)
+        finally:
+            self._counts.embedded = embedding.count
 
     def _tidy(self, meter: Meter) -> None:
         dropped = 0
@@ -306,8 +291,10 @@ class Indexer:
             if self._counts.has_change:
                 dropped = self._catalog.drop_unused_vectors()
         if self._counts.embedded or (dropped and self._store.pid is not None):
-            meter.begin("store")
-            self._store_vectors(meter.step, meter)
+            self._embedding(meter).bring_store_in_line()
+
+    def _embedding(self, meter: Meter) -> Embedding:
+        return Embedding(self._catalog, self._embedder, self._store, meter)
 
     def _finish(self, fingerprint: str) -> None:
         """Note when a whole run ended, and on what; a failed note is to be looked at again."""
@@ -363,19 +350,6 @@ class _ByVersion:
     def left(self) -> list[tuple[str, FileRow]]:
         """Give what is gone for good."""
         return list(self._gone.items())
-
-
-def _batches(waiting: Sequence[tuple[int, int]]) -> Iterator[list[int]]:
-    batch: list[int] = []
-    longest = 0
-    for chunk_id, tokens in waiting:
-        longest = max(longest, tokens)
-        if len(batch) == _BATCH_TEXTS or (longest * (len(batch) + 1) > _BATCH_TOKENS and batch):
-            yield batch
-            batch, longest = [], tokens
-        batch.append(chunk_id)
-    if batch:
-        yield batch
 
 
 def _root_id(found: ScanResult) -> str:

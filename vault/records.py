@@ -54,6 +54,15 @@ class Records:
             )
         }
 
+    def files_of(self, paths: Iterable[str]) -> dict[str, FileRow]:
+        """Read what is known of some files, by path."""
+        rows = self._catalog.rows(
+            "SELECT path, id, mtime_ns, size, device, inode, state, reason, version FROM files"
+            " WHERE path IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(paths)),),
+        )
+        return {row[0]: FileRow._make(row) for row in rows}
+
     def counts(self) -> tuple[int, int]:
         """Count notes and passages."""
         row = self._catalog.rows(

@@ -7,7 +7,7 @@ import hashlib
 import os
 import stat
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -96,6 +96,46 @@ def scan(
                 _note(root, entry, path, rules, result)
         seen(len(result.files))
     return result
+
+
+def look_at(root: Path, exclude: Sequence[str], paths: Iterable[str]) -> ScanResult | None:
+    """Look at some names only, and at what `scan` would make of them.
+
+    Returns:
+        None where that does not do: for folders, for what may have been one, below links.
+
+    Raises:
+        VaultMissing: there is no such folder.
+        VaultUnreadable: it may not be looked at.
+    """
+    result = ScanResult(root=check_folder(root))
+    rules = ExcludeRules(exclude)
+    base = os.path.realpath(root)
+    by_folder: dict[str, set[str]] = {}
+    for path in paths:
+        folder, _, name = path.rpartition("/")
+        by_folder.setdefault(folder, set()).add(name)
+    for folder, names in by_folder.items():
+        if not _is_entered(folder, rules):
+            continue
+        if os.path.realpath(root / folder) != os.path.join(base, *folder.split("/")).rstrip("/"):
+            return None
+        entries = {e.name: (e, path) for e, path in _entries(root, folder, result)}
+        for name in names:
+            entry, path = entries.get(name, (None, ""))
+            if not is_read(name) or (entry is not None and entry.is_dir()):
+                return None
+            if entry is not None:
+                _note(root, entry, path, rules, result)
+    return result
+
+
+def _is_entered(folder: str, rules: ExcludeRules) -> bool:
+    """Tell whether a scan goes into a folder, by its name and those above it."""
+    parts = folder.split("/") if folder else []
+    above = ("/".join(parts[:count]) for count in range(1, len(parts) + 1))
+    is_shown = not any(part.startswith(".") for part in parts)
+    return is_shown and all(rules.rule_for(path, is_folder=True) is None for path in above)
 
 
 def check_folder(root: Path) -> FileStat:

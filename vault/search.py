@@ -3,6 +3,7 @@
 import hashlib
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from vault.catalog import Catalog
 from vault.errors import EmbedderFailed
 from vault.fusion import fuse, words_weight
 from vault.hits import SIGNALS, Hit, SearchResult
+from vault.lifts import lifted, likeness
 from vault.passages import Passage, Passages
 from vault.query import parse_query
 from vault.scope import Scope, scope_of
@@ -103,11 +105,18 @@ class Searcher:
         among = scope.passages
         by_words = self._passages.by_words(query_terms(words), wanted, among)
         by_meaning = self._by_meaning(by_words, vector(), wanted, scope)
+        found = _Found(words=by_words, dense=by_meaning)
         if words.strip():
-            ranked = fuse(by_words, by_meaning, words_weight(words))
+            fused = fuse(by_words, by_meaning, words_weight(words))
+            found.title = self._likenesses(words, [number for number, _ in fused])
+            ranked = _ranked((number, lifted(s, found.title[number])) for number, s in fused)
         else:
-            ranked = [(chunk_id, 1.0) for chunk_id in among or ()]
-        return list(islice(self._hits(ranked, by_words, by_meaning, k), k))
+            ranked = [(number, 1.0) for number in among or ()]
+        return list(islice(self._hits(ranked, found, k), k))
+
+    def _likenesses(self, words: str, numbers: Sequence[int]) -> dict[int, float]:
+        names = self._passages.names(numbers)
+        return {number: likeness(words, names.get(number, ())) for number in numbers}
 
     def _by_meaning(
         self, by_words: Collection[int], vector: "Vector | None", wanted: int, scope: Scope
@@ -127,8 +136,7 @@ class Searcher:
     def _hits(
         self,
         ranked: Sequence[tuple[int, float]],
-        by_words: Mapping[int, float],
-        by_meaning: Mapping[int, float],
+        found: "_Found",
         k: int,
     ) -> Iterator[Hit]:
         """Give hits from the best on, reading no more passages than are asked for."""
@@ -138,8 +146,27 @@ class Searcher:
             read = self._passages.details(ids)
             there = ((number, read[number]) for number in ids if number in read)
             for number, passage in self._current(there):
-                signals = {"dense": by_meaning.get(number), "words": by_words.get(number)}
-                yield _hit(passage, scores[number], signals)
+                yield _hit(passage, scores[number], found.signals(number))
+
+
+@dataclass(slots=True)
+class _Found:
+    """What each signal says of the passages that were found, by their numbers."""
+
+    words: Mapping[int, float]
+    dense: Mapping[int, float]
+    title: Mapping[int, float] = field(default_factory=dict)
+
+    def signals(self, number: int) -> dict[str, float | None]:
+        return {
+            "dense": self.dense.get(number),
+            "words": self.words.get(number),
+            "title": self.title.get(number),
+        }
+
+
+def _ranked(scored: Iterable[tuple[int, float]]) -> list[tuple[int, float]]:
+    return sorted(scored, key=lambda pair: (-pair[1], pair[0]))
 
 
 def _by_words_only(error: EmbedderFailed) -> str:

@@ -3,7 +3,7 @@
 import fcntl
 import os
 import threading
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +22,7 @@ from vault.records import Records
 from vault.scan import check_folder
 from vault.search import Searcher
 from vault.vectors import VectorStore
+from vault.watcher import Watcher
 from vault.within import Text, search_within
 
 if TYPE_CHECKING:
@@ -80,14 +81,21 @@ class VaultIndex:
         self._owner_lock: IO[bytes] | None = None
         self._opened: _Opened | None = None
         self._refill: threading.Thread | None = None
+        self._watcher: Watcher | None = None
         self._is_closed = False
 
     def update(
         self,
         progress: ProgressCallback = lambda _progress: None,
         is_cancelled: CancelCheck = lambda: False,
+        only: Collection[str] | None = None,
     ) -> IndexReport:
         """Bring the index up to date with the folder; a second call waits for the first.
+
+        Args:
+            progress: told several times a second.
+            is_cancelled: asked between notes and between batches.
+            only: the paths that changed, where they are known; None for all.
 
         Raises:
             IndexBusy: another process owns the index.
@@ -100,7 +108,27 @@ class VaultIndex:
             opened = self._own()
             assert opened.store is not None
             indexer = Indexer(self.root, opened.catalog, self._embedder, opened.store, self.exclude)
-            return indexer.run(progress, is_cancelled)
+            return indexer.run(progress, is_cancelled, only)
+
+    def watch(self, told: Callable[[IndexReport], None] = lambda _report: None) -> None:
+        """Follow the folder from now on: what changes in it is taken up as it changes.
+
+        Args:
+            told: what was done, after each time, in a thread of the watcher.
+        """
+        with self._lock:
+            if self._is_closed or self.is_watched:
+                return
+            self._watcher = Watcher(self.root, lambda paths: told(self._take_up(paths)))
+            self._watcher.start()
+
+    def _take_up(self, paths: Collection[str] | None) -> IndexReport:
+        return self.update(is_cancelled=lambda: self._is_closed, only=paths)
+
+    @property
+    def is_watched(self) -> bool:
+        """Tell whether changes of the folder are followed; not after it has gone."""
+        return self._watcher is not None and self._watcher.is_alive
 
     def search(self, query: str, k: int = 8) -> SearchResult:
         """Find the `k` best passages by words and by meaning, also while an update runs.
@@ -196,6 +224,8 @@ class VaultIndex:
             self._is_closed = True
             opened, self._opened = self._opened, None
             refill = self._refill
+        if self._watcher is not None:
+            self._watcher.close()
         if self._owns_embedder:
             self._embedder.close()
         if opened is not None and opened.store is not None:

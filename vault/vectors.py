@@ -93,6 +93,24 @@ class VectorStore:
             "Search goes on without it; `strata doctor` tells more."
         ) from failure
 
+    def add(self, hashes: Sequence[bytes], on_wait: Callable[[], None] = lambda: None) -> None:
+        """Put some more of the catalog's vectors into a store that is in line already.
+
+        One that is not stays as it is, and gets them when it is brought in line.
+
+        Raises:
+            VectorStoreFailed: it broke just now.
+        """
+        with self._lock:
+            if not self.is_ready or self._held is None:
+                return
+            try:
+                for part in _parts([h for h in hashes if h not in self._held]):
+                    self._put(self._running(), part, on_wait)
+            except (ChildDied, ChildRefused) as error:
+                self._is_in_line = False
+                raise VectorStoreFailed(f"The vector store broke: {error}.") from error
+
     def query(self, vector: "NDArray[np.float32]", k: int) -> list[tuple[bytes, float]]:
         """Give the hashes of the `k` nearest texts with their cosines, nearest first.
 
@@ -147,14 +165,18 @@ class VectorStore:
             self._held.difference_update(part)
         for done, part in enumerate(_parts(missing)):
             progress(done * BATCH)
-            vectors = [(h, vector) for h in part if (vector := self._catalog.vector(h))]
-            hashes = [text_hash for text_hash, _ in vectors]
-            payload = b"".join(vector for _, vector in vectors)
-            self._ask(child, {"do": "upsert", "ids": _names(hashes)}, payload, on_wait)
-            self._held.update(hashes)
+            self._put(child, part, on_wait)
         if is_fresh and self._held:
             self._probe(child, next(iter(self._held)), on_wait)
         self._is_in_line = True
+
+    def _put(self, child: Child, part: Sequence[bytes], on_wait: Callable[[], None]) -> None:
+        assert self._held is not None
+        vectors = [(h, vector) for h in part if (vector := self._catalog.vector(h))]
+        hashes = [text_hash for text_hash, _ in vectors]
+        payload = b"".join(vector for _, vector in vectors)
+        self._ask(child, {"do": "upsert", "ids": _names(hashes)}, payload, on_wait)
+        self._held.update(hashes)
 
     def _probe(self, child: Child, text_hash: bytes, on_wait: Callable[[], None]) -> None:
         """Ask one question, since a damaged graph shows only when it is walked."""

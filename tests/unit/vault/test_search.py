@@ -1,16 +1,20 @@
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Never
 
 import pytest
 
+from tests.unit.vault.conftest import IndexMaker
 from vault.catalog import Catalog
 from vault.embedder import Embedder
 from vault.errors import EmbedderFailed
 from vault.exact import ExactScan
 from vault.fusion import fuse, words_weight
+from vault.lifts import lifted, likeness
 from vault.search import SIGNALS, Searcher, SearchResult
 from vault.store import VaultIndex
+
+Write = Callable[[str, str | bytes], Path]
 
 NOTES = {
     "garden/Water.md": "# Watering\n\nGive the beds water before eight in the morning.\n",
@@ -80,7 +84,8 @@ def test_a_hit_has_its_exact_lines_and_all_signals(index: VaultIndex) -> None:
     assert hit.text == "\n".join(lines[:6])
     assert (hit.title, hit.heading) == ("Planning", ("Planning",))
     assert set(hit.signals) == set(SIGNALS)
-    assert [hit.signals[name] for name in SIGNALS[2:]] == [None] * 5
+    assert all(hit.signals[name] is not None for name in SIGNALS[:3])
+    assert [hit.signals[name] for name in SIGNALS[3:]] == [None] * 4
     assert hit.version == index.read_note(hit.path).version
     assert set(hit.to_dict()) == {
         "id",
@@ -194,6 +199,25 @@ def test_a_phrase_that_nothing_holds_is_searched_by_its_words_and_that_is_said(
     result = index.search('"fee base burned"', 3)
     assert result.hits[0].path == "work/EIP-1559.md"
     assert "word for word" in result.warnings[0]
+
+
+def test_the_name_of_a_note_finds_the_note_before_what_mentions_it(
+    make_index: IndexMaker, write: Write, tmp_path: Path
+) -> None:
+    write("Gas limit.md", "# Gas limit\n\nHow much work a block may hold.\n")
+    write("Log.md", "The gas limit rose. " * 8 + "\n")
+    index = make_index(tmp_path / "notes")
+    index.update()
+    hits = index.search("gas limit").hits
+    assert [hit.path for hit in hits] == ["Gas limit.md", "Log.md"]
+    assert hits[0].signals["title"] == 1.0
+
+
+def test_likeness_counts_words_that_are_shared_among_all() -> None:
+    assert likeness("Fee Market", ["other", "the fee market"]) == pytest.approx(2 / 3)
+    assert likeness("庭の道具", ["庭の道具"]) == 1.0
+    assert likeness("", [""]) == likeness("a", []) == 0.0
+    assert lifted(1.0, 1.0) == 1.0
 
 
 def test_one_signal_alone_decides_where_the_other_is_silent() -> None:
