@@ -209,9 +209,9 @@ def describe(error: BaseException) -> ErrorInfo:
 
 
 def _hook_hint(error: ContextHookError) -> str:
-    kept = "The answer is kept. " if error.reason == "turn_end" else ""
+    outcome = "The answer is kept." if error.reason == "turn_end" else "Nothing was sent."
     return (
-        f"{kept}Mend or remove the hook, or switch the files off: "
+        f"{outcome} Mend or remove the hook, or switch the files off: "
         "strata settings set hooks.enabled false."
     )
 

@@ -73,7 +73,7 @@ class ContextHookError(ContextError):
 
     def __init__(self, name: str, reason: str, detail: str = "") -> None:
         found = f": {detail.rstrip('.')}." if detail else "."
-        super().__init__(f'The context hook "{name}" failed at {reason}{found}')
+        super().__init__(f'The hook "{name}" failed at {reason}{found}')
         self.name = name
         self.reason = reason
 

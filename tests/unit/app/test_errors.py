@@ -5,7 +5,7 @@ import pytest
 
 from app import errors
 from chains import errors as chains
-from context.errors import ContextOverflow, MalformedEntry
+from context.errors import ContextHookError, ContextOverflow, MalformedEntry
 from vault import errors as vault
 
 
@@ -108,3 +108,16 @@ def test_a_bug_says_where_the_log_is(strata_home: Path) -> None:
 def test_a_full_disk_is_called_that(number: int) -> None:
     info = errors.describe(OSError(number, "text of the system", "/data/x"))
     assert info.message.startswith("The disk is full: /data/x")
+
+
+def test_a_hook_that_failed_says_what_came_of_it_and_how_to_switch_it_off() -> None:
+    info = errors.describe(ContextHookError("marker", "before_request", "no such luck"))
+    assert (info.code, info.message) == (
+        "hook_failed",
+        'The hook "marker" failed at before_request: no such luck.',
+    )
+    assert info.hint is not None
+    assert info.hint.startswith("Nothing was sent. ")
+    late = errors.describe(ContextHookError("marker", "turn_end"))
+    assert late.hint is not None
+    assert late.hint.startswith("The answer is kept. ")
