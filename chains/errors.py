@@ -16,6 +16,8 @@ ChainError
 A request that is too long for the model is `context.guard.ContextOverflow`, whoever notices it.
 """
 
+import math
+
 __all__ = [
     "BadPrompt",
     "BadRequest",
@@ -84,7 +86,7 @@ class RateLimited(ModelError):
     is_retryable = True
 
     def __init__(self, service: str, *, retry_after_s: float | None, reason: str = "") -> None:
-        wait = "" if retry_after_s is None else f" {retry_after_s:.0f} s"
+        wait = "" if retry_after_s is None else f" {_told(retry_after_s)}"
         super().__init__(
             f"{service} asks to wait{wait}. Your message is kept: try again then.",
             service=service,
@@ -126,3 +128,11 @@ class Offline(ModelError):
             "Choose a model on this computer, or switch privacy.offline off.",
             service=service,
         )
+
+
+def _told(seconds: float) -> str:
+    """Return a time to wait as a person would say it, rounded up."""
+    for unit, length in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
+        if seconds >= 2 * length:
+            return f"{math.ceil(seconds / length):,} {unit}s"
+    return f"{math.ceil(seconds)} s"

@@ -38,6 +38,7 @@ from context.guard import PreparedRequest
 
 __all__ = ["LiteLLMModel", "Pause", "packaged_data", "wait_or_cancel"]
 
+_log = logging.getLogger(__name__)
 TRIES: Final = 3
 BACK_OFF_S: Final = (1.0, 3.0)
 LONGEST_WAIT_S: Final = 30.0
@@ -219,7 +220,7 @@ def packaged_data(name: str) -> Mapping[str, Any]:
 def _read(stream: Any, emit: Emit[ModelEvent]) -> None:
     """Hand the pieces of an answer on, and say how it ended."""
     has_text, usage, calls = False, None, CallAssembler()
-    for chunk in stream:
+    for chunk in _pieces(stream):
         usage = getattr(chunk, "usage", None) or usage
         delta = chunk.choices[0].delta if chunk.choices else None
         if delta is None:
@@ -250,14 +251,28 @@ def _read(stream: Any, emit: Emit[ModelEvent]) -> None:
     )
 
 
-def _usage(counted: Any) -> Usage:
+def _pieces(stream: Any) -> Iterator[Any]:
+    """Return the pieces of an answer.
+
+    Once the service has said that the answer is whole, nothing that follows makes it less so: what
+    it counted may be anything but numbers.
+    """
+    try:
+        yield from stream
+    except Exception as error:
+        if not stream.received_finish_reason:
+            raise
+        _log.info("What follows an answer cannot be read: %s", type(error).__name__)
+
+
+def _usage(counted: Any) -> Usage | None:
+    """Return what a service counted; None where that cannot be."""
     details = getattr(counted, "prompt_tokens_details", None)
-    return Usage(
-        requests=1,
-        prompt_tokens=counted.prompt_tokens or 0,
-        completion_tokens=counted.completion_tokens or 0,
-        cached_tokens=getattr(details, "cached_tokens", None) or 0,
-    )
+    prompt, completion = counted.prompt_tokens or 0, counted.completion_tokens or 0
+    cached = getattr(details, "cached_tokens", None) or 0
+    if min(prompt, completion, cached) < 0:
+        return None
+    return Usage(1, prompt, completion, cached)
 
 
 def _messages(request: PreparedRequest, body: Mapping[str, Any]) -> list[dict[str, Any]]:

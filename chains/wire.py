@@ -33,6 +33,7 @@ __all__ = [
     "wire_client",
 ]
 
+LONGEST_WAIT_S: Final = 1e9  # thirty years; a header may say anything
 MAX_LINE_BYTES: Final = 4_000_000
 MAX_ERROR_BYTES: Final = 65_536
 # One token as one event of a stream is some 300 bytes; a few services send up to 2,000.
@@ -234,8 +235,8 @@ def _why(error: Exception) -> str:
 
 def _seconds(header: str) -> float | None:
     header = header.strip()
-    if header.replace(".", "", 1).isdigit():
-        return float(header)
+    if header.isascii() and header.replace(".", "", 1).isdigit():
+        return min(float(header), LONGEST_WAIT_S)
     with suppress(ValueError, TypeError):  # not a date either: the server does not say
         return max(0.0, parsedate_to_datetime(header).timestamp() - time())
     return None

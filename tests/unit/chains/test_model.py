@@ -152,6 +152,33 @@ def test_a_long_wait_is_passed_on_at_once(model, server, prepared, pauses):
     assert (len(server.received), pauses) == (1, [])
 
 
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [("31", "31 s"), ("121", "3 minutes"), ("7201", "3 hours"), ("99999999", "1,158 days")],
+)
+def test_a_long_wait_is_told_as_a_person_would(model, server, prepared, asked, told):
+    server.script(Failure.saying(429, "slow down", Retry_After=asked))
+    with pytest.raises(RateLimited, match=f"asks to wait {told}\\."):
+        list(model.stream(prepared, CancelToken()))
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        {"prompt_tokens": "many"},
+        {"prompt_tokens": [1], "completion_tokens": {}},
+        {"prompt_tokens": 1e30, "completion_tokens": 2.5},
+        {"prompt_tokens": 9, "prompt_tokens_details": {"cached_tokens": "x"}},
+        {"prompt_tokens": -9, "completion_tokens": 1, "total_tokens": -8},
+    ],
+)
+def test_an_answer_is_whole_whatever_the_service_counted(model, server, prepared, usage):
+    server.script(Answer("All of it.", usage=usage))
+    *pieces, ended = model.stream(prepared, CancelToken())
+    assert text_of(pieces) == "All of it."
+    assert ended == ModelEnded("complete", "stop")
+
+
 def test_a_service_that_stays_too_busy_is_tried_three_times(model, server, prepared, pauses):
     server.script(Failure(429))
     with pytest.raises(RateLimited):

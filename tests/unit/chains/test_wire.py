@@ -11,7 +11,16 @@ def call():
 
 
 @pytest.mark.parametrize(
-    ("header", "seconds"), [("7", 7.0), ("1.5", 1.5), ("soon", None), ("", None), ("-3", None)]
+    ("header", "seconds"),
+    [
+        ("7", 7.0),
+        ("1.5", 1.5),
+        ("soon", None),
+        ("", None),
+        ("-3", None),
+        ("²", None),
+        ("9" * 400, 1e9),
+    ],
 )
 def test_a_wait_in_seconds_is_read(call, header, seconds):
     call._headers = {"retry-after": header}
