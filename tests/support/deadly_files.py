@@ -50,7 +50,7 @@ class DeadlyFiles:
         self._death = death
         self._real: dict[str, Callable[..., Any]] = {}
         self._synced: dict[str, int] = {}  # bytes of each file that survive a failure of the power
-        self._undo: list[Callable[[], None]] = []  # names that are not on the disk yet
+        self._undo: list[Callable[[], object]] = []  # names that are not on the disk yet
 
     def install(self) -> None:
         """Count from now on."""
@@ -103,10 +103,10 @@ class DeadlyFiles:
     def _renamed(self, source: str, target: Any, old: bytes | None) -> None:
         place = os.path.realpath(target)
         self._synced[place] = self._synced.pop(os.path.realpath(source), os.stat(target).st_size)
+        self._undo.append(lambda: self._real["replace"](target, source))
         if old is not None:
-            content = old
-            # The old file may have another name by now, which has to stay as it is.
-            self._undo.append(lambda: (os.unlink(target), Path(target).write_bytes(content))[0])
+            # Made anew: the old file may have another name by now, which has to stay as it is.
+            self._undo.insert(-1, lambda: Path(target).write_bytes(old))
 
     def _link(self, source: Any, target: Any, **named: Any) -> None:
         if not self._is_below(target):
