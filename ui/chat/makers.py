@@ -91,6 +91,7 @@ class MessageMaker(QObject):
         match item, widget:
             case UserItem(), UserMessage() if widget.text == item.text:
                 widget.show_place(item.entry, item.siblings, item.label)
+                widget.show_pin(item.is_pinned)
             case AnswerItem(), Answer() if widget.text == item.text:
                 self._rest(widget, item)
                 self._place(widget, item)
@@ -107,6 +108,7 @@ class MessageMaker(QObject):
         made.attachment_opened.connect(self.attachment_opened)
         if item is not None:
             made.show_place(item.entry, item.siblings, item.label)
+            made.show_pin(item.is_pinned)
         return made
 
     def answer(self) -> Answer:
@@ -166,6 +168,7 @@ class MessageMaker(QObject):
 
     def _place(self, answer: Answer, item: AnswerItem) -> None:
         answer.show_place(item.entry, item.siblings, item.label)
+        answer.show_pin(item.is_pinned)
         if item.steps:
             answer.show_steps([_step_of(step) for step in item.steps])
 

@@ -1,4 +1,4 @@
-"""What is wanted of single messages: other words, another answer, another version, a chat apart."""
+"""What is wanted of single messages: other words, other answers, other versions, a copy, a pin."""
 
 from collections.abc import Callable
 from functools import partial
@@ -55,6 +55,10 @@ class Branches(QObject):
                 self._talk.regenerate(wish.entry)
             case "select":
                 work = partial(self._assistant.select_leaf, session, wish.entry)
+                self._start(work, self._on_changed)
+            case "pin" | "unpin":
+                is_on = wish.kind == "pin"
+                work = partial(self._assistant.pin, session, wish.entry, is_on)
                 self._start(work, self._on_changed)
             case "label":
                 work = partial(self._assistant.label, session, wish.entry, wish.text)

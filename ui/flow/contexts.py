@@ -238,7 +238,6 @@ class Contexts(QObject):
 
     def _on_pinned(self) -> None:
         self.pins_changed.emit()
-        self.refresh()
 
     def _on_failed(self, error: Exception) -> None:
         self.failed.emit(describe(error).message)

@@ -246,6 +246,7 @@ class Presenter(QObject):
         self._views.transcript.refresh(transcript)
         if not self._talk.is_running:
             self._show_path(transcript)
+            self.contexts.refresh()
         if self._to_edit is not None:
             self._views.transcript.edit(*self._to_edit)
             self._to_edit = None

@@ -121,6 +121,10 @@ class Answer(Part):
         self._entry = entry
         self.tools.show_place(entry, siblings, label)
 
+    def show_pin(self, is_pinned: bool) -> None:
+        """Tell whether it is pinned."""
+        self.tools.show_pin(is_pinned)
+
     def show_steps(self, steps: Sequence[StepView]) -> None:
         """Show what an agent did for it."""
         self.steps.set_steps(steps)

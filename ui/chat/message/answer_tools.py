@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from ui.chat.measure import OUTDENT
 from ui.chat.message.roles import Part
-from ui.chat.message.tools import LabelTag, Siblings
+from ui.chat.message.tools import LabelTag, PinButton, Siblings
 from ui.chat.message.wish import Wish
 from ui.kit.controls import ElidedLabel, IconButton, button
 from ui.theme import Theme, dress
@@ -17,6 +17,7 @@ from ui.theme import Theme, dress
 __all__ = ["AnswerTools"]
 
 _ROW = 28
+_Kind = Literal["again", "branch", "label", "saw", "pin", "unpin"]
 
 
 class AnswerTools(Part):
@@ -35,6 +36,8 @@ class AnswerTools(Part):
         self.copy = IconButton("copy", "Copy answer", size=24)
         self.again = IconButton("arrows-clockwise", "Answer again", "Ctrl+R", size=24)
         self.branch = IconButton("git-branch", "Continue from here in a new chat", size=24)
+        self.pin = PinButton("answer")
+        self.pin.set_seen(True)
         self.name = IconButton("tag", "Name this answer", size=24)
         self.saw = button("What the model saw", "text", lambda: self._wish("saw"))
         self.saw.setProperty("compact", True)
@@ -53,8 +56,12 @@ class AnswerTools(Part):
         self._entry = entry
         self.siblings.show_versions(siblings, entry)
         self.label.show_label(label)
-        for tool in (self.again, self.branch, self.name, self.saw):
+        for tool in (self.again, self.branch, self.pin, self.name, self.saw):
             tool.setVisible(bool(entry))
+
+    def show_pin(self, is_pinned: bool) -> None:
+        """Tell whether the answer is pinned."""
+        self.pin.show_pin(is_pinned)
 
     def show_about(self, model: str, where: str, seconds: float | None) -> None:
         """Say who answered, such as `qwen3:14b, on this computer · 6.8 s`."""
@@ -73,6 +80,7 @@ class AnswerTools(Part):
         self.again.clicked.connect(lambda _checked=False: self._wish("again"))
         self.branch.clicked.connect(lambda _checked=False: self._wish("branch"))
         self.name.clicked.connect(lambda _checked=False: self.label.edit())
+        self.pin.chosen.connect(self._wish)
         self.siblings.chosen.connect(lambda entry: self.wished.emit(Wish("select", entry)))
         self.label.named.connect(lambda text: self._wish("label", text))
 
@@ -80,12 +88,13 @@ class AnswerTools(Part):
         row = QHBoxLayout(self)
         row.setContentsMargins(OUTDENT - 4, 0, OUTDENT, 0)
         row.setSpacing(4)
-        for widget in (self.copy, self.again, self.branch, self.name, self.siblings, self.saw):
+        acts = (self.copy, self.again, self.branch, self.pin, self.name)
+        for widget in (*acts, self.siblings, self.saw):
             row.addWidget(widget)
         row.addWidget(self.label)
         row.addWidget(self.about, 1)
 
-    def _wish(self, kind: Literal["again", "branch", "label", "saw"], text: str = "") -> None:
+    def _wish(self, kind: _Kind, text: str = "") -> None:
         self.wished.emit(Wish(kind, self._entry, text))
 
     def _on_copy(self) -> None:

@@ -1,6 +1,7 @@
-"""Small tools of a message: buttons seen on hover, the versions it has, its name."""
+"""Small tools of a message: buttons seen on hover, its pin, the versions it has, its name."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPaintEvent
@@ -10,7 +11,7 @@ from ui.kit.controls import ElidedLabel, IconButton, IconLabel, label
 from ui.kit.figures import count
 from ui.theme import Theme, dress
 
-__all__ = ["LabelTag", "QuietButton", "Siblings"]
+__all__ = ["LabelTag", "PinButton", "QuietButton", "Siblings"]
 
 _LONGEST_LABEL = 80
 
@@ -29,6 +30,40 @@ class QuietButton(IconButton):
         """Draw it where it is to be seen."""
         if self._is_seen or self.hasFocus():
             super().paintEvent(event)
+
+
+class PinButton(QuietButton):
+    """Pins a message or takes the pin off; one that is pinned shows it always.
+
+    `chosen` carries `pin` or `unpin`.
+    """
+
+    chosen = Signal(str)
+
+    def __init__(self, what: str) -> None:
+        super().__init__("push-pin", f"Pin {what}", size=24)
+        self._what = what
+        self._is_pinned = False
+        self.clicked.connect(lambda _checked=False: self.chosen.emit(self._act()))
+
+    def show_pin(self, is_pinned: bool) -> None:
+        """Show whether the message is pinned."""
+        self._is_pinned = is_pinned
+        self.set_icon("push-pin-fill" if is_pinned else "push-pin")
+        self.set_name(f"{self._act().capitalize()} {self._what}")
+        if not is_pinned:
+            self.setToolTip(f"{self.toolTip()}: always send it word for word")
+        self.set_seen(self._is_seen)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw a pin that is there, also where nobody points at it."""
+        if self._is_pinned:
+            IconButton.paintEvent(self, event)
+        else:
+            super().paintEvent(event)
+
+    def _act(self) -> Literal["pin", "unpin"]:
+        return "unpin" if self._is_pinned else "pin"
 
 
 class Siblings(QWidget):

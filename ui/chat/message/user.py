@@ -100,6 +100,10 @@ class UserMessage(Part):
         self._entry = entry
         self.tools.show_place(entry, siblings, label)
 
+    def show_pin(self, is_pinned: bool) -> None:
+        """Tell whether it is pinned."""
+        self.tools.show_pin(is_pinned)
+
     def toggle(self) -> None:
         """Show all of a long message, or fold it again."""
         self._is_folded = not self._is_folded

@@ -7,11 +7,13 @@ from PySide6.QtCore import QEvent, Signal
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from ui.chat.measure import OUTDENT
-from ui.chat.message.tools import LabelTag, QuietButton, Siblings
+from ui.chat.message.tools import LabelTag, PinButton, QuietButton, Siblings
 from ui.chat.message.wish import Wish
 from ui.theme import Theme
 
 __all__ = ["UserTools"]
+
+_Kind = Literal["edit", "branch", "label", "pin", "unpin"]
 
 
 class UserTools(QWidget):
@@ -30,6 +32,7 @@ class UserTools(QWidget):
         self.copy = QuietButton("copy", "Copy message", size=24)
         self.branch = QuietButton("git-branch", "Continue from here in a new chat", size=24)
         self.name = QuietButton("tag", "Name this message", size=24)
+        self.pin = PinButton("message")
         self.siblings = Siblings("version")
         self.label = LabelTag()
         self._lay_out()
@@ -37,6 +40,7 @@ class UserTools(QWidget):
         self.branch.clicked.connect(lambda _checked=False: self._wish("branch"))
         self.copy.clicked.connect(lambda _checked=False: self.copied.emit())
         self.name.clicked.connect(lambda _checked=False: self.label.edit())
+        self.pin.chosen.connect(self._wish)
         self.siblings.chosen.connect(lambda entry: self.wished.emit(Wish("select", entry)))
         self.label.named.connect(lambda text: self._wish("label", text))
         self.show_place("", (), "")
@@ -46,12 +50,16 @@ class UserTools(QWidget):
         self._entry = entry
         self.siblings.show_versions(siblings, entry)
         self.label.show_label(label)
-        for tool in (self.edit, self.branch, self.name):
+        for tool in (self.edit, self.branch, self.pin, self.name):
             tool.setVisible(bool(entry))
+
+    def show_pin(self, is_pinned: bool) -> None:
+        """Tell whether the message is pinned."""
+        self.pin.show_pin(is_pinned)
 
     def set_seen(self, is_seen: bool) -> None:
         """Draw the buttons, or leave their places empty."""
-        for tool in (self.edit, self.copy, self.branch, self.name):
+        for tool in (self.edit, self.copy, self.branch, self.pin, self.name):
             tool.set_seen(is_seen)
 
     def changeEvent(self, event: QEvent) -> None:
@@ -66,9 +74,9 @@ class UserTools(QWidget):
         row.setSpacing(2)
         row.addWidget(self.label)
         row.addStretch(1)
-        for widget in (self.siblings, self.edit, self.copy, self.branch, self.name):
+        for widget in (self.siblings, self.edit, self.copy, self.branch, self.pin, self.name):
             row.addWidget(widget)
         self.setFixedHeight(Theme.current().px(24))
 
-    def _wish(self, kind: Literal["edit", "branch", "label"], text: str = "") -> None:
+    def _wish(self, kind: _Kind, text: str = "") -> None:
         self.wished.emit(Wish(kind, self._entry, text))
