@@ -45,6 +45,7 @@ from chains.turn import (
     prepare_step,
     transforms_at_end,
 )
+from chains.upkeep import remember_sent
 from context.entries import MessageEntry, UsageEntry
 from context.errors import ContextOverflow
 from context.layers import Segment
@@ -325,6 +326,7 @@ class RunningTurn:
 
     def _save_request(self) -> None:
         prepared = self._turn.request
+        remember_sent(self._session.id, self._turn.turn, prepared.draft)
         self._session.save_request(
             self._turn.turn,
             prepared.report.request,

@@ -12,7 +12,7 @@ from chains.cancel import CancelToken
 from chains.chat_ports import ChatPort, ChatView, SessionPort
 from chains.events import Mode
 from chains.models import EXTRACTIVE, ModelInfo
-from chains.upkeep import THRESHOLD, breaker_of, epoch_entries
+from chains.upkeep import THRESHOLD, breaker_of, epoch_entries, sent_before
 from context.budget import BudgetPolicy
 from context.entries import CustomMessageEntry, Entry, MessageEntry, SegmentsEntry
 from context.guard import PreparedRequest
@@ -292,7 +292,7 @@ def inputs_of(
         path=path,
         turn=turn,
         tools=means.tools,
-        previous=chat.previous_body(),
+        previous=sent_before(chat, path, turn) or chat.previous_body(),
         factor=_factor_so_far(chat, request.model),
         upkeep=request.upkeep,
     )

@@ -2,14 +2,18 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Final
+from typing import Final, TypeGuard
 
 from chains.chat_ports import ChatPort
 from context.compaction import CircuitBreaker
+from context.draft import Draft
 from context.entries import Entry, MessageEntry, ModelChangeEntry, OptionsChangeEntry
 from context.frozen import FrozenMapping
 
-__all__ = ["THRESHOLD", "breaker_of", "epoch_entries"]
+__all__ = ["THRESHOLD", "breaker_of", "epoch_entries", "remember_sent", "sent_before"]
+
+REMEMBERED_REQUESTS: Final = 16
+LOOKED_BACK: Final = 400  # entries; a turn of an agent may have dozens
 
 # What a question was asked under is kept with it, so that a change is known by the log alone.
 THRESHOLD: Final = "threshold"
@@ -19,6 +23,33 @@ THRESHOLD: Final = "threshold"
 def breaker_of(session: str) -> CircuitBreaker:  # noqa: ARG001 - it is the key
     """Return the breaker of a chat, the same one each time."""
     return CircuitBreaker()
+
+
+_sent: Final[dict[tuple[str, str], Draft]] = {}
+
+
+def remember_sent(session: str, turn: str, draft: Draft) -> None:
+    """Keep the last request of a turn at hand, to compare the next one with what is new of it."""
+    _sent.pop((session, turn), None)
+    _sent[session, turn] = draft
+    for oldest in list(_sent)[:-REMEMBERED_REQUESTS]:
+        _sent.pop(oldest, None)
+
+
+def sent_before(chat: ChatPort, path: Sequence[Entry], turn: str) -> Draft | None:
+    """Return the last request of this turn or the one before it; None where it is not at hand."""
+    asked = [entry for entry in reversed(path[-LOOKED_BACK:]) if _asks(entry)]
+    for entry in asked:
+        draft = _sent.get((chat.id, entry.turn_id))
+        if draft is not None and draft.tail.question == entry.message:
+            return draft
+        if entry.turn_id != turn:
+            return None
+    return None
+
+
+def _asks(entry: Entry) -> TypeGuard[MessageEntry]:
+    return isinstance(entry, MessageEntry) and entry.message.role == "user"
 
 
 def epoch_entries(chat: ChatPort, model: str, threshold: int) -> tuple[Entry, ...]:
@@ -47,7 +78,5 @@ def _last_model(path: Sequence[Entry]) -> str | None:
 
 
 def _last_threshold(path: Sequence[Entry]) -> object:
-    for entry in reversed(path):
-        if isinstance(entry, MessageEntry) and entry.message.role == "user":
-            return entry.extra.get(THRESHOLD)
-    return None
+    asked = (entry for entry in reversed(path) if _asks(entry))
+    return next((entry.extra.get(THRESHOLD) for entry in asked), None)

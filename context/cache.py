@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from context.draft import Draft
-from context.frozen import compact_json
 from context.layers import Layer
 from context.messages import Message
 from context.report import Prefix
@@ -45,7 +44,7 @@ class Continuation:
 
 def continuation(
     draft: Draft,
-    previous: Mapping[str, object] | None,
+    previous: "Mapping[str, object] | Draft | None",
     newly_dropped: int,
     asked: Asked | None = None,
     patch_reasons: Sequence[str] = (),
@@ -54,7 +53,8 @@ def continuation(
 
     Args:
         draft: the request as it will be sent.
-        previous: the previous request's neutral body; `None` for the first request.
+        previous: the previous request or its neutral body; `None` for the first request. Where it
+            is the request and its history goes on in this one, only what is new is compared.
         newly_dropped: how many turns leave with this request.
         asked: the question of the previous request.
         patch_reasons: why transforms since then break the cache.
@@ -62,7 +62,11 @@ def continuation(
     digest = prefix_hash(draft)
     if previous is None:
         return Continuation(Prefix(digest))
-    before = _Before(previous, asked or Asked())
+    asked = asked or Asked()
+    if isinstance(previous, Draft) and _goes_on(previous, draft):
+        return _continued(digest, previous, draft, asked, patch_reasons)
+    body = _body(previous) if isinstance(previous, Draft) else previous
+    before = _Before(body, asked)
     messages = draft.messages
     same = _common(before.messages, messages)
     same_tools = before.tools == [tool.to_dict() for tool in draft.preamble.tools]
@@ -85,12 +89,56 @@ def continuation(
 
 def prefix_hash(draft: Draft) -> str:
     """Return a hash of tools, instructions and history that changes when their bytes do."""
-    tools = [tool.to_dict() for tool in draft.preamble.tools]
-    before = compact_json([tools, draft.preamble.system.compiled])
-    digest = hashlib.sha256(before.encode("utf-8", "surrogatepass"))
-    for message in draft.history_messages:
-        digest.update(message.digest)
-    return digest.hexdigest()
+    return hashlib.sha256(draft.preamble.digest + draft.history.digest).hexdigest()
+
+
+def _goes_on(previous: Draft, draft: Draft) -> bool:
+    """Whether the history of a request is known to begin with all of the one before it."""
+    return previous.history.common(draft.history) == len(previous.history)
+
+
+def _continued(
+    digest: str, previous: Draft, draft: Draft, asked: Asked, patch_reasons: Sequence[str]
+) -> Continuation:
+    """Compare what stands behind the history that two requests have in common."""
+    earlier = len(previous.history)
+    now = (*draft.history[earlier:].messages, *draft.present)
+    same = _equal_start(previous.present, now)
+    same_tools = previous.preamble.tools == draft.preamble.tools
+    same_system = previous.preamble.system == draft.preamble.system
+    reasons = [] if same_tools else [TOOLS_CHANGED]
+    if not same_system:
+        reasons.append(INSTRUCTIONS_CHANGED)
+    lasting = len(previous.present) - (previous.uncached is not None)
+    if asked.is_same_turn and same < lasting:
+        reasons.append(WORK_CHANGED if same else TAIL_CHANGED)
+    if reasons and patch_reasons:
+        reasons = list(dict.fromkeys(patch_reasons))
+    known = previous.history.message_count
+    reused = _reused(draft, same_tools, same_system, known + same)
+    tokens = sum(draft.layers[layer] for layer in reused if layer in (Layer.T, Layer.L1))
+    if same_tools and same_system:
+        counter = draft.tail.counter
+        tokens += previous.history.tokens
+        tokens += sum(count_message(message, counter) for message in now[:same])
+    return Continuation(Prefix(digest, tokens, bool(reasons), tuple(reasons)), reused)
+
+
+def _equal_start(before: Sequence[Message], now: Sequence[Message]) -> int:
+    same = 0
+    for earlier, message in zip(before, now, strict=False):
+        if (earlier.role, earlier.content) != (message.role, message.content):
+            break
+        same += 1
+    return same
+
+
+def _body(draft: Draft) -> dict[str, object]:
+    return {
+        "tools": [tool.to_dict() for tool in draft.preamble.tools],
+        "system": draft.preamble.system.compiled,
+        "messages": [message_body(message) for message in draft.messages],
+    }
 
 
 def message_body(message: Message) -> dict[str, object]:
@@ -151,7 +199,7 @@ def _last_text(message: object) -> object:
 
 
 def _reused(draft: Draft, same_tools: bool, same_system: bool, same: int) -> frozenset[Layer]:
-    same_start, history = same_tools and same_system, len(draft.history_messages)
+    same_start, history = same_tools and same_system, draft.history.message_count
     has_tail, has_work = same_start and same > history, same_start and same > history + 1
     candidates = (
         (Layer.T, same_tools),

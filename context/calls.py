@@ -6,7 +6,7 @@ from context.accounting import layer_uses
 from context.budget import Room
 from context.cache import Continuation, prefix_hash
 from context.draft import Draft, Preamble, Tail
-from context.envelope import ContextEnvelope, Messages
+from context.envelope import ContextEnvelope
 from context.errors import ContextOverflow
 from context.frozen import FrozenMapping
 from context.guard import PreparedRequest, enforce, seal
@@ -45,7 +45,6 @@ def prepare_call(
     envelope = ContextEnvelope(
         system=preamble.system,
         tools=preamble.tools,
-        messages=Messages((*draft.history_messages, tail.question)),
         options=options,
     )
     marks = place_marks(draft, model) if takes_marks else ()

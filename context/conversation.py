@@ -36,6 +36,7 @@ from context.turn_list import TurnList
 from context.view import seal_calls
 
 REMEMBERED_READINGS: Final = 8
+LOOKED_AT_FIRST: Final = 8  # where paths differ, they mostly do at their ends
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,9 @@ class Conversation:
 
     def is_begun_by(self, path: tuple[Entry, ...], counter: TokenCounter) -> bool:
         """Return whether this is what the path begins with."""
-        return self.counter == counter and path[: len(self.before)] == self.before
+        count, last = len(self.before), max(0, len(self.before) - LOOKED_AT_FIRST)
+        is_likely = self.counter == counter and path[last:count] == self.before[last:]
+        return is_likely and path[:count] == self.before
 
 
 @dataclass

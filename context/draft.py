@@ -1,10 +1,12 @@
 """A request on its way through the pipeline: what is in it, how large that is, how it renders."""
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 from context.envelope import System
+from context.frozen import compact_json
 from context.layers import Layer, Segment, render_segments
 from context.messages import Message, Part, TextPart, ToolDefinition
 from context.pins import NO_PINS, Pins
@@ -35,6 +37,13 @@ class Preamble:
     def part_tokens(self) -> Mapping[str, int]:
         """The size of each part of L1, by its name."""
         return {part.name: count_part(part.text, self.counter) for part in self.system.parts}
+
+    @cached_property
+    def digest(self) -> bytes:
+        """A hash of what goes on the wire of it."""
+        tools = [tool.to_dict() for tool in self.tools]
+        text = compact_json([tools, self.system.compiled])
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
 @lru_cache(maxsize=8)

@@ -7,12 +7,13 @@ Only what passed here becomes a `PreparedRequest`, the one thing that a model is
 
 from collections.abc import Sequence
 from dataclasses import InitVar, dataclass, replace
+from functools import cached_property
 from typing import Final
 
 from context.cache import message_body
 from context.carry_forward import truncate_with_ellipsis
 from context.draft import Draft, preamble
-from context.envelope import ContextEnvelope
+from context.envelope import ContextEnvelope, Messages
 from context.errors import UnguardedRequest
 from context.frozen import thaw_mapping
 from context.history import CUT_TO, FittedTurns, fit_for_now, fit_turns, fit_without_guarantee
@@ -43,17 +44,16 @@ class PreparedRequest:
     """A request that passed the guard; nothing else can be sent.
 
     Attributes:
-        messages: as they are sent, the last one with this turn's context in it.
-        segments: this turn's context as sent, which may be less than was found; for the log.
+        base: its envelope, without the messages that are cached.
+        draft: what is in it.
         marks: where the provider's prompt cache may end, for those that want to be told.
         ends_loop: whether the work has outgrown the budget, so that no tools are offered any more
             and the answer to this request has to be the last.
     """
 
-    envelope: ContextEnvelope
+    base: ContextEnvelope
     report: ContextReport
-    messages: tuple[Message, ...]
-    segments: tuple[Segment, ...]
+    draft: Draft
     marks: tuple[Mark, ...] = ()
     ends_loop: bool = False
     seal: InitVar[object] = None
@@ -62,13 +62,32 @@ class PreparedRequest:
         if seal is not _SEAL:
             raise UnguardedRequest("Only the budget guard can make a request that may be sent.")
 
+    @property
+    def segments(self) -> tuple[Segment, ...]:
+        """This turn's context as sent, which may be less than was found; for the log."""
+        return self.draft.tail.segments
+
+    @cached_property
+    def messages(self) -> tuple[Message, ...]:
+        """The messages as they are sent, this turn's context in front of its question."""
+        return self.draft.messages
+
+    @cached_property
+    def envelope(self) -> ContextEnvelope:
+        """The request as an envelope."""
+        draft = self.draft
+        cached = (*draft.history_messages, draft.tail.question, *draft.work)
+        uncached = () if draft.uncached is None else (draft.uncached,)
+        messages = Messages(cached, uncached)
+        return replace(self.base, tools=draft.preamble.tools, messages=messages)
+
     def request_body(self) -> dict[str, object]:
         """Return the request in its neutral form, as fresh JSON."""
         return {
-            "system": self.envelope.system.compiled,
-            "tools": [tool.to_dict() for tool in self.envelope.tools],
+            "system": self.base.system.compiled,
+            "tools": [tool.to_dict() for tool in self.draft.preamble.tools],
             "messages": [message_body(message) for message in self.messages],
-            "options": thaw_mapping(self.envelope.options),
+            "options": thaw_mapping(self.base.options),
             "marks": [mark.to_dict() for mark in self.marks],
         }
 
@@ -137,9 +156,7 @@ def seal(
     """
     if not guarded.fits or report.used > report.budget:
         raise UnguardedRequest("This request is over its budget and cannot be sent.")
-    draft = guarded.draft
-    segments, ends_loop = draft.tail.segments, guarded.ends_loop
-    return PreparedRequest(envelope, report, draft.messages, segments, marks, ends_loop, seal=_SEAL)
+    return PreparedRequest(envelope, report, guarded.draft, marks, guarded.ends_loop, seal=_SEAL)
 
 
 @dataclass(frozen=True)

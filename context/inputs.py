@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from context.budget import BudgetPolicy
 from context.compaction import CircuitBreaker
+from context.draft import Draft
 from context.entries import Entry
 from context.envelope import CancelPort, SystemPart
 from context.hooks import HookRegistry
@@ -45,7 +46,7 @@ class PrepareInputs:
         request: from 1 on; from the second on, the context of the turn is what it was.
         tools: those that can be run.
         factor: what the session's budget is divided by so far, where usage was reported.
-        previous: the neutral body of the previous request on this path.
+        previous: the previous request on this path, or its neutral body.
         instructions: what of the system parts somebody wrote in a note, each with the part's name
             as its id, for the report.
         takes_marks: whether the provider is told where its cache may end; by the model's name
@@ -65,7 +66,7 @@ class PrepareInputs:
     turn: str
     request: int = 1
     tools: tuple[ToolDefinition, ...] = ()
-    previous: Mapping[str, object] | None = None
+    previous: Mapping[str, object] | Draft | None = None
     factor: float | None = None
     warnings: tuple[str, ...] = ()
     takes_marks: bool | None = None

@@ -6,7 +6,6 @@ What belongs to one request alone is never marked.
 
 import re
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import Final
 
 from context.draft import Draft
@@ -67,23 +66,36 @@ def place_marks(draft: Draft, model: str, boundary: str | None = None) -> tuple[
     least = least_prefix(model)
     if least is None:
         return ()
-    history, layers = draft.history_messages, draft.layers
-    before = layers[Layer.T] + layers[Layer.L1]
-    counted = (*history, draft.tail.message, *draft.work)
-    sizes = (count_message(message, draft.tail.counter) for message in counted)
-    reached = [before + size for size in accumulate(sizes)]
+    history = draft.history.message_count
     candidates = [
-        *_work_marks(draft, len(history)),
-        *([Mark(Layer.L4, len(history) - 1)] if history else []),
-        *([Mark(Layer.L1, None)] if layers[Layer.L1] else []),
-        *(Mark(Layer.L4, at) for at, m in enumerate(history[:-1]) if m.id == boundary is not None),
+        *_work_marks(draft, history),
+        *([Mark(Layer.L4, history - 1)] if history else []),
+        *([Mark(Layer.L1, None)] if draft.layers[Layer.L1] else []),
+        *([Mark(Layer.L4, at)] if (at := _at_head(draft, boundary)) is not None else []),
     ]
-    fitting = [m for m in candidates if _reached(m, reached, before) >= least][:MOST_MARKS]
+    fitting = [mark for mark in candidates if _reached(mark, draft) >= least][:MOST_MARKS]
     return tuple(sorted(fitting, key=lambda mark: -1 if mark.message is None else mark.message))
 
 
-def _reached(mark: Mark, reached: list[int], before: int) -> int:
-    return before if mark.message is None else reached[mark.message]
+def _at_head(draft: Draft, boundary: str | None) -> int | None:
+    """Where the boundary stands in the first turn, unless that is the end of the history."""
+    head = draft.history[0].messages if len(draft.history) else ()
+    at = next((at for at, m in enumerate(head) if boundary is not None and m.id == boundary), None)
+    return None if at == draft.history.message_count - 1 else at
+
+
+def _reached(mark: Mark, draft: Draft) -> int:
+    """How many tokens stand before a mark."""
+    layers, counter, at = draft.layers, draft.tail.counter, mark.message
+    before = layers[Layer.T] + layers[Layer.L1]
+    if at is None:
+        return before
+    behind = at + 1 - draft.history.message_count
+    if behind >= 0:
+        said = (draft.tail.message, *draft.work)[:behind]
+        return before + layers[Layer.L4] + sum(count_message(message, counter) for message in said)
+    head = draft.history[0].messages[: at + 1]
+    return before + sum(count_message(message, counter) for message in head)
 
 
 def _work_marks(draft: Draft, start: int) -> list[Mark]:

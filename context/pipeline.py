@@ -16,7 +16,6 @@ from context.boundaries import MODEL
 from context.budget import Room, room_for
 from context.draft import Draft
 from context.entries import DropEntry, Entry
-from context.envelope import ContextEnvelope, Messages
 from context.errors import ContextOverflow
 from context.frozen import FrozenMapping
 from context.guard import ROOM, GuardReport, PreparedRequest, could_fit, enforce, seal
@@ -54,8 +53,7 @@ def prepare(inputs: PrepareInputs, ports: Ports, mode: Mode = "send") -> Prepare
     report = account(inputs, room, shaped, base, guarded, when, decided.actions)
     if not guarded.fits:
         raise _overflow(report)
-    envelope = _as_sent(shaped.envelope, guarded.draft)
-    prepared = seal(guarded, envelope, report, _marks(inputs, guarded.draft))
+    prepared = seal(guarded, shaped.envelope, report, _marks(inputs, guarded.draft))
     if is_sent:
         _append(inputs, ports, room, shaped, base, guarded)
     return prepared
@@ -124,12 +122,6 @@ def _for_once(
     if shaped is decided.shaped:
         return decided.parts
     return shaped, make_base(inputs, ports, room, shaped, decided.base.prior)
-
-
-def _as_sent(envelope: ContextEnvelope, draft: Draft) -> ContextEnvelope:
-    cached = (*draft.history_messages, draft.tail.question, *draft.work)
-    uncached = () if draft.uncached is None else (draft.uncached,)
-    return replace(envelope, tools=draft.preamble.tools, messages=Messages(cached, uncached))
 
 
 def _marks(inputs: PrepareInputs, draft: Draft) -> tuple[Mark, ...]:

@@ -184,9 +184,9 @@ def test_a_question_that_does_not_fit_alone_is_all_that_is_left():
 def test_a_request_cannot_be_made_beside_the_guard():
     prepared = Chat().ask("Why?")
     with pytest.raises(UnguardedRequest):
-        PreparedRequest(ContextEnvelope(), prepared.report, (), ())
+        PreparedRequest(ContextEnvelope(), prepared.report, prepared.draft)
     with pytest.raises(UnguardedRequest):
-        replace(prepared, messages=())
+        replace(prepared, draft=prepared.draft)
 
 
 def test_what_did_not_pass_is_not_sealed():
