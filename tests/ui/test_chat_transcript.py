@@ -511,7 +511,7 @@ def test_the_chat_is_one_stop_and_arrows_walk_it(qtbot: QtBot, place: Place) -> 
     assert first.is_current
     qtbot.keyClick(transcript, Qt.Key.Key_Down)
     visited = []
-    for _ in range(9):
+    for _ in range(10):
         qtbot.keyClick(QGuiApplication.focusObject(), Qt.Key.Key_Tab)
         visited.append(spoken())
     assert visited == [
@@ -520,6 +520,7 @@ def test_the_chat_is_one_stop_and_arrows_walk_it(qtbot: QtBot, place: Place) -> 
         "Copy answer",
         "Answer again",
         "Continue from here in a new chat",
+        "Pin answer",
         "Name this answer",
         "What the model saw",
         "Message",
