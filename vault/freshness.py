@@ -4,17 +4,19 @@ A note may have been changed, marked as private, excluded or deleted since it wa
 that the index still holds of it is given away then.
 """
 
+import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from vault.access import read_allowed
+from vault.access import parse_allowed
 from vault.chunking import Chunk, chunk_note
 from vault.errors import NoteExcluded, NoteUnreadable, UnsafePath
-from vault.markdown import parse_document
-from vault.notes import Note
+from vault.kinds import kind_of
+from vault.markdown import Document
+from vault.notes import Note, read_bytes
 from vault.passages import Passage
-from vault.patterns import ExcludeRules
+from vault.rules import Rules
 from vault.scan import stat_of
 
 __all__ = ["Disk"]
@@ -26,7 +28,7 @@ class Disk:
     def __init__(self, root: Path, exclude: Sequence[str] = ()):
         self._root = root
         self._exclude = tuple(exclude)
-        self._rules = ExcludeRules(exclude)
+        self._rules = Rules.of(root, exclude)
         self._seen: dict[str, Callable[[Passage], Passage | None]] = {}
 
     def current(self, passages: Iterable[tuple[int, Passage]]) -> Iterator[tuple[int, Passage]]:
@@ -40,16 +42,26 @@ class Disk:
 
     def _look(self, passage: Passage) -> Callable[[Passage], Passage | None]:
         """Look at a file and give what finds its passages in it."""
-        if self._rules.keeps_out(passage.path):
+        if self._rules.rule_along(passage.path) is not None:
             return _gone
         stat = stat_of(self._root, passage.path)
         if stat is not None and not passage.stat.differs(stat):
             return _as_indexed
+        if kind_of(passage.path).is_foreign:
+            return self._unless_changed(passage)
         try:
-            note = read_allowed(self._root, passage.path, self._exclude)
+            note, document = parse_allowed(self._root, passage.path, self._exclude)
         except (NoteExcluded, NoteUnreadable, UnsafePath):
             return _gone
-        return _as_indexed if note.version == passage.version else _finder(note)
+        return _as_indexed if note.version == passage.version else _finder(note, document)
+
+    def _unless_changed(self, passage: Passage) -> Callable[[Passage], Passage | None]:
+        """Leave out a changed file that would take long to read; the next update finds it again."""
+        try:
+            data = read_bytes(self._root, passage.path)
+        except (NoteUnreadable, UnsafePath):
+            return _gone
+        return _as_indexed if hashlib.sha256(data).hexdigest() == passage.version else _gone
 
 
 def _as_indexed(passage: Passage) -> Passage | None:
@@ -60,9 +72,9 @@ def _gone(_passage: Passage) -> Passage | None:
     return None
 
 
-def _finder(note: Note) -> Callable[[Passage], Passage | None]:
+def _finder(note: Note, document: Document) -> Callable[[Passage], Passage | None]:
     """Give what finds the passages of a note that was changed: by their text, or most of it."""
-    chunks = chunk_note(note, parse_document(note.text))
+    chunks = chunk_note(note, document)
     by_text = {chunk.text: chunk for chunk in reversed(chunks)}
 
     def find(passage: Passage) -> Passage | None:

@@ -38,14 +38,6 @@ class ExcludeRules:
                 return None if rule.is_negated else rule.text
         return None
 
-    def keeps_out(self, path: str) -> bool:
-        """Tell whether a note is excluded, by itself or with a folder above it."""
-        parts = path.split("/")
-        return any(
-            self.rule_for("/".join(parts[:count]), is_folder=count < len(parts)) is not None
-            for count in range(1, len(parts) + 1)
-        )
-
 
 def _parse(pattern: str) -> _Rule | None:
     text = pattern.strip()

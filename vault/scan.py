@@ -1,6 +1,6 @@
 """Which files of a folder are notes, found by names and file attributes alone.
 
-No file is opened here, so nothing can block: not a FIFO, not a device, not a dead network link.
+No note is opened here, so nothing can block: not a FIFO, not a device, not a dead network link.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ from typing import NamedTuple
 from vault.errors import VaultMissing, VaultUnreadable
 from vault.kinds import fits, is_read, kind_of
 from vault.paths import is_text_name, printable
-from vault.patterns import ExcludeRules
+from vault.rules import Rules
 
 
 class FileStat(NamedTuple):
@@ -84,7 +84,7 @@ def scan(
         VaultUnreadable: it may not be listed.
     """
     result = ScanResult(root=check_folder(root))
-    rules = ExcludeRules(exclude)
+    rules = Rules.of(root, exclude)
     pending = [""]
     while pending:
         folder = pending.pop()
@@ -95,6 +95,7 @@ def scan(
             elif is_read(entry.name) or _is_folder_link(entry):
                 _note(root, entry, path, rules, result)
         seen(len(result.files))
+    result.failed.extend(rules.problems())
     return result
 
 
@@ -109,7 +110,7 @@ def look_at(root: Path, exclude: Sequence[str], paths: Iterable[str]) -> ScanRes
         VaultUnreadable: it may not be looked at.
     """
     result = ScanResult(root=check_folder(root))
-    rules = ExcludeRules(exclude)
+    rules = Rules.of(root, exclude)
     base = os.path.realpath(root)
     by_folder: dict[str, set[str]] = {}
     for path in paths:
@@ -130,7 +131,7 @@ def look_at(root: Path, exclude: Sequence[str], paths: Iterable[str]) -> ScanRes
     return result
 
 
-def _is_entered(folder: str, rules: ExcludeRules) -> bool:
+def _is_entered(folder: str, rules: Rules) -> bool:
     """Tell whether a scan goes into a folder, by its name and those above it."""
     parts = folder.split("/") if folder else []
     above = ("/".join(parts[:count]) for count in range(1, len(parts) + 1))
@@ -196,25 +197,23 @@ def _is_folder_link(entry: os.DirEntry[str]) -> bool:
     return is_shown and entry.is_symlink() and os.path.isdir(entry.path)
 
 
-def _enters(entry: os.DirEntry[str], path: str, rules: ExcludeRules, result: ScanResult) -> bool:
+def _enters(entry: os.DirEntry[str], path: str, rules: Rules, result: ScanResult) -> bool:
     if not is_text_name(entry.name):
         result.failed.append((printable(path), "the folder's name is not valid UTF-8; rename it"))
         return False
     rule = rules.rule_for(path, is_folder=True)
     if rule is not None:
-        result.excluded.append((path, f"vault.exclude: {rule}"))
+        result.excluded.append((path, rule))
     return rule is None
 
 
-def _note(
-    root: Path, entry: os.DirEntry[str], path: str, rules: ExcludeRules, result: ScanResult
-) -> None:
+def _note(root: Path, entry: os.DirEntry[str], path: str, rules: Rules, result: ScanResult) -> None:
     if not entry.name.isascii() and not is_text_name(entry.name):
         result.failed.append((printable(path), "the name is not valid UTF-8; rename the file"))
         return
     rule = rules.rule_for(path, is_folder=False) if rules else None
     if rule is not None:
-        result.excluded.append((path, f"vault.exclude: {rule}"))
+        result.excluded.append((path, rule))
         return
     if entry.is_symlink():
         _link(root, entry, path, result)

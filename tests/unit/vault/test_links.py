@@ -19,6 +19,11 @@ NOTES = [
         ("[[#Here]]", Link("", "Here", line=1)),
         ("[a](b%20c.md#part)", Link("b c.md", "part", "a", line=1)),
         ("[a](<b c.md>)", Link("b c.md", "", "a", line=1)),
+        (r"| [[Note\|shown]] |", Link("Note", "", "shown", line=1)),
+        (r"[[Note#Part\|shown]]", Link("Note", "Part", "shown", line=1)),
+        ("[[Note#^block-1]]", Link("Note", "^block-1", line=1)),
+        ("[a](<b (c).md>)", Link("b (c).md", "", "a", line=1)),
+        ("[a](b_(c).md)", Link("b_(c).md", "", "a", line=1)),
         ('![pic](x.png "title")', Link("x.png", "", "pic", True, 1)),
     ],
 )
@@ -53,3 +58,31 @@ def test_links_to_the_web_and_empty_ones_are_none(text: str) -> None:
 )
 def test_a_link_leads_where_obsidian_would_go(target: str, source: str, path: str | None) -> None:
     assert LinkResolver(NOTES).resolve(target, source) == path
+
+
+FILES = [
+    ("a/Pic.png", ()),
+    ("files/Pic.png", ()),
+    ("b/deep/er/Note.md", ()),
+    ("c/Note.md", ()),
+    ("paper.pdf", ()),
+]
+
+
+@pytest.mark.parametrize(
+    ("target", "source", "attachments", "path"),
+    [
+        ("Pic.png", "x/n.md", "files", "files/Pic.png"),
+        ("Pic.png", "a/n.md", "files", "a/Pic.png"),
+        ("Pic.png", "n.md", "./a", "a/Pic.png"),
+        ("Pic.png", "x/n.md", "/", "a/Pic.png"),
+        ("Note", "b/n.md", "/", "b/deep/er/Note.md"),
+        ("Note", "d/n.md", "/", "c/Note.md"),
+        ("paper.pdf", "d/n.md", "/", "paper.pdf"),
+        ("paper", "d/n.md", "/", None),
+    ],
+)
+def test_of_several_the_nearest_is_meant(
+    target: str, source: str, attachments: str, path: str | None
+) -> None:
+    assert LinkResolver(FILES, attachments).resolve(target, source) == path

@@ -53,11 +53,3 @@ def test_a_hostile_pattern_takes_no_time() -> None:
 @given(st.text(max_size=30), st.text(min_size=1, max_size=30))
 def test_no_pattern_raises(pattern: str, path: str) -> None:
     assert ExcludeRules([pattern]).rule_for(path, is_folder=False) in {None, pattern.strip()}
-
-
-@pytest.mark.parametrize(
-    ("pattern", "is_out"),
-    [("c.md", True), ("a/", True), ("b", True), ("*.md", True), ("c.md/", False), ("d", False)],
-)
-def test_a_note_is_kept_out_by_itself_or_by_a_folder_above_it(pattern: str, is_out: bool) -> None:
-    assert ExcludeRules([pattern]).keeps_out("a/b/c.md") is is_out

@@ -12,6 +12,40 @@ Write = Callable[[str, str | bytes], Path]
 needs_rights = pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 
 
+def test_each_kind_of_file_that_is_read_is_found(tmp_path: Path, write: Write) -> None:
+    read = {"a.md", "b.PDF", "c.html", "d.htm", "e.txt", "f.docx", "g.canvas", "h.text"}
+    for path in (*read, "x.doc", "y.png", "~$f.docx", "pdf", "z.md.bak"):
+        write(path, "x")
+    assert set(scan(tmp_path / "notes").files) == read
+
+
+def test_each_kind_of_file_has_a_size_of_its_own(tmp_path: Path, write: Write) -> None:
+    for path, size in (("a.pdf", 100_000_000), ("b.pdf", 300_000_000), ("c.docx", 60_000_000)):
+        with write(path, "").open("wb") as file:
+            file.truncate(size)
+    found = scan(tmp_path / "notes")
+    assert set(found.files) == {"a.pdf"}
+    assert dict(found.failed) == {
+        "b.pdf": "it has 300 MB; PDF files of up to 200 MB are read",
+        "c.docx": "it has 60 MB; Word documents of up to 50 MB are read",
+    }
+
+
+def test_what_obsidian_excludes_is_left_out_and_what_is_wrong_there_is_told(
+    tmp_path: Path, write: Write
+) -> None:
+    for path in ("keep.md", "Old/a.md", "Old/b/c.md", "x tmp.md"):
+        write(path, "x")
+    write(".obsidian/app.json", '{"userIgnoreFilters": ["Old/", "/tmp/", "/(a*)*/"]}')
+    found = scan(tmp_path / "notes")
+    assert set(found.files) == {"keep.md"}
+    assert sorted(found.excluded) == [
+        ("Old", "Obsidian's excluded files: Old/"),
+        ("x tmp.md", "Obsidian's excluded files: /tmp/"),
+    ]
+    assert [path for path, _ in found.failed] == [".obsidian/app.json"]
+
+
 def test_notes_are_found_in_every_folder_but_dot_folders(tmp_path: Path, write: Write) -> None:
     for path in ("a.md", "b/c.MD", "b/d/e.markdown", "..md", ".trash/x.md", ".obsidian/y.md"):
         write(path, "text")

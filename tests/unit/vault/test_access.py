@@ -1,0 +1,57 @@
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.support.documents import pdf
+from vault.access import allowed_notes, read_allowed
+from vault.errors import NoteExcluded, UnsafePath
+
+Write = Callable[[str, str | bytes], Path]
+
+
+@pytest.fixture
+def root(tmp_path: Path, write: Write) -> Path:
+    write("open.md", "public")
+    write("diary/a.md", "secret")
+    write("old/a.pdf", pdf(["secret"]))
+    write("front.md", "---\nprivate: true\n---\nsecret")
+    write("tag.txt", "secret #private")
+    write(".obsidian/app.json", '{"userIgnoreFilters": ["old/"]}')
+    return tmp_path / "notes"
+
+
+@pytest.mark.parametrize(
+    ("path", "rule"),
+    [
+        ("diary/a.md", "vault.exclude: diary/"),
+        ("./diary//a.md", "vault.exclude: diary/"),
+        ("old/a.pdf", "Obsidian's excluded files: old/"),
+        ("front.md", "private"),
+        ("tag.txt", "private"),
+        (".obsidian/app.json", "a folder whose name begins with a dot"),
+    ],
+)
+def test_what_is_kept_out_is_not_read_for_a_model(root: Path, path: str, rule: str) -> None:
+    with pytest.raises(NoteExcluded) as caught:
+        read_allowed(root, path, ["diary/"])
+    assert caught.value.rule == rule
+
+
+def test_no_link_leads_around_a_rule(root: Path, tmp_path: Path) -> None:
+    (root / "link.md").symlink_to(root / "diary/a.md")
+    (root / "out.md").symlink_to(tmp_path)
+    with pytest.raises(NoteExcluded):
+        read_allowed(root, "link.md", ["diary/"])
+    with pytest.raises(UnsafePath):
+        read_allowed(root, "out.md")
+
+
+def test_a_folder_lists_what_no_rule_keeps_out(root: Path) -> None:
+    assert allowed_notes(root, "", ["diary/"]) == ("front.md", "open.md", "tag.txt")
+    assert allowed_notes(root, "old") == ()
+
+
+def test_an_open_note_is_read_whatever_its_kind(root: Path, write: Write) -> None:
+    write("paper.pdf", pdf(["hello"]))
+    assert read_allowed(root, "paper.pdf").text == "# Page 1\n\nhello"
