@@ -34,6 +34,7 @@ class Wire:
         self._write = write
         self._lock = threading.Lock()
         self._is_open = True
+        self._progress: tuple[Any, Json] | None = None
 
     def respond(self, id: Any, command: str | None, data: Json) -> None:
         """Say that a request was carried out."""
@@ -44,7 +45,11 @@ class Wire:
         self._line({**_head(id, command), "success": False, "error": error.to_dict()})
 
     def event(self, name: str, id: Any, session: str | None, data: Json) -> None:
-        """Say what has happened on behalf of a request."""
+        """Say what has happened on behalf of a request; progress only where there is any."""
+        if name == "index_progress":
+            if self._progress == (id, data):
+                return
+            self._progress = (id, data)
         head = {"type": "event", "event": name, "request_id": id, "session": session}
         self._line({**head, "data": data})
 

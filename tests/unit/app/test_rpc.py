@@ -2,6 +2,7 @@ import json
 import queue
 import threading
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -278,6 +279,8 @@ def test_notes_are_indexed_and_searched(
             line["data"]["phase"] for line in caller.seen if line.get("event") == "index_progress"
         ]
         assert phases[-1] == "done"
+        told = [line["data"] for line in caller.seen if line.get("event") == "index_progress"]
+        assert all(before != after for before, after in pairwise(told))
         hits = caller.ask("search", query="barrel", k=2)["hits"]
         assert hits[0]["path"] == "Watering.md"
         assert caller.ask("get_state")["vault"] == str(small_vault.resolve())
