@@ -16,7 +16,8 @@ does not grow with the vault.
 A search goes the other way. `query` takes the filters out of its text, `scope` finds what they
 leave; then words by FTS5 (`words`, `passages`) and, encoded meanwhile, meaning by Chroma or, where
 that is not ready or filters count, by an exact scan of the catalog (`vectors`, `exact`); then both
-by `fusion`. What is found is held against the disk as it is now (`freshness`) and given as `hits`.
+by `fusion`, lifted where the query is a name (`lifts`). What is found is held against the disk as
+it is now (`freshness`) and given as `hits`. Beside it are `related` notes, `why_not`, `self_test`.
 `within` searches texts that are at hand the same way, in a catalog for that moment.
 
 Children (`child`, `frames`) are started with `python -P` and a neutral working directory, speak

@@ -19,15 +19,21 @@ from vault.indexer import CancelCheck, Indexer, IndexReport, ProgressCallback
 from vault.model_card import MODEL_NAME
 from vault.notes import Note, read_note
 from vault.records import Records
+from vault.related import RelatedNote, related_notes
 from vault.scan import check_folder
 from vault.search import Searcher
+from vault.self_test import SelfTest, run_self_test
 from vault.vectors import VectorStore
 from vault.watcher import Watcher
+from vault.why_not import why_not
 from vault.within import Text, search_within
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+
+_MANY_HITS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +53,15 @@ class _Opened:
     catalog: Catalog
     exact: ExactScan
     store: VectorStore | None
+
+    def nearest(
+        self, vector: "NDArray[np.float32]", k: int, among: Collection[bytes] | None
+    ) -> list[tuple[bytes, float]]:
+        """Give the hashes of the nearest texts, from Chroma where it is ready and may choose."""
+        if among is None and self.store is not None and self.store.is_ready:
+            with suppress(VectorStoreFailed):  # the exact scan answers in its place
+                return self.store.query(vector, k)
+        return self.exact.query(vector, k, among)
 
 
 class VaultIndex:
@@ -141,18 +156,10 @@ class VaultIndex:
             return SearchResult(query, (), 0.0)
         self._refill_if_needed(opened)
 
-        def nearest(
-            vector: "NDArray[np.float32]", k: int, among: Collection[bytes] | None
-        ) -> list[tuple[bytes, float]]:
-            if among is None and opened.store is not None and opened.store.is_ready:
-                with suppress(VectorStoreFailed):  # the exact scan answers in its place
-                    return opened.store.query(vector, k)
-            return opened.exact.query(vector, k, among)
-
         # The index may be older than the notes and the patterns: what they keep private or exclude
         # by now is to reach no model.
         current = Disk(self.root, self.exclude).current
-        searcher = Searcher(opened.catalog, self._embedder.begin_query, nearest, current)
+        searcher = Searcher(opened.catalog, self._embedder.begin_query, opened.nearest, current)
         return searcher.search(query, k)
 
     def search_within(self, texts: Sequence[Text], query: str, k: int) -> tuple[Hit, ...]:
@@ -168,6 +175,27 @@ class VaultIndex:
             return search_within(texts, query, k)
         vectors = opened.catalog.vectors
         return search_within(texts, query, k, self._embedder.begin_query, vectors)
+
+    def related(self, path: str, k: int = 8) -> list[RelatedNote]:
+        """Give the `k` notes nearest to one, in meaning or by a link; no model is needed."""
+        opened = self._open()
+        return [] if opened is None else related_notes(opened.catalog, opened.nearest, path, k)
+
+    def why_not(self, query: str, path: str, k: int = 8) -> str:
+        """Say in a sentence why a note is not among the `k` hits of a query."""
+        states = {note.path: (note.state, note.reason) for note in self.notes()}
+        return why_not(path, states.get(path), self.search(query, _MANY_HITS), k)
+
+    def self_test(self, is_cancelled: CancelCheck = lambda: False) -> SelfTest:
+        """Ask for the vault's own notes, and tell how often and how fast they are found.
+
+        Raises:
+            IndexUnusable: there is no index yet, or it cannot be read.
+        """
+        opened = self._open()
+        if opened is None:
+            raise IndexUnusable("There is no index of these notes yet; run: strata index.")
+        return run_self_test(opened.catalog, self.search, is_cancelled)
 
     def notes(self) -> tuple[NoteState, ...]:
         """List every note with its state, by path."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.benchmarks.measure import DataAbsent, Ratio
 
-BENCHES = ("start", "stream", "open", "kills", "search", "index")
+BENCHES = ("start", "stream", "open", "kills", "search", "index", "relevance")
 
 
 def main(names: list[str]) -> int:

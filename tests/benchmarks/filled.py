@@ -20,7 +20,7 @@ def fill(notes: Path, index_dir: Path, chunks: int, *, copies_too: bool = False)
     index_dir.mkdir(parents=True)
     catalog = Catalog(index_dir / "catalog.db", is_writable=True)
     records = Records(catalog)
-    found = scan(notes).files
+    found: Mapping[str, FileStat] = scan(notes).files
     try:
         with catalog.transaction():
             _put(records, notes, found, chunks)
