@@ -7,7 +7,18 @@ from pathlib import Path
 
 from tests.benchmarks.measure import DataAbsent, Ratio
 
-BENCHES = ("start", "stream", "open", "kills", "search", "index", "relevance")
+BENCHES = (
+    "start",
+    "stream",
+    "open",
+    "kills",
+    "search",
+    "index",
+    "prepare",
+    "guard",
+    "price",
+    "relevance",
+)
 
 
 def main(names: list[str]) -> int:
