@@ -4,7 +4,7 @@ A question is put behind the active leaf, behind an entry that was named (`ask`)
 wording of itself (`edit`); an answer is made once more beside itself (`regenerate`).
 """
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -164,18 +164,25 @@ class Asking:
                 yield from events
 
     def prepared_next(
-        self, chat: Session | None, request: AskRequest, threshold: int | None
+        self,
+        chat: Session | None,
+        request: AskRequest,
+        changes: Mapping[str, object] | None = None,
     ) -> PreparedRequest:
-        """Return what would be sent next; nothing is looked up or stored."""
-        turn = self._turn(request)
-        if threshold is not None:
-            turn = replace(turn, threshold=threshold)
+        """Return what would be sent next; nothing is looked up or stored.
+
+        Args:
+            chat: None for one that has not begun.
+            request: what was typed so far.
+            changes: settings by their keys in place of those in force.
+        """
+        turn = self._turn(request, changes)
         return self._chain(turn.mode).preview(turn, chat)
 
     def pin_room(self, chat: Session) -> PinRoom:
         """Return what a further pin of a chat is measured by."""
         path = chat.path()
-        report = self.prepared_next(chat, AskRequest("", mode_of(path)), None).report
+        report = self.prepared_next(chat, AskRequest("", mode_of(path))).report
         counter = counter_for(report.model)
         return PinRoom(read_path(path, counter).pins, report.budget, counter)
 
@@ -254,8 +261,10 @@ class Asking:
         request = AskRequest(question.message.text, mode_of(chat.path()), model)
         return _Begun(replace(self._turn(request), is_again=True), request.mode == "agent")
 
-    def _turn(self, request: AskRequest) -> TurnRequest:
-        values = self._settings.values
+    def _turn(
+        self, request: AskRequest, changes: Mapping[str, object] | None = None
+    ) -> TurnRequest:
+        values = self._settings.values_with(changes) if changes else self._settings.values
         attached = Attachments(self._notes.library).segments(request.attach, request.selections)
         return TurnRequest(
             question=request.question,

@@ -1,6 +1,6 @@
 """The one use-case behind window and command line: open notes, index, search, ask, look back."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -255,7 +255,7 @@ class Assistant:
         text: str = "",
         mode: Mode | None = None,
         model: str | None = None,
-        threshold: int | None = None,
+        changes: Mapping[str, object] | None = None,
         full: bool = False,
         attach: Sequence[str] = (),
         selections: Sequence[Selection] = (),
@@ -267,18 +267,19 @@ class Assistant:
             text: what the user has typed so far.
             mode: as for `ask`; None for that of the chat's last turn.
             model: as for `ask`.
-            threshold: in place of the setting `autoCompactThreshold`, to show what it would do.
+            changes: settings by their keys in place of those in force, to show what they would do.
             full: add the request itself, as `request_body` and `wire`, and the `ephemeral_log`.
             attach: as for `ask`.
             selections: as for `ask`.
 
         Raises:
             ContextOverflow: it would not fit; the error has the report.
+            BadSetting: a change is out of its range.
         """
         chat = None if session is None else self.sessions.read(session)
         mode = mode or mode_of(() if chat is None else chat.path())
         request = AskRequest(text, mode, model, attach=tuple(attach), selections=tuple(selections))
-        prepared = self._asking.prepared_next(chat, request, threshold)
+        prepared = self._asking.prepared_next(chat, request, changes)
         return context_of(prepared, chat, full)
 
     def last_context(

@@ -107,6 +107,15 @@ class SettingsStore:
             for key, spec in schema().items()
         ]
 
+    def values_with(self, changes: Mapping[str, object]) -> Settings:
+        """Return what would hold with some settings changed; nothing is.
+
+        Raises:
+            BadSetting: a change names no setting or is out of its range.
+        """
+        checked = {key: check(key, value) for key, value in changes.items()}
+        return Settings.model_validate({**self._file, **self._run, **checked})
+
     def set(self, key: str, value: object) -> Any:
         """Write a value to the file, use it from now on, and return it as it is held.
 

@@ -27,6 +27,7 @@ from ui.settings.extras import (
     TextSizeSection,
     separated,
 )
+from ui.settings.fields import NumberField, parse_number
 from ui.settings.limit import LimitRow
 from ui.settings.rows import SettingRow, make_row
 from ui.settings.writer import SettingsWriter
@@ -36,6 +37,13 @@ from ui.theme import Theme, tokens
 __all__ = ["SettingsDialog"]
 
 _LIMIT = "autoCompactThreshold"
+_SHOWN_WITH_LIMIT = (
+    "maxOutputTokens",
+    "context.trimAt",
+    "context.compactAt",
+    "context.blockAt",
+    "context.autoCompact",
+)
 _ICONS = {
     "Appearance": "palette",
     "Vault and index": "books",
@@ -88,18 +96,24 @@ class SettingsDialog(QDialog):
         for extra in (self._keys, self._index, self._privacy, self._size):
             extra.refresh()
 
-    def set_preview(self, preview: Callable[[int], Mapping[str, Any]]) -> None:
-        """Let the context limit show its effect on the open chat."""
-        row = self.rows[_LIMIT]
-        assert isinstance(row, LimitRow)
-        row.set_preview(preview)
+    def set_preview(self, preview: Callable[[Mapping[str, object]], Mapping[str, Any]]) -> None:
+        """Let the context limit show on the open chat what it and its companions do."""
+        self._limit_row.set_preview(preview)
 
     def refresh_index(self) -> None:
         """Show anew how the index stands."""
         self._index.refresh()
 
+    @property
+    def _limit_row(self) -> LimitRow:
+        row = self.rows[_LIMIT]
+        assert isinstance(row, LimitRow)
+        return row
+
     def _on_changed(self, key: str) -> None:
         self.changed.emit(key)
+        if key in _SHOWN_WITH_LIMIT:
+            self._limit_row.show_in_force()
         if key.startswith(("chat.", "privacy.")):
             self._keys.refresh()
             self._privacy.refresh()
@@ -187,6 +201,7 @@ class SettingsDialog(QDialog):
                 is_limit = key == _LIMIT
                 row = LimitRow(spec, self.writer, self._runner) if is_limit else None
                 self.rows[key] = row or make_row(spec, self.writer)
+                self._show_while_typed(key)
                 made.append(self._with_key() if key == "chat.model" else self.rows[key])
         extras: dict[str, QWidget] = {
             "Appearance": self._size,
@@ -194,6 +209,15 @@ class SettingsDialog(QDialog):
             "Privacy": self._privacy,
         }
         return [*made, extras[section]] if section in extras else made
+
+    def _show_while_typed(self, key: str) -> None:
+        field, spec = self.rows[key].control, schema()[key]
+        if key in _SHOWN_WITH_LIMIT and isinstance(field, NumberField):
+            field.textEdited.connect(lambda text: self._try(key, parse_number(text, spec)))
+
+    def _try(self, key: str, value: float | None) -> None:
+        if value is not None:
+            self._limit_row.show_change(key, value)
 
     def _with_key(self) -> QWidget:
         both = QWidget()

@@ -109,10 +109,17 @@ def test_without_compacting_it_says_that_turns_will_be_left_out() -> None:
     assert notice.text.startswith("Compacting by itself is off")
 
 
-def test_past_the_last_mark_the_summary_comes_first() -> None:
-    notice = notice_of(make_context({"L4": 122_500}))
+@pytest.mark.parametrize(("is_blocked", "share"), [(True, "98"), (False, "95")])
+def test_a_summary_that_is_due_is_told_before_the_message_goes(
+    is_blocked: bool, share: str
+) -> None:
+    actions = {"trim": False, "compact": True, "block": is_blocked, "guard": []}
+    context = panel_states()["compacted"] | {"actions": actions}
+    notice = notice_of(context)
     assert notice is not None
-    assert notice.title == "The chat is full at 98\u00a0%"
+    assert notice.title == f"The chat is full at {share}\u00a0%"
+    row = only(context)
+    assert (row.what, row.tokens, row.below) == ("Older messages", None, ())
 
 
 def test_a_message_that_does_not_fit_says_what_is_free_for_it() -> None:

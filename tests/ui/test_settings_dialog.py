@@ -13,6 +13,7 @@ from app.assistant import Assistant
 from app.settings import SECTIONS, schema
 from tests.support import widgets
 from tests.support.contexts import make_context
+from ui.panels.context.bar import ContextBar
 from ui.settings.fields import NumberField, parse_number
 from ui.settings.limit import LimitRow, effect_sentence, position_of, value_at
 from ui.settings_dialog import SettingsDialog
@@ -26,7 +27,7 @@ def dialog(assistant: Assistant, runner: TaskRunner, qtbot: QtBot) -> Iterator[S
     parent = QWidget()
     qtbot.addWidget(parent)
     dialog = SettingsDialog(assistant, runner, parent)
-    dialog.set_preview(lambda limit: assistant.preview(None, "hello", "chat", None, limit))
+    dialog.set_preview(lambda changes: assistant.preview(None, "hello", "chat", None, changes))
     dialog.show()
     yield dialog
     dialog.close()
@@ -135,6 +136,11 @@ def with_turns(turns: int, **fields: int) -> dict[str, object]:
     return make_context(None, dropped=[left_out] if turns else [], **fields)
 
 
+def starting(action: str) -> dict[str, object]:
+    actions = {"trim": False, "compact": False, "block": False, "guard": [], action: True}
+    return make_context(None, window=60_000, actions=actions)
+
+
 @pytest.mark.parametrize(
     ("now", "new", "sentence"),
     [
@@ -150,6 +156,16 @@ def with_turns(turns: int, **fields: int) -> dict[str, object]:
             "2 turns that are left out now would be sent again.",
         ),
         (with_turns(1), with_turns(1, window=90_000), "1 turn would be left out, as now."),
+        (
+            with_turns(0),
+            starting("trim"),
+            "Trimming would start with your next message. Nothing would be dropped.",
+        ),
+        (
+            with_turns(0),
+            starting("compact"),
+            "Older messages would become a summary before your next message goes.",
+        ),
     ],
 )
 def test_the_effect_is_told_in_one_sentence(
@@ -170,7 +186,7 @@ def test_a_limit_under_which_the_message_does_not_fit_says_so(
     dialog: SettingsDialog, assistant: Assistant, qtbot: QtBot
 ) -> None:
     question = "word " * 8_000
-    dialog.set_preview(lambda limit: assistant.preview(None, question, "chat", None, limit))
+    dialog.set_preview(lambda changes: assistant.preview(None, question, "chat", None, changes))
     dialog.show_page("Context")
     field = field_of(dialog, LIMIT)
     field.setText("")
@@ -218,3 +234,31 @@ def test_the_unit_stands_inside_the_field(dialog: SettingsDialog) -> None:
     assert isinstance(row.control, NumberField)
     assert row.control._unit.text() == "tokens"
     assert row.control.rect().contains(row.control._unit.geometry())
+
+
+def test_another_share_is_shown_while_it_is_typed(dialog: SettingsDialog, qtbot: QtBot) -> None:
+    dialog.show_page("Context")
+    field = field_of(dialog, "context.trimAt")
+    field.setText("")
+    qtbot.keyClicks(field, "0.6")
+    now, new = dialog.rows[LIMIT].findChildren(ContextBar)
+    assert [mark.text for mark in now.marks()] == ["trim 80", "95", "98"]
+    assert [mark.text for mark in new.marks()] == ["trim 60", "95", "98"]
+
+
+def test_what_is_kept_for_the_answer_is_shown_on_the_bar(
+    dialog: SettingsDialog, qtbot: QtBot
+) -> None:
+    dialog.show_page("Context")
+    enter(qtbot, field_of(dialog, "maxOutputTokens"), "16000")
+    now, new = dialog.rows[LIMIT].findChildren(ContextBar)
+    kept = [next(p.tokens for p, *_ in bar.slots() if p.code == "reserve") for bar in (now, new)]
+    assert kept == [4_096, 16_000]
+
+
+def test_shares_out_of_their_order_say_so_at_once(dialog: SettingsDialog, qtbot: QtBot) -> None:
+    dialog.show_page("Context")
+    field = field_of(dialog, "context.trimAt")
+    field.setText("")
+    qtbot.keyClicks(field, "1")
+    assert any("trim_at ≤ compact_at ≤ block_at" in text for text in shown(dialog))

@@ -108,10 +108,10 @@ class Contexts(QObject):
         """Ask anew what the next request would hold."""
         self._previews.ask(partial(self._look_ahead, self._draft()), now=now)
 
-    def preview_call(self) -> Callable[[int], Context]:
-        """Return what answers "and with another limit?" for the open chat, in any thread."""
+    def preview_call(self) -> Callable[[Mapping[str, object]], Context]:
+        """Return what answers "and with these settings?" for the open chat, in any thread."""
         draft = self._draft()
-        return lambda limit: self._preview(draft, limit)
+        return lambda changes: self._preview(draft, changes)
 
     def forget(self) -> None:
         """Show the next request: another chat is open."""
@@ -161,13 +161,15 @@ class Contexts(QObject):
         task.failed.connect(self._on_failed)
         task.start()
 
-    def _preview(self, draft: Draft, threshold: int | None = None, full: bool = False) -> Context:
+    def _preview(
+        self, draft: Draft, changes: Mapping[str, object] | None = None, full: bool = False
+    ) -> Context:
         return self._assistant.preview(
             draft.session,
             draft.text,
             draft.mode,
             draft.model,
-            threshold,
+            changes,
             full,
             attach=paths_of(draft.attached),
             selections=selections_of(draft.attached),

@@ -28,7 +28,12 @@ from ui.theme import Theme, dress
 
 __all__ = ["LimitRow", "effect_sentence", "position_of", "value_at"]
 
-Preview = Callable[[int], Mapping[str, Any]]
+Changes = Mapping[str, object]
+Preview = Callable[[Changes], Mapping[str, Any]]
+_BEGINNINGS = {
+    "compact": "Older messages would become a summary before your next message goes.",
+    "trim": "Trimming would start with your next message. Nothing would be dropped.",
+}
 _STEPS = 1_000
 _MARKS = (4_000, 16_000, 128_000, 2_000_000)
 
@@ -39,13 +44,18 @@ class LimitRow(SettingRow):
     def __init__(self, spec: SettingSpec, writer: SettingsWriter, runner: TaskRunner) -> None:
         self._effect = _Effect(runner)
         super().__init__(spec, writer, self._make_field)
-        self._begin = int(self._value())
 
     def set_preview(self, preview: Preview) -> None:
-        """Show the effect on this chat; the value in force now is what it is compared with."""
-        self._begin = int(self._value())
-        self._effect.begin(preview, self._begin)
-        self._effect.show_limit(self._begin)
+        """Show the effect on this chat; what is in force now is what it is compared with."""
+        self._effect.begin(preview)
+
+    def show_change(self, key: str, value: object) -> None:
+        """Show what another setting would do that decides what a request holds."""
+        self._effect.show_changes({key: value})
+
+    def show_in_force(self) -> None:
+        """Show what the settings do as they are now."""
+        self._effect.show_changes({})
 
     def _value(self) -> int:
         value = self._writer.value(self.spec.key)
@@ -84,7 +94,7 @@ class LimitRow(SettingRow):
     def _show_value(self, value: Any) -> None:
         self._field.setText(shown_number(value))
         self._place_slider(value)
-        self._effect.show_limit(value)
+        self.show_in_force()
 
     def set_problem(self, text: str) -> None:
         """Show the range in red where a value is not taken."""
@@ -103,7 +113,7 @@ class LimitRow(SettingRow):
             return
         self.set_problem("")
         self._place_slider(int(value))
-        self._effect.show_limit(int(value))
+        self.show_change(self.spec.key, int(value))
 
     def _on_finished(self) -> None:
         value = parse_number(self._field.text(), self.spec)
@@ -114,7 +124,7 @@ class LimitRow(SettingRow):
         value = value_at(position)
         self._field.setText(shown_number(value))
         self.set_problem("")
-        self._effect.show_limit(value)
+        self.show_change(self.spec.key, value)
         if not self._slider.isSliderDown():
             self.write(value)
 
@@ -150,7 +160,6 @@ class _Effect(QFrame):
         super().__init__()
         self.setProperty("surface", "raised")
         self._preview: Preview | None = None
-        self._wanted = 0
         self._first: Mapping[str, Any] | None = None
         pause = Theme.current().duration("preview_debounce")
         self._asks = LatestOnly(runner, pause, self)
@@ -161,32 +170,36 @@ class _Effect(QFrame):
         self._sentence = wrapped("", "caption", "secondary")
         self._lay_out()
 
-    def begin(self, preview: Preview, limit: int) -> None:
-        """Compare from now on with this limit."""
-        self._preview, self._first, self._begin_limit = preview, None, limit
+    def begin(self, preview: Preview) -> None:
+        """Compare from now on with what is in force at this moment."""
+        self._preview, self._first = preview, None
+        self.show_changes({})
 
-    def show_limit(self, limit: int) -> None:
-        """Show what another limit would do."""
-        preview, self._wanted = self._preview, limit
-        if preview is None:
-            return
-        begin, first = self._begin_limit, self._first
-        self._asks.ask(lambda: (limit, first or _try(preview, begin), _try(preview, limit)))
+    def show_changes(self, changes: Changes) -> None:
+        """Show what some settings would do."""
+        preview, first = self._preview, self._first
+        if preview is not None:
+            self._asks.ask(lambda: (first or _try(preview, {}), _try(preview, changes)))
 
-    def _on_answered(self, answer: tuple[int, Any, Any]) -> None:
-        limit, first, new = answer
+    def _on_answered(self, answer: tuple[Any, Any]) -> None:
+        first, new = answer
         if isinstance(first, ErrorInfo):
             self._say(first.message, "danger")
             return
         self._first = first
-        self._now.show_context(self._begin_limit, first)
+        self._now.show_context(first)
         if isinstance(new, ErrorInfo):
-            if new.context is not None:
-                self._new.show_context(limit, new.context)
-            self._say("Your message would not fit.", "danger")
+            self._show_failure(new)
             return
-        self._new.show_context(limit, new)
+        self._new.show_context(new)
         self._say(*effect_sentence(first, new))
+
+    def _show_failure(self, info: ErrorInfo) -> None:
+        if info.context is None:
+            self._say(info.message, "danger")
+        else:
+            self._new.show_context(info.context)
+            self._say("Your message would not fit.", "danger")
 
     def _on_failed(self, error: Exception) -> None:
         self._say(describe(error).message, "danger")
@@ -231,10 +244,10 @@ class _Half(QWidget):
         column.addLayout(row)
         column.addWidget(self._bar)
 
-    def show_context(self, limit: int, context: Mapping[str, Any]) -> None:
+    def show_context(self, context: Mapping[str, Any]) -> None:
         """Show one request."""
         used, budget = count(context["used"]), count(context["budget"])
-        self._limit.setText(f"{count(limit)} {self._word}")
+        self._limit.setText(f"{count(context['threshold'])} {self._word}")
         self._figures.setText(f"{used} of {budget} · {percent(context['fraction'])}")
         self._bar.show_context(context)
 
@@ -258,16 +271,17 @@ def value_at(position: int) -> int:
 
 
 def effect_sentence(now: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, str]:
-    """Return in one sentence what a new limit does to the next request, and its tone."""
+    """Return in one sentence what other settings do to the next request, and its tone."""
     before, after = _turns_out(now), _turns_out(new)
-    if new["window"] == now["window"]:
+    if all(new[part] == now[part] for part in ("window", "budget", "policy")):
         if new["threshold"] != now["threshold"]:
             limit = count(new["window"])
-            return (
-                f"Nothing changes: the model itself takes no more than {limit} tokens.",
-                "secondary",
-            )
+            sentence = f"Nothing changes: the model itself takes no more than {limit} tokens."
+            return sentence, "secondary"
         return "This is the limit in force.", "secondary"
+    for action, sentence in _BEGINNINGS.items():
+        if new["actions"][action] and not now["actions"][action]:
+            return sentence, "amber"
     if after > before:
         turns = plural(after - before, "more turn")
         return f"{turns} would be left out of your next request, the oldest first.", "amber"
@@ -283,8 +297,8 @@ def _turns_out(context: Mapping[str, Any]) -> int:
     return sum(int(dropped["turns"]) for dropped in context["dropped"])
 
 
-def _try(preview: Preview, limit: int) -> Mapping[str, Any] | ErrorInfo:
+def _try(preview: Preview, changes: Changes) -> Mapping[str, Any] | ErrorInfo:
     try:
-        return preview(limit)
+        return preview(changes)
     except Exception as error:  # noqa: BLE001 - a message that does not fit is an answer here
         return describe(error)

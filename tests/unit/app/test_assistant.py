@@ -185,7 +185,7 @@ def test_whoever_stops_watching_an_answer_keeps_what_had_arrived(
 
 
 def test_a_preview_stores_nothing_and_follows_the_threshold(assistant: Assistant) -> None:
-    small = assistant.preview(None, "A question", "chat", threshold=4_000)
+    small = assistant.preview(None, "A question", "chat", changes={"autoCompactThreshold": 4_000})
     large = assistant.preview(None, "A question", "chat")
     assert (small["threshold"], large["threshold"]) == (4_000, 128_000)
     assert small["budget"] < large["budget"]
@@ -209,7 +209,7 @@ def test_a_preview_goes_on_in_the_mode_of_the_last_turn(
 
 def test_a_preview_over_the_budget_has_the_table(assistant: Assistant) -> None:
     with pytest.raises(ContextOverflow) as caught:
-        assistant.preview(None, "word " * 9_000, "chat", threshold=4_000)
+        assistant.preview(None, "word " * 9_000, "chat", changes={"autoCompactThreshold": 4_000})
     assert caught.value.report is not None
 
 

@@ -94,7 +94,9 @@ def _dropped(
 
 
 def _compacted(context: Mapping[str, Any]) -> Iterator[LeftOutRow]:
-    for compaction in context.get("compactions", ()):
+    compactions = context.get("compactions", ())
+    is_ahead = context["when"] == "next" and context["actions"]["compact"]
+    for compaction in compactions[:-1] if is_ahead else compactions:
         before, after = compaction["before_tokens"], compaction["after_tokens"]
         by = _BY.get(compaction["by"], "")
         reason = f"Summarised: {by}" if by else "Summarised"
@@ -105,6 +107,8 @@ def _compacted(context: Mapping[str, Any]) -> Iterator[LeftOutRow]:
         saved = None if before is None or after is None else max(0, before - after)
         told = (Detail(figures),) if figures else ()
         yield LeftOutRow("L4", "Earlier messages", saved, reason, (*told, *below))
+    if is_ahead:
+        yield LeftOutRow("L4", "Older messages", None, "Summarised first, before your message goes")
 
 
 def _trimmed(context: Mapping[str, Any], questions: Mapping[str, str]) -> Iterator[LeftOutRow]:

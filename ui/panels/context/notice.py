@@ -46,6 +46,8 @@ def notice_of(context: Mapping[str, Any]) -> NoticeText | None:
     if any(dropped["reason"] == _BROKEN for dropped in context["dropped"]):
         text = "Even your previous question had to be left out to make room."
         return NoticeText("amber", "Only your message is sent", text, ("raise",))
+    if context["when"] == "next" and context["actions"]["compact"]:
+        return _summary_first(context)
     if context["fraction"] > _shares(context)["trim_at"]:
         return _full(context)
     return _compacted(context)
@@ -68,26 +70,29 @@ def _overflow(context: Mapping[str, Any]) -> NoticeText:
     return NoticeText("danger", "Your message does not fit", text, ("raise",))
 
 
+def _summary_first(context: Mapping[str, Any]) -> NoticeText:
+    """Say that a summary is made before the message goes."""
+    name = "block_at" if context["actions"]["block"] else "compact_at"
+    title = f"The chat is full at {percent(_shares(context)[name])}"
+    text = "Older messages are summarised first, then your message goes."
+    return NoticeText("amber", title, text, ("compact", "raise"))
+
+
 def _full(context: Mapping[str, Any]) -> NoticeText:
     """Say what happens next to a request that is past its first mark."""
     shares = _shares(context)
-    actions: tuple[Act, ...] = ("compact", "raise")
-    if context["fraction"] > shares["block_at"]:
-        title = f"The chat is full at {percent(shares['block_at'])}"
-        text = "Older messages are being summarised first, then your message goes."
-        return NoticeText("amber", title, text, actions)
     title = f"Past {percent(shares['trim_at'])}"
     title += ", older results are shortened" if context.get("trimmed") else ", nothing left to trim"
     text = f"At {percent(shares['compact_at'])} older messages become a summary."
     if not shares["auto_compact"]:
         text = "Compacting by itself is off: when no room is left, the oldest turns are left out."
-    return NoticeText("amber", title, text, actions)
+    return NoticeText("amber", title, text, ("compact", "raise"))
 
 
 def _compacted(context: Mapping[str, Any]) -> NoticeText | None:
     """Say that messages became a summary, as long as that is news to the service."""
     compactions = context.get("compactions", ())
-    is_news = context["prefix"]["changed"] or context.get("actions", {}).get("compact")
+    is_news = context["prefix"]["changed"] or context["actions"]["compact"]
     if not compactions or not is_news:
         return None
     last, pins = compactions[-1], len(context.get("pins", ()))
