@@ -35,6 +35,7 @@ _CODES: Mapping[type[Exception], str] = {
     vault.VaultMissing: "vault_missing",
     vault.VaultUnreadable: "storage",
     vault.NoteUnreadable: "storage",
+    vault.ReadingFailed: "storage",
     vault.IndexUnusable: "storage",
     vault.IndexBusy: "busy",
     vault.UnsafePath: "bad_request",
