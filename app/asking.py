@@ -31,7 +31,7 @@ from context.conversation import read_path
 from context.entries import MessageEntry
 from context.guard import PreparedRequest
 from context.pins import Pins
-from context.replay import turns
+from context.replay import Turn, turns
 from context.tokens import TokenCounter
 
 __all__ = ["AskRequest", "Asking", "PinRoom"]
@@ -162,6 +162,12 @@ class Asking:
             turn = self._turn(AskRequest("", mode, model_of(path)))
             with closing(self._chain(mode).compact(turn, chat, cancel, instructions)) as events:
                 yield from events
+
+    def summary_of(self, branch: Sequence[Turn], model: str | None, cancel: CancelToken) -> str:
+        """Return what was said in a branch; an outline where no model makes a summary."""
+        turn = self._turn(AskRequest("", "chat", model))
+        chain = LLMChain(secrets.key_for, additions=self._additions.collect(False))
+        return chain.summarise_branch(turn, branch, cancel)
 
     def prepared_next(
         self,

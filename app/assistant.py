@@ -56,6 +56,9 @@ __all__ = [
 class Assistant:
     """What Strata can do; every method may be called from any thread.
 
+    What adds to a chat raises `SessionBusy` while another turn is being written to it, and what
+    names an entry raises `NotFound` where the chat has none of that name.
+
     Attributes:
         paths: where Strata's own files lie.
         settings: what the user set.
@@ -312,20 +315,11 @@ class Assistant:
         return self._looking_back.transcript(session)
 
     def turn_of(self, session: str, entry: str) -> str:
-        """Return the turn that a question or an answer belongs to.
-
-        Raises:
-            NotFound: there is no such entry in the chat.
-        """
+        """Return the turn that a question or an answer belongs to."""
         return self._looking_back.turn_of(session, entry)
 
     def select_leaf(self, session: str, entry: str) -> None:
-        """Let a chat go on where the branch of an entry ends, at its newest entry.
-
-        Raises:
-            SessionBusy: the chat is being written to.
-            NotFound: there is no such entry in the chat.
-        """
+        """Let a chat go on where the branch of an entry ends, at its newest entry."""
         self._branching.select_leaf(session, entry)
 
     def fork(self, session: str, entry: str | None = None) -> str:
@@ -343,12 +337,7 @@ class Assistant:
         return self._branching.fork(session, entry)
 
     def label(self, session: str, entry: str, text: str) -> None:
-        """Give an entry a name; an empty one takes it off.
-
-        Raises:
-            SessionBusy: the chat is being written to.
-            NotFound: there is no such entry in the chat.
-        """
+        """Give an entry a name; an empty one takes it off."""
         self._branching.label(session, entry, text)
 
     def pin(self, session: str, target: str, on: bool) -> None:
@@ -365,6 +354,15 @@ class Assistant:
         """
         self._branching.pin(session, target, on)
 
+    def summarise_branch(self, session: str, entry: str, cancel: CancelToken) -> str:
+        """Keep a summary of the branch of an entry that the chat has left, and return it.
+
+        Raises:
+            InvalidRequest: it is on the branch that the chat goes on with.
+            Cancelled: it was stopped; nothing is kept.
+        """
+        return self._branching.summarise_branch(session, entry, cancel)
+
     def send_message(
         self, session: str, custom_type: str, content: str | Sequence[Any], display: bool = True
     ) -> str:
@@ -375,9 +373,6 @@ class Assistant:
             custom_type: what the program calls messages of this kind.
             content: what the model reads, as the user's.
             display: whether the transcript shows it.
-
-        Raises:
-            SessionBusy: the chat is being written to.
         """
         return self._branching.send_message(session, custom_type, content, display)
 

@@ -7,11 +7,14 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import Any
 
+from app.asked import model_of
 from app.asking import Asking
 from app.errors import InvalidRequest
 from app.session import Session
 from app.session_store import SessionStore
+from chains.cancel import CancelToken
 from context.entries import (
+    BranchSummaryEntry,
     CustomMessageEntry,
     Entry,
     LabelEntry,
@@ -22,6 +25,7 @@ from context.entries import (
 )
 from context.messages import Message
 from context.pins import check_pin
+from context.replay import turns
 
 __all__ = ["Branching"]
 
@@ -101,6 +105,28 @@ class Branching:
                 room = self._asking.pin_room(chat)
                 check_pin(room.pins, pin, chat.path(), room.budget, room.counter)
             chat.append([pin])
+
+    def summarise_branch(self, session: str, entry: str, cancel: CancelToken) -> str:
+        """Keep a summary of the branch of an entry, as far as the chat has left it; return it.
+
+        Raises:
+            SessionMissing: there is no such chat.
+            SessionBusy: it is being written to.
+            NotFound: there is no such entry in it.
+            InvalidRequest: it is on the branch that the chat goes on with.
+            Cancelled: it was stopped; nothing is kept.
+        """
+        with self._sessions.open(session) as chat:
+            chat.path_to(entry)
+            branch = chat.path_to(chat.tree.newest_leaf(entry))
+            shown = {e.id for e in chat.path()}
+            left = [turn for turn in turns(branch) if turn.entry_ids[-1] not in shown]
+            if not left:
+                raise InvalidRequest(f"The chat goes on with the branch of {entry}.")
+            summary = self._asking.summary_of(left, model_of(branch), cancel)
+            leaf = branch[-1].id
+            chat.append([BranchSummaryEntry(chat.new_id(), leaf, chat.now(), leaf, summary)])
+            return summary
 
     def send_message(
         self, session: str, custom_type: str, content: str | Sequence[Any], display: bool

@@ -1,8 +1,9 @@
 """A chat with a model alone: no notes are looked up."""
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 
 from chains.additions import NOTHING_ADDED, Additions
+from chains.branch_summary import summarise_branch
 from chains.cancel import CancelToken
 from chains.events import Event
 from chains.model import Pause, wait_or_cancel
@@ -12,6 +13,7 @@ from chains.runner import Chain, SessionPort, TurnRequest, compact_chat, preview
 from context.force import Forced
 from context.guard import PreparedRequest
 from context.prior import Resolve
+from context.replay import Turn
 
 __all__ = ["LLMChain"]
 
@@ -47,6 +49,12 @@ class LLMChain:
     ) -> Generator[Event, None, Forced]:
         """Make a summary of everything before the last complete turn."""
         return compact_chat(self._chain, request, session, cancel, instructions)
+
+    def summarise_branch(
+        self, request: TurnRequest, branch: Sequence[Turn], cancel: CancelToken
+    ) -> str:
+        """Return what was said in a branch that was left, as `branch_summary` does."""
+        return summarise_branch(self._chain, request, branch, cancel)
 
     def preview(self, request: TurnRequest, session: SessionPort | None) -> PreparedRequest:
         """Return what would be sent next; nothing is looked up, stored or called."""

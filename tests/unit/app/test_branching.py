@@ -10,7 +10,8 @@ from app.assistant import AnswerItem, Assistant, CustomItem, UserItem
 from app.errors import InvalidRequest, NotFound, TurnFailed, describe
 from chains.cancel import CancelToken
 from chains.events import AskResult, Warned
-from tests.support.model_server import Answer, Body, ModelServer
+from context.entries import BranchSummaryEntry
+from tests.support.model_server import Answer, Body, Failure, ModelServer
 from tests.support.turns import ask, result_of
 
 
@@ -279,3 +280,38 @@ def test_a_chat_from_a_later_version_goes_on_as_a_copy_of_what_is_known(
     assert shown(assistant, copy) == ["One?", "Understood.", "Two?"]
     ask(assistant, "Three?", mode="chat", session=copy)
     assert texts(server.bodies[2])[::2] == ["One?", "Two?", "Three?"]
+
+
+def left_branch(assistant: Assistant, server: ModelServer) -> tuple[str, str]:
+    """Make a chat that has left a branch; return it with the last entry of that branch."""
+    server.script(Answer("Beans in May."), Answer("Peas in March."), Answer("They sow in spring."))
+    one = chat(assistant, "When beans?")[0]
+    session = str(one.session)
+    edit(assistant, session, question_of(assistant, session).entry, "When peas?")
+    return session, str(one.entry)
+
+
+def test_a_branch_that_was_left_is_summed_up_on_request(
+    assistant: Assistant, server: ModelServer
+) -> None:
+    session, entry = left_branch(assistant, server)
+    summary = assistant.summarise_branch(session, entry, CancelToken())
+    assert summary == "They sow in spring."
+    asked = str(server.bodies[2]["messages"])
+    assert "When beans?" in asked
+    assert "When peas?" not in asked
+    log = assistant.sessions.read(session)
+    kept = log.log.entries[-1]
+    assert isinstance(kept, BranchSummaryEntry)
+    assert (kept.from_id, kept.summary) == (entry, summary)
+    assert shown(assistant, session) == ["When peas?", "Peas in March."]
+    with pytest.raises(InvalidRequest, match="goes on with"):
+        assistant.summarise_branch(session, log.path()[-1].id, CancelToken())
+
+
+def test_without_a_model_a_branch_is_summed_up_in_its_own_words(
+    assistant: Assistant, server: ModelServer
+) -> None:
+    session, entry = left_branch(assistant, server)
+    server.script(Failure(400))
+    assert "When beans?" in assistant.summarise_branch(session, entry, CancelToken())
