@@ -9,6 +9,8 @@ LLMChain, VaultQAChain          what one chain does differently: its prompt, its
         ├── retrieval           hits of the vault → numbered passages
         ├── again               a question answered anew: what was sent with it, as that stands now
         ├── turn                entries and request, in memory: what does not fit leaves no trace
+        ├── compacting          old turns become a summary, before a request or after a turn
+        │     └── summarizer    who makes it, in as many calls as it takes
         └── answering           stream → check → save, however the answer ends
               ├── model         litellm, the only door to language models
               │     ├── wire          what goes over the network, and how it is cut off
@@ -19,7 +21,8 @@ LLMChain, VaultQAChain          what one chain does differently: its prompt, its
 
 `additions` holds what the user adds to every chain: prompts (`prompts`), instructions, hooks.
 `models` says what a model can do and where it is, `tokenizer` counts, `quoting` reads quotations,
-`concurrency` is the one pool of threads, `cancel` the one way to stop.
+`concurrency` is the one pool of threads, `cancel` the one way to stop. `chat_ports` is a chat as a
+turn sees it, `upkeep` what it keeps to from turn to turn.
 
 A chain is an `Iterator[Event]`. It runs in the thread of whoever reads it; what waits for a server,
 a search or an import waits in the pool, so that a stop takes effect within 200 ms.

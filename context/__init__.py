@@ -4,16 +4,21 @@ One request runs through `pipeline.prepare` from top to bottom. The lines of a l
 (`session_log`, `entries`) and a tree of them (`tree`); the active path becomes turns, as its
 transforms left them (`replay`, `view`, `conversation`, `grouping`); hooks of this run may shape
 that further (`shaping`, `hooks`, `patches`). The turn's own context, what earlier turns left behind
-(`carried`, `prior`) and what is kept in mind (`memory`) become its tail (`turn_context`). All of
-it is measured (`draft`, `tokens`), the guard leaves out what the budget has no room for (`guard`,
-`history`, `work`), the result is compared with the previous request (`cache`), told of
-(`accounting`, `report`, `markdown`) and marked for the provider's cache (`marks`). What comes out
-is a `PreparedRequest`, the only thing that a model is called with. Once a turn has its answer,
-hooks may shape what later requests see of it (`turn_end`).
+(`carried`, `prior`), what is pinned (`pins`) and what is kept in mind (`memory`) become its tail
+(`turn_context`). All of it is measured (`base`, `draft`, `measured`, `turn_list`, `tokens`). Then
+it is decided what lasts (`settle`): how far old results are trimmed (`boundaries`, `trim_step`,
+`shorter`), and whether old turns become a summary (`compaction_chain`, `summaries`, `outline`);
+each decision is an entry, and the request is made from the path that ends with it. The guard leaves
+out what the budget still has no room for (`guard`, `history`, `work`), the result is compared with
+the previous request (`cache`), told of (`accounting`, `report`, `markdown`) and marked for the
+provider's cache (`marks`). What comes out is a `PreparedRequest`, the only thing that a model is
+called with. Once a turn has its answer, hooks may shape what later requests see of it (`turn_end`),
+and the chat may be compacted apart from any request (`force`). Calls beside the turns, as that for
+a summary, pass the same guard (`calls`).
 
     log lines ─ entries ─ active path ─ replay ─┐
-    instructions, tools ────────── hooks ───────┼─ Draft ─ guard.enforce ─ seal ─ PreparedRequest
-    this turn's segments, earlier ones, memory ─┘   └─ transforms and a `drop`, in one write
+    instructions, tools ────────── hooks ───────┼─ Base ─ settle ─ guard.enforce ─ PreparedRequest
+    this turn's segments, earlier ones, memory ─┘           └─ transforms, `trim`, `drop`, one write
 
 A request is made of layers, in the order of the wire: T tools, L1 instructions, L4 history, L2
 carried over, L3 this turn's context, E notes, L5 what the user typed, W work in progress. Behind
@@ -33,6 +38,8 @@ Holds always:
 - from turn to turn what is sent up to the last answer only grows, and within a turn each request
   begins with the one before it, less its last message where that was for it alone; every exception
   has a reason in the report;
-- a cut of the history only moves forward while the budget does not grow, and rests between;
+- trims and drops only move forward while the budget does not grow and the model stays, and rest
+  between; a compaction stays;
+- what the user said is never trimmed, and trimming or compacting never makes a history larger;
 - the same inputs give the same bytes: no clock, no randomness, no I/O but through `Ports`.
 """
