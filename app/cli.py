@@ -66,6 +66,7 @@ def parser() -> argparse.ArgumentParser:
     _add_settings(verbs)
     _add_sessions(verbs)
     _add_instructions(verbs)
+    _leaf(verbs, "selftest", "ask for your own notes, and tell how often search finds them")
     _leaf(verbs, "doctor", "check that everything Strata needs is in order")
     _add_rpc(verbs)
     return found

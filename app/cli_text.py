@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from chains.events import AskResult, ToolStarted
     from vault.indexer import IndexProgress, IndexReport
     from vault.search import SearchResult
+    from vault.self_test import SelfTest
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _SNIPPET_LINES = 4
@@ -216,6 +217,15 @@ def chats(found: "Sequence[SessionInfo]") -> Iterator[str]:
         count = "1 turn" if chat.turns == 1 else f"{chat.turns:,} turns"
         when = chat.updated[:16].replace("T", " ")
         yield f"{chat.session}  {when}  {count:>9}  {plain(chat.title)}"
+
+
+def self_test(result: "SelfTest") -> Iterator[str]:
+    """Yield how well the notes are found."""
+    yield f"{result.questions} questions made from your notes."
+    first, ten = f"{result.recall_at_1:.0%}", f"{result.recall_at_10:.0%}"
+    yield f"The right note came first for {first}, and among the first ten hits for {ten}."
+    yield f"Mean reciprocal rank {result.mrr:.3f}."
+    yield f"A search took {result.p50_ms:.0f} ms, 19 of 20 at most {result.p95_ms:.0f} ms."
 
 
 def checks(found: "Sequence[Check]") -> Iterator[str]:

@@ -193,6 +193,16 @@ def _instructions(args: argparse.Namespace, assistant: Assistant, output: Output
     return cli_instructions.run(args, assistant, output)
 
 
+def _selftest(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
+    _open_vault(args, assistant)
+    if assistant.library is None:
+        raise VaultNotChosen("No folder of notes is chosen.", hint="Name one with --vault DIR.")
+    with Interruptible() as run:
+        result = assistant.library.self_test(run.cancel)
+    output.show(result.to_dict, cli_text.self_test(result))
+    return run.exit_code or 0
+
+
 def _doctor(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     checks = check_up(assistant, folder_of(assistant, vault_folder(args)))
     is_ok = all(check.ok for check in checks)
@@ -238,6 +248,7 @@ _VERBS: Mapping[str, Callable[[argparse.Namespace, Assistant, Output], int]] = {
     "settings": _settings,
     "sessions": cli_sessions.run,
     "instructions": _instructions,
+    "selftest": _selftest,
     "doctor": _doctor,
     "rpc": _rpc,
 }

@@ -16,6 +16,7 @@ from vault.hits import Hit
 from vault.indexer import IndexProgress, IndexReport
 from vault.notes import Note
 from vault.search import SearchResult
+from vault.self_test import SelfTest
 from vault.store import NoteState, VaultIndex
 from vault.within import Text
 
@@ -106,6 +107,10 @@ class Library:
     def search_within(self, texts: Sequence[Text], query: str, k: int) -> Sequence[Hit]:
         """Find the best `k` passages of some texts, indexed or not."""
         return self._index.search_within(texts, query, k)
+
+    def self_test(self, cancel: CancelToken) -> SelfTest:
+        """Ask for the notes themselves, and tell how often and how fast they are found."""
+        return self._index.self_test(lambda: cancel.is_cancelled)
 
     def notes(self) -> tuple[NoteState, ...]:
         """Return what is known of every file in the folder."""

@@ -472,6 +472,21 @@ def test_control_characters_stay_whole_in_json(ask: Strata, server: ModelServer)
     assert document(ask("x", "--json")[1])["answer"] == "red \x1b[31m"
 
 
+def test_the_self_test_asks_for_the_notes_that_are_there(strata: Strata, small_vault: Path) -> None:
+    where = ("--vault", str(small_vault))
+    assert "run: strata index" in strata("selftest", *where)[2]
+    strata("index", str(small_vault))
+    code, out, _ = strata("selftest", *where, "--json")
+    result = document(out)
+    assert code == 0
+    assert set(result) == {
+        *("questions", "recall_at_1", "recall_at_10", "mrr", "p50_ms", "p95_ms"),
+    }
+    assert result["questions"] > 0
+    assert result["recall_at_10"] >= 0.5
+    assert "questions made from your notes" in strata("selftest", *where)[1]
+
+
 def opened(argv: list[str]) -> tuple[int, list[Path | None]]:
     """Run the command line with a window that only looks at what it was given."""
     seen: list[Path | None] = []
