@@ -6,6 +6,7 @@ faked as long as it may be, and its call is charged with everything that is sent
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from context.inputs import Upkeep
@@ -22,15 +23,35 @@ from tests.benchmarks.long_chats import (
 )
 from tests.benchmarks.measure import Ratio
 from tests.benchmarks.prompt_price import Bill
+from tests.benchmarks.simple_ways import WAYS, simply_played
 
 TURNS = int(os.environ.get("STRATA_BENCH_TURNS", "2000"))
 PASSAGE_TOKENS = 2_000
 MEANS = (64, 230)
 CHAT_THRESHOLDS = (4_000, 8_000, 16_000, 32_000, 64_000, 128_000)
 AGENT_THRESHOLDS = (8_000, 16_000, 32_000, 128_000)
-AGENT_BARS = {16_000: 1.12, 32_000: 1.00, 128_000: 0.95}
 LEAST_BARRED = 8_000
+ENDLESS = 100_000_000
 WORD = "remembered "
+
+
+@dataclass(frozen=True)
+class _Bars:
+    price: float | None = None
+    verbatim: float | None = None
+    uncached: float | None = None
+    words: float | None = None
+    append_only: float | None = None
+    shortened: float | None = None
+
+
+NO_BARS = _Bars()
+CHAT_BARS = _Bars(1.05, 0.85, 1.05, append_only=1.25, shortened=0)
+AGENT_BARS = {
+    16_000: _Bars(1.12, 0.75, words=1.0),
+    32_000: _Bars(1.00, 0.75, words=1.0),
+    128_000: _Bars(0.95, 0.75, words=1.0),
+}
 
 
 def run(_folder: Path) -> list[Ratio]:
@@ -39,52 +60,57 @@ def run(_folder: Path) -> list[Ratio]:
 
 
 def _chats() -> Iterator[Ratio]:
+    system = read_text("prompts/chat.md")
     for mean in MEANS:
         for passages in (0, PASSAGE_TOKENS):
             turns = chat_turns(TURNS, mean, passages)
+            endless = played(turns, system, ENDLESS, None) if passages else None
             for threshold in CHAT_THRESHOLDS:
-                system = read_text("prompts/chat.md")
-                sent = min(passages, int(threshold * 0.75 * 0.25))
-                name = f"{mean} a turn, {sent} of passages, {threshold:,}"
-                bars = (1.05, 0.85) if threshold >= LEAST_BARRED else (None, None)
-                yield from _compare(f"chat {name}", turns, system, threshold, bars, ())
+                name = f"chat {mean} a turn, {passages} of passages, {threshold:,}"
+                ours = played(turns, system, threshold, Upkeep())
+                drops = played(turns, system, threshold, None)
+                bars = CHAT_BARS if threshold >= LEAST_BARRED else NO_BARS
+                yield from _compared(name, ours, drops, bars)
+                if endless is not None:
+                    share = ours.uncached / endless.uncached
+                    yield Ratio(f"{name}: uncached / append-only", share, bars.append_only)
+                    yield Ratio(f"{name}: shortened for now", ours.shortened, bars.shortened)
+                else:
+                    yield from _others(name, turns, system, threshold, drops)
 
 
 def _agents() -> Iterator[Ratio]:
     for passages in (0, PASSAGE_TOKENS):
         system, turns = agent_turns(TURNS, passages)
         for threshold in AGENT_THRESHOLDS:
-            bar = AGENT_BARS.get(threshold)
-            bars = (bar, 0.75) if bar else (None, None)
             name = f"agent {passages} of passages, {threshold:,}"
-            yield from _compare(name, turns, system, threshold, bars, (LOOK_UP,))
+            ours = played(turns, system, threshold, Upkeep(), (LOOK_UP,))
+            drops = played(turns, system, threshold, None, (LOOK_UP,))
+            bars = AGENT_BARS.get(threshold, NO_BARS)
+            yield from _compared(name, ours, drops, bars)
+            words = ours.words / drops.words
+            yield Ratio(f"{name}: words and answers", words, at_least=bars.words)
 
 
-def _compare(
-    name: str,
-    turns: Sequence[Turn],
-    system: str,
-    threshold: int,
-    bars: tuple[float | None, float | None],
-    tools: tuple[ToolDefinition, ...],
-) -> Iterator[Ratio]:
-    ours = played(turns, system, threshold, Upkeep(), tools)
-    drops = played(turns, system, threshold, None, tools)
-    most, least = bars
+def _compared(name: str, ours: Bill, drops: Bill, bars: "_Bars") -> Iterator[Ratio]:
     detail = (
         f"{ours.cache.requests} requests, moved {ours.moves} : {drops.moves}, "
-        f"{ours.summaries} summaries, {ours.output:,} written for them, "
-        f"shortened for now {ours.shortened} : {drops.shortened}"
+        f"{ours.summaries} summaries, {ours.output:,} written for them"
     )
-    yield Ratio(f"{name}: price", ours.cache.price / drops.cache.price, most, detail=detail)
-    uncached = ours.cache.uncached / ours.cache.requests
-    uncached /= drops.cache.uncached / drops.cache.requests
-    yield Ratio(f"{name}: uncached a request", uncached, 1.05 if most else None)
+    price = ours.cache.price / drops.cache.price
+    yield Ratio(f"{name}: price", price, bars.price, detail=detail)
+    yield Ratio(f"{name}: uncached", ours.uncached / drops.uncached, bars.uncached)
     if drops.verbatim:
-        yield Ratio(f"{name}: verbatim", ours.verbatim / drops.verbatim, at_least=least)
-        if tools:
-            words = ours.words / drops.words
-            yield Ratio(f"{name}: words and answers", words, at_least=1.0 if least else None)
+        yield Ratio(f"{name}: verbatim", ours.verbatim / drops.verbatim, at_least=bars.verbatim)
+
+
+def _others(
+    name: str, turns: Sequence[Turn], system: str, threshold: int, drops: Bill
+) -> Iterator[Ratio]:
+    """What simpler ways cost on the same chat; none of them has a bar."""
+    for way, keep in WAYS.items():
+        bill = simply_played(turns, system, threshold, keep)
+        yield Ratio(f"{name}: price of {way}", bill.cache.price / drops.cache.price)
 
 
 def played(

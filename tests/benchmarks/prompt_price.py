@@ -81,6 +81,11 @@ class Bill:
     _head: int = 0
     _last: tuple[int, ...] = ()
 
+    @property
+    def uncached(self) -> float:
+        """What a request could not read from the cache, on the average."""
+        return self.cache.uncached / self.cache.requests
+
     def take(self, prepared: PreparedRequest, question: str) -> None:
         """Charge a request, and take stock of its history."""
         layers = prepared.report.layers
@@ -88,7 +93,7 @@ class Bill:
         blocks: list[Block] = [("head", self._head)]
         keys = []
         for message in prepared.messages:
-            keys.append(_key(message))
+            keys.append(key_of(message))
             blocks.append((keys[-1], count_message(message, self.counter)))
         marks = [mark.message for mark in prepared.marks if mark.message is not None]
         self.cache.send(blocks, max(marks, default=-1) + 2)
@@ -105,7 +110,7 @@ class Bill:
         if task.continues:
             blocks = [("head", self._head)]
         for turn in task.turns:
-            blocks += [(_key(m), count_message(m, self.counter)) for m in turn.messages]
+            blocks += [(key_of(m), count_message(m, self.counter)) for m in turn.messages]
         self.cache.send([*blocks, (object(), SUMMARY_PROMPT_TOKENS)], 0)
         self.summaries += 1
         self.output += task.most_tokens
@@ -121,5 +126,6 @@ class Bill:
                 self.words += tokens
 
 
-def _key(message: Message) -> int:
+def key_of(message: Message) -> int:
+    """Return what tells messages apart on the wire."""
     return hash((message.id, message.digest))
