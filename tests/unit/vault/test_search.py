@@ -226,6 +226,13 @@ def test_one_signal_alone_decides_where_the_other_is_silent() -> None:
     assert fuse({}, {}, 0.5) == []
 
 
+def test_the_ranking_that_tells_its_best_from_the_rest_counts_more() -> None:
+    flat = dict.fromkeys(range(20), 1.0)
+    sharp_words = fuse({**flat, 3: 4.0}, {**dict.fromkeys(range(20), 0.5), 7: 0.55}, 0.4)
+    sharp_meaning = fuse({**flat, 3: 1.1}, {**dict.fromkeys(range(20), 0.2), 7: 0.8}, 0.6)
+    assert (sharp_words[0][0], sharp_meaning[0][0]) == (3, 7)
+
+
 def test_words_weigh_more_for_what_the_model_does_not_read() -> None:
     english = words_weight("what is the meaning of this long english question")
     assert words_weight("что такое горячая перезагрузка в этой книге") > english + 0.2
