@@ -162,6 +162,7 @@ class Asking:
             turn = self._turn(AskRequest("", mode, model_of(path)))
             with closing(self._chain(mode).compact(turn, chat, cancel, instructions)) as events:
                 yield from events
+            chat.keep_counts(partial(counter_for, turn.model))
 
     def summary_of(self, branch: Sequence[Turn], model: str | None, cancel: CancelToken) -> str:
         """Return what was said in a branch; an outline where no model makes a summary."""
@@ -209,6 +210,7 @@ class Asking:
         try:
             chat = opened()
             begun = begin(chat)
+            chat.recall_counts(partial(counter_for, begun.turn.model))
             warnings = list(begun.lost)
             yield from map(Warned, warnings)
             if begun.updates_index:
@@ -218,6 +220,7 @@ class Asking:
             with closing(events):  # before the chat: what has arrived is still to be stored
                 for event in events:
                     yield _finished(event, warnings, chat)
+            chat.keep_counts(partial(counter_for, begun.turn.model))
         except Exception as error:
             raise TurnFailed(error, _chat_of(session, chat)) from error
         finally:

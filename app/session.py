@@ -3,7 +3,7 @@
 import logging
 import os
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from app.errors import InvalidRequest, NotFound, SessionBusy, StorageFailed, sto
 from app.paths import make_private_folder
 from app.session_file import LoadedLog, encode_line
 from app.session_migration import migrate_file
+from app.snapshots import compaction_in, counts_of, recall_counts
 from app.state_db import StateDB, StoredRequest
 from context.entries import (
     Entry,
@@ -23,6 +24,7 @@ from context.entries import (
     is_path_entry,
 )
 from context.errors import UnknownEntry
+from context.tokens import TokenCounter
 from context.tree import EntryTree
 
 _log = logging.getLogger(__name__)
@@ -45,6 +47,7 @@ class Session:
         self._ids = {entry.id for entry in log.entries}
         self._tree: EntryTree | None = None
         self._active: tuple[Entry, ...] | None = None
+        self._is_compacted = False
 
     @property
     def id(self) -> str:
@@ -136,6 +139,31 @@ class Session:
         self._tree = None
         self._active = _grown(self._active, entries)
         self._ids.update(entry.id for entry in entries)
+        self._is_compacted |= compaction_in(entries) is not None
+
+    def recall_counts(self, counter: Callable[[], TokenCounter]) -> None:
+        """Let the messages of the path know what was counted of them before the last compaction.
+
+        Args:
+            counter: returns who counts; it is called only where anything is known.
+        """
+        try:
+            snapshot = self._state.snapshot(self.id)
+        except StorageFailed as error:
+            _log.warning("The chat %s is counted anew: %s", self.id, error)
+            return
+        if snapshot:
+            recall_counts(self.path(), snapshot, counter())
+
+    def keep_counts(self, counter: Callable[[], TokenCounter]) -> None:
+        """Keep what was counted before the last compaction, if one was stored by this session."""
+        at = compaction_in(self.path())
+        if not self._is_compacted or at is None:
+            return
+        try:
+            self._state.save_snapshot(self.id, counts_of(self.path()[:at], counter()))
+        except StorageFailed as error:
+            _log.warning("What was counted of the chat %s is not kept: %s", self.id, error)
 
     def new_id(self) -> str:
         """Return an entry id that is not in use, eight hexadecimal digits."""

@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 from app.errors import StorageFailed
 from app.migrations import migrate
 from app.paths import make_private_folder
+from app.snapshots import Snapshot
 
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
@@ -131,6 +132,34 @@ class StateDB:
         """
         row = (session, size, mtime_ns, json.dumps(info, ensure_ascii=False))
         self._run(lambda db: db.execute("INSERT OR REPLACE INTO chat VALUES (?, ?, ?, ?)", row))
+
+    def save_snapshot(self, session: str, counts: Snapshot) -> None:
+        """Remember what was counted of a chat.
+
+        Raises:
+            StorageFailed: the database cannot be written.
+        """
+        data = _packed(counts)
+        row = (session, hashlib.sha256(data).hexdigest(), data)
+        self._run(
+            lambda db: db.execute("INSERT OR REPLACE INTO session_snapshots VALUES (?, ?, ?)", row)
+        )
+
+    def snapshot(self, session: str) -> Snapshot:
+        """Return what was counted of a chat; nothing where that is not known, or was tampered with.
+
+        Raises:
+            StorageFailed: the database cannot be read.
+        """
+        row = self._run(
+            lambda db: db.execute(
+                "SELECT checksum, counts FROM session_snapshots WHERE session = ?", (session,)
+            ).fetchone()
+        )
+        if row is None or not isinstance(row[1], bytes):
+            return {}
+        checksum, data = row
+        return _unpacked(data) if hashlib.sha256(data).hexdigest() == checksum else {}
 
     def keep_result(self, tool: str, content: str) -> str:
         """Keep a tool's result, and return the reference that it is read by; it is on disk then.
