@@ -528,6 +528,22 @@ def test_the_chat_is_one_stop_and_arrows_walk_it(qtbot: QtBot, place: Place) -> 
     ]
 
 
+def test_a_field_that_is_gone_takes_nothing_of_the_chat_along(qtbot: QtBot, place: Place) -> None:
+    """Qt's own walk along the focus chain hands widgets to whatever had the focus."""
+    transcript = place.transcript
+    transcript.load(Chat("x", (UserItem("u", "Q?", TIME), answer_item("Rain [1]."))))
+    settle()
+    (user,) = widgets(transcript, UserMessage)
+    (answer,) = widgets(transcript, Answer)
+    user.edit()
+    assert QGuiApplication.focusObject() is user.editor.field
+    field = user.editor.field
+    with qtbot.waitSignal(field.destroyed):
+        qtbot.keyClick(field, Qt.Key.Key_Escape)
+    transcript.grab()
+    assert answer.view.toPlainText() == "Rain [1]."
+
+
 def test_tab_passes_a_chat_from_behind_in_one_step(qtbot: QtBot, place: Place) -> None:
     place.transcript.load(chat(3))
     settle()

@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QSize, Qt, QTimer
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
@@ -61,6 +61,12 @@ class Row(QWidget):
                 child.setProperty(WALKABLE, True)
                 can_click = policy.value & Qt.FocusPolicy.ClickFocus.value
                 child.setFocusPolicy(_CLICK if can_click == _CLICK.value else _NONE)
+
+    def event(self, event: QEvent) -> bool:
+        """Keep out of the tab order also what comes into the message later."""
+        if event.type() == QEvent.Type.LayoutRequest:
+            self.quiet()
+        return super().event(event)
 
     def walk(self) -> list[QWidget]:
         """Return what Tab walks through inside, in order."""

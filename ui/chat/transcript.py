@@ -177,9 +177,12 @@ class Transcript(QWidget):
 
     def focusNextPrevChild(self, forward: bool) -> bool:
         """Treat the chat as one stop, and what is inside a message as reached from it."""
-        if self._stack.currentWidget() is self.empty:
-            return super().focusNextPrevChild(forward)
-        return self._walker.tab(forward) or self._walker.leave(forward)
+        if self._stack.currentWidget() is self.scroller:
+            if self._walker.tab(forward):
+                return True
+            # Qt goes on from what has the focus, and what is inside stands anywhere in its order.
+            self.setFocus(Qt.FocusReason.MouseFocusReason)
+        return super().focusNextPrevChild(forward)
 
     def _with_loose(self, slots: Sequence[Slot]) -> list[Slot]:
         """Return the slots with those that are not in the log behind what they followed."""

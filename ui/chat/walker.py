@@ -71,16 +71,6 @@ class Walker:
             inside[index].setFocus(_TAB if forward else _BACKTAB)
         return index < len(inside)
 
-    def leave(self, forward: bool) -> bool:
-        """Move the focus to what comes after the chat, or before it."""
-        widget = _neighbour(self._stop, forward)
-        while widget is not self._stop:
-            if _is_stop(widget) and not self._stop.isAncestorOf(widget):
-                widget.setFocus(_TAB if forward else _BACKTAB)
-                return True
-            widget = _neighbour(widget, forward)
-        return False
-
     def _go(self, row: Row) -> None:
         if self.row is not None:
             self.row.set_current(False)
@@ -88,13 +78,3 @@ class Walker:
         row.set_current(True)
         self._scroller.show_row(row)
         announce(self._stop, row.widget.accessibleName())
-
-
-def _neighbour(widget: QWidget, forward: bool) -> QWidget:
-    found = widget.nextInFocusChain() if forward else widget.previousInFocusChain()
-    return found or widget
-
-
-def _is_stop(widget: QWidget) -> bool:
-    takes_tab = widget.focusPolicy().value & Qt.FocusPolicy.TabFocus.value
-    return bool(takes_tab) and widget.isVisible() and widget.isEnabled()

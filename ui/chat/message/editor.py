@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QVBoxLayout, QWidget
 
 from ui.chat.composer_text import ComposerText
 from ui.kit.controls import ElidedLabel, button
@@ -37,7 +37,8 @@ class MessageEditor(QWidget):
         tools = QHBoxLayout()
         tools.setSpacing(8)
         tools.addWidget(hint, 1)
-        tools.addWidget(button("Cancel", "", self.cancelled.emit))
+        self.cancel = button("Cancel", "", self.cancelled.emit)
+        tools.addWidget(self.cancel)
         tools.addWidget(self.send)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -62,6 +63,16 @@ class MessageEditor(QWidget):
             self.cancelled.emit()
             return True
         return False
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Walk the field and its buttons, which are no stops of the chat around them."""
+        stops: list[QWidget] = [self.field, self.cancel, self.send]
+        focus = QApplication.focusWidget()
+        place = stops.index(focus) + (1 if forward else -1) if focus in stops else -1
+        if 0 <= place < len(stops):
+            stops[place].setFocus(Qt.FocusReason.TabFocusReason)
+            return True
+        return super().focusNextPrevChild(forward)
 
     def _on_sent(self) -> None:
         if self.text.strip():

@@ -1,0 +1,172 @@
+"""States of the conversation beyond question and answer: an agent, chips, versions, commands."""
+
+from pathlib import Path
+from typing import Any
+
+from chains.events import Mode
+from tests.support.model_server import Answer
+from tests.support.stage import BACKUPS, POWER, Stage, save, settle, wait_until
+from ui.chat.attachment import Attachment
+from ui.chat.message.answer import Answer as AnswerWidget
+from ui.chat.message.user import UserMessage
+
+TASK = "What is backed up, and what would be lost in a fire?"
+FOUND = """\
+Everything under `/srv/notes` and `/srv/photos` is backed up every night [1]. In a fire you would \
+lose what was written since the last Sunday, since the rented machine is filled once a week [1].
+
+- The passphrase is kept at Mira's as well [1]
+- Films are not backed up at all
+"""
+INSTRUCTIONS = """\
+# How to work with these notes
+
+Answer in the language of the question. Never suggest deleting a note.
+Dates are written as 2026-05-14.
+"""
+
+
+def make_more_states(on: Stage, name: str, folder: Path) -> None:
+    """Make them in the look and the size that the window has."""
+    for state in (_agent, _chips, _versions, _commands, _instructions, _palette, _request):
+        state(on, name, folder)
+        on.window._columns.close_drawer()
+
+
+def _agent(on: Stage, name: str, folder: Path) -> None:
+    on.server.script(_work)
+    _ask(on, TASK, "agent")
+    save(on.window, folder / f"agent-{name}.png")
+    answer = _last(on, AnswerWidget)
+    answer.steps.head.click()
+    answer.steps.rows[1].line.click()
+    settle()
+    on.window._transcript.scroller.to_end()
+    settle()
+    save(on.window, folder / f"agent-open-{name}.png")
+
+
+def _chips(on: Stage, name: str, folder: Path) -> None:
+    on.window._new_chat()
+    drafting = on.window._presenter.drafting
+    drafting.attach(
+        [
+            Attachment("Examples/Home server.md"),
+            Attachment("Examples/Garden log.md", (3, 12)),
+            Attachment("#guide"),
+            Attachment("Questions worth asking.md"),
+        ]
+    )
+    composer = on.window._composer
+    composer.set_text("Draft the mail to Ines that asks for the April restore test")
+    settle(900)
+    save(on.window, folder / f"chips-{name}.png")
+    composer.set_text("Compare it with ")
+    on.window.activateWindow()
+    composer.completer.begin("@")
+    composer.input.insertPlainText("co")
+    settle()
+    save(on.window, folder / f"completing-{name}.png")
+    drafting.clear()
+    settle()
+
+
+def _versions(on: Stage, name: str, folder: Path) -> None:
+    on.play(POWER)
+    on.window._presenter.answer_again()
+    wait_until(lambda: not on.window._talk.is_running)
+    settle(600)
+    question = _last(on, UserMessage)
+    on.assistant.label(str(on.window._talk.session), question.entry, "to check")
+    on.window._talk.load()
+    settle(600)
+    question.tools.set_seen(True)
+    save(on.window, folder / f"versions-{name}.png")
+    question.edit()
+    settle()
+    save(on.window, folder / f"editing-{name}.png")
+    question.close_editor()
+
+
+def _commands(on: Stage, name: str, folder: Path) -> None:
+    composer = on.window._composer
+    composer.submitted.emit("/context")
+    settle(600)
+    composer.set_text("/home")
+    composer.submitted.emit("/home")
+    settle(600)
+    save(on.window, folder / f"command-{name}.png")
+    on.window._presenter.drafting.clear()
+    composer.clear_error()
+    composer.set_mode("agent")
+    composer.set_obstacle(
+        "The agent needs a model that can call tools, and no model is set.",
+        [("Set a model", settle), ("Ask in Vault mode", settle)],
+    )
+    settle()
+    save(on.window, folder / f"no-model-{name}.png")
+    on.window._presenter.drafting.set_mode("vault")
+
+
+def _instructions(on: Stage, name: str, folder: Path) -> None:
+    bar = on.window._instructing._bar
+    bar.ask("AGENTS.md", INSTRUCTIONS, "0")
+    settle()
+    save(on.window, folder / f"instructions-{name}.png")
+    bar.hide()
+
+
+def _palette(on: Stage, name: str, folder: Path) -> None:
+    on.window._actions["palette"].trigger()
+    on.window._searching._palette.field.setText("co")
+    settle()
+    save(on.window, folder / f"palette-{name}.png")
+    on.window._searching.close()
+    on.window._actions["find"].trigger()
+    on.window._searching._finder._bar.field.setText("power")
+    settle()
+    save(on.window, folder / f"finding-{name}.png")
+    on.window._searching._finder.close()
+
+
+def _request(on: Stage, name: str, folder: Path) -> None:
+    on.open(BACKUPS)
+    on.window._presenter.show_last_request()
+    on.window._actions["show_request"].trigger()
+    wait_until(on.window._request.isVisible)
+    on.window._request.finder.field.setText("backed up")
+    settle()
+    save(on.window._request, folder / f"request-{name}.png")
+    on.window._request.close()
+
+
+def _ask(on: Stage, question: str, mode: Mode) -> None:
+    on.window._new_chat()
+    on.window._presenter.drafting.set_mode(mode)
+    on.window._talk.ask(question)
+    wait_until(lambda: not on.window._talk.is_running)
+    settle(600)
+    on.window._presenter.drafting.set_mode("vault")
+
+
+def _work(body: dict[str, Any]) -> Answer:
+    """Search twice, read two notes, fail at a third, then answer."""
+    done = sum(message["role"] == "tool" for message in body["messages"])
+    if done == 0:
+        calls = (
+            ("c1", "search_notes", '{"query": "backup of the server"}'),
+            ("c2", "search_notes", '{"query": "what is left out of the backup"}'),
+        )
+        return Answer("", usage=None, calls=calls, finish="tool_calls")
+    if done == 2:
+        calls = (
+            ("c3", "read_note", '{"path": "Examples/Home server.md", "start": 1, "end": 40}'),
+            ("c4", "read_note", '{"path": "Examples/Cellar.md"}'),
+        )
+        return Answer("", usage=None, calls=calls, finish="tool_calls")
+    return Answer(FOUND, usage=None)
+
+
+def _last(on: Stage, kind: type) -> Any:
+    rows = on.window._transcript.feed.rows
+    return [row.widget for row in rows if isinstance(row.widget, kind)][-1]
