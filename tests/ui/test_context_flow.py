@@ -119,3 +119,30 @@ def test_past_a_mark_the_limit_can_be_raised_from_the_panel(
     with qtbot.waitSignal(window._presenter.settings_requested) as asked:
         qtbot.mouseClick(link, Qt.MouseButton.LeftButton)
     assert asked.args == ["Context"]
+
+
+def test_compacting_from_the_panel_tells_what_it_came_to(
+    window: MainWindow, server: ModelServer
+) -> None:
+    window._assistant.settings.set("chat.model", "extractive")
+    window._composer.submitted.emit("And the second one?")
+    window._presenter.contexts._on_action("compact", "")
+    begun, ended = window._notifier.texts()
+    assert begun == "Summarising older messages…"
+    assert ended == "2 earlier messages became an outline, made without a model."
+    assert window._presenter.contexts._shown["next"].context["compactions"]
+
+
+def test_a_summary_is_shown_at_the_end_of_the_chat(window: MainWindow) -> None:
+    window._composer.submitted.emit("And the second one?")
+    window._presenter.compacting.start()
+    (compaction,) = window._presenter.contexts._shown["next"].context["compactions"]
+    window._presenter.contexts._on_action("summary", compaction["entry"])
+    assert window._transcript.feed.slots()[-1].kind == "aside"
+
+
+def test_without_a_turn_before_the_last_there_is_nothing_to_compact(window: MainWindow) -> None:
+    window._presenter.compacting.start()
+    assert window._notifier.texts()[-1] == (
+        "There is nothing to summarise before the last message."
+    )

@@ -44,7 +44,14 @@ def test_a_passage_left_out_is_named_by_its_lines_and_can_be_opened() -> None:
     row = only(context)
     assert row.what == "garden/Tomatoes.md, lines 3–9"
     assert row.reason == "Lowest rank: over the room for passages"
+    assert below(row) == ["Open the note"]
     assert [(detail.path, detail.lines) for detail in row.below] == [("garden/Tomatoes.md", (3, 9))]
+
+
+def test_a_note_that_is_gone_cannot_be_opened() -> None:
+    segment = make_segment(state="dropped", tokens=0, reason="gone")
+    row = only(make_context(segments=[segment]))
+    assert (row.reason, row.below) == ("Gone from the vault", ())
 
 
 def test_a_shrunk_passage_says_to_what() -> None:

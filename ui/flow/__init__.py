@@ -3,6 +3,8 @@
     notes         which folder is open, what is in it, reading one note
     indexing      bringing the index up to date, one run at a time
     conversation  one chat: asking, stopping, what each event means
+    contexts      which request the context panel shows, and what can be done about it
+    compacting    summing up the open chat when the user asks for it
     presenter     conversation → transcript, composer, context and sources
     librarian     notes, indexing → sidebar, footer, welcome, note panel
 

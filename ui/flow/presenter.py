@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QObject, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 
-from app.assistant import AnswerItem, Assistant, ModelChoice, Transcript, UserItem
+from app.assistant import AnswerItem, Assistant, ModelChoice, SummaryItem, Transcript, UserItem
 from app.errors import ErrorInfo, describe
 from chains.events import AskResult
 from context.layers import Segment
@@ -18,6 +18,7 @@ from ui.chat.composer import Composer
 from ui.chat.message.wish import Wish
 from ui.chat.transcript import Transcript as TranscriptView
 from ui.flow.branches import Branches
+from ui.flow.compacting import Compacting
 from ui.flow.contexts import Contexts, too_long
 from ui.flow.conversation import Conversation
 from ui.flow.drafting import Drafting
@@ -86,6 +87,8 @@ class Presenter(QObject):
             lambda: self._talk.questions,
         )
         self._branches = Branches(assistant, runner, talk)
+        self.compacting = Compacting(assistant, runner, talk)
+        self._summaries: dict[str, str] = {}
         self._ways_out = WaysOut(
             self.settings_requested.emit, self.folder_requested.emit, assistant.paths.log_file
         )
@@ -139,6 +142,10 @@ class Presenter(QObject):
         contexts.prepared.connect(drafting.take_context)
         contexts.unknown.connect(lambda: self._views.composer.set_meter(None))
         contexts.grant("raise", lambda _entry: self.settings_requested.emit("Context"))
+        contexts.grant("compact", lambda _entry: self.compacting.start())
+        contexts.grant("summary", self._show_summary)
+        self.compacting.said.connect(self._views.notifier.toast)
+        self.compacting.done.connect(self._talk.load)
         contexts.pins_changed.connect(self._talk.load)
         contexts.failed.connect(self._views.notifier.toast)
         branches.branched.connect(self._on_branched)
@@ -253,6 +260,8 @@ class Presenter(QObject):
 
     def _show_path(self, transcript: Transcript) -> None:
         """Show what belongs to the last answer of the path that is open."""
+        summed = [item for item in transcript.items if isinstance(item, SummaryItem)]
+        self._summaries = {item.entry: item.summary for item in summed}
         answers = [item for item in transcript.items if isinstance(item, AnswerItem)]
         if answers:
             last = answers[-1]
@@ -260,6 +269,12 @@ class Presenter(QObject):
             self._views.column.sources.show_rows(rows)
         if self._talk.session is not None:
             self.contexts.look_back(self._talk.session)
+
+    def _show_summary(self, entry: str) -> None:
+        if entry in self._summaries:
+            self._views.transcript.show_aside(
+                "Older messages, as a summary", self._summaries[entry]
+            )
 
     def _on_load_failed(self, info: ErrorInfo) -> None:
         self._views.composer.show_error(info.message, ())

@@ -1,7 +1,7 @@
 """What a request does not hold, or not in full: each with its layer, its tokens and the reason."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ui.kit.controls import one_line
@@ -10,6 +10,7 @@ from ui.panels.context.words import in_words, reason_in_words
 
 __all__ = ["Detail", "LeftOutRow", "left_out_rows"]
 
+_UNREADABLE = ("gone", "excluded")
 _BY = {"model": "written by a model", "outline": "an outline, made without a model"}
 
 
@@ -89,7 +90,7 @@ def _dropped(
         return LeftOutRow(dropped["layer"], what, dropped["tokens"], reason, asked)
     unit = {"shortened": "long answer", "work": "result"}.get(dropped["reason"], "passage")
     what = known[0].text if len(known) == 1 else plural(max(1, len(entries)), unit)
-    below = known if known and known[0].path else ()
+    below = known if len(known) > 1 else tuple(_opening(detail) for detail in known if detail.path)
     return LeftOutRow(dropped["layer"], what, dropped["tokens"], reason, below)
 
 
@@ -149,8 +150,13 @@ def _segment(segment: Mapping[str, Any]) -> LeftOutRow:
     if segment["state"] == "shrunk":
         reason = f"Shrunk to {count(segment['tokens'])}: lowest rank"
     detail = _detail(segment)
-    below = (detail,) if detail.path else ()
+    is_there = detail.path and segment["reason"] not in _UNREADABLE
+    below = (_opening(detail),) if is_there else ()
     return LeftOutRow(segment["layer"], detail.text, lost, reason, below)
+
+
+def _opening(detail: Detail) -> Detail:
+    return replace(detail, text="Open the note")
 
 
 def _detail(segment: Mapping[str, Any]) -> Detail:

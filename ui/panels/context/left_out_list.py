@@ -96,9 +96,7 @@ class _LeftOutDelegate(QStyledItemDelegate):
             _paint_detail(painter, rect, row)
         else:
             tree = self.parent()
-            is_open = isinstance(tree, LeftOutList) and tree.isExpanded(
-                tree.model().index(index.row(), 0)
-            )
+            is_open = isinstance(tree, LeftOutList) and tree.is_open(index)
             _paint_row(painter, rect, row, is_open)
         painter.restore()
 

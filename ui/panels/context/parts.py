@@ -11,7 +11,7 @@ from ui.theme import tokens
 
 __all__ = ["LayerRow", "PartRow", "layer_rows", "part_rows", "pin_rows"]
 
-_UNITS = {"T": "tool", "L1": "part", "L4": "turn", "E": "note"}
+_UNITS = {"T": "tool", "L1": "part", "L4": "turn", "L2": "part", "L3": "part", "E": "note"}
 _STATES = ("compacted", "shrunk", "pinned")
 _PINNABLE = ("L2", "L3")
 _VERSION_CHARS = 8

@@ -128,7 +128,8 @@ class LayerTree(PartTree):
 
     def is_open(self, index: Index) -> bool:
         """Return whether a layer's parts are shown."""
-        return self.isExpanded(self.items.index(index.row(), 0))
+        row = self.items.index(index.row(), 0)
+        return self.isExpanded(row) and self.items.hasChildren(row)
 
 
 class PinList(PartTree):
@@ -173,9 +174,7 @@ class _PartDelegate(QStyledItemDelegate):
         rect = option.rect.adjusted(_SIDE, 0, -_SIDE, 0)
         if isinstance(row, LayerRow):
             tree = self.parent()
-            is_open = isinstance(tree, LayerTree) and tree.isExpanded(
-                tree.items.index(index.row(), 0)
-            )
+            is_open = isinstance(tree, LayerTree) and tree.is_open(index)
             _paint_layer(painter, rect, row, is_open)
         else:
             hot = QStyle.StateFlag.State_MouseOver | QStyle.StateFlag.State_HasFocus

@@ -1,0 +1,68 @@
+"""Pictures of the context panel: calm, amber, compacted, dropped, overflow, beside each other.
+
+`python -m tests.support.panel_pictures FOLDER` puts one of each look there.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+from PySide6.QtCore import QEventLoop, QTimer
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QTreeView, QWidget
+
+from tests.support.contexts import QUESTIONS, panel_states
+from ui.panels.context.panel import Beside, ContextPanel
+from ui.panels.context.reuse import Counted, Prices
+from ui.theme import Mode, Theme, tokens
+
+_HIGH = 860
+_OFFERS = ("compact", "raise", "summary", "before")
+_PRICES = Prices(read=2.5e-6, kept=1.25e-6)
+_BESIDE = {
+    "calm": Beside(QUESTIONS, prices=_PRICES, is_estimate=True),
+    "amber": Beside(QUESTIONS, prices=_PRICES, offers=_OFFERS),
+    "compacted": Beside(QUESTIONS, Counted(46_900, 5_552), _PRICES, offers=_OFFERS),
+    "dropped": Beside(QUESTIONS, prices=_PRICES, offers=_OFFERS),
+    "overflow": Beside(QUESTIONS, offers=_OFFERS),
+}
+
+
+def make_panels(mode: Mode, folder: Path) -> None:
+    """Make the picture of one look, with rows opened."""
+    Theme.current().apply(mode)
+    row = QWidget()
+    row.setProperty("surface", "content")
+    layout = QHBoxLayout(row)
+    for name, context in panel_states().items():
+        panel = ContextPanel()
+        panel.setFixedSize(int(tokens()["layout"]["right"]["default"]), _HIGH)
+        panel.show_context(context, _BESIDE[name])
+        layout.addWidget(panel)
+    row.show()
+    for tree in row.findChildren(QTreeView):
+        if tree.accessibleName() == "Layers":
+            tree.expand(tree.model().index(4, 0))
+        else:
+            tree.expandAll()
+    _settle()
+    folder.mkdir(parents=True, exist_ok=True)
+    row.grab().save(str(folder / f"panels-{mode}.png"))
+    row.close()
+
+
+def _settle() -> None:
+    loop = QEventLoop()
+    QTimer.singleShot(250, loop.quit)
+    loop.exec()
+
+
+def main() -> None:
+    """Make both."""
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    _app = QApplication(sys.argv[:1])
+    make_panels("light", Path(sys.argv[1]))
+    make_panels("dark", Path(sys.argv[1]))
+
+
+if __name__ == "__main__":
+    main()
