@@ -136,8 +136,8 @@ class Passages:
             int(row[0]): (
                 row[2],
                 posixpath.splitext(posixpath.basename(row[4]))[0],
-                *json.loads(row[3]),
-                *json.loads(row[1])[-1:],
+                *(json.loads(row[3]) if row[3] != "[]" else ()),
+                *(json.loads(row[1])[-1:] if row[1] != "[]" else ()),
             )
             for row in rows
         }

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["SIGNALS", "Hit", "SearchResult", "Searcher"]
 
 _CANDIDATES = 100
+_NAMED = 60  # a note that is named is found by its words: it is among the first already
 _MAX_DENSE_CHARS = 4_000
 
 Numbered = Iterable[tuple[int, Passage]]
@@ -108,8 +109,10 @@ class Searcher:
         found = _Found(words=by_words, dense=by_meaning)
         if words.strip():
             fused = fuse(by_words, by_meaning, words_weight(words))
-            found.title = self._likenesses(words, [number for number, _ in fused])
-            ranked = _ranked((number, lifted(s, found.title[number])) for number, s in fused)
+            found.title = self._likenesses(words, [number for number, _ in fused[:_NAMED]])
+            ranked = _ranked(
+                (number, lifted(s, found.title.get(number, 0.0))) for number, s in fused
+            )
         else:
             ranked = [(number, 1.0) for number in among or ()]
         return list(islice(self._hits(ranked, found, k), k))
