@@ -8,9 +8,12 @@ text. Around it stand the things a program owns:
   `secrets` (keys), `model_choices`;
 - what the user adds to each turn: `additions`, out of `prompts`, `instructions` (AGENTS.md) and
   `hooks`;
-- chats: `session_store` (all of them), `session` (one), `session_file` (its bytes), `transcript`
-  (how it reads), `state_db` with `migrations` (what was sent last);
-- notes: `library` (the open folder and its index);
+- the assistant's work: `asking` (turns, with `asked` and `reattaching`), `branching` (the tree of a
+  chat), `looking_back`, `open_notes`;
+- chats: `session_store` (all of them), `session` (one), `session_file` (its bytes),
+  `session_migration`, `transcript` with `transcript_items` (how it reads), `state_db` with
+  `migrations` (what was sent last), `snapshots` (what was counted);
+- notes: `library` (the open folder and its index), `attachments`;
 - the program itself: `wiring` (puts the parts together), `opening` (in two steps, for the window),
   `errors` (the one place where an error becomes a code and a sentence), `log`, `doctor`, `durable`
   (writes that survive a crash);
@@ -27,7 +30,8 @@ May import: chains, context, vault, resources, third-party libraries. Must not: 
 exception is `__main__`, which starts the window. Heavy libraries are imported where they are first
 used: `strata --version` loads the standard library and nothing else.
 
-Holds always: a session file is only ever appended to, by one writer, and what was acknowledged is
-on the disk; a key is in the keyring or the environment and nowhere else; a vault is read, never
-written; with `--json` one document is on standard output and nothing beside it.
+Holds always: a session file is only ever appended to, by one writer (one of an older version is
+rewritten once, the original beside it), and what was acknowledged is on the disk; a key is in the
+keyring or the environment and nowhere else; a vault is read, never written; with `--json` one
+document is on standard output and nothing beside it.
 """

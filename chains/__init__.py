@@ -8,6 +8,7 @@ LLMChain, VaultQAChain          what one chain does differently: its prompt, its
         ├── oversize            attachments that are too large → the passages of them that fit
         ├── retrieval           hits of the vault → numbered passages
         ├── again               a question answered anew: what was sent with it, as that stands now
+        ├── branch_summary      what a branch that was left came to, for the user alone
         ├── turn                entries and request, in memory: what does not fit leaves no trace
         ├── compacting          old turns become a summary, before a request or after a turn
         │     └── summarizer    who makes it, in as many calls as it takes

@@ -300,3 +300,22 @@ def test_a_refused_attachment_leaves_no_chat(reading: Assistant) -> None:
     info = describe(failure.value)
     assert (info.code, info.session) == ("not_found", None)
     assert reading.list_sessions() == []
+
+
+def test_what_an_agent_read_can_be_opened_from_its_answer_later(
+    reading: Assistant, server: ModelServer
+) -> None:
+    calls = (("c1", "read_note", '{"path": "Watering.md"}'),)
+    server.script(Answer(calls=calls, text=""), Answer("By hand [1]. Never [9]."))
+    session = result_of(ask(reading, "How?", mode="agent", update_index=False)).session
+    again = build(Paths.find())
+    answer = again.transcript(str(session)).items[-1]
+    assert isinstance(answer, AnswerItem)
+    assert [source.source for source in answer.sources] == ["Watering.md"]
+    assert [(c.n, c.path) for c in answer.citations] == [(1, "Watering.md")]
+    assert [claim.n for claim in answer.unverified] == [9]
+    (step,) = answer.steps
+    assert (step.name, step.status, step.ref_id) == ("read_note", "ok", None)
+    assert step.text.startswith("<source")
+    assert reading.preview(session)["layers"]["T"]["tokens"] > 0
+    again.close()

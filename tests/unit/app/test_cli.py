@@ -615,3 +615,29 @@ def test_a_selection_that_is_none_is_misuse(ask: Strata, lines: str) -> None:
     code, output, error = ask("Why?", "--selection", lines)
     assert (code, output) == (2, "")
     assert "is not FILE:A-B" in error
+
+
+def test_a_question_goes_on_from_an_earlier_entry(
+    ask: Strata, strata: Strata, server: ModelServer
+) -> None:
+    first = document(ask("First?", "--json")[1])
+    ask("Second?", "--json", "--session", first["session"])
+    place = ("--session", first["session"], "--parent", first["entry"])
+    other = document(ask("Other?", "--json", *place)[1])
+    assert [m["content"] for m in server.bodies[2]["messages"][1::2]] == ["First?", "Other?"]
+    _, out, _ = strata("sessions", "show", other["session"])
+    assert "Second?" not in out
+    assert "‹ 2/2 ›" in out
+    code, out, _ = ask("Lost?", "--json", "--session", first["session"], "--parent", "ffffffff")
+    assert (code, document(out)["error"]["code"]) == (1, "not_found")
+
+
+def test_a_copy_ends_where_it_is_told_to(ask: Strata, strata: Strata) -> None:
+    first = document(ask("First?", "--json")[1])
+    ask("Second?", "--json", "--session", first["session"])
+    _, out, _ = strata("sessions", "fork", first["session"], "--at", first["entry"], "--json")
+    copy = document(out)
+    assert copy["branchedFrom"] == first["session"]
+    shown = document(strata("sessions", "show", copy["session"], "--json")[1])
+    assert shown["leaf"] == first["entry"]
+    assert shown["problems"] == []
