@@ -179,6 +179,11 @@ def test_the_meter_says_how_full_it_is(
     assert composer.meter.tone("text") == tone
 
 
+def test_the_meter_turns_amber_where_trimming_begins(composer: Composer) -> None:
+    composer.set_meter(0.65, 0.6)
+    assert composer.meter.tone("text") == "amber.text"
+
+
 def test_a_message_that_does_not_fit_cannot_be_sent(qtbot: QtBot, composer: Composer) -> None:
     composer.set_text("x")
     composer.set_meter(1.11)

@@ -11,6 +11,7 @@ from ui.chat.attachment import Attachment
 from ui.chat.chips import ChipRow, ChipState
 from ui.chat.completion import Completer, Offers
 from ui.chat.composer_parts import (
+    AMBER_FROM,
     Action,
     AttachButton,
     ComposerFrame,
@@ -142,9 +143,9 @@ class Composer(QWidget):
         self.send.set_stop(is_running)
         self._update_send()
 
-    def set_meter(self, fraction: float | None) -> None:
-        """Show how full the next request is; None where that is not known."""
-        self.meter.set_fraction(fraction)
+    def set_meter(self, fraction: float | None, amber_from: float = AMBER_FROM) -> None:
+        """Show how full the next request is, None where that is not known, as `Meter`."""
+        self.meter.set_fraction(fraction, amber_from)
         self._update_send()
 
     def set_obstacle(self, text: str, actions: Sequence[Action] = ()) -> None:

@@ -19,9 +19,17 @@ from ui.kit.controls import IconButton, IconLabel, button, one_line, paint_focus
 from ui.kit.figures import percent
 from ui.theme import Theme, dress
 
-__all__ = ["Action", "AttachButton", "ComposerFrame", "ComposerLine", "Meter", "SendButton"]
+__all__ = [
+    "AMBER_FROM",
+    "Action",
+    "AttachButton",
+    "ComposerFrame",
+    "ComposerLine",
+    "Meter",
+    "SendButton",
+]
 
-_AMBER_FROM = 0.8
+AMBER_FROM = 0.8
 _BAR = (56, 4)
 _ATTACH = (("Note or folder", "@", "@"), ("Tag", "#", "#"), ("Text file…", "", "file"))
 Action = tuple[str, Callable[[], object]]
@@ -33,14 +41,20 @@ class Meter(QAbstractButton):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.fraction: float | None = None
+        self._amber_from = AMBER_FROM
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         dress(self, "ui", "", numbers=True)
         self.set_fraction(None)
 
-    def set_fraction(self, fraction: float | None) -> None:
-        """Show a share of the budget; None where it is not known."""
-        self.fraction = fraction
+    def set_fraction(self, fraction: float | None, amber_from: float = AMBER_FROM) -> None:
+        """Show a share of the budget.
+
+        Args:
+            fraction: None where it is not known.
+            amber_from: the share at which trimming begins.
+        """
+        self.fraction, self._amber_from = fraction, amber_from
         words = "not known" if fraction is None else f"{round(fraction * 100)} percent"
         self.setAccessibleName(f"Context {words}")
         self.setToolTip(f"Context: {words}. Click for the layers.")
@@ -89,7 +103,7 @@ class Meter(QAbstractButton):
         fraction = self.fraction or 0.0
         if fraction > 1:
             return f"danger.{part}"
-        if fraction > _AMBER_FROM:
+        if fraction > self._amber_from:
             return f"amber.{part}"
         return "accent.base" if part == "graphic" else "text.secondary"
 

@@ -131,7 +131,7 @@ class Drafting(QObject):
     def take_context(self, context: Mapping[str, Any]) -> None:
         """Show how full the next request is, and what of the attachments fits into it."""
         self.attaching.count(context)
-        self._composer.set_meter(context["fraction"])
+        self._composer.set_meter(context["fraction"], context["policy"]["trim_at"])
         is_over = context["used"] > context["budget"]
         if is_over:
             self._composer.show_error(over_sentence(context), self._ways_to_fit())
