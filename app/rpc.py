@@ -24,6 +24,7 @@ from app.rpc_wire import Json, Wire, progress_of
 from chains.cancel import CancelToken
 from chains.events import CompactionEnded, Event, Mode
 from context.markdown import envelope_markdown, report_markdown
+from vault.indexer import IndexProgress, IndexReport
 
 TIME_TO_SAVE_S: Final = 10.0
 
@@ -93,13 +94,22 @@ class RPC:
         }
 
     def serve(self, lines: Iterable[bytes]) -> None:
-        """Carry out the requests of these lines; at their end everything is stopped and saved."""
+        """Carry out the requests of these lines; at their end everything is stopped and saved.
+
+        Meanwhile the notes are watched, and what changes in them is indexed.
+        """
+        if self._assistant.library is not None:
+            self._assistant.library.watch(self._tell_of_changes)
         try:
             for line in lines:
                 if line.strip() and not self._take(line):
                     break
         finally:
             self._jobs.stop(TIME_TO_SAVE_S)
+
+    def _tell_of_changes(self, report: IndexReport) -> None:
+        done = IndexProgress("done", total=report.notes, done=report.notes)
+        self._wire.event("index_progress", None, None, progress_of(done))
 
     def _take(self, line: bytes) -> bool:
         """Carry out one request; return whether others may follow."""

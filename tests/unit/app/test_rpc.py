@@ -289,6 +289,20 @@ def test_notes_are_indexed_and_searched(
         caller.hang_up()
 
 
+def test_a_note_that_changes_meanwhile_is_found(
+    assistant: Assistant, server: ModelServer, small_vault: Path
+) -> None:
+    assistant.open_vault(small_vault, remember=False)
+    caller = Caller(assistant)
+    try:
+        caller.ask("index")
+        (small_vault / "Zeppelin.md").write_text("# Zeppelin\n\nIt landed in the orchard.\n")
+        caller.event("index_progress")
+        assert caller.ask("search", query="zeppelin")["hits"][0]["path"] == "Zeppelin.md"
+    finally:
+        caller.hang_up()
+
+
 def test_an_edit_and_another_answer_are_siblings(caller: Caller) -> None:
     first = caller.turn("Where is the barrel?")
     entries = caller.ask("get_entries")["entries"]
