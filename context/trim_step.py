@@ -121,7 +121,7 @@ def plan_trim(
     freed, way = before - run.tokens, before - target
     if freed <= 0 or (run.is_over and freed < way * LEAST_SHARE_OF_WAY):
         return None
-    up_to, trimmed_to = line.entry_at(max(reach.cleaned, reach.trimmed)), ""
+    up_to = line.entry_at(max(reach.cleaned, reach.trimmed))
     trimmed_to = line.entry_at(reach.trimmed)
     return Trim(up_to, trimmed_to, before, run.tokens, has_answers, not run.is_over)
 
