@@ -314,6 +314,10 @@ class Assistant:
         """
         return self._looking_back.transcript(session)
 
+    def entry_before(self, session: str, entry: str) -> str:
+        """Return the entry that another one follows, such as the last one before a compaction."""
+        return self._looking_back.entry_before(session, entry)
+
     def turn_of(self, session: str, entry: str) -> str:
         """Return the turn that a question or an answer belongs to."""
         return self._looking_back.turn_of(session, entry)

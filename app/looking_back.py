@@ -66,6 +66,17 @@ class LookingBack:
         prepared = self._asking.prepared_again(chat)
         return {**context_of(prepared, chat, full), "when": "last", "rebuilt": True}
 
+    def entry_before(self, session: str, entry: str) -> str:
+        """Return the entry that another one follows.
+
+        Raises:
+            NotFound: there is no such entry in the chat, or it is the first one.
+        """
+        path = self._sessions.read(session).path_to(entry)
+        if len(path) < 2:
+            raise NotFound(f"Nothing stands before {entry} in the chat {session}.")
+        return path[-2].id
+
     def turn_of(self, session: str, entry: str) -> str:
         """Return the turn that a question or an answer belongs to.
 

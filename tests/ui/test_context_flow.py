@@ -146,3 +146,14 @@ def test_without_a_turn_before_the_last_there_is_nothing_to_compact(window: Main
     assert window._notifier.texts()[-1] == (
         "There is nothing to summarise before the last message."
     )
+
+
+def test_a_chat_goes_on_from_before_a_compaction_as_one_of_its_own(window: MainWindow) -> None:
+    window._composer.submitted.emit("And the second one?")
+    first = window._talk.session
+    window._presenter.compacting.start()
+    (compaction,) = window._presenter.contexts._shown["next"].context["compactions"]
+    window._presenter.contexts._on_action("before", compaction["entry"])
+    assert window._talk.session not in {None, first}
+    assert window._presenter.contexts._shown["next"].context["compactions"] == []
+    assert list(window._talk.questions.values())[-1] == "And the second one?"

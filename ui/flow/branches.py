@@ -47,6 +47,15 @@ class Branches(QObject):
         else:
             self._change(session, wish, attached)
 
+    def continue_before(self, entry: str) -> None:
+        """Make a chat of its own of what stood before an entry, such as a compaction."""
+        session, assistant = self._talk.session, self._assistant
+        if session is not None:
+            self._start(
+                lambda: assistant.fork(session, assistant.entry_before(session, entry)),
+                self._on_branched,
+            )
+
     def _change(self, session: str, wish: Wish, attached: tuple[Attachment, ...]) -> None:
         match wish.kind:
             case "edit":

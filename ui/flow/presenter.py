@@ -144,6 +144,7 @@ class Presenter(QObject):
         contexts.grant("raise", lambda _entry: self.settings_requested.emit("Context"))
         contexts.grant("compact", lambda _entry: self.compacting.start())
         contexts.grant("summary", self._show_summary)
+        contexts.grant("before", self._branches.continue_before)
         self.compacting.said.connect(self._views.notifier.toast)
         self.compacting.done.connect(self._talk.load)
         contexts.pins_changed.connect(self._talk.load)

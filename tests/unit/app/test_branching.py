@@ -315,3 +315,13 @@ def test_without_a_model_a_branch_is_summed_up_in_its_own_words(
     session, entry = left_branch(assistant, server)
     server.script(Failure(400))
     assert "When beans?" in assistant.summarise_branch(session, entry, CancelToken())
+
+
+def test_the_entry_before_another_is_found(assistant: Assistant, server: ModelServer) -> None:
+    (asked,) = chat(assistant, "One?")
+    question, answer = question_of(assistant, asked.session), answer_of(assistant, asked.session)
+    assert asked.session is not None
+    assert assistant.entry_before(asked.session, answer.entry) == question.entry
+    first = assistant.sessions.read(asked.session).path()[0].id
+    with pytest.raises(NotFound, match="Nothing stands before"):
+        assistant.entry_before(asked.session, first)
