@@ -52,6 +52,7 @@ class RequestView(QDialog):
             Qt.TextInteractionFlag.TextSelectableByMouse
             | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
+        self.text.setProperty("field", True)
         dress(self.text, "code", "")
         self.finder = FindBar("Find in the request")
         self.finder.sought.connect(self._seek)
@@ -140,7 +141,7 @@ class RequestView(QDialog):
 
 def as_lines(exact: str) -> str:
     """Return JSON for reading: texts with their own line breaks, and no line without end."""
-    lines = _LINE_BREAK.sub(r"\1\\n" + "\n", exact).split("\n")
+    lines = _LINE_BREAK.sub("\\1\n", exact).split("\n")
     pieces = (
         line[start : start + _LONGEST_LINE]
         for line in lines

@@ -59,7 +59,10 @@ def _chips(on: Stage, name: str, folder: Path) -> None:
     )
     composer = on.window._composer
     composer.set_text("Draft the mail to Ines that asks for the April restore test")
-    settle(900)
+    wait_until(
+        lambda: all(chip.state.problem or chip.state.tokens for chip in composer.chips.chips())
+    )
+    settle()
     save(on.window, folder / f"chips-{name}.png")
     composer.set_text("Compare it with ")
     on.window.activateWindow()

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
-from PySide6.QtGui import QAccessible, QGuiApplication
+from PySide6.QtGui import QAccessible, QGuiApplication, QTextCursor
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -350,6 +350,53 @@ def test_a_verified_number_stays_blue_beside_a_doubtful_quotation(transcript: Tr
     (answer,) = widgets(transcript, Answer)
     color = answer.view.document().find("1").charFormat().foreground().color()
     assert color == Theme.current().color("accent.soft_text")
+
+
+def test_only_the_citation_beside_a_wrong_quotation_is_in_doubt(transcript: Transcript) -> None:
+    """One number may bear out one quotation and not the next."""
+    text = "It runs “every night” [1]. It is “verified weekly” [1].\n\n- Once more [1]"
+    item = answer_item(
+        text,
+        citations=(Citation(1, "Home server/Backups.md", (), (12, 12), "every night", True),),
+        unverified=(Unverified(1, "verified weekly", "Not there."),),
+    )
+    transcript.load(Chat("x", (item,)))
+    settle()
+    (answer,) = widgets(transcript, Answer)
+    plain, amber = (Theme.current().color(tone) for tone in ("accent.soft_text", "amber.text"))
+    assert [number_color(answer, nth) for nth in range(3)] == [plain, amber, plain]
+    answer.view.refresh()
+    Theme.current().apply("dark")
+    settle()
+    amber = Theme.current().color("amber.text")
+    assert number_color(answer, 1) == amber
+
+
+def test_a_card_tells_of_the_doubt_where_it_belongs(qtbot: QtBot, transcript: Transcript) -> None:
+    item = answer_item(
+        "It runs “every night” [1]. It is “verified weekly” [1].",
+        citations=(Citation(1, "Home server/Backups.md", (), (12, 12), "every night", True),),
+        unverified=(Unverified(1, "verified weekly", "Not there."),),
+    )
+    transcript.load(Chat("x", (item,)))
+    settle()
+    (answer,) = widgets(transcript, Answer)
+    told = []
+    for href in ("cite:1", "cite:1!"):
+        answer.view.point_at(href)
+        qtbot.waitUntil(lambda: answer.view.card is not None and answer.view.card.isVisible())
+        told.append(answer.view.card.shown()[3])
+        answer.view.point_at("")
+    assert told[0] == ""
+    assert "“verified weekly” is not in Backups.md" in told[1]
+
+
+def number_color(answer: Answer, nth: int) -> object:
+    """The colour of the n-th number in brackets, from 0."""
+    place = QTextCursor(answer.view.document())
+    for _ in range(nth + 1):
+        place = answer.view.document().find("[1", place)
+    return place.charFormat().foreground().color()
 
 
 def test_a_stopped_answer_says_so(transcript: Transcript) -> None:

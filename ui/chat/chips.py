@@ -20,6 +20,7 @@ _MOST_NAME = 220
 _MOST_LINES = 3
 _CROSS = 24
 _PADDING = 8
+_ROUNDED = 2  # widths of text are rounded down
 _COUNTING = "…"
 
 
@@ -62,10 +63,10 @@ class ChipState:
         if self.tokens is None:
             return "Its tokens are being counted."
         if self.sent == 0:
-            return "Too large: nothing of it fits into the next request."
+            return "Too large: nothing of it fits into the next message."
         if self.sent is not None:
             sent, all_ = count(self.sent), count(self.tokens)
-            return f"Too large: {sent} of its {all_} tokens fit into the next request."
+            return f"Too large to go whole: {sent} of its {all_} tokens fit, what is closest goes."
         return f"{count(self.tokens)} tokens"
 
 
@@ -221,13 +222,13 @@ class Chip(QAbstractButton):
 
     def _name_width(self) -> int:
         metrics = QFontMetrics(Theme.current().font("label"))
-        return metrics.horizontalAdvance(one_line(self.attachment.name)) + 1
+        return metrics.horizontalAdvance(one_line(self.attachment.name)) + _ROUNDED
 
     def _figures_width(self) -> int:
         if self._state is None:
             return 0
         metrics = QFontMetrics(Theme.current().font("caption", numbers=True))
-        return metrics.horizontalAdvance(self._state.figures) + 1
+        return metrics.horizontalAdvance(self._state.figures) + _ROUNDED
 
 
 class ChipRow(FlowRow):

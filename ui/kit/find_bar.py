@@ -44,7 +44,7 @@ class FindBar(QWidget):
         self.following.clicked.connect(lambda _checked=False: self.stepped.emit(1))
         self.close_button.clicked.connect(lambda _checked=False: self.closed.emit())
         row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
+        row.setContentsMargins(0, 8, 0, 8)
         row.setSpacing(6)
         row.addWidget(self.field, 1)
         for widget in (self._found, self.previous, self.following, self.close_button):

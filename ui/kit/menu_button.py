@@ -14,6 +14,7 @@ __all__ = ["MenuButton"]
 
 _ARROW = 12
 _ICON = 16
+_ROUNDED = 2  # widths of text are rounded down, and a word that is a hair too wide is cut
 
 
 class MenuButton(QToolButton):
@@ -80,7 +81,7 @@ class MenuButton(QToolButton):
         """Return room for icon, word and arrow."""
         text = QFontMetrics(self.font()).horizontalAdvance(self.text())
         before, after = self._sides()
-        return QSize(before + text + after, Theme.current().px(28))
+        return QSize(before + text + _ROUNDED + after, Theme.current().px(28))
 
     def minimumSizeHint(self) -> QSize:
         """Return room for a few letters: a long name is cut."""

@@ -1,6 +1,7 @@
 """What the numbers of an answer stand for, from its segments and from what was checked."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from chains.citations import Citation, Unverified
 from context.layers import Segment
@@ -65,10 +66,11 @@ def _doubt(found: dict[int, Source], claim: Unverified, number: int) -> None:
     sentence = _sentence(claim, found)
     if known is None:
         found[number] = Source(number, f"[{number}]", "", None, "", doubt=sentence)
+    elif claim.quote is not None:
+        quotes = (*known.doubted, claim.quote)
+        found[number] = replace(known, doubt=known.doubt or sentence, doubted=quotes)
     elif not known.is_verified:
-        found[number] = Source(
-            number, known.title, known.path, known.lines, known.passage, doubt=sentence
-        )
+        found[number] = replace(known, doubt=sentence)
 
 
 def _sentence(claim: Unverified, sources: dict[int, Source]) -> str:

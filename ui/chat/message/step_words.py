@@ -7,7 +7,7 @@ from typing import Any
 from ui.kit.controls import one_line
 from ui.kit.figures import count, place, plural
 
-__all__ = ["StepView", "doing", "summary"]
+__all__ = ["StepView", "doing", "summary", "took"]
 
 # Tool → icon, what is being done, what was done, and how several are counted.
 _TOOLS: Mapping[str, tuple[str, str, str]] = {
@@ -72,7 +72,7 @@ class StepView:
     @property
     def took(self) -> str:
         """How long it took."""
-        return "" if self.seconds is None else f"{self.seconds:.1f} s"
+        return "" if self.seconds is None else took(self.seconds)
 
     @property
     def spoken(self) -> str:
@@ -81,6 +81,11 @@ class StepView:
         running = "running" if self.status == "running" else ""
         parts = (f"{self.verb} {self.argument}", took, self.outcome, running)
         return ", ".join(part for part in parts if part)
+
+
+def took(seconds: float) -> str:
+    """Return how long something took, such as `1.4 s`."""
+    return "<0.1 s" if 0 < seconds < 0.05 else f"{seconds:.1f} s"
 
 
 def doing(step: StepView) -> str:

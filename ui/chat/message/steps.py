@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QVBoxLayout, QWidget
 from ui.chat.measure import OUTDENT
 from ui.chat.message.roles import Part
 from ui.chat.message.step_row import StepRow
-from ui.chat.message.step_words import StepView, summary
+from ui.chat.message.step_words import StepView, summary, took
 from ui.icons import paint_icon
 from ui.kit.controls import paint_focus, plain_tip
 from ui.kit.lists import paint_text
@@ -31,7 +31,7 @@ class Steps(Part):
         self._rows: list[StepRow] = []
         self._list = QWidget()
         self._column = QVBoxLayout(self._list)
-        self._column.setContentsMargins(OUTDENT + 20, 0, OUTDENT, 4)
+        self._column.setContentsMargins(OUTDENT + 20, 0, OUTDENT, 8)
         self._column.setSpacing(0)
         self._list.hide()
         outer = QVBoxLayout(self)
@@ -87,8 +87,8 @@ class Steps(Part):
 
     def _say(self) -> None:
         seconds = sum(step.seconds or 0.0 for step in self.steps)
-        took = f"{seconds:.1f} s" if any(step.seconds for step in self.steps) else ""
-        self.head.show_words(summary(self.steps), took)
+        is_known = any(step.seconds is not None for step in self.steps)
+        self.head.show_words(summary(self.steps), took(seconds) if is_known else "")
         self.setAccessibleName(f"Steps: {summary(self.steps)}")
         self.setVisible(bool(self._rows))
 

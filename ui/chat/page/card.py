@@ -24,6 +24,7 @@ class Source:
     Attributes:
         lines: inclusive, from 1; None for a whole note.
         doubt: why it is not borne out; nothing where it is.
+        doubted: the quotations that are not in it; none where all of its citations are in doubt.
         is_verified: whether its quotation was found in the passage as it was sent.
     """
 
@@ -34,6 +35,7 @@ class Source:
     passage: str
     is_verified: bool = False
     doubt: str = ""
+    doubted: tuple[str, ...] = ()
 
     @property
     def place(self) -> str:

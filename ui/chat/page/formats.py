@@ -9,11 +9,15 @@ from ui.chat.markdown.blocks import Run, Style
 from ui.chat.page.letters import has_tall_letters, is_rtl
 from ui.theme import Theme
 
-__all__ = ["AT_LEAST", "FIXED", "Formats"]
+__all__ = ["AT_LEAST", "DOUBT", "FIXED", "Formats"]
 
 _DIGITS = re.compile(r"(\d+)")
 FIXED = QTextBlockFormat.LineHeightTypes.FixedHeight.value
 AT_LEAST = QTextBlockFormat.LineHeightTypes.MinimumHeight.value
+
+
+# Behind the number in the address of a citation that is not borne out.
+DOUBT = "!"
 
 
 class Formats:
@@ -49,9 +53,10 @@ class Formats:
         """
         parts = [part for part in _DIGITS.split(text) if part]
         known = [part for part in parts if part.isdigit()]
-        formats, href = [], f"cite:{int(known[0])}"
+        mark = DOUBT if is_doubtful else ""
+        formats, href = [], f"cite:{int(known[0])}{mark}"
         for part in parts:
-            href = f"cite:{int(part)}" if part.isdigit() else href
+            href = f"cite:{int(part)}{mark}" if part.isdigit() else href
             formats.append((part, self._number(href, part, is_doubtful)))
         return formats
 

@@ -52,10 +52,6 @@ class Pill:
     end: int
     numbers: tuple[int, ...]
 
-    def is_doubtful(self, doubtful: frozenset[int]) -> bool:
-        """Return whether any of its numbers is among those in doubt."""
-        return not doubtful.isdisjoint(self.numbers)
-
 
 @dataclass(frozen=True, slots=True)
 class Line:

@@ -43,7 +43,7 @@ class InkPainter:
     """Paints for one document.
 
     Attributes:
-        doubtful: the numbers whose quotation is not in their source, or that name none.
+        doubtful: where the citations begin that are not borne out.
         marked: the number of a source that is pointed at elsewhere; 0 for none.
     """
 
@@ -84,8 +84,8 @@ class InkPainter:
         for span in _between(ink.spans, first, last):
             self._paint_rounded(painter, span, "bg.raised")
         for pill in _between(ink.pills, first, last):
-            is_doubtful = pill.is_doubtful(self.doubtful)
-            self._paint_rounded(painter, pill, "amber.soft" if is_doubtful else "accent.soft")
+            is_doubtful = pill.start in self.doubtful
+            self._paint_rounded(painter, pill, self._ground(ink, pill))
             if self.marked in pill.numbers:
                 self._paint_marked(painter, pill, "amber" if is_doubtful else "accent")
 
@@ -100,7 +100,7 @@ class InkPainter:
         for rows in _between(ink.tables, first, last):
             self._paint_table(painter, rows.table)
         for pill in _between(ink.pills, first, last):
-            if pill.is_doubtful(self.doubtful):
+            if pill.start in self.doubtful:
                 self._paint_doubt(painter, pill)
 
     def paint_ring(self, painter: QPainter, start: int, end: int) -> None:
@@ -223,6 +223,16 @@ class InkPainter:
         painter.setBrush(theme.color(tone))
         for rect in self._place(ink).rects:
             painter.drawRoundedRect(rect, theme.radius("sm"), theme.radius("sm"))
+
+    def _ground(self, ink: Ink, pill: Pill) -> str:
+        """Return what a citation stands on; on a ground of its own colour it would not be seen."""
+        if pill.start not in self.doubtful:
+            return "accent.soft"
+        is_on_amber = any(
+            panel.tone == "amber" and panel.first <= pill.start <= panel.last
+            for panel in ink.panels
+        )
+        return "bg.content" if is_on_amber else "amber.soft"
 
     def _paint_marked(self, painter: QPainter, pill: Pill, kind: str) -> None:
         """Draw an edge around a citation whose source is pointed at."""

@@ -1,6 +1,7 @@
 """What pointing at, focusing and clicking a citation or a link does."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from html import escape
 
 from PySide6.QtCore import QObject, QRect, QTimer, QUrl, Signal
@@ -8,6 +9,7 @@ from PySide6.QtGui import QCursor, QGuiApplication
 from PySide6.QtWidgets import QMenu, QTextBrowser, QToolTip
 
 from ui.chat.page.card import CitationCard, Source
+from ui.chat.page.formats import DOUBT
 from ui.notify import announce
 from ui.theme import Theme
 
@@ -40,7 +42,7 @@ class Pointing(QObject):
         self._view, self._targets, self._place_of = view, targets, place_of
         self.sources: Mapping[int, Source] = {}
         self._card: CitationCard | None = None
-        self._number = 0
+        self._href = ""
         self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self._show_card)
         view.anchorClicked.connect(self._on_clicked)
@@ -55,10 +57,10 @@ class Pointing(QObject):
         """Act as if the pointer rested on an anchor; an empty address ends that."""
         self.hide_card()
         href = url.toString()
-        is_citation = href.startswith("cite:")
-        self.citation_pointed.emit(int(href[5:]) if is_citation else 0)
-        if is_citation:
-            self._number = int(href[5:])
+        number = _number(href)
+        self.citation_pointed.emit(number)
+        if number:
+            self._href = href
             self._timer.start(Theme.current().duration("hover_card_delay"))
         elif target := self._target(href):
             QToolTip.showText(QCursor.pos(), f"<qt>{escape(target)}</qt>", self._view)
@@ -66,7 +68,7 @@ class Pointing(QObject):
     def focus(self, href: str) -> None:
         """Act as `point_at`, and tell screen readers what has the focus."""
         self.point_at(QUrl(href))
-        if href.startswith("cite:") and (source := self.sources.get(int(href[5:]))):
+        if source := self._source(href):
             announce(self._view, source.spoken)
 
     def hide_card(self) -> None:
@@ -89,26 +91,39 @@ class Pointing(QObject):
         return menu
 
     def _show_card(self) -> None:
-        source = self.sources.get(self._number)
+        source = self._source(self._href)
         if source is None:
             return
         if self._card is None:
             self._card = CitationCard(self._view)
-        place = self._place_of(self._number)
+        place = self._place_of(source.number)
         corner = self._view.viewport().mapToGlobal(place.topLeft())
         self._card.show_source(source, QRect(corner, place.size()))
 
     def _on_clicked(self, url: QUrl) -> None:
         self.hide_card()
         href = url.toString()
-        if href.startswith("cite:"):
-            self.citation_clicked.emit(int(href[5:]))
+        if number := _number(href):
+            self.citation_clicked.emit(number)
         elif target := self._target(href):
             self.link_clicked.emit(target)
+
+    def _source(self, href: str) -> Source | None:
+        """Return what a citation stands for; a doubt belongs to the one that has it."""
+        source = self.sources.get(_number(href))
+        if source is None or not source.is_verified:
+            return source
+        is_doubtful = href.endswith(DOUBT)
+        return replace(source, is_verified=False) if is_doubtful else replace(source, doubt="")
 
     def _target(self, href: str) -> str:
         kind, _, number = href.partition(":")
         return self._targets()[int(number)] if kind == "link" else ""
+
+
+def _number(href: str) -> int:
+    """Return the number of a citation's address, 0 for another kind of address."""
+    return int(href[5:].removesuffix(DOUBT)) if href.startswith("cite:") else 0
 
 
 def _written(target: str) -> str:

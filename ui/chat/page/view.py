@@ -24,6 +24,7 @@ from ui.chat.markdown.blocks import Leaf
 from ui.chat.markdown.stream import Growth, MarkdownStream
 from ui.chat.page.card import CitationCard, Source
 from ui.chat.page.copy_buttons import CopyButtons
+from ui.chat.page.doubts import pills_in_doubt
 from ui.chat.page.formats import Formats
 from ui.chat.page.ink import Panel
 from ui.chat.page.painter import InkPainter
@@ -112,13 +113,12 @@ class MarkdownView(QTextBrowser):
         final = (*self._stream.update().final, *self._stream.finish())
         self._stream = None
         self._write(final, ())
+        self._show_doubts()
 
     def set_sources(self, sources: Mapping[int, Source]) -> None:
-        """Tell what the numbers stand for; those in doubt become amber."""
+        """Tell what the numbers stand for; citations that are not borne out become amber."""
         self._pointing.sources = sources
-        doubtful = frozenset(number for number, source in sources.items() if source.doubt)
-        self._ink.doubtful = doubtful
-        self._writer.set_doubtful(doubtful)
+        self._show_doubts()
         self._ink.forget()
         self._place_buttons()
         self.viewport().update()
@@ -256,15 +256,20 @@ class MarkdownView(QTextBrowser):
         self._place_buttons()
 
     def _rewrite(self) -> None:
-        doubtful = self._writer.doubtful
         self.document().clear()
         self._begin()
-        self._writer.doubtful = self._ink.doubtful = doubtful
         growth = self._stream.update() if self._stream else Growth((), ())
         self._leaves.extend(growth.final)
         self._writer.write(self._leaves, growth.tail)
+        self._show_doubts()
         self._fit_height()
         self._place_buttons()
+
+    def _show_doubts(self) -> None:
+        pills = [*self._writer.final.pills, *self._writer.tail.pills]
+        doubtful = pills_in_doubt(self.document(), pills, self._pointing.sources)
+        self._ink.doubtful = doubtful
+        self._writer.set_doubtful(doubtful)
 
     def _selection(self) -> tuple[int, int]:
         cursor = self.textCursor()

@@ -88,13 +88,13 @@ class DocumentWriter:
             self._write_tail(tail)
         self._cursor.endEditBlock()
 
-    def set_doubtful(self, numbers: frozenset[int]) -> None:
-        """Give the citations of these numbers the look of doubt, and all others theirs."""
-        changed = numbers ^ self.doubtful
-        self.doubtful = numbers
+    def set_doubtful(self, starts: frozenset[int]) -> None:
+        """Give the citations that begin at these places the look of doubt, others their own."""
+        changed = starts ^ self.doubtful
+        self.doubtful = starts
         self._cursor.beginEditBlock()
         for pill in (*self.final.pills, *self.tail.pills):
-            if pill.is_doubtful(changed):
+            if pill.start in changed:
                 self._reformat(pill)
         self._cursor.endEditBlock()
 
@@ -102,7 +102,7 @@ class DocumentWriter:
         cursor = QTextCursor(self._document)
         cursor.setPosition(pill.start)
         cursor.setPosition(pill.end, _KEEP)
-        is_doubtful = pill.is_doubtful(self.doubtful)
+        is_doubtful = pill.start in self.doubtful
         at = pill.start
         for part, look in self._formats.numbers(cursor.selectedText(), is_doubtful=is_doubtful):
             cursor.setPosition(at)
@@ -310,13 +310,12 @@ class DocumentWriter:
                 self._ink.spans.append(Span(start, cursor.position()))
 
     def _insert_number(self, cursor: QTextCursor, run: Run) -> None:
-        is_doubtful = not self.doubtful.isdisjoint(run.cites)
         # Between letters that run from right to left the brackets would part from the number.
         needs_isolation = has_rtl(cursor.block().text())
         if needs_isolation:
             cursor.insertText(ISOLATE)
         start = cursor.position()
-        for part, look in self._formats.numbers(run.text, is_doubtful=is_doubtful):
+        for part, look in self._formats.numbers(run.text, is_doubtful=start in self.doubtful):
             cursor.insertText(part, look)
         self._ink.pills.append(Pill(start, cursor.position(), run.cites))
         if needs_isolation:
