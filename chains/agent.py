@@ -18,6 +18,7 @@ from chains.runner import (
     preview,
     rebuild,
 )
+from chains.tools.context_tools import COMPACT_CONTEXT, compact_tool
 from chains.tools.notes import NOTE_TOOLS, NotesPort, note_tools
 from chains.tools.registry import ToolRegistry
 from chains.tools.results import READ_RESULT, ResultStore, result_tool
@@ -48,7 +49,7 @@ class AgentChain:
         self._notes = notes
         self._limits = limits
         self._clock = clock
-        tools = (*NOTE_TOOLS, READ_RESULT)
+        tools = (*NOTE_TOOLS, READ_RESULT, COMPACT_CONTEXT)
         self._chain = Chain("agent", key_for, None, pause, resolve, tools, additions, within)
 
     def run(
@@ -91,4 +92,5 @@ class AgentChain:
         return rebuild(self._chain, request, session)
 
     def _registry(self, results: ResultStore, sources: Sources) -> ToolRegistry:
-        return ToolRegistry((*note_tools(self._notes, sources), result_tool(results)))
+        notes = note_tools(self._notes, sources)
+        return ToolRegistry((*notes, result_tool(results), compact_tool()))

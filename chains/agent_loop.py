@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from chains.answering import RunningTurn
 from chains.cancel import CancelToken
-from chains.compacting import prepared
+from chains.compacting import compact, prepared
 from chains.concurrency import gather
 from chains.errors import Cancelled, ToolFailed
 from chains.events import (
@@ -25,6 +25,7 @@ from chains.events import (
 )
 from chains.hooking import finished_result
 from chains.model_port import ModelPort, RequestedCall
+from chains.tools.context_tools import COMPACT_CONTEXT
 from chains.tools.registry import ToolOutcome, ToolRegistry, arguments_of
 from chains.tools.results import ResultStore, kept
 from chains.tools.runs import ToolRun
@@ -104,6 +105,8 @@ class AgentLoop:
             number += 1
             try:
                 yield from self._run(running.calls, turn.turn, cancel)
+                if any(one.name == COMPACT_CONTEXT.name for one in running.calls):
+                    yield from self._compact(turn.turn, cancel)
                 is_offered = number <= self._limits.max_steps and self._clock() < self._until
                 turn = yield from self._next(turn, is_offered, cancel)
             except Cancelled:
@@ -134,6 +137,11 @@ class AgentLoop:
         if following.entries:
             self._session.append(following.entries)
         return following
+
+    def _compact(self, turn: str, cancel: CancelToken) -> Generator[Event]:
+        """Sum up what was said before this turn, as the model asked for."""
+        request, session, means = self._request, self._session, self._means
+        yield from compact(request, session, means, cancel, turn=turn)
 
     def _read_calls(self, calls: tuple[RequestedCall, ...]) -> tuple[ToolCallPart, ...]:
         """Name each call so that no two in the chat are alike, and keep what it says."""

@@ -2,9 +2,9 @@
 
 Path replayed and shaped by hooks → earlier turns as the boundaries of the path leave them → the
 turn's own context, what earlier turns left behind, what is kept in mind → measure → trim → compact
-→ ephemeral hooks → guard → comparison with the previous request → report → marks →
-`PreparedRequest`. No step but compaction calls a model, and a preview writes nothing, runs no hook
-and shows an outline where a summary would be made.
+→ ephemeral hooks → note of how much is used → guard → comparison with the previous request →
+report → marks → `PreparedRequest`. No step but compaction calls a model, and a preview writes
+nothing, runs no hook and shows an outline where a summary would be made.
 """
 
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from typing import Literal
 from context.accounting import account
 from context.base import Base, make_base
 from context.boundaries import MODEL
-from context.budget import Room, room_for
+from context.budget import BudgetPolicy, Room, room_for
 from context.draft import Draft
 from context.entries import DropEntry, Entry
 from context.errors import ContextOverflow
@@ -26,6 +26,7 @@ from context.report import Actions, ContextReport, When
 from context.settle import Compacted, compact, compaction_due, past_of, standing, trim_due
 from context.shaping import Shaped, settled, shape, shape_once
 from context.tokens import TokenCounter
+from context.usage_note import with_usage_note
 
 __all__ = ["Mode", "Ports", "PrepareInputs", "prepare", "room_of"]
 
@@ -48,6 +49,8 @@ def prepare(inputs: PrepareInputs, ports: Ports, mode: Mode = "send") -> Prepare
     room = room_of(inputs, ports.counter)
     decided = _decide(inputs, ports, room, shape(inputs, ports, room, is_sent), is_sent)
     shaped, base = _for_once(decided, inputs, ports, room) if is_sent else decided.parts
+    policy = BudgetPolicy() if inputs.upkeep is None else inputs.upkeep.policy
+    base = replace(base, draft=with_usage_note(base.draft, room.budget, policy))
     guarded = enforce(base.draft, room.budget, base.standing_tail)
     when: When = "last" if is_sent else "next"
     report = account(inputs, room, shaped, base, guarded, when, decided.actions)

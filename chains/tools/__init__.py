@@ -6,6 +6,7 @@ registry        a call of the model → its tool → a result, whatever was aske
   ├── notes          search, read, list: what is read is numbered, so that it can be cited
   ├── sources        the numbers of one turn
   ├── runs           what the log keeps of a call beside its result
+  ├── context_tools  the conversation itself: compact_context
   └── results        large results kept elsewhere, and read in pages
 ```
 

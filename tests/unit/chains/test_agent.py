@@ -10,7 +10,7 @@ import pytest
 
 from chains.agent import AgentChain, AgentLimits
 from chains.cancel import CancelToken
-from chains.events import ToolEnded, ToolStarted, TurnEnded, Usage
+from chains.events import CompactionEnded, ToolEnded, ToolStarted, TurnEnded, Usage
 from context.entries import MessageEntry
 from tests.support.memory_session import ListSearch, hit
 from tests.support.model_server import Answer, ModelServer
@@ -91,7 +91,13 @@ def test_the_model_is_told_of_its_tools_and_gets_what_they_find(run, server):
     server.script(calling(("search_notes", {"query": "beans"})), Answer("In May [1]."))
     result = result_of(run())
     offered = [tool["function"]["name"] for tool in server.bodies[0]["tools"]]
-    assert offered == ["search_notes", "read_note", "list_folder", "read_result"]
+    assert offered == [
+        "search_notes",
+        "read_note",
+        "list_folder",
+        "read_result",
+        "compact_context",
+    ]
     (found,) = tool_messages(server.bodies[1])
     assert found.startswith('<source n="1" title="Garden" path="Garden.md" lines="3-3">')
     assert (result.answer, result.status) == ("In May [1].", "complete")
@@ -303,7 +309,7 @@ def test_calls_of_several_turns_have_names_of_their_own(run, server, session):
 
 def test_a_dry_run_sends_and_stores_nothing(run, server, session):
     result = result_of(run(dry_run=True))
-    assert (result.turn, result.context["layers"]["T"]["items"]) == (None, 4)
+    assert (result.turn, result.context["layers"]["T"]["items"]) == (None, 5)
     assert (server.bodies, session.entries) == ([], [])
 
 
@@ -352,3 +358,37 @@ def test_a_service_that_takes_no_marks_gets_none(run, server):
     run(model="claude-sonnet-4-5", limits=AgentLimits(24, 300, 100_000))
     assert server.bodies[0]["model"] == "claude-sonnet-4-5"
     assert [marks_in(body) for body in server.bodies] == [0, 0]
+
+
+def test_a_model_may_have_the_earlier_conversation_summed_up(run, server):
+    server.script(Answer("Beans need warm soil, as I said before. " * 40))
+    for number in range(3):
+        run(f"Question {number}?")
+    server.script(
+        calling(("compact_context", {}), ("list_folder", {})),
+        Answer("Beans: warm soil."),
+        Answer("Done."),
+    )
+    events = run("Free some space.")
+    assert [type(event) for event in events].count(CompactionEnded) == 1
+    assert result_of(events).answer == "Done."
+    asked, _, after = server.bodies[-3:]
+    assert "Question 0?" in str(asked["messages"])
+    assert "Question 0?" not in str(after["messages"])
+    assert "Beans: warm soil." in str(after["messages"][1]["content"])
+    assert_each_call_has_one_result(after)
+
+
+def test_a_model_is_told_that_it_uses_much_where_it_can_help_it(run, server, session):
+    replies = calling(("read_note", {"path": "Long.md"})), Answer("Done.")
+    limits = AgentLimits(24, 300, 100_000)
+    server.script(*replies)
+    wide = result_of(run(limits=limits)).context
+    session.entries.clear()
+    server.script(*replies)
+    threshold = int(wide["used"] * wide["factor"] / 0.85) + 300
+    run(threshold=threshold, max_output_tokens=300, limits=limits)
+    first, second = server.bodies[-2:]
+    assert "[Context:" not in str(first["messages"])
+    assert second["messages"][-1]["content"].startswith("[Context: 8")
+    assert "compact_context" in second["messages"][-1]["content"]
