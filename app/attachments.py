@@ -175,10 +175,13 @@ class Attachments:
 
 
 def _readable(library: Library, paths: Iterable[str]) -> list[Note]:
-    """Read notes; a folder or a tag stands for those that may be given to a model."""
+    """Read notes; a folder or a tag stands for those that may be given to a model.
+
+    What gives no text, such as a scanned PDF, is told of by the index and is no reason to refuse.
+    """
     found = []
     for path in paths:
-        with suppress(NoteExcluded):
+        with suppress(NoteExcluded, NoteUnreadable):
             found.append(library.read_allowed(path))
     return found
 

@@ -131,6 +131,10 @@ class Library:
         """Return a note that may be given to a model, as it is on the disk now."""
         return read_allowed(self.root, path, self._index.exclude)
 
+    def still_allowed(self, paths: Sequence[str]) -> frozenset[str]:
+        """Return those notes that may be named to a model now, whatever the index knew."""
+        return self._index.still_allowed(paths)
+
     def allowed_notes(self, folder: str) -> tuple[str, ...]:
         """Return the notes below a folder that no pattern keeps out; empty means all."""
         return allowed_notes(self.root, folder, self._index.exclude)

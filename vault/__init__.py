@@ -2,13 +2,19 @@
 
 `store.VaultIndex` is the face to the packages above. One update runs from top to bottom:
 
-    scan      names and attributes of the folder          nothing is opened
-    notes     bytes → text → structure                    markdown, links
+    scan      names and attributes of the folder          no note is opened
+    notes     bytes → text → structure                    encodings, markdown, links
+    readers   PDF, HTML, Word, canvas → text              a child: what may crash
     chunking  structure → passages of ≤ 256 tokens        lines are those of the file
     records   passages, words, links, tags                committed as they come
     embedder  texts without a vector → vectors            a child: sentence-transformers
     catalog   vectors, by the hash of their text          committed batch by batch
     vectors   the same vectors in Chroma                  a child: chromadb
+
+What a note says is taken apart by `markdown` (blocks), `properties` (front matter), `inline` (tags,
+fields, tasks), `links` and `anchors` (places in it); `kinds` tells by the name how a file is read.
+`rules` keeps files out by their names (`patterns`, and Obsidian's own by `ignore_filters`), and
+`access` is the way to a note for whatever a model may see.
 
 A run looks at the whole folder (`indexer`), or at the names that `watcher` tells, at a price that
 does not grow with the vault.
@@ -20,8 +26,9 @@ by `fusion`, lifted where the query is a name (`lifts`). What is found is held a
 it is now (`freshness`) and given as `hits`. Beside it are `related` notes, `why_not`, `self_test`.
 `within` searches texts that are at hand the same way, in a catalog for that moment.
 
-Children (`child`, `frames`) are started with `python -P` and a neutral working directory, speak
-frames over their standard input and output, listen on nothing, and end when that input closes.
+Children (`child`, `frames`; `foreign` is that of the readers) are started with `python -P` and a
+neutral working directory, speak frames over their standard input and output, listen on nothing, and
+end when that input closes.
 
 May import: resources and third parties; sqlite3 in `catalog` and `migrations` alone, chromadb in
 `vector_worker`, sentence-transformers and torch in `embed_worker`. Must not: app, chains, context,
@@ -34,5 +41,6 @@ Holds always:
 - What is committed is never done again; a kill at any point costs the batch in flight.
 - A folder that is not there, or emptied by an unmounted drive, removes no note from the index.
 - A private or excluded note leaves no text in the index.
+- PDF, HTML and Word files reach their libraries only in a child of bounded time and memory.
 - One process owns an index, by file lock; everybody else reads.
 """

@@ -1,16 +1,20 @@
 """What of a vault may be given to a model: nothing that is excluded or private, by any name."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from vault.errors import NoteExcluded
+from vault.errors import NoteExcluded, VaultError
 from vault.markdown import Document
 from vault.notes import Note, parse_note, read_bytes
 from vault.paths import printable, safe_path
 from vault.rules import Rules
-from vault.scan import scan
+from vault.scan import look_at, scan
 
-__all__ = ["allowed_notes", "parse_allowed", "read_allowed"]
+if TYPE_CHECKING:
+    from vault.records import FileRow
+
+__all__ = ["allowed_notes", "parse_allowed", "read_allowed", "still_allowed"]
 
 PRIVATE = "private"
 
@@ -39,6 +43,32 @@ def parse_allowed(root: Path, path: str, exclude: Sequence[str] = ()) -> tuple[N
     if note.is_private:
         raise NoteExcluded(printable(path), PRIVATE)
     return note, document
+
+
+def still_allowed(
+    root: Path, known: "Mapping[str, FileRow]", exclude: Sequence[str] = ()
+) -> frozenset[str]:
+    """Give those indexed notes that nothing keeps out now; only what was changed is read.
+
+    Args:
+        root: the vault's folder.
+        known: what the index knows of each, by path.
+        exclude: patterns as in a `.gitignore`.
+    """
+    there = (look_at(root, exclude, known) or scan(root, exclude)).files
+    return frozenset(
+        path
+        for path, row in known.items()
+        if path in there and (not row.differs(there[path]) or _is_allowed(root, path, exclude))
+    )
+
+
+def _is_allowed(root: Path, path: str, exclude: Sequence[str]) -> bool:
+    try:
+        read_allowed(root, path, exclude)
+    except VaultError:
+        return False
+    return True
 
 
 def allowed_notes(root: Path, folder: str, exclude: Sequence[str] = ()) -> tuple[str, ...]:

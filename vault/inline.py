@@ -10,6 +10,7 @@ from dataclasses import dataclass
 Line = tuple[int, str]
 
 _TAG = re.compile(r"(?:^|(?<=[\s(\[,;]))#([^\s#!\"$%&'()*+,.:;<=>?@\[\\\]^`{|}~]+)")
+_PRIVATE = re.compile(r"(?<![\w/#&])#private(?![\w-])", re.I)
 _LINK_TARGET = re.compile(r"\[\[[^\[\]\n]{0,1500}\]\]|\]\([^()\n]{0,1000}\)")
 _INLINE_LINK = re.compile(r"!?\[([^\[\]\n]{0,500})\](?:\([^()\n]{0,1000}\))?")
 _EMPHASIS = re.compile(r"(\*\*|__|~~|==|[*`])(?=\S)(.{1,500}?)(?<=\S)\1")
@@ -42,6 +43,14 @@ def inline_tags(lines: Iterable[Line]) -> tuple[str, ...]:
                 if not tag.isdigit():
                     found.setdefault(tag.strip("/"))
     return tuple(tag for tag in found if tag)
+
+
+def has_private_tag(lines: Iterable[Line]) -> bool:
+    """Tell whether `#private` stands anywhere, be it where no other tag would count."""
+    return any(
+        "#" in line and _PRIVATE.search(_LINK_TARGET.sub(" ", line)) is not None
+        for _, line in lines
+    )
 
 
 def inline_fields(lines: Iterable[Line], source: Sequence[str]) -> Iterator[tuple[str, str]]:

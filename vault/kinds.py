@@ -55,4 +55,5 @@ def fits(path: str, size: int) -> bool:
 
 def is_read(name: str) -> bool:
     """Tell whether files of this name are read; `~$…` are the locks of open Word documents."""
-    return name.lower().endswith(SUFFIXES) and not name.startswith("~$")
+    is_known = name.endswith(SUFFIXES) or name.lower().endswith(SUFFIXES)
+    return is_known and not name.startswith("~$")

@@ -15,6 +15,7 @@ from vault.errors import NoteUnreadable, ReadingFailed
 from vault.foreign import ForeignReader
 from vault.inline import (
     Task,
+    has_private_tag,
     inline_fields,
     inline_tags,
     plain_text,
@@ -173,7 +174,8 @@ def _marked_up(path: str, version: str, document: Document, title: str) -> Note:
         is_private=(
             document.is_private
             or fields.get("private", "").lower() in ("true", "yes")
-            or _says_private([*named, *inline_tags(written)])
+            or _says_private(named)
+            or has_private_tag(written)
         ),
     )
 
@@ -190,7 +192,7 @@ def _plain(
         kind=kind_of(path),
         aliases=aliases,
         headings=document.headings,
-        is_private=document.is_private or _says_private(inline_tags(enumerate(document.lines))),
+        is_private=document.is_private or has_private_tag(enumerate(document.lines)),
     )
 
 

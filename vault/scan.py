@@ -85,6 +85,7 @@ def scan(
     """
     result = ScanResult(root=check_folder(root))
     rules = Rules.of(root, exclude)
+    rules_if_any = rules if rules else None  # told once, not for each of many thousand files
     pending = [""]
     while pending:
         folder = pending.pop()
@@ -93,7 +94,7 @@ def scan(
                 if not entry.name.startswith(".") and _enters(entry, path, rules, result):
                     pending.append(path)
             elif is_read(entry.name) or _is_folder_link(entry):
-                _note(root, entry, path, rules, result)
+                _note(root, entry, path, rules_if_any, result)
         seen(len(result.files))
     result.failed.extend(rules.problems())
     return result
@@ -207,11 +208,13 @@ def _enters(entry: os.DirEntry[str], path: str, rules: Rules, result: ScanResult
     return rule is None
 
 
-def _note(root: Path, entry: os.DirEntry[str], path: str, rules: Rules, result: ScanResult) -> None:
+def _note(
+    root: Path, entry: os.DirEntry[str], path: str, rules: Rules | None, result: ScanResult
+) -> None:
     if not entry.name.isascii() and not is_text_name(entry.name):
         result.failed.append((printable(path), "the name is not valid UTF-8; rename the file"))
         return
-    rule = rules.rule_for(path, is_folder=False) if rules else None
+    rule = None if rules is None else rules.rule_for(path, is_folder=False)
     if rule is not None:
         result.excluded.append((path, rule))
         return

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Literal
 
+from vault.access import still_allowed
 from vault.catalog import Catalog
 from vault.embedder import Embedder
 from vault.errors import IndexBusy, IndexUnusable, VaultError, VectorStoreFailed
@@ -203,6 +204,13 @@ class VaultIndex:
         if opened is None:
             return ()
         return tuple(NoteState(*row) for row in Records(opened.catalog).states())
+
+    def still_allowed(self, paths: Sequence[str]) -> frozenset[str]:
+        """Give those notes that nothing keeps out now; only what was changed is read."""
+        opened = self._open()
+        if opened is None:
+            return frozenset()
+        return still_allowed(self.root, Records(opened.catalog).files_of(paths), self.exclude)
 
     def tags(self) -> tuple[tuple[str, str], ...]:
         """List each tag with the path of each note that carries it, by tag, then by path."""

@@ -1,7 +1,7 @@
 """Tools over the notes: find passages, read a note, see what there is."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from chains.errors import ToolFailed
@@ -52,6 +52,9 @@ class NotesPort(SearchPort, Protocol):
     def notes(self) -> tuple[NoteState, ...]:
         """Return what is known of every note."""
 
+    def still_allowed(self, paths: Sequence[str]) -> frozenset[str]:
+        """Return those notes that nothing keeps out now, whatever the index knew."""
+
 
 def note_tools(notes: NotesPort, sources: Sources) -> tuple[Tool, ...]:
     """Return the tools that read notes; what they read is numbered in `sources`."""
@@ -72,7 +75,7 @@ def note_tools(notes: NotesPort, sources: Sources) -> tuple[Tool, ...]:
     def listing(arguments: Mapping[str, Any]) -> str:
         folder = arguments.get("path", "").strip("/")
         shown = [note for note in notes.notes() if note.state == "indexed"]
-        return _listing(folder.removeprefix("./"), shown)
+        return _listing(folder.removeprefix("./"), shown, notes.still_allowed)
 
     return (Tool(_SEARCH, search), Tool(_READ, read), Tool(_LIST, listing))
 
@@ -95,18 +98,23 @@ def _lines_of(note: Note, start: int, end: int | None) -> Segment:
     )
 
 
-def _listing(folder: str, notes: Sequence[NoteState]) -> str:
+def _listing(
+    folder: str,
+    notes: Sequence[NoteState],
+    still_allowed: Callable[[Sequence[str]], frozenset[str]],
+) -> str:
     prefix = "" if folder in ("", ".") else f"{folder}/"
     inside = [note for note in notes if note.path.startswith(prefix)]
     if not inside and prefix:
         raise ToolFailed(f"There are no notes in a folder {folder}. List the uppermost one first.")
     counts: dict[str, int] = {}
-    files = []
+    here: dict[str, str] = {}
     for note in inside:
         name, slash, _ = note.path.removeprefix(prefix).partition("/")
         if slash:
             counts[name] = counts.get(name, 0) + 1
         else:
-            files.append(f"{note.path}: {note.title}")
+            here[note.path] = note.title
     folders = [f"{prefix}{name}/ ({count:,} notes)" for name, count in sorted(counts.items())]
-    return "\n".join((*folders, *sorted(files))) or "There are no notes."
+    files = [f"{path}: {here[path]}" for path in sorted(still_allowed(list(here)))]
+    return "\n".join((*folders, *files)) or "There are no notes."

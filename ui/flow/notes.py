@@ -12,10 +12,11 @@ from app.errors import describe
 from ui.chat.completion import Offers
 from ui.flow.offers import offers_of
 from ui.tasks import LatestOnly, TaskRunner
+from vault.kinds import MARKDOWN, kind_of
 from vault.notes import Note
 from vault.store import NoteState
 
-__all__ = ["Listing", "Notes", "find_note", "heading_line", "suggested_questions"]
+__all__ = ["Listing", "Notes", "find_note", "suggested_questions"]
 
 _QUESTIONS = "Questions worth asking.md"
 _ITEM = re.compile(
@@ -76,7 +77,7 @@ class Notes(QObject):
         self._reads.ask(lambda: self._read(path, first, last), now=True)
 
     def follow(self, link: str) -> bool:
-        """Read the note that a link names, at its heading; false where there is none."""
+        """Read the note that a link names, at its heading or block; false where there is none."""
         name, _, heading = link.partition("#")
         path = find_note(self.listing.notes, name)
         if path is None:
@@ -105,8 +106,9 @@ class Notes(QObject):
             note = self._assistant.read_note(path)
         except Exception as error:  # noqa: BLE001 - it is shown in words where the note would be
             return path, describe(error)
-        line = heading_line(note, heading) if heading else first
-        return note, line, max(line, last)
+        if heading:
+            first, last = note.place_of(heading) or (0, 0)
+        return note, first, max(first, last)
 
     def _on_opened(self, answer: tuple[Path, Exception | None]) -> None:
         folder, error = answer
@@ -136,20 +138,12 @@ def find_note(notes: Sequence[NoteState], name: str) -> str | None:
     found: dict[int, str] = {}
     for note in notes:
         path = PurePosixPath(note.path)
-        names = (str(path.with_suffix("")), path.stem, note.title)
+        path = path.with_suffix("") if kind_of(note.path) is MARKDOWN else path
+        names = (str(path), path.name, note.title)
         for rank, known in enumerate(names):
             if known.casefold() == wanted:
                 found.setdefault(rank, note.path)
     return found[min(found)] if found else None
-
-
-def heading_line(note: Note, heading: str) -> int:
-    """Return the line of a heading, 0 where the note has none of that name."""
-    wanted = heading.rpartition("#")[2].strip().casefold()
-    for known in note.headings:
-        if known.text.casefold() == wanted:
-            return known.line
-    return 0
 
 
 def suggested_questions(notes: Sequence[NoteState], questions: str) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from vault.inline import (
     Task,
     blank_inline_code,
     block_names,
+    has_private_tag,
     inline_fields,
     inline_tags,
     plain_text,
@@ -31,6 +32,23 @@ from vault.inline import (
 )
 def test_tags_are_told_from_what_only_looks_like_one(line: str, tags: tuple[str, ...]) -> None:
     assert inline_tags([(1, line)]) == tags
+
+
+@pytest.mark.parametrize(
+    ("line", "is_private"),
+    [
+        ("#private", True),
+        ("%%#Private/diary%%", True),
+        ("(a) *#private*, b", True),
+        ("#privateer #private-ish", False),
+        ("page#private https://x.y/#private", False),
+        ("[[#private]] [x](#private)", False),
+    ],
+)
+def test_the_tag_that_keeps_a_note_private_counts_in_odd_places_too(
+    line: str, is_private: bool
+) -> None:
+    assert has_private_tag([(1, line)]) is is_private
 
 
 @pytest.mark.parametrize(
