@@ -30,8 +30,13 @@ class Embedding:
         self._meter = meter
         self._is_store_broken = False
 
-    def run(self, waiting: Sequence[tuple[int, int]]) -> None:
+    def run(self, waiting: Sequence[tuple[int, int]], *, fills_store: bool = True) -> None:
         """Embed passages, named by number and tokens, the longest first.
+
+        Args:
+            waiting: the passages.
+            fills_store: wait for a vector store that is not in line yet; otherwise searches
+                bring it in line, beside the exact scan that answers them.
 
         Raises:
             EmbedderFailed: the model is damaged or its process cannot be kept running.
@@ -42,9 +47,9 @@ class Embedding:
         for hashes in self._vectors(waiting):
             not_stored += hashes
             if len(not_stored) >= BATCH:
-                self._add_to_store(not_stored)
+                self._add_to_store(not_stored, fills_store)
                 not_stored = []
-        self._add_to_store(not_stored)
+        self._add_to_store(not_stored, fills_store)
 
     def bring_store_in_line(self) -> None:
         """Make the vector store hold what the catalog holds; a broken one is left to search."""
@@ -71,10 +76,10 @@ class Embedding:
             asked.append([text_hash for text_hash, _ in texts])
             yield [text for _, text in texts]
 
-    def _add_to_store(self, hashes: Sequence[bytes]) -> None:
+    def _add_to_store(self, hashes: Sequence[bytes], fills_store: bool) -> None:
         if self._store.is_ready:
             self._guarded(lambda: self._store.add(hashes, self._meter.tick))
-        else:
+        elif fills_store:
             self._guarded(lambda: self._store.bring_in_line(on_wait=self._meter.tick))
 
     def _guarded(self, act: Callable[[], None]) -> None:

@@ -140,7 +140,7 @@ class Indexer:
         changes = self._compare(found, self._records.files_of(paths))
         self._leave_out(changes, found)
         self._read(changes, meter)
-        self._embed(self._catalog.unembedded_of(paths), meter)
+        self._embed(self._catalog.unembedded_of(paths), meter, fills_store=False)
         self._finish("")
 
     def _look_at_all(self, meter: Meter) -> None:
@@ -276,12 +276,14 @@ class Indexer:
 
         return remove
 
-    def _embed(self, waiting: Sequence[tuple[int, int]], meter: Meter) -> None:
+    def _embed(
+        self, waiting: Sequence[tuple[int, int]], meter: Meter, *, fills_store: bool = True
+    ) -> None:
         if not waiting:
             return
         embedding = self._embedding(meter)
         try:
-            embedding.run(waiting)
+            embedding.run(waiting, fills_store=fills_store)
         finally:
             self._counts.embedded = embedding.count
 
