@@ -42,7 +42,8 @@ class Embedding:
             EmbedderFailed: the model is damaged or its process cannot be kept running.
         """
         self._meter.begin("embed", len(waiting))
-        self._store.start()
+        if fills_store:
+            self._store.start()
         not_stored: list[bytes] = []
         for hashes in self._vectors(waiting):
             not_stored += hashes
