@@ -287,3 +287,100 @@ def test_a_citation_between_arabic_words_stays_in_one_piece(view: MarkdownView) 
     view.set_markdown("باستخدام Borg [1]، وتُشفّر.")
     assert len(view.places_of(1)) == 1
     assert 10 <= view.place_of(1).width() <= 24
+
+
+LINE = "restic backup /srv/notes " + "--exclude /srv/films " * 8 + "--verbose"
+CODE = f"Before.\n\n```sh\n{LINE}\nshort\n```\n\nAfter."
+NARROW_TABLE = "| a | b |\n|---|---|\n| 1 | 2 |\n"
+HEADS = [f"A column with a name {n}" for n in range(7)]
+WIDE_TABLE = "\n".join(
+    [
+        f"| {' | '.join(HEADS)} |",
+        "|" + "---|" * 7,
+        *(f"| {' | '.join(f'cell {n} [1]' for n in range(7))} |" for _ in range(9)),
+    ]
+)
+
+
+def lines_of(view: MarkdownView, text: str) -> int:
+    return view.document().find(text).block().layout().lineCount()
+
+
+def test_a_long_line_of_code_scrolls_in_itself(view: MarkdownView) -> None:
+    view.set_markdown(CODE)
+    (bar,) = view.wide.bars
+    assert lines_of(view, "restic") == 1
+    assert view.horizontalScrollBar().maximum() == 0
+    before = view.document().find("After.").block().layout().lineAt(0).x()
+    bar.setValue(bar.maximum())
+    end = view.document().find("--verbose")
+    end.setPosition(end.selectionEnd())
+    assert view.cursorRect(end).right() <= view.viewport().width() - 28 + 1
+    assert view.document().find("After.").block().layout().lineAt(0).x() == before
+
+
+def test_a_scrolled_line_is_copied_whole(view: MarkdownView) -> None:
+    view.set_markdown(CODE)
+    view.wide.bars[0].setValue(90)
+    view.copy_last_code()
+    assert QGuiApplication.clipboard().text() == f"{LINE}\nshort"
+
+
+@pytest.mark.parametrize(("text", "bars"), [(WIDE_TABLE, 1), (NARROW_TABLE, 0)])
+def test_a_table_scrolls_where_its_columns_need_more_room(
+    view: MarkdownView, text: str, bars: int
+) -> None:
+    view.set_markdown(text)
+    assert len(view.wide.bars) == bars
+    assert view.horizontalScrollBar().maximum() == 0
+
+
+def test_all_parts_of_a_table_scroll_together(view: MarkdownView) -> None:
+    for start in range(0, len(WIDE_TABLE), 40):
+        view.append(WIDE_TABLE[start : start + 40])
+        view.flush()
+    view.finish()
+    before = [place.left() for place in view.places_of(1)]
+    view.wide.bars[0].setValue(60)
+    after = [place.left() for place in view.places_of(1)]
+    assert {old - new for old, new in zip(before, after, strict=True)} == {60}
+
+
+def test_what_arrives_later_keeps_the_place_of_scrolled_code(view: MarkdownView) -> None:
+    view.append(f"```\n{LINE}\n")
+    view.flush()
+    view.wide.bars[0].setValue(70)
+    view.append(f"{LINE}\nmore\n")
+    view.flush()
+    block = view.document().find("more").block()
+    assert block.blockFormat().textIndent() == -70
+    assert view.wide.bars[0].value() == 70
+
+
+def test_with_room_enough_nothing_scrolls(view: MarkdownView) -> None:
+    view.set_markdown(f"{CODE}\n\n{WIDE_TABLE}")
+    assert len(view.wide.bars) == 2
+    view.wide.bars[0].setValue(50)
+    view.window().resize(2400, 900)
+    QGuiApplication.processEvents()
+    assert view.wide.bars == []
+    assert view.document().find("restic").block().blockFormat().textIndent() == 0
+
+
+def test_the_arrow_keys_scroll_what_is_seen(qtbot: QtBot, view: MarkdownView) -> None:
+    view.set_markdown(CODE)
+    qtbot.keyClick(view, Qt.Key.Key_Right)
+    assert view.wide.bars[0].value() == 40
+    qtbot.keyClick(view, Qt.Key.Key_Left)
+    assert view.wide.bars[0].value() == 0
+
+
+def test_only_the_code_is_painted_where_it_scrolls(view: MarkdownView) -> None:
+    """Nothing of a scrolled line is seen beside its background."""
+    view.set_markdown(CODE)
+    view.wide.bars[0].setValue(100)
+    QGuiApplication.processEvents()
+    picture = view.grab().toImage()
+    middle = view.cursorRect(view.document().find("restic")).center().y()
+    ground = Theme.current().color("bg.raised")
+    assert all(picture.pixelColor(x, middle) == ground for x in range(18, 27))

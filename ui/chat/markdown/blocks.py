@@ -111,10 +111,12 @@ class Columns:
     Attributes:
         shares: of the whole width, as percentages.
         aligns: left, center or right.
+        letters: how many letters a line of each needs to be read well.
     """
 
     shares: tuple[float, ...]
     aligns: tuple[str, ...]
+    letters: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ Cells = tuple[tuple[Run, ...], ...]
 
 _NUMBER = re.compile(r"[-+−±~<>≈]?\s?[$€£¥]?\s?\d[\d.,\u00a0\u202f ]*\s?(?:%|[A-Za-z°µ€]{1,3})?")
 _FEWEST, _SHORT, _MOST, _PADDING = 4, 12, 40, 3
+_READABLE = 24
 
 
 def settle_columns(header: Cells, rows: Sequence[Cells], written: Sequence[str]) -> Columns:
@@ -28,13 +29,21 @@ def settle_columns(header: Cells, rows: Sequence[Cells], written: Sequence[str])
         rows: the first rows, at most `GROUP_ROWS`.
         written: the alignment each column asks for, or an empty string.
     """
-    weights = [_weight([header[i], *(row[i] for row in rows)]) for i in range(len(header))]
+    columns = [[header[i], *(row[i] for row in rows)] for i in range(len(header))]
+    weights = [_weight(cells) for cells in columns]
     aligns = [
         asked or ("right" if _holds_numbers([row[i] for row in rows]) else "left")
         for i, asked in enumerate(written)
     ]
     total = sum(weights)
-    return Columns(tuple(100 * weight / total for weight in weights), tuple(aligns))
+    shares = tuple(100 * weight / total for weight in weights)
+    return Columns(shares, tuple(aligns), tuple(_letters(cells) for cells in columns))
+
+
+def _letters(cells: Sequence[tuple[Run, ...]]) -> int:
+    """Return the length of the longest cell, as far as it is not better broken."""
+    longest = max((_width("".join(run.text for run in cell)) for cell in cells), default=0)
+    return max(_FEWEST, min(longest, _READABLE))
 
 
 def _weight(cells: Sequence[tuple[Run, ...]]) -> float:

@@ -60,12 +60,26 @@ class Line:
     start: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Rows:
-    """Some rows of a table."""
+    """Some rows of a table.
+
+    Attributes:
+        first: a position before the first row.
+        shares: of the page's width that the columns have, as percentages.
+        lengths: what the columns need to be read well.
+        start_inset: how far the boxes around it set it in.
+        is_wide: whether it has the width of its columns, for want of room.
+    """
 
     start: int
     table: QTextTable
+    first: int
+    shares: tuple[float, ...]
+    lengths: tuple[float, ...]
+    start_inset: float
+    is_continued: bool = False
+    is_wide: bool = False
 
 
 @dataclass(slots=True)

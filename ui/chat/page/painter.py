@@ -53,6 +53,11 @@ class InkPainter:
         self.doubtful: frozenset[int] = frozenset()
         self.marked = 0
 
+    @property
+    def _page_width(self) -> float:
+        """The width of the view; the document itself is as wide as its longest line of code."""
+        return self._document.textWidth()
+
     def forget(self) -> None:
         """Look all places up again: the width or the text above them has changed."""
         self._placed.clear()
@@ -73,14 +78,20 @@ class InkPainter:
         """Return where a citation stands; two rectangles where it is broken across lines."""
         return self._place(pill).rects
 
-    def paint_below(self, painter: QPainter, ink: Ink, reach: Reach) -> None:
-        """Paint what lies under the text, as far as it can be seen."""
+    def paint_panels(self, painter: QPainter, ink: Ink, reach: Reach) -> None:
+        """Paint the backgrounds, as far as they can be seen."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
         first, last = reach
         for panel in ink.panels:
             if panel.first <= last and panel.last >= first:
                 self._paint_panel(painter, panel)
+
+    def paint_below(self, painter: QPainter, ink: Ink, reach: Reach) -> None:
+        """Paint what lies under single words, as far as it can be seen."""
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        first, last = reach
         for span in _between(ink.spans, first, last):
             self._paint_rounded(painter, span, "bg.raised")
         for pill in _between(ink.pills, first, last):
@@ -117,7 +128,7 @@ class InkPainter:
         spare = 2 * Theme.current().line("body")
         fuzzy = Qt.HitTestAccuracy.FuzzyHit
         first = layout.hitTest(QPointF(0, clip.top() - spare), fuzzy)
-        last = layout.hitTest(QPointF(self._document.size().width(), clip.bottom() + spare), fuzzy)
+        last = layout.hitTest(QPointF(self._page_width, clip.bottom() + spare), fuzzy)
         return self._document.findBlock(first).position(), last
 
     def _place(self, ink: Panel | Span | Pill | Mark) -> _Placed:
@@ -152,9 +163,12 @@ class InkPainter:
         head = Theme.current().px(_CODE_HEAD) if panel.kind == "code" else 0
         top = top_of(self._document, panel.first) - padding - head
         bottom = bottom_of(self._document, panel.last) + padding
+        last = self._document.findBlock(panel.last).blockFormat()
+        if panel.kind != "code" and last.nonBreakableLines():
+            bottom += CODE_PADDING  # it ends with code, whose own background reaches further down
         start, end = (panel.end, panel.start) if panel.is_rtl else (panel.start, panel.end)
         left = OUTDENT + start
-        right = self._document.size().width() - OUTDENT - end
+        right = self._page_width - OUTDENT - end
         return QRectF(left, round(top), right - left, round(bottom) - round(top))
 
     def _find_mark(self, mark: Mark) -> tuple[QRectF, float]:
@@ -282,7 +296,7 @@ class InkPainter:
         paint_icon(painter, spot, name, tone)
 
     def _paint_rule(self, painter: QPainter, position: int) -> None:
-        width = self._document.size().width() - 2 * OUTDENT
+        width = self._page_width - 2 * OUTDENT
         top = round(top_of(self._document, position))
         painter.fillRect(QRectF(OUTDENT, top, width, 1), Theme.current().color("line.hairline"))
 

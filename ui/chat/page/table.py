@@ -1,11 +1,27 @@
 """The formats of a table: the full measure wide, with room in its cells and no lines of its own."""
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QTextCharFormat, QTextLength, QTextTableCellFormat, QTextTableFormat
+from PySide6.QtGui import (
+    QFontMetricsF,
+    QTextCharFormat,
+    QTextLength,
+    QTextTableCellFormat,
+    QTextTableFormat,
+)
 
 from ui.chat.markdown.blocks import Columns, TableRows
+from ui.theme import Theme
 
-__all__ = ["ALIGNMENTS", "CELL_PADDING", "cell_format", "table_format"]
+__all__ = [
+    "ALIGNMENTS",
+    "CELL_PADDING",
+    "cell_format",
+    "column_lengths",
+    "needed_lengths",
+    "table_format",
+]
 
 CELL_PADDING = 5
 _BETWEEN_COLUMNS = 16
@@ -26,9 +42,25 @@ def table_format(leaf: TableRows, start: float) -> QTextTableFormat:
     made.setCellPadding(0)
     made.setLeftMargin(start)
     made.setWidth(QTextLength(_PERCENT, 100))
-    made.setColumnWidthConstraints([QTextLength(_PERCENT, share) for share in leaf.columns.shares])
+    made.setColumnWidthConstraints(column_lengths((), leaf.columns.shares))
     made.setHeaderRowCount(0 if leaf.is_continued else 1)
     return made
+
+
+def needed_lengths(columns: Columns) -> tuple[float, ...]:
+    """Return how wide each column has to be to be read well, in pixels."""
+    letter = QFontMetricsF(Theme.current().font("ui")).averageCharWidth()
+    between = [_BETWEEN_COLUMNS] * (len(columns.letters) - 1) + [0]
+    return tuple(
+        letters * letter + space for letters, space in zip(columns.letters, between, strict=True)
+    )
+
+
+def column_lengths(fixed: Sequence[float], shares: Sequence[float]) -> list[QTextLength]:
+    """Return the widths of columns: those that are fixed, else their shares of the whole."""
+    if fixed:
+        return [QTextLength(QTextLength.Type.FixedLength, length) for length in fixed]
+    return [QTextLength(_PERCENT, share) for share in shares]
 
 
 def cell_format(columns: Columns, column: int, char: QTextCharFormat) -> QTextTableCellFormat:

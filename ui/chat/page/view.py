@@ -26,10 +26,11 @@ from ui.chat.page.card import CitationCard, Source
 from ui.chat.page.copy_buttons import CopyButtons
 from ui.chat.page.doubts import pills_in_doubt
 from ui.chat.page.formats import Formats
-from ui.chat.page.ink import Panel
-from ui.chat.page.painter import InkPainter
+from ui.chat.page.ink import Ink, Panel
+from ui.chat.page.painter import InkPainter, Reach
 from ui.chat.page.pointing import Pointing
 from ui.chat.page.selection import selected_text
+from ui.chat.page.wide import WideBlocks
 from ui.chat.page.writer import DocumentWriter
 from ui.theme import Theme
 
@@ -47,6 +48,7 @@ class MarkdownView(QTextBrowser):
 
     Attributes:
         flushes: how often what had arrived was drawn.
+        wide: what of it scrolls in itself.
     """
 
     citation_clicked = Signal(int)
@@ -160,31 +162,40 @@ class MarkdownView(QTextBrowser):
         return None
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint backgrounds, then the text, then what stands beside it."""
+        """Paint backgrounds, then the text band by band with what stands under and beside it."""
         reach = self._ink.reach_of(QRectF(event.rect()))
         painter = QPainter(self.viewport())
-        for ink in (self._writer.final, self._writer.tail):
-            self._ink.paint_below(painter, ink, reach)
+        for ink in self._inks:
+            self._ink.paint_panels(painter, ink, reach)
         painter.end()
-        super().paintEvent(event)
-        painter = QPainter(self.viewport())
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        for ink in (self._writer.final, self._writer.tail):
-            self._ink.paint_beside(painter, ink, reach)
-        if self.hasFocus() and self.textCursor().charFormat().isAnchor():
-            cursor = self.textCursor()
-            self._ink.paint_ring(painter, cursor.selectionStart(), cursor.selectionEnd())
-        painter.end()
+        for band in self.wide.bands(event.rect()):
+            self._paint_band(band, reach)
         if self._is_stale:
             QTimer.singleShot(0, self.refresh)
+
+    def _paint_band(self, band: QRect, reach: Reach) -> None:
+        painter = QPainter(self.viewport())
+        painter.setClipRect(band)
+        for ink in self._inks:
+            self._ink.paint_below(painter, ink, reach)
+        painter.end()
+        super().paintEvent(QPaintEvent(band))
+        painter = QPainter(self.viewport())
+        painter.setClipRect(band)
+        for ink in self._inks:
+            self._ink.paint_beside(painter, ink, reach)
+        cursor = self.textCursor()
+        if self.hasFocus() and cursor.charFormat().isAnchor():
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            self._ink.paint_ring(painter, cursor.selectionStart(), cursor.selectionEnd())
+        painter.end()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Lay the text out for the new width."""
         super().resizeEvent(event)
         if event.oldSize().width() != event.size().width():
             self._ink.forget()
-            self._fit_height()
-            self._place_buttons()
+            self._fit()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Scroll the transcript while a selection is drawn beyond its edge."""
@@ -195,11 +206,18 @@ class MarkdownView(QTextBrowser):
             area.ensureVisible(spot.x(), spot.y(), 0, Theme.current().line("body"))
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Leave scrolling to the transcript."""
-        event.ignore()
+        """Leave scrolling to the transcript, but for what is scrolled sideways."""
+        across = event.pixelDelta().x() or event.angleDelta().x()
+        if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            across = across or event.angleDelta().y()
+        if not across or not self.wide.scroll(round(event.position().y()), -across):
+            event.ignore()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Leave scrolling keys to the transcript."""
+        """Leave scrolling keys to the transcript; those across move wide code and tables."""
+        across = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()), 0)
+        if across and self.wide.step(across, self.visibleRegion().boundingRect()):
+            return
         if event.key() in _SCROLL_KEYS:
             event.ignore()
         else:
@@ -234,12 +252,29 @@ class MarkdownView(QTextBrowser):
         self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self.document().setDocumentMargin(0)
         self.viewport().setAutoFillBackground(False)
+        self.horizontalScrollBar().rangeChanged.connect(self._on_range_changed)
         self._buttons = CopyButtons(self.viewport(), self._code_text)
+        self.wide = WideBlocks(self.viewport(), self.document())
+        self.wide.moved.connect(self._on_moved)
 
     def _begin(self) -> None:
         self.document().setDefaultFont(Theme.current().font("body"))
         self._writer = DocumentWriter(self.document(), Formats())
         self._ink = InkPainter(self.document())
+        self.wide.forget()
+
+    @property
+    def _inks(self) -> tuple[Ink, Ink]:
+        return self._writer.final, self._writer.tail
+
+    def _on_moved(self) -> None:
+        self._ink.forget()
+        self.viewport().update()
+
+    def _on_range_changed(self, _least: int, most: int) -> None:
+        """Keep the page in its place: only what is too wide for it scrolls."""
+        if most:
+            self.horizontalScrollBar().setRange(0, 0)
 
     def _pause(self, seconds: float) -> None:
         """Wait the longer before the next drawing, the more this one took."""
@@ -252,8 +287,7 @@ class MarkdownView(QTextBrowser):
         self._writer.write(final, tail)
         self._leaves.extend(final)
         self._restore(selection)
-        self._fit_height()
-        self._place_buttons()
+        self._fit()
 
     def _rewrite(self) -> None:
         self.document().clear()
@@ -262,8 +296,14 @@ class MarkdownView(QTextBrowser):
         self._leaves.extend(growth.final)
         self._writer.write(self._leaves, growth.tail)
         self._show_doubts()
+        self._fit()
+
+    def _fit(self) -> None:
+        """Take the height of the text, and put in their places what stands on it."""
+        self.wide.fit_tables(*self._inks)
         self._fit_height()
         self._place_buttons()
+        self.wide.update(self._ink.panel_rect, *self._inks)
 
     def _show_doubts(self) -> None:
         pills = [*self._writer.final.pills, *self._writer.tail.pills]

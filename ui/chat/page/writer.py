@@ -31,7 +31,7 @@ from ui.chat.page.ink import Ink, Line, Panel, Pill, Rows, Span
 from ui.chat.page.letters import has_rtl
 from ui.chat.page.selection import END_ISOLATE, ISOLATE
 from ui.chat.page.spacing import CODE_PADDING, gap_above, inset_of, padding_below
-from ui.chat.page.table import ALIGNMENTS, cell_format, table_format
+from ui.chat.page.table import ALIGNMENTS, cell_format, needed_lengths, table_format
 
 __all__ = ["OUTDENT", "DocumentWriter"]
 
@@ -195,6 +195,7 @@ class DocumentWriter:
             inset = inset_of(leaf.boxes)
             block.setLeftMargin(inset.start + CODE_PADDING)
             block.setRightMargin(inset.end + CODE_PADDING)
+            block.setNonBreakableLines(True)
             self._next_block(block, self._formats.code("plain"))
             if self._code is None:
                 here = self._cursor.position()
@@ -234,7 +235,17 @@ class DocumentWriter:
                     cell.firstCursorPosition(), runs, leaf.columns.aligns[column], is_header
                 )
                 cell.setFormat(cell_format(leaf.columns, column, char))
-        self._ink.tables.append(Rows(table.lastPosition(), table))
+        self._ink.tables.append(
+            Rows(
+                table.lastPosition(),
+                table,
+                table.firstPosition(),
+                leaf.columns.shares,
+                needed_lengths(leaf.columns),
+                inset_of(leaf.boxes).start,
+                is_continued=leaf.is_continued,
+            )
+        )
         _to_end(self._cursor)
         self._cursor.setBlockFormat(self._formats.spacer())
 
