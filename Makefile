@@ -36,7 +36,7 @@ lint: $(READY)
 	@$(BIN)/lint-imports --no-logo --no-cache
 
 test: lint
-	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest
+	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
 
 bench: $(READY)
 	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m tests.benchmarks
