@@ -172,10 +172,11 @@ class Answer(Part):
         slot.setFixedHeight(Theme.current().px(28))
         self._slot_widget = slot
         Theme.current().changed.connect(self._fit)
+        self.tools.lines_changed.connect(self._fit)
         self.view.hide()
 
     def _fit(self) -> None:
-        self._slot_widget.setFixedHeight(Theme.current().px(28))
+        self._slot_widget.setFixedHeight(Theme.current().px(28) * self.tools.lines)
 
     def _say(self) -> None:
         sources = sum(1 for source in self._sources.values() if source.path)

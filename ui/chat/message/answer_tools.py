@@ -3,16 +3,15 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QAccessible
-from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from ui.chat.measure import OUTDENT
-from ui.chat.message.roles import Part
+from ui.chat.message.strip import ToolStrip
 from ui.chat.message.tools import LabelTag, PinButton, Siblings
 from ui.chat.message.wish import Wish
 from ui.kit.controls import ElidedLabel, IconButton, button
-from ui.theme import Theme, dress
+from ui.theme import dress
 
 __all__ = ["AnswerTools"]
 
@@ -20,7 +19,7 @@ _ROW = 28
 _Kind = Literal["again", "branch", "label", "saw", "pin", "unpin"]
 
 
-class AnswerTools(Part):
+class AnswerTools(ToolStrip):
     """Below an answer, always: its actions left; right, who gave it, where, and how long it took.
 
     `wished` carries a `Wish`; `copied` asks for the text.
@@ -29,8 +28,8 @@ class AnswerTools(Part):
     copied = Signal()
     wished = Signal(object)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(QAccessible.Role.ToolBar, parent)
+    def __init__(self) -> None:
+        super().__init__(QAccessible.Role.ToolBar, _ROW, (OUTDENT - 4, OUTDENT), 4)
         self._entry = ""
         self.setAccessibleName("Answer actions")
         self.copy = IconButton("copy", "Copy answer", size=24)
@@ -47,9 +46,9 @@ class AnswerTools(Part):
         self.about.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         dress(self.about, "caption", "tertiary", numbers=True)
         self._connect()
-        self._lay_out()
+        acts = (self.copy, self.again, self.branch, self.pin, self.name, self.siblings)
+        self.fill(acts, (self.saw, self.label, self.about), self.about)
         self.show_place("", (), "")
-        self._fit()
 
     def show_place(self, entry: str, siblings: Sequence[str], label: str) -> None:
         """Tell where the answer stands; one without a place can only be copied."""
@@ -69,12 +68,6 @@ class AnswerTools(Part):
         took = "" if seconds is None else f"{seconds:.1f} s"
         self.about.set_text(" · ".join(part for part in (by, took) if part))
 
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the font scale."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange:
-            self._fit()
-
     def _connect(self) -> None:
         self.copy.clicked.connect(self._on_copy)
         self.again.clicked.connect(lambda _checked=False: self._wish("again"))
@@ -84,16 +77,6 @@ class AnswerTools(Part):
         self.siblings.chosen.connect(lambda entry: self.wished.emit(Wish("select", entry)))
         self.label.named.connect(lambda text: self._wish("label", text))
 
-    def _lay_out(self) -> None:
-        row = QHBoxLayout(self)
-        row.setContentsMargins(OUTDENT - 4, 0, OUTDENT, 0)
-        row.setSpacing(4)
-        acts = (self.copy, self.again, self.branch, self.pin, self.name)
-        for widget in (*acts, self.siblings, self.saw):
-            row.addWidget(widget)
-        row.addWidget(self.label)
-        row.addWidget(self.about, 1)
-
     def _wish(self, kind: _Kind, text: str = "") -> None:
         self.wished.emit(Wish(kind, self._entry, text))
 
@@ -101,6 +84,3 @@ class AnswerTools(Part):
         self.copied.emit()
         self.copy.set_icon("check", "success.graphic")
         QTimer.singleShot(1500, self.copy, lambda: self.copy.set_icon("copy"))
-
-    def _fit(self) -> None:
-        self.setFixedHeight(Theme.current().px(_ROW))

@@ -3,20 +3,21 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from PySide6.QtCore import QEvent, Signal
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QAccessible
 
 from ui.chat.measure import OUTDENT
+from ui.chat.message.strip import ToolStrip
 from ui.chat.message.tools import LabelTag, PinButton, QuietButton, Siblings
 from ui.chat.message.wish import Wish
-from ui.theme import Theme
 
 __all__ = ["UserTools"]
 
+_ROW = 24
 _Kind = Literal["edit", "branch", "label", "pin", "unpin"]
 
 
-class UserTools(QWidget):
+class UserTools(ToolStrip):
     """The name of a message, the versions it has, and what can be done with it.
 
     `wished` carries a `Wish`; `copied` asks for its text.
@@ -26,7 +27,8 @@ class UserTools(QWidget):
     copied = Signal()
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(QAccessible.Role.ToolBar, _ROW, (OUTDENT, OUTDENT - 4), 2)
+        self.setAccessibleName("Message actions")
         self._entry = ""
         self.edit = QuietButton("pencil-simple", "Edit message", size=24)
         self.copy = QuietButton("copy", "Copy message", size=24)
@@ -35,7 +37,8 @@ class UserTools(QWidget):
         self.pin = PinButton("message")
         self.siblings = Siblings("version")
         self.label = LabelTag()
-        self._lay_out()
+        acts = (self.edit, self.copy, self.branch, self.pin, self.name)
+        self.fill((self.label,), (self.siblings, *acts), None)
         self.edit.clicked.connect(lambda _checked=False: self._wish("edit"))
         self.branch.clicked.connect(lambda _checked=False: self._wish("branch"))
         self.copy.clicked.connect(lambda _checked=False: self.copied.emit())
@@ -61,22 +64,6 @@ class UserTools(QWidget):
         """Draw the buttons, or leave their places empty."""
         for tool in (self.edit, self.copy, self.branch, self.pin, self.name):
             tool.set_seen(is_seen)
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the font scale."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange:
-            self.setFixedHeight(Theme.current().px(24))
-
-    def _lay_out(self) -> None:
-        row = QHBoxLayout(self)
-        row.setContentsMargins(OUTDENT, 0, OUTDENT - 4, 0)
-        row.setSpacing(2)
-        row.addWidget(self.label)
-        row.addStretch(1)
-        for widget in (self.siblings, self.edit, self.copy, self.branch, self.pin, self.name):
-            row.addWidget(widget)
-        self.setFixedHeight(Theme.current().px(24))
 
     def _wish(self, kind: _Kind, text: str = "") -> None:
         self.wished.emit(Wish(kind, self._entry, text))
