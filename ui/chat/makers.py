@@ -26,7 +26,7 @@ from ui.chat.message.sources import doubts_of, sources_of
 from ui.chat.message.step_words import StepView
 from ui.chat.message.user import UserMessage
 
-__all__ = ["MessageMaker", "attachments_of", "key_of"]
+__all__ = ["MessageMaker", "attachments_of", "is_failure", "key_of"]
 
 _ABOVE = {"user": 28, "divider": 24, "aside": 16, "failure": 8}
 _HERE = "this computer"
@@ -150,7 +150,7 @@ class MessageMaker(QObject):
                 return lambda: Divider(item.turns, item.tokens, item.reason)
 
     def _answer_of(self, item: AnswerItem) -> QWidget:
-        if item.status == "error" and not item.text and not item.steps:
+        if is_failure(item):
             return self.failure(ErrorInfo("", "This question found no answer."))
         made = self.answer()
         made.set_text(item.text)
@@ -189,6 +189,13 @@ def key_of(item: TranscriptItem) -> tuple[object, ...]:
     if isinstance(item, DroppedItem):
         return ("divider", item.turns, item.tokens, item.reason)
     return (_kind_of(item), item.entry)
+
+
+def is_failure(item: TranscriptItem) -> bool:
+    """Return whether an item is an error where an answer would have stood."""
+    if not isinstance(item, AnswerItem) or item.status != "error":
+        return False
+    return not item.text and not item.steps
 
 
 def attachments_of(item: UserItem) -> list[Attachment]:

@@ -7,11 +7,12 @@ from PySide6.QtGui import QFocusEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QStackedLayout, QWidget
 
 from app.transcript import Transcript as Chat
+from app.transcript import TranscriptItem
 from ui.chat.attachment import Attachment
 from ui.chat.empty_state import EmptyState
 from ui.chat.feed import Feed, Slot
 from ui.chat.live import LiveTurn
-from ui.chat.makers import MessageMaker, Place, key_of
+from ui.chat.makers import MessageMaker, Place, is_failure, key_of
 from ui.chat.message.answer import Answer
 from ui.chat.message.aside import Aside
 from ui.chat.message.user import UserMessage
@@ -72,7 +73,7 @@ class Transcript(QWidget):
         known = {slot.key: slot for slot in self.feed.slots() if slot.key}
         slots = []
         for item in chat.items:
-            slot = known.get(key_of(item))
+            slot = known.get(key_of(item)) or self._failure_of(item)
             if slot is None:
                 slot = self.maker.slot(item)
             elif not self.maker.renew(slot, item):
@@ -183,6 +184,14 @@ class Transcript(QWidget):
             # Qt goes on from what has the focus, and what is inside stands anywhere in its order.
             self.setFocus(Qt.FocusReason.MouseFocusReason)
         return super().focusNextPrevChild(forward)
+
+    def _failure_of(self, item: TranscriptItem) -> Slot | None:
+        """Return the error that an item tells of, where it is shown already with its ways out."""
+        loose = [slot for slot in self.feed.slots() if slot.kind == "failure" and not slot.key]
+        if not loose or not is_failure(item):
+            return None
+        loose[-1].key, loose[-1].item = key_of(item), item
+        return loose[-1]
 
     def _with_loose(self, slots: Sequence[Slot]) -> list[Slot]:
         """Return the slots with those that are not in the log behind what they followed."""
