@@ -6,6 +6,7 @@ text. Around it stand the things a program owns:
 
 - what the user set and where things lie: `paths`, `settings` (the schema), `settings_file`,
   `secrets` (keys), `model_choices`;
+- what is typed with a slash: `commands`;
 - what the user adds to each turn: `additions`, out of `prompts`, `instructions` (AGENTS.md) and
   `hooks`;
 - the assistant's work: `asking` (turns, with `asked` and `reattaching`), `branching` (the tree of a

@@ -245,10 +245,6 @@ class Assistant:
             session: the chat.
             cancel: stops it, and leaves the chat as it was.
             instructions: what the summary should keep above all.
-
-        Raises:
-            SessionMissing: there is no such chat.
-            SessionBusy: it is being written to.
         """
         return self._asking.compact(session, instructions, cancel)
 
@@ -353,7 +349,6 @@ class Assistant:
             on: whether it is pinned.
 
         Raises:
-            SessionBusy: the chat is being written to.
             BadPin: there is nothing of that id, or pins would take more than their share.
         """
         self._branching.pin(session, target, on)

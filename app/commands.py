@@ -36,10 +36,12 @@ class CommandResult:
     Attributes:
         markdown: to be shown where the command was given; nothing where there is nothing to show.
         begins_chat: whether a new chat begins here.
+        compacts: whether the chat is summed up now, and what the summary should keep above all.
     """
 
     markdown: str = ""
     begins_chat: bool = False
+    compacts: str | None = None
 
 
 @dataclass(frozen=True)
@@ -107,6 +109,10 @@ def _last(assistant: Assistant, session: str | None, is_full: bool) -> Mapping[s
     return found
 
 
+def _compact(_assistant: Assistant, _situation: Situation, argument: str) -> CommandResult:
+    return CommandResult(compacts=argument)
+
+
 def _new(_assistant: Assistant, _situation: Situation, _argument: str) -> CommandResult:
     return CommandResult(begins_chat=True)
 
@@ -122,6 +128,7 @@ def _usage(command: Command) -> str:
 
 COMMANDS = (
     Command("context", "[last] [full]", "Shows what the next request would hold", _context),
+    Command("compact", "[what to keep]", "Sums up all but the last question", _compact),
     Command("new", "", "Begins a new chat", _new),
     Command("help", "", "Lists the commands", _help),
 )

@@ -8,7 +8,8 @@ through `notify` or stands in place, in words.
     main → frame (columns, panels, composer)                  painted first
          → window → presenter → chat | panels → kit → icons, theme
                   → conversation, indexing → tasks
-                  → settings_dialog, welcome, actions, notify, state
+                  → settings_dialog, request_view, actions, notify, state
+                  → searching → palette;  bringing → drops
 
 A start has two steps. What the first paint shows (`frame` and what it imports) needs nothing of the
 program but `app.opening.FirstLook`; the program is loaded and the notes are opened beside it, in a

@@ -236,6 +236,18 @@ def test_the_command_new_begins_a_chat(window: MainWindow) -> None:
     assert window._composer.text() == ""
 
 
+def test_the_command_compact_sums_the_chat_up(window: MainWindow, server: ModelServer) -> None:
+    server.script(Answer("The barrel stands behind the shed. " * 30, usage=None))
+    for number in range(3):
+        ask(window, f"Question {number}?")
+    server.script(Answer("Barrel: behind the shed.", usage=None))
+    ask(window, "/compact keep the barrel")
+    assert "keep the barrel" in said_to_the_model(server)
+    assert window._composer.text() == ""
+    ask(window, "And now?")
+    assert "Barrel: behind the shed." in str(server.bodies[-1]["messages"])
+
+
 def test_other_words_stand_beside_the_first_ones(window: MainWindow, server: ModelServer) -> None:
     server.script(Answer("In the shed.", usage=None), Answer("Behind it.", usage=None))
     ask(window, "Where is the barrel?")
@@ -434,4 +446,9 @@ def test_notes_folders_and_tags_are_offered_once_they_are_known(
     qtbot.keyClick(window._composer.input, Qt.Key.Key_Return)
     assert list(chips(window)) == ["garden/Tomatoes.md"]
     qtbot.keyClicks(window._composer.input, "/")
-    assert [m.choice.text for m in popup.view.matches] == ["/context", "/new", "/help"]
+    assert [m.choice.text for m in popup.view.matches] == [
+        "/context",
+        "/compact",
+        "/new",
+        "/help",
+    ]

@@ -1,9 +1,10 @@
 """The conversation: what is asked, what is answered, and where the next question is written.
 
-    transcript → feed (which messages are widgets) → message (question, answer, error, divider)
-               → scroller (keeps the place), walker (keyboard), empty_state
+    transcript → feed (which messages are widgets) → makers → message (question, answer, divider)
+               → live (the turn that is running), scroller (keeps the place), walker (keyboard)
+               → finder (words in the chat), empty_state;  instructions_bar stands above it
     message → page (Markdown as a document) → markdown (Markdown as leaves, no Qt)
-    composer → composer_text, composer_parts
+    composer → composer_text, composer_parts, completion, chips → attachment
     transcript, composer → measure (the one column)
 
 May import: PySide6, `ui.theme`, `ui.icons`, `ui.kit`, `ui.notify`, and for their shapes `app`,

@@ -1,11 +1,16 @@
 """What happens between the assistant and the views, each flow with its own state.
 
-    notes         which folder is open, what is in it, reading one note
+    notes         which folder is open, what is in it, reading one note; offers, to complete from it
     indexing      bringing the index up to date, one run at a time
-    conversation  one chat: asking, stopping, what each event means
+    conversation  one chat: asking, stopping, what each event means; turns, one question of it
+    chats         the list of chats, and the way from one to the next
+    drafting      the message that is being written: attaching (what goes along), commanding (slash
+                  commands), drafts (what comes back with its chat)
+    branches      single messages: other words, other answers, other versions, a copy, a pin
     contexts      which request the context panel shows, and what can be done about it
     compacting    summing up the open chat when the user asks for it
-    presenter     conversation → transcript, composer, context and sources
+    instructing   what the notes want models to do, asked about once
+    presenter     conversation → transcript, composer, context and sources; ways_out of its errors
     librarian     notes, indexing → sidebar, footer, welcome, note panel
 
 A flow starts tasks and turns what they yield into signals that name what happened. Only presenter

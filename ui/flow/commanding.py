@@ -16,12 +16,14 @@ __all__ = ["Commanding", "command_choices"]
 class Commanding(QObject):
     """Carries commands out.
 
-    `shown` carries the command as it was given and Markdown, `new_chat_requested` asks for one,
-    `failed` carries what was written and what is wrong with it.
+    `shown` carries the command as it was given and Markdown, `new_chat_requested` asks for a new
+    chat, `compact_requested` carries what a summary of this one should keep above all, `failed`
+    what was written and what is wrong with it.
     """
 
     shown = Signal(str, str)
     new_chat_requested = Signal()
+    compact_requested = Signal(str)
     failed = Signal(str, object)
 
     def __init__(self, assistant: Assistant, runner: TaskRunner, parent: QObject) -> None:
@@ -60,6 +62,8 @@ class Commanding(QObject):
             self.shown.emit(text.strip(), result.markdown)
         if result.begins_chat:
             self.new_chat_requested.emit()
+        if result.compacts is not None:
+            self.compact_requested.emit(result.compacts)
 
 
 def command_choices() -> list[Choice]:

@@ -15,6 +15,7 @@ from ui.tasks import Task, TaskRunner
 __all__ = ["Compacting", "compacted_sentence"]
 
 _BUSY = "An answer is on its way. Stop it first."
+_NOTHING = "Nothing has been asked in this chat yet."
 _BEGUN = "Summarising older messages…"
 
 
@@ -36,7 +37,10 @@ class Compacting(QObject):
             instructions: what the summary should keep above all.
         """
         session = self._talk.session
-        if session is None or self._task is not None:
+        if self._task is not None:
+            return
+        if session is None:
+            self.said.emit(_NOTHING)
             return
         if self._talk.is_running:
             self.said.emit(_BUSY)

@@ -170,6 +170,7 @@ class Drafting(QObject):
         self.attaching.told.connect(self._show_chips)
         self.commanding.shown.connect(self.clear)
         self.commanding.new_chat_requested.connect(self.clear)
+        self.commanding.compact_requested.connect(self.clear)
         self.commanding.failed.connect(self._on_command_failed)
 
     def open_attachment(self, item: Attachment) -> None:

@@ -139,6 +139,7 @@ class Presenter(QObject):
         drafting.settings_requested.connect(self.settings_requested)
         drafting.commanding.shown.connect(transcript.show_aside)
         drafting.commanding.new_chat_requested.connect(self._on_new_chat)
+        drafting.commanding.compact_requested.connect(self.compacting.start)
         contexts.prepared.connect(drafting.take_context)
         contexts.unknown.connect(lambda: self._views.composer.set_meter(None))
         contexts.grant("raise", lambda _entry: self.settings_requested.emit("Context"))

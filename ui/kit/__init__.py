@@ -1,7 +1,8 @@
 """What every view is built from: surfaces, controls, lists, figures, and the three columns.
 
     surfaces → controls → icons, theme
-    lists → controls;  columns → surfaces;  figures stands alone
+    lists, choices, menu_button, find_bar, flow_row → controls;  columns → surfaces
+    figures stands alone
 
 May import: PySide6, `ui.theme`, `ui.icons`. Must not: anything below `ui`, nor a view.
 Holds always: text is plain; what is cut has the whole as its tooltip; an icon button has a name;

@@ -74,6 +74,11 @@ def test_new_begins_a_chat(assistant: Assistant) -> None:
     assert given(assistant, "/new") == CommandResult(begins_chat=True)
 
 
+def test_compact_carries_what_the_summary_should_keep(assistant: Assistant) -> None:
+    assert given(assistant, "/compact the dates") == CommandResult(compacts="the dates")
+    assert given(assistant, "/compact") == CommandResult(compacts="")
+
+
 def test_context_shows_the_next_request(assistant: Assistant) -> None:
     shown = given(assistant, "/context").markdown
     assert shown.startswith("# Context Usage\n\n[")

@@ -1,7 +1,9 @@
 """The parts of a transcript: what was asked, what was answered, and what stands between.
 
-    answer → parts (step line, actions, what could not be verified), page's view
-    user, divider, failure stand alone;  sources makes cards of segments and citations
+    answer → parts (step line, what could not be verified), steps → step_row, step_words, mono
+           → answer_tools, page's view
+    user → user_tools, editor;  both kinds of tools → tools, strip, wish (what they ask for)
+    aside, divider, failure stand alone;  sources makes cards of segments and citations
     roles tells screen readers what a part is
 
 May import: PySide6, `app.transcript`, `app.errors`, `chains.events` and `chains.citations` for

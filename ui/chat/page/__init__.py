@@ -2,6 +2,7 @@
 
     view → writer (leaves into a document, the tail taken back) → formats, letters, spacing
          → painter (backgrounds, pills, marks) → ink, geometry
+         → wide (code and tables that scroll in themselves), doubts (citations to be marked)
          → card (what a citation stands for)
 
 May import: PySide6, `ui.theme`, `ui.icons`, `ui.controls`, `ui.chat.markdown`.
