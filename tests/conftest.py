@@ -2,6 +2,7 @@
 
 import logging
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +10,8 @@ import pytest
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.null.Keyring"
+# A shell starts what runs in the background with Ctrl-C ignored, and so would all that tests start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 OUR_PACKAGES = ("app", "chains", "context", "ui", "vault")
 NOTES = {
