@@ -9,7 +9,7 @@ from app.additions import UserAdditions
 from app.asked import mode_of
 from app.asking import Asking, AskRequest
 from app.attachments import Attachments, Selection
-from app.branching import Branching
+from app.branching import Branching, LeftBranch
 from app.instructions import Instructions
 from app.library import IndexFinished, Library
 from app.looking_back import LookingBack, context_of
@@ -318,9 +318,9 @@ class Assistant:
         """Return the turn that a question or an answer belongs to."""
         return self._looking_back.turn_of(session, entry)
 
-    def select_leaf(self, session: str, entry: str) -> None:
-        """Let a chat go on where the branch of an entry ends, at its newest entry."""
-        self._branching.select_leaf(session, entry)
+    def select_leaf(self, session: str, entry: str) -> LeftBranch:
+        """Let a chat go on where the branch of an entry ends; return what it has left by that."""
+        return self._branching.select_leaf(session, entry)
 
     def fork(self, session: str, entry: str | None = None) -> str:
         """Make a chat of its own out of a path, and return its id.

@@ -4,6 +4,7 @@ Nothing of a chat is changed by it: each is an entry that is added.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
@@ -25,9 +26,22 @@ from context.entries import (
 )
 from context.messages import Message
 from context.pins import check_pin
-from context.replay import turns
+from context.replay import Turn, turns
 
-__all__ = ["Branching"]
+__all__ = ["Branching", "LeftBranch"]
+
+
+@dataclass(frozen=True)
+class LeftBranch:
+    """A branch that a chat does not go on with any more.
+
+    Attributes:
+        entry: its last one.
+        turns: how many of it the chat has left.
+    """
+
+    entry: str
+    turns: int
 
 
 class Branching:
@@ -37,8 +51,8 @@ class Branching:
         self._sessions = sessions
         self._asking = asking
 
-    def select_leaf(self, session: str, entry: str) -> None:
-        """Let a chat go on where the branch of an entry ends.
+    def select_leaf(self, session: str, entry: str) -> LeftBranch:
+        """Let a chat go on where the branch of an entry ends; return what it has left by that.
 
         Raises:
             SessionMissing: there is no such chat.
@@ -47,8 +61,9 @@ class Branching:
         """
         with self._sessions.open(session) as chat:
             chat.path_to(entry)
-            leaf = chat.tree.newest_leaf(entry)
+            leaf, before = chat.tree.newest_leaf(entry), chat.path()[-1].id
             chat.append([LeafEntry(chat.new_id(), leaf, chat.now(), leaf)])
+            return LeftBranch(before, len(_left(chat, before)[1]))
 
     def fork(self, session: str, entry: str | None) -> str:
         """Make a chat of its own out of a path, and return its id.
@@ -117,10 +132,7 @@ class Branching:
             Cancelled: it was stopped; nothing is kept.
         """
         with self._sessions.open(session) as chat:
-            chat.path_to(entry)
-            branch = chat.path_to(chat.tree.newest_leaf(entry))
-            shown = {e.id for e in chat.path()}
-            left = [turn for turn in turns(branch) if turn.entry_ids[-1] not in shown]
+            branch, left = _left(chat, entry)
             if not left:
                 raise InvalidRequest(f"The chat goes on with the branch of {entry}.")
             summary = self._asking.summary_of(left, model_of(branch), cancel)
@@ -149,6 +161,14 @@ class Branching:
 def _leaf(chat: Session) -> str | None:
     path = chat.path()
     return path[-1].id if path else None
+
+
+def _left(chat: Session, entry: str) -> tuple[Sequence[Entry], Sequence[Turn]]:
+    """Return the branch of an entry, and the turns of it that the chat does not go on with."""
+    chat.path_to(entry)
+    branch = chat.path_to(chat.tree.newest_leaf(entry))
+    shown = {e.id for e in chat.path()}
+    return branch, [turn for turn in turns(branch) if turn.entry_ids[-1] not in shown]
 
 
 def _with_side_entries(path: Sequence[Entry], log: Sequence[Entry]) -> Iterator[Entry]:

@@ -262,6 +262,24 @@ def test_other_words_stand_beside_the_first_ones(window: MainWindow, server: Mod
     assert [a.text for a in shown(window, AnswerWidget)] == ["In the shed."]
 
 
+def test_a_summary_of_a_long_version_that_is_left_is_offered(
+    window: MainWindow, server: ModelServer
+) -> None:
+    for text in ("Where is the barrel?", "And the hose?", "And the wagon?"):
+        ask(window, text)
+    first = shown(window, UserMessage)[0]
+    window._presenter._on_wished(Wish("edit", first.entry, "Where is the plough?"))
+    (message,) = shown(window, UserMessage)
+    message.tools.siblings.previous.click()
+    assert len(shown(window, UserMessage)) == 3
+    shown(window, UserMessage)[0].tools.siblings.following.click()
+    server.script(Answer("All of it is in the shed.", usage=None))
+    press(window, "Summarise them")
+    assert "And the wagon?" in str(server.bodies[-1]["messages"])
+    (aside,) = shown(window, Aside)
+    assert "All of it is in the shed." in aside.view.toPlainText()
+
+
 def test_a_second_answer_stands_beside_the_first(window: MainWindow, server: ModelServer) -> None:
     server.script(Answer("In the shed.", usage=None), Answer("Behind it.", usage=None))
     ask(window, "Where is the barrel?")

@@ -6,6 +6,7 @@ from functools import partial
 from PySide6.QtCore import QObject, Signal
 
 from app.assistant import Assistant
+from app.branching import LeftBranch
 from app.errors import describe
 from ui.chat.attachment import Attachment
 from ui.chat.message.wish import Wish
@@ -14,18 +15,22 @@ from ui.tasks import Task, TaskRunner
 
 __all__ = ["Branches"]
 
+LONG_TURNS = 3  # from so many on a summary of what was left is offered
 _BUSY = "An answer is on its way. Stop it first."
 
 
 class Branches(QObject):
     """Grants wishes in the open chat; nothing that was there is lost by any of them.
 
-    `branched` carries the id of a new chat; `saw_requested` an entry; `failed` a sentence.
+    `branched` carries the id of a new chat; `saw_requested` an entry; `failed` a sentence; `left`
+    an entry of a long branch that the chat has just left, with its turns; `summarised` Markdown.
     """
 
     branched = Signal(str)
     saw_requested = Signal(str)
     failed = Signal(str)
+    left = Signal(str, int)
+    summarised = Signal(str)
 
     def __init__(self, assistant: Assistant, runner: TaskRunner, talk: Conversation) -> None:
         super().__init__(talk)
@@ -56,22 +61,32 @@ class Branches(QObject):
                 self._on_branched,
             )
 
+    def summarise(self, entry: str) -> None:
+        """Sum up the branch of an entry, which the chat has left."""
+        session, assistant = self._talk.session, self._assistant
+        if session is None:
+            return
+        task = self._runner.stream(
+            lambda token: iter([assistant.summarise_branch(session, entry, token)])
+        )
+        task.yielded.connect(self.summarised.emit)
+        task.failed.connect(self._on_failed)
+        task.start()
+
     def _change(self, session: str, wish: Wish, attached: tuple[Attachment, ...]) -> None:
+        assistant, entry = self._assistant, wish.entry
         match wish.kind:
             case "edit":
-                self._talk.edit(wish.entry, wish.text, attached)
+                self._talk.edit(entry, wish.text, attached)
             case "again":
-                self._talk.regenerate(wish.entry)
+                self._talk.regenerate(entry)
             case "select":
-                work = partial(self._assistant.select_leaf, session, wish.entry)
-                self._start(work, self._on_changed)
+                self._start(partial(assistant.select_leaf, session, entry), self._on_selected)
             case "pin" | "unpin":
                 is_on = wish.kind == "pin"
-                work = partial(self._assistant.pin, session, wish.entry, is_on)
-                self._start(work, self._on_changed)
+                self._start(partial(assistant.pin, session, entry, is_on), self._on_changed)
             case "label":
-                work = partial(self._assistant.label, session, wish.entry, wish.text)
-                self._start(work, self._on_changed)
+                self._start(partial(assistant.label, session, entry, wish.text), self._on_changed)
 
     def _start(self, work: Callable[[], object], done: Callable[..., object]) -> Task:
         task = self._runner.call(work)
@@ -81,6 +96,11 @@ class Branches(QObject):
 
     def _on_branched(self, session: str) -> None:
         self.branched.emit(session)
+
+    def _on_selected(self, left: LeftBranch) -> None:
+        self._talk.load()
+        if left.turns >= LONG_TURNS:
+            self.left.emit(left.entry, left.turns)
 
     def _on_changed(self) -> None:
         self._talk.load()

@@ -6,6 +6,7 @@ shows that of `contexts`, what is wanted of single messages that of `branches`.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from PySide6.QtCore import QObject, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
@@ -33,6 +34,7 @@ from ui.tasks import TaskRunner
 __all__ = ["Presenter", "Views"]
 
 _NO_SOURCES_YET = "Sources appear here with the answer."
+_OTHER_VERSION = "What the other version came to, as a summary"
 
 
 @dataclass(frozen=True)
@@ -146,6 +148,8 @@ class Presenter(QObject):
         contexts.grant("compact", lambda _entry: self.compacting.start())
         contexts.grant("summary", self._show_summary)
         contexts.grant("before", self._branches.continue_before)
+        branches.left.connect(self._on_left)
+        branches.summarised.connect(partial(transcript.show_aside, _OTHER_VERSION))
         self.compacting.said.connect(self._views.notifier.toast)
         self.compacting.done.connect(self._talk.load)
         contexts.pins_changed.connect(self._talk.load)
@@ -277,6 +281,18 @@ class Presenter(QObject):
             self._views.transcript.show_aside(
                 "Older messages, as a summary", self._summaries[entry]
             )
+
+    def _on_left(self, entry: str, turns: int) -> None:
+        """Offer a summary of a long branch that was just left."""
+        self._views.notifier.toast(
+            f"{turns} turns of the other version stay as they are.",
+            "Summarise them",
+            partial(self._summarise, entry),
+        )
+
+    def _summarise(self, entry: str) -> None:
+        self._views.notifier.toast("Summarising the other version…")
+        self._branches.summarise(entry)
 
     def _on_load_failed(self, info: ErrorInfo) -> None:
         self._views.composer.show_error(info.message, ())
