@@ -22,7 +22,7 @@ from ui.theme import Mode, Theme
 from ui.window import MainWindow
 
 SIZES = {"narrow": (900, 700), "usual": (1440, 900), "wide": (1600, 1000)}
-SOURCE = re.compile(r'<source n="(\d+)"[^>]* path="([^"]+)"')
+SOURCE = re.compile(r'<source n="(\d+)"[^>]* path="([^"]+)" lines="(\d+)-(\d+)"')
 
 LONG = """\
 The notes server is backed up every night at 02:30 to the disk in the garage, and every Sunday a \
@@ -87,13 +87,13 @@ EARLIER = (
     "Which tomato ripened first?",
 )
 PLACES = {
-    "backups": ("Home server.md", 0),
-    "films": ("Home server.md", 1),
-    "open": ("Home server.md", 2),
-    "intro": ("Home server.md", 3),
-    "power": ("Home server.md", 0),
-    "ja": ("はじめに.md", 0),
-    "ar": ("دفتر القهوة.md", 0),
+    "backups": ("Home server.md", 11),
+    "films": ("Home server.md", 28),
+    "open": ("Home server.md", 51),
+    "intro": ("Home server.md", 7),
+    "power": ("Home server.md", 41),
+    "ja": ("はじめに.md", 25),
+    "ar": ("دفتر القهوة.md", 12),
 }
 
 
@@ -149,17 +149,17 @@ def say(body: dict[str, Any]) -> Answer:
     """Answer the question of a request, with the numbers that its sources have there."""
     content = body["messages"][-1]["content"]
     text = content if isinstance(content, str) else "".join(part["text"] for part in content)
-    numbers: dict[str, list[str]] = {}
-    for number, path in SOURCE.findall(text):
-        numbers.setdefault(path.rpartition("/")[2], []).append(number)
-    known = {name: _number(numbers.get(file, []), rank) for name, (file, rank) in PLACES.items()}
+    sources = SOURCE.findall(text)
+    known = {name: _cited(sources, file, line) for name, (file, line) in PLACES.items()}
     line = next((line for question, line in QUESTIONS.items() if question in text), "Understood.")
     return Answer(line.format_map(known), usage=None)
 
 
-def _number(numbers: list[str], rank: int) -> str:
-    """Return how a passage of a note is cited: by rank, or the last one there is."""
-    return f"[{numbers[min(rank, len(numbers) - 1)]}]" if numbers else "[1]"
+def _cited(sources: list[tuple[str, str, str, str]], file: str, line: int) -> str:
+    """Return how a line is cited: by the passage that holds it, else by another of its note."""
+    of_note = [source for source in sources if source[1].rpartition("/")[2] == file]
+    holding = [source for source in of_note if int(source[2]) <= line <= int(source[3])]
+    return f"[{(holding or of_note or [('1',)])[0][0]}]"
 
 
 def settle(ms: int = 250) -> None:
