@@ -2,7 +2,7 @@
 
 ```
 LLMChain, VaultQAChain          what one chain does differently: its prompt, its search
-        │
+        │                       (what they share with a chat beside asking: shared)
      runner                     the shared turn, readable from top to bottom
         ├── hooking             what hooks make of a question, an answer, a tool's result
         ├── oversize            attachments that are too large → the passages of them that fit

@@ -1,7 +1,7 @@
 """Questions that take several looks: a model searches and reads the notes itself, then answers."""
 
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 
 from chains.additions import NOTHING_ADDED, Additions
 from chains.agent_loop import AgentLimits, AgentLoop, AgentSession
@@ -13,25 +13,20 @@ from chains.oversize import WithinPort
 from chains.runner import (
     Chain,
     TurnRequest,
-    compact_chat,
     open_turn,
-    preview,
-    rebuild,
 )
+from chains.shared import SharedChain
 from chains.tools.context_tools import COMPACT_CONTEXT, compact_tool
 from chains.tools.notes import NOTE_TOOLS, NotesPort, note_tools
 from chains.tools.registry import ToolRegistry
 from chains.tools.results import READ_RESULT, ResultStore, result_tool
 from chains.tools.sources import Sources
-from chains.turn import SessionPort
-from context.force import Forced
-from context.guard import PreparedRequest
 from context.prior import Resolve
 
 __all__ = ["AgentChain", "AgentLimits"]
 
 
-class AgentChain:
+class AgentChain(SharedChain):
     """Works on a question with tools over the notes."""
 
     def __init__(
@@ -50,7 +45,7 @@ class AgentChain:
         self._limits = limits
         self._clock = clock
         tools = (*NOTE_TOOLS, READ_RESULT, COMPACT_CONTEXT)
-        self._chain = Chain("agent", key_for, None, pause, resolve, tools, additions, within)
+        super().__init__(Chain("agent", key_for, None, pause, resolve, tools, additions, within))
 
     def run(
         self, request: TurnRequest, session: AgentSession, cancel: CancelToken
@@ -72,24 +67,6 @@ class AgentChain:
             opened.request, session, opened.means, registry, sources, self._limits, self._clock
         )
         yield from loop.answer(opened.turn, opened.model, cancel)
-
-    def compact(
-        self,
-        request: TurnRequest,
-        session: SessionPort,
-        cancel: CancelToken,
-        instructions: str = "",
-    ) -> Generator[Event, None, Forced]:
-        """Make a summary of everything before the last complete turn."""
-        return compact_chat(self._chain, request, session, cancel, instructions)
-
-    def preview(self, request: TurnRequest, session: SessionPort | None) -> PreparedRequest:
-        """Return what would be sent next; nothing is looked up, stored or called."""
-        return preview(self._chain, request, session)
-
-    def rebuild(self, request: TurnRequest, session: SessionPort) -> PreparedRequest:
-        """Return the first request of a chat's last turn as it is made from the log."""
-        return rebuild(self._chain, request, session)
 
     def _registry(self, results: ResultStore, sources: Sources) -> ToolRegistry:
         notes = note_tools(self._notes, sources)

@@ -1,6 +1,6 @@
 """A chat with a model alone: no notes are looked up."""
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from chains.additions import NOTHING_ADDED, Additions
 from chains.branch_summary import summarise_branch
@@ -9,16 +9,15 @@ from chains.events import Event
 from chains.model import Pause, wait_or_cancel
 from chains.model_port import KeyFor
 from chains.oversize import WithinPort
-from chains.runner import Chain, SessionPort, TurnRequest, compact_chat, preview, rebuild, run_turn
-from context.force import Forced
-from context.guard import PreparedRequest
+from chains.runner import Chain, SessionPort, TurnRequest, run_turn
+from chains.shared import SharedChain
 from context.prior import Resolve
 from context.replay import Turn
 
 __all__ = ["LLMChain"]
 
 
-class LLMChain:
+class LLMChain(SharedChain):
     """Answers from the conversation alone."""
 
     def __init__(
@@ -30,8 +29,8 @@ class LLMChain:
         additions: Additions = NOTHING_ADDED,
         within: WithinPort | None = None,
     ) -> None:
-        self._chain = Chain(
-            "chat", key_for, pause=pause, resolve=resolve, additions=additions, within=within
+        super().__init__(
+            Chain("chat", key_for, pause=pause, resolve=resolve, additions=additions, within=within)
         )
 
     def run(
@@ -40,26 +39,8 @@ class LLMChain:
         """Answer one question, as `runner.run_turn` does."""
         return run_turn(self._chain, request, session, cancel)
 
-    def compact(
-        self,
-        request: TurnRequest,
-        session: SessionPort,
-        cancel: CancelToken,
-        instructions: str = "",
-    ) -> Generator[Event, None, Forced]:
-        """Make a summary of everything before the last complete turn."""
-        return compact_chat(self._chain, request, session, cancel, instructions)
-
     def summarise_branch(
         self, request: TurnRequest, branch: Sequence[Turn], cancel: CancelToken
     ) -> str:
         """Return what was said in a branch that was left, as `branch_summary` does."""
         return summarise_branch(self._chain, request, branch, cancel)
-
-    def preview(self, request: TurnRequest, session: SessionPort | None) -> PreparedRequest:
-        """Return what would be sent next; nothing is looked up, stored or called."""
-        return preview(self._chain, request, session)
-
-    def rebuild(self, request: TurnRequest, session: SessionPort) -> PreparedRequest:
-        """Return the last request of a chat as it is made from the log."""
-        return rebuild(self._chain, request, session)

@@ -1,6 +1,6 @@
 """Questions about the notes: passages are looked up, sent as sources, and cited."""
 
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 
 from chains.additions import NOTHING_ADDED, Additions
 from chains.cancel import CancelToken
@@ -9,15 +9,14 @@ from chains.model import Pause, wait_or_cancel
 from chains.model_port import KeyFor
 from chains.oversize import WithinPort
 from chains.retrieval import SearchPort
-from chains.runner import Chain, SessionPort, TurnRequest, compact_chat, preview, rebuild, run_turn
-from context.force import Forced
-from context.guard import PreparedRequest
+from chains.runner import Chain, SessionPort, TurnRequest, run_turn
+from chains.shared import SharedChain
 from context.prior import Resolve
 
 __all__ = ["VaultQAChain"]
 
 
-class VaultQAChain:
+class VaultQAChain(SharedChain):
     """Answers from the notes, with a number behind each claim."""
 
     def __init__(
@@ -30,8 +29,8 @@ class VaultQAChain:
         additions: Additions = NOTHING_ADDED,
         within: WithinPort | None = None,
     ) -> None:
-        self._chain = Chain(
-            "vault_qa", key_for, search, pause, resolve, additions=additions, within=within
+        super().__init__(
+            Chain("vault_qa", key_for, search, pause, resolve, additions=additions, within=within)
         )
 
     def run(
@@ -39,21 +38,3 @@ class VaultQAChain:
     ) -> Iterator[Event]:
         """Answer one question, as `runner.run_turn` does."""
         return run_turn(self._chain, request, session, cancel)
-
-    def compact(
-        self,
-        request: TurnRequest,
-        session: SessionPort,
-        cancel: CancelToken,
-        instructions: str = "",
-    ) -> Generator[Event, None, Forced]:
-        """Make a summary of everything before the last complete turn."""
-        return compact_chat(self._chain, request, session, cancel, instructions)
-
-    def preview(self, request: TurnRequest, session: SessionPort | None) -> PreparedRequest:
-        """Return what would be sent next; nothing is looked up, stored or called."""
-        return preview(self._chain, request, session)
-
-    def rebuild(self, request: TurnRequest, session: SessionPort) -> PreparedRequest:
-        """Return the last request of a chat as it is made from the log."""
-        return rebuild(self._chain, request, session)

@@ -85,6 +85,7 @@ def test_enter_does_not_send_while_an_answer_arrives(qtbot: QtBot, composer: Com
     composer.set_running(True)
     with qtbot.assertNotEmitted(composer.submitted):
         qtbot.keyClick(composer.input, Qt.Key.Key_Return)
+    assert composer.text() == "x"
 
 
 def test_it_grows_to_twelve_lines_and_then_scrolls(composer: Composer) -> None:

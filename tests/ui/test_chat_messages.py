@@ -119,6 +119,7 @@ def test_the_same_words_ask_nothing(qtbot: QtBot, transcript: Transcript) -> Non
     message.edit()
     with qtbot.assertNotEmitted(transcript.maker.wished):
         qtbot.keyClick(message.editor.field, Qt.Key.Key_Return)
+    assert message.text == "Where is it?"
 
 
 def test_tab_walks_the_field_and_its_buttons(qtbot: QtBot, transcript: Transcript) -> None:

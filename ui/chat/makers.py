@@ -1,7 +1,6 @@
 """From what is known of a chat to the widgets that show it, and what those ask for."""
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
@@ -17,6 +16,7 @@ from app.transcript import (
     UserItem,
 )
 from ui.chat.attachment import Attachment
+from ui.chat.composer import Choice
 from ui.chat.feed import Row, Slot
 from ui.chat.message.answer import Answer
 from ui.chat.message.aside import Aside
@@ -30,17 +30,6 @@ __all__ = ["MessageMaker", "attachments_of", "is_failure", "key_of"]
 
 _ABOVE = {"user": 28, "divider": 24, "aside": 16, "failure": 8}
 _HERE = "this computer"
-
-
-class Place(Protocol):
-    """A model with where it runs, as the assistant lists them."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def label(self) -> str: ...
-    @property
-    def where(self) -> str: ...
 
 
 class MessageMaker(QObject):
@@ -63,7 +52,7 @@ class MessageMaker(QObject):
         super().__init__(parent)
         self._places: dict[str, tuple[str, str]] = {}
 
-    def set_models(self, choices: Sequence[Place], rows: Sequence[Row]) -> None:
+    def set_models(self, choices: Sequence[Choice], rows: Sequence[Row]) -> None:
         """Tell what the models are called and where they run, for the line below an answer."""
         self._places = {choice.name: (choice.label, choice.where) for choice in choices}
         for row in rows:

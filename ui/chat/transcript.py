@@ -9,10 +9,11 @@ from PySide6.QtWidgets import QStackedLayout, QWidget
 from app.transcript import Transcript as Chat
 from app.transcript import TranscriptItem
 from ui.chat.attachment import Attachment
+from ui.chat.composer import Choice
 from ui.chat.empty_state import EmptyState
 from ui.chat.feed import Feed, Slot
 from ui.chat.live import LiveTurn
-from ui.chat.makers import MessageMaker, Place, is_failure, key_of
+from ui.chat.makers import MessageMaker, is_failure, key_of
 from ui.chat.message.answer import Answer
 from ui.chat.message.aside import Aside
 from ui.chat.message.user import UserMessage
@@ -57,7 +58,7 @@ class Transcript(QWidget):
         self.empty.show_state(note_count, indexed, questions)
         self._stack.setCurrentWidget(self.empty)
 
-    def set_models(self, choices: Sequence[Place]) -> None:
+    def set_models(self, choices: Sequence[Choice]) -> None:
         """Tell what the models are called and where they run, for the line below an answer."""
         self.maker.set_models(choices, self.feed.rows)
 

@@ -86,7 +86,7 @@ def test_a_child_that_is_idle_leaves_and_comes_back_when_it_is_needed(
     brief = Embedder(idle_s=0.2)
     try:
         for _ in range(4):  # more often than a child may die
-            brief.embed_query("anything")
+            assert len(brief.embed_query("anything")) == DIMENSION
             until(lambda: brief.pid is None)
     finally:
         brief.close()

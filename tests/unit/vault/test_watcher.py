@@ -140,6 +140,7 @@ def test_a_watched_index_follows_its_folder(index: VaultIndex, until: Until) -> 
 
     until(seen)
     until(lambda: index.search("zebra").hits[0].path == "Zebra.md")
+    assert reports[0].added == 1
 
 
 def test_a_folder_that_vanishes_while_it_is_watched_loses_no_note(

@@ -1,0 +1,36 @@
+"""What every chain can do with a chat beside asking in it, whatever it does differently."""
+
+from collections.abc import Generator
+
+from chains.cancel import CancelToken
+from chains.events import Event
+from chains.runner import Chain, SessionPort, TurnRequest, compact_chat, preview, rebuild
+from context.force import Forced
+from context.guard import PreparedRequest
+
+__all__ = ["SharedChain"]
+
+
+class SharedChain:
+    """The parts of a chain that follow from what it does differently."""
+
+    def __init__(self, chain: Chain) -> None:
+        self._chain = chain
+
+    def compact(
+        self,
+        request: TurnRequest,
+        session: SessionPort,
+        cancel: CancelToken,
+        instructions: str = "",
+    ) -> Generator[Event, None, Forced]:
+        """Make a summary of everything before the last complete turn."""
+        return compact_chat(self._chain, request, session, cancel, instructions)
+
+    def preview(self, request: TurnRequest, session: SessionPort | None) -> PreparedRequest:
+        """Return what would be sent next; nothing is looked up, stored or called."""
+        return preview(self._chain, request, session)
+
+    def rebuild(self, request: TurnRequest, session: SessionPort) -> PreparedRequest:
+        """Return the first request of a chat's last turn as it is made from the log."""
+        return rebuild(self._chain, request, session)
