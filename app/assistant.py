@@ -18,16 +18,7 @@ from app.open_notes import OpenNotes
 from app.paths import Paths
 from app.session_store import SessionInfo, SessionStore
 from app.settings_file import SettingsStore
-from app.transcript import (
-    AnswerItem,
-    CustomItem,
-    DroppedItem,
-    StepItem,
-    SummaryItem,
-    Transcript,
-    TranscriptItem,
-    UserItem,
-)
+from app.transcript_items import Transcript
 from chains.cancel import CancelToken
 from chains.events import Event, IndexProgressed, Mode
 from chains.models import describe
@@ -36,21 +27,7 @@ from vault.notes import Note
 from vault.search import SearchResult
 from vault.store import NoteState
 
-__all__ = [
-    "AnswerItem",
-    "AskRequest",
-    "Assistant",
-    "CustomItem",
-    "DroppedItem",
-    "IndexFinished",
-    "Instructions",
-    "ModelChoice",
-    "StepItem",
-    "SummaryItem",
-    "Transcript",
-    "TranscriptItem",
-    "UserItem",
-]
+__all__ = ["Assistant"]
 
 
 class Assistant:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from app.doctor import Check
     from app.session_store import SessionInfo
-    from app.transcript import AnswerItem, StepItem, Transcript, TranscriptItem, UserItem
+    from app.transcript_items import AnswerItem, StepItem, Transcript, TranscriptItem, UserItem
     from chains.events import AskResult, ToolStarted
     from vault.indexer import IndexProgress, IndexReport
     from vault.search import SearchResult
@@ -158,7 +158,7 @@ def transcript(chat: "Transcript") -> Iterator[str]:
 
 
 def _item(item: "TranscriptItem") -> Iterator[str]:
-    from app.transcript import AnswerItem, CustomItem, SummaryItem, UserItem
+    from app.transcript_items import AnswerItem, CustomItem, SummaryItem, UserItem
 
     match item:
         case UserItem():

@@ -9,7 +9,8 @@ from functools import partial
 from typing import Any
 
 from app import cli_instructions, cli_sessions, cli_text
-from app.assistant import AskRequest, Assistant, IndexFinished
+from app.asking import AskRequest
+from app.assistant import Assistant
 from app.attachments import Selection
 from app.cli_output import Interruptible, Output, OutputGone, complain
 from app.cli_run import FAILED, INTERRUPTED, fail, run_settings, vault_folder
@@ -24,6 +25,7 @@ from app.errors import (
     VaultNotChosen,
     describe,
 )
+from app.library import IndexFinished
 from app.log import open_log
 from app.paths import Paths
 from app.wiring import build, folder_of

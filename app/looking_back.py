@@ -9,7 +9,8 @@ from app.errors import NotFound
 from app.session import Session, turn_ids
 from app.session_store import SessionStore
 from app.state_db import StoredRequest
-from app.transcript import Transcript, build_transcript
+from app.transcript import build_transcript
+from app.transcript_items import Transcript
 from chains.again import asked_last
 from context.entries import EphemeralEntry
 from context.guard import PreparedRequest

@@ -17,8 +17,10 @@ from functools import partial
 from typing import Final
 
 from app import rpc_requests as asked
-from app.assistant import AskRequest, Assistant, IndexFinished
+from app.asking import AskRequest
+from app.assistant import Assistant
 from app.errors import NotFound, describe
+from app.library import IndexFinished
 from app.rpc_jobs import Jobs, explain
 from app.rpc_wire import Json, Wire, progress_of
 from chains.cancel import CancelToken

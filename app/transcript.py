@@ -32,17 +32,7 @@ from context.replay import Turn, turns
 from context.tree import EntryTree
 from context.view import calls_of, is_final
 
-__all__ = [
-    "AnswerItem",
-    "CustomItem",
-    "DroppedItem",
-    "StepItem",
-    "SummaryItem",
-    "Transcript",
-    "TranscriptItem",
-    "UserItem",
-    "build_transcript",
-]
+__all__ = ["build_transcript"]
 
 MOST_STEP_CHARS: Final = 2_000
 

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from app.assistant import AskRequest, Assistant
+from app.asking import AskRequest
+from app.assistant import Assistant
 from app.paths import Paths
 from app.session import Session
 from app.wiring import build

@@ -11,7 +11,8 @@ from typing import Any
 from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QWidget
 
-from app.assistant import AskRequest, Assistant
+from app.asking import AskRequest
+from app.assistant import Assistant
 from app.opening import FirstLook
 from app.paths import Paths
 from app.wiring import build

@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
-from app.assistant import AskRequest, Assistant
+from app.asking import AskRequest
+from app.assistant import Assistant
 from chains.cancel import CancelToken
 from chains.events import AskResult, Event, TurnEnded
 

@@ -9,7 +9,7 @@ from PySide6.QtGui import QDragEnterEvent, QGuiApplication
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.assistant import ModelChoice
+from app.model_choices import ModelChoice
 from ui.chat.attachment import Attachment
 from ui.chat.chips import Chip, ChipState
 from ui.chat.completion import Offers, find_trigger

@@ -9,8 +9,15 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.attachments import Selection
-from app.transcript import AnswerItem, CustomItem, StepItem, SummaryItem, TranscriptItem, UserItem
-from app.transcript import Transcript as Chat
+from app.transcript_items import (
+    AnswerItem,
+    CustomItem,
+    StepItem,
+    SummaryItem,
+    TranscriptItem,
+    UserItem,
+)
+from app.transcript_items import Transcript as Chat
 from chains.events import ToolEnded, ToolStarted
 from tests.support import widgets
 from ui.chat.attachment import Attachment

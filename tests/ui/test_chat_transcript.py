@@ -9,10 +9,10 @@ from PySide6.QtGui import QAccessible, QGuiApplication, QTextCursor
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.assistant import ModelChoice
 from app.errors import ErrorInfo
-from app.transcript import AnswerItem, DroppedItem, UserItem
-from app.transcript import Transcript as Chat
+from app.model_choices import ModelChoice
+from app.transcript_items import AnswerItem, DroppedItem, UserItem
+from app.transcript_items import Transcript as Chat
 from chains.citations import Citation, Unverified
 from chains.events import AskResult, Status
 from context.layers import Layer, Segment

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from PySide6.QtCore import QObject
 
 from app.errors import ErrorInfo
-from app.transcript import AnswerItem
+from app.transcript_items import AnswerItem
 from chains.events import AskResult, ToolEnded, ToolStarted
 from context.layers import Segment
 from ui.chat.attachment import Attachment

@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.errors import ErrorInfo
-from app.transcript import (
+from app.transcript_items import (
     AnswerItem,
     CustomItem,
     DroppedItem,

@@ -6,8 +6,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QStackedLayout, QWidget
 
-from app.transcript import Transcript as Chat
-from app.transcript import TranscriptItem
+from app.transcript_items import Transcript as Chat
+from app.transcript_items import TranscriptItem
 from ui.chat.attachment import Attachment
 from ui.chat.composer import Choice
 from ui.chat.empty_state import EmptyState

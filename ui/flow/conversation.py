@@ -8,8 +8,10 @@ from time import monotonic
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.assistant import AskRequest, Assistant, Transcript, UserItem
+from app.asking import AskRequest
+from app.assistant import Assistant
 from app.errors import describe
+from app.transcript_items import Transcript, UserItem
 from chains.events import (
     ContextPrepared,
     IndexProgressed,

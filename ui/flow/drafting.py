@@ -5,9 +5,10 @@ from typing import Any, cast
 
 from PySide6.QtCore import QObject, Signal
 
-from app.assistant import Assistant, ModelChoice
+from app.assistant import Assistant
 from app.commands import Situation
 from app.errors import ErrorInfo
+from app.model_choices import ModelChoice
 from chains.events import Mode
 from chains.models import EXTRACTIVE
 from ui.chat.attachment import Attachment

@@ -4,8 +4,9 @@ import logging
 
 from PySide6.QtCore import QObject, Signal
 
-from app.assistant import Assistant, IndexFinished
+from app.assistant import Assistant
 from app.errors import describe
+from app.library import IndexFinished
 from chains.events import IndexProgressed
 from ui.kit.controls import one_line
 from ui.panels.index import IndexState

@@ -5,8 +5,9 @@ from functools import partial
 
 from PySide6.QtCore import QObject, Signal
 
-from app.assistant import Assistant, Instructions
+from app.assistant import Assistant
 from app.errors import describe
+from app.instructions import Instructions
 from ui.chat.instructions_bar import InstructionsBar
 from ui.notify import announce
 from ui.tasks import LatestOnly, TaskRunner

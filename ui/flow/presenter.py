@@ -11,8 +11,10 @@ from functools import partial
 from PySide6.QtCore import QObject, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 
-from app.assistant import AnswerItem, Assistant, ModelChoice, SummaryItem, Transcript, UserItem
+from app.assistant import Assistant
 from app.errors import ErrorInfo, describe
+from app.model_choices import ModelChoice
+from app.transcript_items import AnswerItem, SummaryItem, Transcript, UserItem
 from chains.events import AskResult
 from context.layers import Segment
 from ui.chat.composer import Composer

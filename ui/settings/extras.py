@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
-from app.assistant import Assistant, ModelChoice
+from app.assistant import Assistant
 from app.errors import describe
+from app.model_choices import ModelChoice
 from ui.kit.controls import ElidedLabel, IconLabel, button, label, wrapped
 from ui.kit.figures import percent, plural
 from ui.kit.menu_button import MenuButton

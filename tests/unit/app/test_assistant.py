@@ -4,10 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from app.assistant import AnswerItem, AskRequest, Assistant, IndexFinished, UserItem
+from app.asking import AskRequest
+from app.assistant import Assistant
 from app.doctor import check_up
 from app.errors import InvalidRequest, SessionMissing, TurnFailed, VaultNotChosen, describe
+from app.library import IndexFinished
 from app.paths import Paths
+from app.transcript_items import AnswerItem, UserItem
 from app.wiring import build, folder_of
 from chains.cancel import CancelToken
 from chains.events import IndexProgressed, MessageEnded, Warned

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from app.assistant import AnswerItem, Assistant, CustomItem, UserItem
+from app.assistant import Assistant
 from app.errors import InvalidRequest, NotFound, TurnFailed, describe
+from app.transcript_items import AnswerItem, CustomItem, UserItem
 from chains.cancel import CancelToken
 from chains.events import AskResult, Warned
 from context.entries import BranchSummaryEntry

@@ -2,7 +2,8 @@
 
 import pytest
 
-from app.assistant import AskRequest, Assistant
+from app.asking import AskRequest
+from app.assistant import Assistant
 from app.commands import COMMANDS, CommandResult, Situation, parse, run
 from app.errors import InvalidRequest, NotFound
 from app.paths import Paths

@@ -2,8 +2,9 @@
 
 import pytest
 
-from app.assistant import AnswerItem, Assistant, UserItem
+from app.assistant import Assistant
 from app.errors import SessionMissing, describe
+from app.transcript_items import AnswerItem, UserItem
 from context.errors import BadPin
 from tests.support.model_server import Answer, ModelServer
 from tests.support.turns import ask, result_of

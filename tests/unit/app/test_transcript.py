@@ -2,7 +2,8 @@ from dataclasses import replace
 from typing import Any
 
 from app.attachments import Selection
-from app.transcript import AnswerItem, DroppedItem, SummaryItem, UserItem, build_transcript
+from app.transcript import build_transcript
+from app.transcript_items import AnswerItem, DroppedItem, SummaryItem, UserItem
 from chains.tools.runs import ToolRun
 from context.entries import (
     DropEntry,
