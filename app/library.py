@@ -15,6 +15,7 @@ from vault.access import allowed_notes, read_allowed
 from vault.hits import Hit
 from vault.indexer import IndexProgress, IndexReport
 from vault.notes import Note
+from vault.related import RelatedNote
 from vault.search import SearchResult
 from vault.self_test import SelfTest
 from vault.store import NoteState, VaultIndex
@@ -107,6 +108,14 @@ class Library:
     def search_within(self, texts: Sequence[Text], query: str, k: int) -> Sequence[Hit]:
         """Find the best `k` passages of some texts, indexed or not."""
         return self._index.search_within(texts, query, k)
+
+    def related(self, path: str, k: int = 8) -> list[RelatedNote]:
+        """Return the `k` notes nearest to one, in meaning or by a link; no model is needed."""
+        return self._index.related(path, k)
+
+    def why_not(self, path: str, query: str, k: int = 8) -> str:
+        """Say in a sentence why a note is not among the `k` hits of a query."""
+        return self._index.why_not(query, path, k)
 
     def self_test(self, cancel: CancelToken) -> SelfTest:
         """Ask for the notes themselves, and tell how often and how fast they are found."""
