@@ -12,6 +12,7 @@ from chains.cancel import CancelToken
 from chains.concurrency import Emit, iterate
 from chains.events import IndexProgressed
 from vault.access import allowed_notes, read_allowed
+from vault.errors import VaultError
 from vault.hits import Hit
 from vault.indexer import IndexProgress, IndexReport
 from vault.notes import Note
@@ -20,6 +21,8 @@ from vault.search import SearchResult
 from vault.self_test import SelfTest
 from vault.store import NoteState, VaultIndex
 from vault.within import Text
+
+_STEP_S, _STEPS = 0.1, 10
 
 
 @dataclass(frozen=True)
@@ -65,8 +68,15 @@ class Library:
 
     @property
     def is_updating(self) -> bool:
-        """Whether the index is being brought up to date by this process."""
+        """Whether somebody in this process has asked for an update that goes on."""
         return self._updates > 0
+
+    def settles(self, cancel: CancelToken) -> bool:
+        """Tell whether no update goes on now, or ends in a moment; true after a cancel too.
+
+        What was just saved is taken up that fast. What takes longer is not worth waiting for.
+        """
+        return any(cancel.is_cancelled or self._index.settles(_STEP_S) for _ in range(_STEPS))
 
     def update(self, cancel: CancelToken) -> Iterator[IndexProgressed | IndexFinished]:
         """Bring the index up to date; the last item is `IndexFinished`, also after a cancel.
@@ -93,13 +103,20 @@ class Library:
             finally:
                 abandoned.cancel()
 
-    def watch(self, told: Callable[[IndexReport], None]) -> None:
+    def watch(
+        self,
+        told: Callable[[IndexReport], None],
+        progress: Callable[[IndexProgress], None] = lambda _progress: None,
+        failed: Callable[[VaultError], None] = lambda _error: None,
+    ) -> None:
         """Take up what changes in the folder as it changes, from now on.
 
         Args:
-            told: what was done, after each time, in a thread of its own.
+            told: what was done, after each time; as the others in a thread of its own.
+            progress: told how far that is, several times a second.
+            failed: told why something could not be taken up; the next change tries again.
         """
-        self._index.watch(told)
+        self._index.watch(told, progress, failed)
 
     def search(self, query: str, k: int) -> SearchResult:
         """Find the best `k` passages by words and by meaning."""

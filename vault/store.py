@@ -126,20 +126,35 @@ class VaultIndex:
             indexer = Indexer(self.root, opened.catalog, self._embedder, opened.store, self.exclude)
             return indexer.run(progress, is_cancelled, only)
 
-    def watch(self, told: Callable[[IndexReport], None] = lambda _report: None) -> None:
+    def watch(
+        self,
+        told: Callable[[IndexReport], None] = lambda _report: None,
+        progress: ProgressCallback = lambda _progress: None,
+        failed: Callable[[VaultError], None] = lambda _error: None,
+    ) -> None:
         """Follow the folder from now on: what changes in it is taken up as it changes.
 
         Args:
-            told: what was done, after each time, in a thread of the watcher.
+            told: what was done, after each time; as the others in a thread of the watcher.
+            progress: told how far that is, as by `update`.
+            failed: told why something could not be taken up; the next change tries again.
         """
+
+        def take_up(paths: Collection[str] | None) -> None:
+            told(self.update(progress, lambda: self._is_closed, paths))
+
         with self._lock:
             if self._is_closed or self.is_watched:
                 return
-            self._watcher = Watcher(self.root, lambda paths: told(self._take_up(paths)))
+            self._watcher = Watcher(self.root, take_up, failed)
             self._watcher.start()
 
-    def _take_up(self, paths: Collection[str] | None) -> IndexReport:
-        return self.update(is_cancelled=lambda: self._is_closed, only=paths)
+    def settles(self, timeout_s: float) -> bool:
+        """Tell whether no update is going on, or ends within this time."""
+        if not self._update_lock.acquire(timeout=timeout_s):
+            return False
+        self._update_lock.release()
+        return True
 
     @property
     def is_watched(self) -> bool:

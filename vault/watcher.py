@@ -22,20 +22,23 @@ _MANY = 200
 _CLOSE_S = 5.0
 
 Changed = Callable[[Collection[str] | None], None]
+Failed = Callable[[VaultError], None]
 
 
 class Watcher:
     """Watches one folder, in a thread of its own, from `start` to `close`."""
 
-    def __init__(self, root: Path, changed: Changed):
+    def __init__(self, root: Path, changed: Changed, failed: Failed = lambda _error: None):
         """Watch nothing yet.
 
         Args:
             root: the vault's folder.
             changed: told the paths that changed; None where they are too many to be named.
+            failed: told why `changed` could not take something up.
         """
         self._root = root.resolve()
         self._changed = changed
+        self._failed = failed
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="watcher", daemon=True)
 
@@ -82,6 +85,7 @@ class Watcher:
             self._changed(named if len(named) <= _MANY else None)
         except VaultError as error:  # the next change or the next start tries again
             _log.warning("What changed could not be taken up: %s", error)
+            self._failed(error)
 
     def _relative(self, path: str) -> str | None:
         """Give a path as the vault names it; nothing for what lies in dot-folders."""

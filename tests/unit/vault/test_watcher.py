@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.vault.conftest import IndexMaker
+from vault.errors import IndexUnusable, VaultError
 from vault.reports import IndexReport
 from vault.store import VaultIndex
 from vault.watcher import Watcher
@@ -141,6 +142,32 @@ def test_a_watched_index_follows_its_folder(index: VaultIndex, until: Until) -> 
     until(seen)
     until(lambda: index.search("zebra").hits[0].path == "Zebra.md")
     assert reports[0].added == 1
+
+
+def test_a_watched_index_says_why_it_could_not_follow(
+    index: VaultIndex, until: Until, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_arguments: object) -> None:
+        raise IndexUnusable("The disk is full.")
+
+    monkeypatch.setattr(index, "update", refuse)
+    errors: list[VaultError] = []
+    index.watch(failed=errors.append)
+
+    def failed() -> bool:
+        (index.root / "Rain.md").touch()
+        return bool(errors)
+
+    until(failed)
+    assert str(errors[0]) == "The disk is full."
+
+
+def test_an_update_that_goes_on_is_waited_for_no_longer_than_said(index: VaultIndex) -> None:
+    (index.root / "New.md").write_text("A zebra.\n")
+    settled: list[bool] = []
+    index.update(lambda _progress: settled.append(index.settles(0.0)))
+    assert not any(settled)
+    assert index.settles(0.0)
 
 
 def test_a_folder_that_vanishes_while_it_is_watched_loses_no_note(
