@@ -12,6 +12,7 @@ from context.guard import BUDGET, ROOM, GuardReport, segment_left_out, turns_lef
 from context.inputs import PrepareInputs, Upkeep
 from context.layers import Layer, Segment
 from context.offload import Offloaded, read_stub
+from context.prior import LOSSES, loss_of
 from context.report import (
     Actions,
     ContextReport,
@@ -44,6 +45,7 @@ def account(
     """Return the report of a request that went through the guard."""
     draft = guarded.draft
     upkeep = inputs.upkeep or Upkeep()
+    segments = tuple(_segments(base, guarded))
     newly_dropped = sum(left_out.turns for left_out in guarded.left_out)
     continued = continuation(draft, inputs.previous, newly_dropped, base.asked, shaped.reasons)
     return ContextReport(
@@ -59,8 +61,8 @@ def account(
         trimmed=_trimmed(base),
         compactions=tuple(_compactions(shaped.transforms)),
         offloaded=tuple(_offloaded(draft)),
-        segments=(*_instructions(inputs, draft), *_segments(base, guarded)),
-        dropped=_left_out(base, guarded),
+        segments=(*_instructions(inputs, draft), *segments),
+        dropped=_left_out(base, guarded, segments),
         tools=tuple(tool.name for tool in draft.preamble.tools),
         warnings=tuple(dict.fromkeys((*inputs.warnings, *shaped.warnings, *actions.warnings))),
         memory=shaped.reading.memory,
@@ -146,7 +148,9 @@ def layer_uses(draft: Draft, continued: Continuation) -> dict[Layer, LayerUse]:
     }
 
 
-def _left_out(base: Base, guarded: GuardReport) -> tuple[LeftOut, ...]:
+def _left_out(
+    base: Base, guarded: GuardReport, segments: Iterable[SegmentUse]
+) -> tuple[LeftOut, ...]:
     """Everything that is missing from the request; nothing, where there is no request."""
     if not guarded.fits:
         return ()
@@ -156,7 +160,14 @@ def _left_out(base: Base, guarded: GuardReport) -> tuple[LeftOut, ...]:
     counter = base.draft.tail.counter
     unfit = [segment_left_out(segment, SHARE, counter) for segment in base.unfit]
     guarded_out = [left_out for left_out in guarded.left_out if left_out.reason != ROOM]
-    return (*turns_out, *unfit, *guarded_out)
+    return (*turns_out, *unfit, *_losses(segments), *guarded_out)
+
+
+def _losses(segments: Iterable[SegmentUse]) -> Iterator[LeftOut]:
+    """What earlier turns left behind that is not read any more."""
+    for use in segments:
+        if use.reason in LOSSES:
+            yield LeftOut(Layer.L2, (use.segment.id,), 0, use.original_tokens, use.reason)
 
 
 def _instructions(inputs: PrepareInputs, draft: Draft) -> Iterator[SegmentUse]:
@@ -170,22 +181,25 @@ def _instructions(inputs: PrepareInputs, draft: Draft) -> Iterator[SegmentUse]:
             yield SegmentUse(segment, sent, sent, "full")
 
 
-def _segments(base: Base, guarded: GuardReport) -> tuple[SegmentUse, ...]:
+def _segments(base: Base, guarded: GuardReport) -> Iterator[SegmentUse]:
     counter = base.draft.tail.counter
-    sent = {segment.id for segment in guarded.draft.tail.segments}
+    sent = {segment.id: segment for segment in guarded.draft.tail.segments}
     unfit = {segment.id for segment in base.unfit}
     full = dict(base.prior.full)
-    uses = []
     for segment in base.found:
-        tokens = count_segment(segment, counter)
-        original = full.get(segment.id)
-        size = tokens if original is None else count_segment(original, counter)
-        if segment.id in sent:
-            uses.append(SegmentUse(segment, tokens, size, _state(segment)))
-        else:
+        size = count_segment(full.get(segment.id, segment), counter)
+        kept = sent.get(segment.id)
+        if kept is None:
             reason = SHARE if segment.id in unfit else BUDGET
-            uses.append(SegmentUse(segment, 0, size, "dropped", reason))
-    return tuple(uses)
+            yield SegmentUse(segment, 0, size, "dropped", reason)
+        elif loss := loss_of(kept):
+            yield SegmentUse(segment, 0, size, "dropped", loss)
+        elif kept.content != segment.content:
+            yield SegmentUse(segment, count_segment(kept, counter), size, "shrunk", BUDGET)
+        else:
+            yield SegmentUse(segment, count_segment(kept, counter), size, _state(segment))
+    for segment, loss in base.prior.lost:
+        yield SegmentUse(segment, 0, count_segment(segment, counter), "dropped", loss)
 
 
 def _state(segment: Segment) -> SegmentState:

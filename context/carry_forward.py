@@ -71,9 +71,23 @@ def prior_context(source: str, kind: str, text: str) -> str:
 
 def carried_text(source: str, kind: str, text: str) -> str:
     """Return what is carried forward of a text, not escaped yet."""
-    if len(text) <= VERBATIM_CHARS:
-        return text
-    return f"{compact_by_section(text).rstrip()}\n\n{_full_text_line(source, kind)}"
+    return text if len(text) <= VERBATIM_CHARS else shortened_text(source, kind, text)
+
+
+def shortened_text(
+    source: str,
+    kind: str,
+    text: str,
+    preview_chars: int = PREVIEW_CHARS,
+    max_sections: int = MOST_SECTIONS,
+) -> str:
+    """Return the structure of a text with previews, and a line that tells how to get all of it.
+
+    A text that was shortened before keeps the one line that says so.
+    """
+    line = _full_text_line(source, kind)
+    whole = text.removesuffix(line).rstrip()
+    return f"{compact_by_section(whole, preview_chars, max_sections).rstrip()}\n\n{line}"
 
 
 def wrap_prior(source: str, kind: str, content: str) -> str:

@@ -104,11 +104,6 @@ class Tail:
         """Return the segments of one layer."""
         return tuple(segment for segment in self.segments if segment.layer is layer)
 
-    def without(self, left_out: Segment) -> "Tail":
-        """Return the tail with one segment less."""
-        kept = tuple(segment for segment in self.segments if segment is not left_out)
-        return replace(self, segments=kept)
-
 
 @dataclass(frozen=True)
 class Draft:

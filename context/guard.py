@@ -22,6 +22,7 @@ from context.marks import Mark
 from context.measured import MeasuredTurn
 from context.messages import Message, Part, TextPart
 from context.report import ContextReport, LeftOut
+from context.shrinking import shrink
 from context.tokens import TokenCounter, count_message, count_segment
 from context.turn_list import TurnList
 from context.work import clean_older, clean_results, shorten_results, without_oldest_batch
@@ -183,8 +184,10 @@ class _Passing:
 
     def after(self, step: str, draft: Draft, left_out: Sequence[LeftOut]) -> "_Passing":
         """The state after a step; a step that left nothing out was none."""
-        if not left_out:
-            return self
+        return self.done(step, draft, left_out) if left_out else self
+
+    def done(self, step: str, draft: Draft, left_out: Sequence[LeftOut]) -> "_Passing":
+        """The state after a step that may have made things smaller and left nothing out."""
         steps = self.steps if self.steps[-1:] == (step,) else (*self.steps, step)
         all_left_out = (*self.left_out, *left_out)
         return replace(self, draft=draft, steps=steps, left_out=all_left_out)
@@ -264,38 +267,13 @@ def _shortened_part(part: Part) -> Part:
 
 
 def _shrink_tail(passing: _Passing) -> _Passing:
-    draft, left_out = passing.draft, []
-    for segment in _leaving_order(draft.tail.segments):
-        if draft.used <= passing.budget:
-            break
-        left_out.append(segment_left_out(segment, BUDGET, draft.tail.counter))
-        draft = replace(draft, tail=draft.tail.without(segment))
-    return passing.after("shrink_tail", draft, left_out)
-
-
-def _leaving_order(segments: Sequence[Segment]) -> list[Segment]:
-    """What leaves first, from retrieved passages to what was attached last."""
-    attached = [part for part in segments if part.layer is Layer.L3 and part.kind != "passage"]
-    newest = attached[-1] if attached else None
-    ranked = [(_worth(part, part is newest), part) for part in segments]
-    passages = [part for worth, part in ranked if worth == 0]
-    others = [(worth, part) for worth, part in ranked if worth]
-    return [*reversed(passages), *(part for _, part in sorted(others, key=lambda pair: pair[0]))]
-
-
-def _worth(segment: Segment, is_newest: bool) -> int:
-    is_whole = segment.pinned or segment.kind == "selection"
-    if segment.layer is Layer.L3 and segment.kind == "passage" and not is_whole:
-        return 0
-    if is_newest:
-        return 6
-    if segment.pinned:
-        return 5
-    if segment.kind == "selection":
-        return 4
-    if segment.kind in ("folder", "tag"):
-        return 1
-    return 2 if segment.layer is Layer.L2 else 3
+    draft = passing.draft
+    shrunk = shrink(draft.tail, draft.tail.total - (draft.used - passing.budget))
+    if shrunk.tail is draft.tail:
+        return passing
+    counter = draft.tail.counter
+    left_out = [segment_left_out(segment, BUDGET, counter) for segment in shrunk.left_out]
+    return passing.done("shrink_tail", replace(draft, tail=shrunk.tail), left_out)
 
 
 def _break_guarantee(passing: _Passing) -> _Passing:

@@ -7,9 +7,9 @@ Source: "Token Budget Enforcement", "L2 Carry-Forward Compaction".
 """
 
 import html
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from context.carried import Carried, CarriedItem, carried_key
 from context.carry_forward import carried_text
@@ -19,7 +19,9 @@ from context.tokens import TokenCounter, count_segment
 PRIOR_SHARE: Final = 0.15
 
 SourceState = Literal["same", "changed", "gone", "excluded"]
-_GONE: Final = {
+Loss = Literal["gone", "excluded"]
+LOSSES: Final[tuple[str, ...]] = get_args(Loss)
+_LINES: Final[Mapping[Loss, str]] = {
     "gone": "[This note is no longer there.]",
     "excluded": "[This note is now excluded and is not read any more.]",
 }
@@ -38,6 +40,15 @@ class SourceNow:
     text: str = ""
     version: str | None = None
 
+    @property
+    def loss(self) -> Loss | None:
+        """Why it is not read any more; None where it still is."""
+        match self.state:
+            case "gone" | "excluded" as loss:
+                return loss
+            case _:
+                return None
+
 
 Resolve = Callable[[Segment], SourceNow]
 
@@ -48,11 +59,13 @@ class Prior:
 
     Attributes:
         full: what each segment was made from, by id.
+        lost: what was only cited, so that nothing stands for it once its note is not read any more.
     """
 
     segments: tuple[Segment, ...] = ()
     dropped: tuple[Segment, ...] = ()
     full: tuple[tuple[str, Segment], ...] = ()
+    lost: tuple[tuple[Segment, Loss], ...] = ()
 
     def without(self, others: Sequence[Segment]) -> tuple[Segment, ...]:
         """Return the segments that do not stand elsewhere already."""
@@ -64,7 +77,14 @@ def unreadable(segment: Segment, resolve: Resolve) -> Segment | None:
     """Return what is told of a segment whose source is excluded by now; `None` where it is not."""
     if resolve(segment).state != "excluded":
         return None
-    return replace(_on_l2(segment, _GONE["excluded"]), version=None)
+    return _in_a_line(segment, "excluded")
+
+
+def loss_of(segment: Segment) -> Loss | None:
+    """Return what has become of a segment of which but a line that says so is left."""
+    if segment.layer is not Layer.L2 or segment.version is not None:
+        return None
+    return next((loss for loss, line in _LINES.items() if segment.content == line), None)
 
 
 def prior_segments(
@@ -81,10 +101,11 @@ def prior_segments(
         resolve: says what has become of a source; nothing excluded is sent.
         room_tokens: what L2 may hold; what was used least recently leaves first, pins never.
     """
+    found = [(item, resolve(item.segment)) for item in _waiting(carried, now)]
     entries = [
         (item, segment, full)
-        for item in _waiting(carried, now)
-        for segment, full in _remembered(item, resolve)
+        for item, source in found
+        for segment, full in _remembered(item.segment, source)
     ]
     leaving = sorted((entry for entry in entries if not entry[1].pinned), key=_last_use)
     tokens = sum(count_segment(segment, counter) for _, segment, _ in entries)
@@ -96,7 +117,9 @@ def prior_segments(
         tokens -= count_segment(segment, counter)
     gone = {segment.id for segment in dropped}
     kept = tuple(segment for _, segment, _ in entries if segment.id not in gone)
-    return Prior(kept, tuple(dropped), tuple((segment.id, full) for _, segment, full in entries))
+    made_from = tuple((segment.id, full) for _, segment, full in entries)
+    lost = tuple(loss for item, source in found for loss in _lost(item.segment, source))
+    return Prior(kept, tuple(dropped), made_from, lost)
 
 
 def _last_use(entry: tuple[CarriedItem, Segment, Segment]) -> int:
@@ -118,25 +141,31 @@ def _waiting(carried: Carried, now: Sequence[Segment]) -> Iterator[CarriedItem]:
             yield item
 
 
-def _remembered(item: CarriedItem, resolve: Resolve) -> Iterator[tuple[Segment, Segment]]:
+def _remembered(segment: Segment, source: SourceNow) -> Iterator[tuple[Segment, Segment]]:
     """The segment on L2, and what it was made from."""
-    segment = item.segment
-    current = resolve(segment)
-    is_there = current.state in ("same", "changed")
     if segment.kind == "passage":
-        if is_there:
+        if not source.loss:
             yield _on_l2(segment, _cited_line(segment)), segment
         return
-    if not is_there:
-        yield replace(_on_l2(segment, _GONE[current.state]), version=None), segment
+    if source.loss:
+        yield _in_a_line(segment, source.loss), segment
         return
-    if current.state == "changed" and segment.kind != "selection":
-        content = html.escape(current.text, quote=False)
-        segment = replace(segment, content=content, version=current.version)
+    if source.state == "changed" and segment.kind != "selection":
+        content = html.escape(source.text, quote=False)
+        segment = replace(segment, content=content, version=source.version)
     text = segment.raw_content
     if segment.kind != "selection":
         text = carried_text(segment.source, segment.kind, text)
     yield _on_l2(segment, text), segment
+
+
+def _lost(segment: Segment, source: SourceNow) -> Iterator[tuple[Segment, Loss]]:
+    if segment.kind == "passage" and source.loss:
+        yield _on_l2(segment, _cited_line(segment)), source.loss
+
+
+def _in_a_line(segment: Segment, loss: Loss) -> Segment:
+    return replace(_on_l2(segment, _LINES[loss]), version=None)
 
 
 def _on_l2(segment: Segment, text: str) -> Segment:

@@ -67,7 +67,7 @@ class LeftOut:
     Attributes:
         entries: ids of log entries, or of segments on the layers that hold those.
         turns: how many whole turns it was; 0 where it was something else.
-        reason: `room`, `tail`, `share`, `budget`, `work`, `shortened` or
+        reason: `room`, `tail`, `share`, `budget`, `work`, `shortened`, `gone`, `excluded` or
             `history_guarantee_broken`.
     """
 

@@ -120,6 +120,7 @@ def _dropped(layers: dict[str, int]) -> dict[str, Any]:
             state="shrunk",
             tokens=410,
             original_tokens=1_614,
+            reason="budget",
         ),
         make_segment(
             id="s9",

@@ -50,14 +50,15 @@ def test_a_passage_left_out_is_named_by_its_lines_and_can_be_opened() -> None:
 
 def test_a_note_that_is_gone_cannot_be_opened() -> None:
     segment = make_segment(state="dropped", tokens=0, reason="gone")
-    row = only(make_context(segments=[segment]))
+    dropped = make_dropped(layer="L2", entries=[segment["id"]], turns=0, reason="gone")
+    row = only(make_context(segments=[segment], dropped=[dropped]))
     assert (row.reason, row.below) == ("Gone from the vault", ())
 
 
 def test_a_shrunk_passage_says_to_what() -> None:
-    segment = make_segment(state="shrunk", tokens=410, original_tokens=1_614)
+    segment = make_segment(state="shrunk", tokens=410, original_tokens=1_614, reason="budget")
     row = only(make_context(segments=[segment]))
-    assert (row.tokens, row.reason) == (1_204, "Shrunk to 410: lowest rank")
+    assert (row.tokens, row.reason) == (1_204, "Shrunk to 410: over the budget")
 
 
 def test_trimmed_messages_say_how_many_how_much_and_up_to_where() -> None:

@@ -131,6 +131,46 @@ def test_a_note_that_is_gone_or_excluded_leaves_with_a_line():
     ]
 
 
+def test_the_report_says_what_is_gone_and_what_is_excluded():
+    chat = Attaching()
+    chat.ask(note("a.md", LONG), note("b.md", LONG), note("c.md"))
+    chat.vault.now = {"a.md": SourceNow("gone"), "b.md": SourceNow("excluded")}
+    report = chat.ask().report
+    fates = {use.segment.source: (use.state, use.reason) for use in report.segments}
+    assert fates == {
+        "a.md": ("dropped", "gone"),
+        "b.md": ("dropped", "excluded"),
+        "c.md": ("compacted", None),
+    }
+    assert [(out.layer, out.entries, out.reason) for out in report.dropped] == [
+        (Layer.L2, ("id a.md",), "gone"),
+        (Layer.L2, ("id b.md",), "excluded"),
+    ]
+    assert report.segments[0].tokens == 0
+    assert report.dropped[0].tokens == report.segments[0].original_tokens > 1_000
+
+
+def test_the_report_still_says_so_in_the_later_requests_of_a_turn():
+    chat = Attaching()
+    chat.ask(note("a.md"))
+    chat.vault.now["a.md"] = SourceNow("gone")
+    chat.ask()
+    path = tuple(chat.chat.path[:-1])
+    inputs = replace(chat.chat.inputs("x"), path=path, turn=path[-1].turn_id, request=2)
+    ports = Ports(chat.chat.counter, list, str, str, resolve=chat.vault)
+    assert [use.reason for use in prepare(inputs, ports, "preview").report.segments] == ["gone"]
+
+
+def test_what_was_pinned_and_is_excluded_by_now_is_said_to_be_excluded():
+    chat = Attaching()
+    chat.ask(note("a.md", "secret", pinned=True))
+    chat.vault.now["a.md"] = SourceNow("excluded")
+    prepared = chat.ask()
+    assert "secret" not in str(prepared.request_body())
+    (use,) = prepared.report.segments
+    assert (use.state, use.reason) == ("dropped", "excluded")
+
+
 def test_a_selection_is_kept_whole_whatever_became_of_its_note():
     chat = Attaching()
     chat.ask(note("a.md", LONG, kind="selection", lines=(3, 9)))
@@ -173,7 +213,11 @@ def test_a_cited_note_that_is_gone_leaves_nothing():
     chat = Attaching()
     chat.ask(passage(1, "one"), answer="See [1].")
     chat.vault.now["Folder/Note 1.md"] = SourceNow("excluded")
-    assert sources(chat.ask()) == []
+    prepared = chat.ask()
+    assert sources(prepared) == []
+    (use,) = prepared.report.segments
+    assert (use.tokens, use.state, use.reason) == (0, "dropped", "excluded")
+    assert [out.reason for out in prepared.report.dropped] == ["excluded"]
 
 
 def test_what_was_used_least_recently_leaves_first():

@@ -90,7 +90,9 @@ def _dropped(
         return LeftOutRow(dropped["layer"], what, dropped["tokens"], reason, asked)
     unit = {"shortened": "long answer", "work": "result"}.get(dropped["reason"], "passage")
     what = known[0].text if len(known) == 1 else plural(max(1, len(entries)), unit)
-    below = known if len(known) > 1 else tuple(_opening(detail) for detail in known if detail.path)
+    is_there = dropped["reason"] not in _UNREADABLE
+    opening = tuple(_opening(detail) for detail in known if detail.path and is_there)
+    below = known if len(known) > 1 else opening
     return LeftOutRow(dropped["layer"], what, dropped["tokens"], reason, below)
 
 
@@ -148,7 +150,8 @@ def _segment(segment: Mapping[str, Any]) -> LeftOutRow:
     lost = segment["original_tokens"] - segment["tokens"]
     reason = reason_in_words(segment["reason"])
     if segment["state"] == "shrunk":
-        reason = f"Shrunk to {count(segment['tokens'])}: lowest rank"
+        why = f": {reason[:1].lower()}{reason[1:]}" if reason else ""
+        reason = f"Shrunk to {count(segment['tokens'])}{why}"
     detail = _detail(segment)
     is_there = detail.path and segment["reason"] not in _UNREADABLE
     below = (_opening(detail),) if is_there else ()
