@@ -147,6 +147,11 @@ def _group(verbs: "_Verbs[_Parser]", name: str, about: str) -> "_Verbs[_Parser]"
 def _add_index(verbs: "_Verbs[_Parser]") -> None:
     found = _leaf(verbs, "index", "bring the index of a folder of notes up to date")
     found.add_argument("dir", metavar="DIR", nargs="?", help="the folder of notes")
+    again = found.add_mutually_exclusive_group()
+    again.add_argument("--retry", action="store_true", help="look again at notes that failed")
+    again.add_argument(
+        "--rebuild", action="store_true", help="throw the index away and make it from the notes"
+    )
 
 
 def _add_search(verbs: "_Verbs[_Parser]") -> None:

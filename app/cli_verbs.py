@@ -71,6 +71,10 @@ def _index(args: argparse.Namespace, assistant: Assistant, output: Output) -> in
     if args.dir is not None:
         args.late_vault = args.dir
     _open_vault(args, assistant)
+    if assistant.library is not None and args.retry:
+        assistant.library.retry()
+    if assistant.library is not None and args.rebuild:
+        assistant.library.rebuild()
     line = cli_text.ProgressLine()
     with Interruptible() as run:
         for event in assistant.index(run.cancel):

@@ -19,6 +19,7 @@ from vault.notes import Note
 from vault.related import RelatedNote
 from vault.search import SearchResult
 from vault.self_test import SelfTest
+from vault.status import IndexStatus
 from vault.store import NoteState, VaultIndex
 from vault.within import Text
 
@@ -117,6 +118,39 @@ class Library:
             failed: told why something could not be taken up; the next change tries again.
         """
         self._index.watch(told, progress, failed)
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether updates stand still until `resume`."""
+        return self._index.pace.is_paused
+
+    def pause(self) -> None:
+        """Let updates stand still, from the next note or batch on."""
+        self._index.pace.pause()
+
+    def resume(self) -> None:
+        """Let updates go on."""
+        self._index.pace.resume()
+
+    def status(self) -> IndexStatus:
+        """Tell what the index holds, leaves out and why, and what it takes on the disk."""
+        return self._index.status()
+
+    def retry(self, paths: Sequence[str] | None = None) -> None:
+        """Let the next update look at failed notes again; at all of them where none is named.
+
+        Raises:
+            VaultError: another process keeps the index, or it cannot be written.
+        """
+        self._index.retry(paths)
+
+    def rebuild(self) -> None:
+        """Throw the index away, ending an update; the next one makes everything again.
+
+        Raises:
+            VaultError: another process keeps the index, or it cannot be written.
+        """
+        self._index.rebuild()
 
     def search(self, query: str, k: int) -> SearchResult:
         """Find the best `k` passages by words and by meaning."""

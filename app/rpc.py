@@ -22,7 +22,7 @@ from app.assistant import Assistant
 from app.errors import NotFound, describe
 from app.library import IndexFinished
 from app.rpc_jobs import Jobs, explain
-from app.rpc_wire import Json, Wire, progress_of
+from app.rpc_wire import Json, Wire
 from chains.cancel import CancelToken
 from chains.events import CompactionEnded, Event, Mode
 from context.markdown import envelope_markdown, report_markdown
@@ -111,7 +111,7 @@ class RPC:
 
     def _tell_of_changes(self, report: IndexReport) -> None:
         done = IndexProgress("done", total=report.notes, done=report.notes)
-        self._wire.event("index_progress", None, None, progress_of(done))
+        self._wire.event("index_progress", None, None, done.to_dict())
 
     def _take(self, line: bytes) -> bool:
         """Carry out one request; return whether others may follow."""
@@ -252,7 +252,7 @@ class RPC:
             for event in self._assistant.index(cancel):
                 if isinstance(event, IndexFinished):
                     return event.report.to_dict()
-                progress = progress_of(event.progress)
+                progress = event.progress.to_dict()
                 self._wire.event("index_progress", request.id, request.session, progress)
         finally:
             self._is_indexing = False

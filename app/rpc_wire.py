@@ -19,7 +19,6 @@ from chains.events import (
     TurnEnded,
     Warned,
 )
-from vault.indexer import IndexProgress
 
 Json = Mapping[str, Any]
 
@@ -73,17 +72,6 @@ def event_of(event: Event) -> tuple[str, Json] | None:
     return name, data(event)
 
 
-def progress_of(progress: IndexProgress) -> Json:
-    """Return how far indexing has come."""
-    return {
-        "phase": progress.phase,
-        "path": progress.path,
-        "done": progress.done,
-        "total": progress.total,
-        "per_s": progress.per_s,
-    }
-
-
 def _tool_end(event: ToolEnded) -> Json:
     return {
         "id": event.id,
@@ -111,7 +99,7 @@ _EVENTS: Mapping[type[Event], tuple[str, Callable[[Any], Json]]] = {
     CompactionStarted: ("auto_compaction_start", lambda event: {"reason": event.reason}),
     CompactionEnded: ("auto_compaction_end", lambda event: event.result),
     Warned: ("warning", lambda event: {"message": event.message}),
-    IndexProgressed: ("index_progress", lambda event: progress_of(event.progress)),
+    IndexProgressed: ("index_progress", lambda event: event.progress.to_dict()),
     TurnEnded: ("turn_end", lambda event: event.result.to_dict()),
 }
 

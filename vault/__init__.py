@@ -17,7 +17,8 @@ fields, tasks), `links` and `anchors` (places in it); `kinds` tells by the name 
 `access` is the way to a note for whatever a model may see.
 
 A run looks at the whole folder (`indexer`), or at the names that `watcher` tells, at a price that
-does not grow with the vault.
+does not grow with the vault. It goes at a `pace`: paused, or slower where the machine is under
+`strain`. What is open of an index is in `opened`, how it stands in `status`.
 
 A search goes the other way. `query` takes the filters out of its text, `scope` finds what they
 leave; then words by FTS5 (`words`, `passages`) and, encoded meanwhile, meaning by Chroma or, where

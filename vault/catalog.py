@@ -180,8 +180,14 @@ class Catalog:
         unused = "DELETE FROM vectors WHERE hash NOT IN (SELECT hash FROM chunks)"
         dropped = self.run(unused).rowcount
         if dropped:
-            self.set_meta("vectors_epoch", str(int(self.meta("vectors_epoch") or 0) + 1))
+            self._tell_that_vectors_went()
         return dropped
+
+    def clear(self) -> None:
+        """Forget every file and every vector."""
+        self._forget_files()
+        self._forget_vectors()
+        self.set_meta(FINGERPRINT, "")
 
     def close(self) -> None:
         """Close all connections."""
@@ -191,6 +197,18 @@ class Catalog:
             self._idle, self._writer, self._is_closed = [], None, True
 
     # -- inside
+
+    def _forget_files(self) -> None:
+        self.run("DELETE FROM files")
+        self.run("INSERT INTO words (words) VALUES ('delete-all')")
+
+    def _forget_vectors(self) -> None:
+        self.run("DELETE FROM vectors")
+        self._tell_that_vectors_went()
+
+    def _tell_that_vectors_went(self) -> None:
+        """Have those that keep vectors in memory read them anew."""
+        self.set_meta("vectors_epoch", str(int(self.meta("vectors_epoch") or 0) + 1))
 
     def _writing(self) -> sqlite3.Connection:
         if self._writer is None:
@@ -253,10 +271,9 @@ class Catalog:
             raise self._foreign()
         with self.transaction():
             if differing & {"chunker", "words"}:
-                self.run("DELETE FROM files")
-                self.run("INSERT INTO words (words) VALUES ('delete-all')")
+                self._forget_files()
             if differing & {"embedder", "dimension"}:
-                self.run("DELETE FROM vectors")
+                self._forget_vectors()
             for key, value in {**_STAMP, FINGERPRINT: ""}.items():
                 self.set_meta(key, value)
 

@@ -88,13 +88,17 @@ class Embedder:
         return wait
 
     def embed(
-        self, batches: Iterable[Sequence[str]], on_wait: Callable[[], None] = lambda: None
+        self,
+        batches: Iterable[Sequence[str]],
+        on_wait: Callable[[], None] = lambda: None,
+        works_ahead: Callable[[], bool] = lambda: True,
     ) -> "Iterator[Vectors]":
         """Embed batches in their order; the next ones are under way while one is handed out.
 
         Args:
             batches: texts, best sorted by length.
             on_wait: called about every 50 ms; what it raises ends the iteration.
+            works_ahead: tells whether the next ones are to be under way.
 
         Raises:
             EmbedderFailed: the model is damaged or its process cannot be kept running.
@@ -103,7 +107,7 @@ class Embedder:
         try:
             for batch in batches:
                 under_way.append(self._ask(batch, is_urgent=False))
-                if len(under_way) > _IN_FLIGHT:
+                while len(under_way) > (_IN_FLIGHT if works_ahead() else 0):
                     yield self._answer(under_way.popleft(), on_wait)
             while under_way:
                 yield self._answer(under_way.popleft(), on_wait)

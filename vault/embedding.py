@@ -60,7 +60,9 @@ class Embedding:
     def _vectors(self, waiting: Sequence[tuple[int, int]]) -> Iterator[list[bytes]]:
         """Embed and keep, and give the hashes of each batch that is kept."""
         asked: deque[list[bytes]] = deque()
-        for vectors in self._embedder.embed(self._texts(waiting, asked), self._meter.tick):
+        for vectors in self._embedder.embed(
+            self._texts(waiting, asked), self._meter.tick, self._meter.works_ahead
+        ):
             hashes = asked.popleft()
             with self._catalog.transaction():
                 self._catalog.add_vectors(hashes, [vector.tobytes() for vector in vectors])

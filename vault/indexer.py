@@ -20,6 +20,7 @@ from vault.errors import NoteUnreadable, UnsafePath, VaultMissing
 from vault.foreign import ForeignReader
 from vault.kinds import kind_of
 from vault.notes import Note, parse_note, read_bytes
+from vault.pace import Pace
 from vault.records import NEVER_SEEN, FileRow, Records, State
 from vault.reports import (
     CancelCheck,
@@ -85,6 +86,7 @@ class Indexer:
         embedder: Embedder,
         store: VectorStore,
         exclude: Sequence[str] = (),
+        pace: Pace | None = None,
     ):
         self._root = root
         self._catalog = catalog
@@ -92,6 +94,7 @@ class Indexer:
         self._embedder = embedder
         self._store = store
         self._exclude = tuple(exclude)
+        self._pace = pace or Pace()
         self._counts = _Counts()
         self._foreign = ForeignReader()
 
@@ -116,7 +119,8 @@ class Indexer:
         """
         began = time.monotonic()
         self._counts = _Counts()
-        meter = Meter(progress, is_cancelled)
+        self._pace.begin()
+        meter = Meter(progress, is_cancelled, self._pace)
         is_complete = True
         try:
             found = None if only is None else look_at(self._root, self._exclude, only)

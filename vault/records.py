@@ -139,6 +139,19 @@ class Records:
         )
         self._put_words(file_id)
 
+    def forget_failures(self, paths: Iterable[str] | None = None) -> None:
+        """Have failed files looked at again, though nothing in them has changed.
+
+        Args:
+            paths: which; None for all.
+        """
+        unseen = "UPDATE files SET mtime_ns = -1, size = -1 WHERE state = 'failed'"
+        if paths is None:
+            self._catalog.run(unseen)
+        else:
+            chosen = " AND path IN (SELECT value FROM json_each(?))"
+            self._catalog.run(unseen + chosen, (json.dumps(list(paths)),))
+
     def remove(self, path: str) -> None:
         """Forget a file."""
         self._remove_words(path)

@@ -2,10 +2,11 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from vault.errors import VaultError
+from vault.pace import Pace, Reason
 
 Phase = Literal["seen", "scan", "embed", "store", "done"]
 
@@ -14,13 +15,24 @@ _SILENCE_S = 0.05
 
 @dataclass(frozen=True, slots=True)
 class IndexProgress:
-    """How far a run has come in its present phase; `total` is 0 while it is not known."""
+    """How far a run has come in its present phase; `total` is 0 while it is not known.
+
+    Attributes:
+        per_s: how much was done in a second, while the run was not paused.
+        pace: why the run is slow or stands still; empty at full speed.
+    """
 
     phase: Phase
     path: str = ""
     done: int = 0
     total: int = 0
     per_s: float = 0.0
+    pace: Reason = ""
+
+    @property
+    def remaining_s(self) -> float | None:
+        """Tell how long the phase takes yet at its rate so far; None while that is not known."""
+        return (self.total - self.done) / self.per_s if self.total and self.per_s > 0 else None
 
     def to_dict(self) -> dict[str, Any]:
         """Give the data of an `index_progress` event."""
@@ -30,6 +42,8 @@ class IndexProgress:
             "done": self.done,
             "total": self.total,
             "per_s": round(self.per_s, 1),
+            "remaining_s": None if self.remaining_s is None else round(self.remaining_s, 1),
+            "pace": self.pace,
         }
 
 
@@ -86,11 +100,12 @@ class IndexCancelled(VaultError):
 
 
 class Meter:
-    """Tells the progress of a run, often but not for every note, and notices a cancel."""
+    """Tells the progress of a run, often but not for every note; keeps its pace, sees a cancel."""
 
-    def __init__(self, progress: ProgressCallback, is_cancelled: CancelCheck):
+    def __init__(self, progress: ProgressCallback, is_cancelled: CancelCheck, pace: Pace):
         self._progress = progress
         self._is_cancelled = is_cancelled
+        self._pace = pace
         self._now = IndexProgress("seen")
         self._told = self._first_at = time.monotonic()
         self._first_done = 0
@@ -102,11 +117,19 @@ class Meter:
         self._tell()
 
     def step(self, done: int, path: str = "") -> None:
-        """Say how far the phase has come; everything between two tellings is left out."""
+        """Say how far the phase has come, and wait as the pace asks.
+
+        Everything between two tellings is left out.
+
+        Raises:
+            IndexCancelled: the caller asked to stop.
+        """
         now = self._now
-        self._now = IndexProgress(now.phase, path, done, now.total, self._rate(done))
+        self._now = IndexProgress(now.phase, path, done, now.total, self._rate(done), now.pace)
         if done >= now.total > 0:
             self._tell()
+        self._first_at += self._pace.wait(self._is_cancelled, self._tell_pace)
+        self._tell_pace()
         self.tick()
 
     def _rate(self, done: int) -> float:
@@ -115,6 +138,10 @@ class Meter:
             self._first_done, self._first_at = done, time.monotonic()
         elapsed = time.monotonic() - self._first_at
         return (done - self._first_done) / elapsed if elapsed > 0 else 0.0
+
+    def works_ahead(self) -> bool:
+        """Tell whether the next batch may be asked for before the one under way is done."""
+        return not self._pace.reason
 
     def tick(self) -> None:
         """Repeat the last word if it was a while ago, and stop a run that was cancelled.
@@ -127,6 +154,11 @@ class Meter:
         if time.monotonic() - self._told >= _SILENCE_S:
             self._tell()
 
+    def _tell_pace(self) -> None:
+        if self._now.pace != self._pace.reason:
+            self._tell()
+
     def _tell(self) -> None:
         self._told = time.monotonic()
+        self._now = replace(self._now, pace=self._pace.reason)
         self._progress(self._now)

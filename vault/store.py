@@ -1,38 +1,33 @@
 """One vault with its index, for the packages above: update, search, read, health."""
 
-import fcntl
-import os
 import threading
 from collections.abc import Callable, Collection, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Literal
+from typing import IO, Literal
 
 from vault.access import still_allowed
 from vault.catalog import Catalog
 from vault.embedder import Embedder
-from vault.errors import IndexBusy, IndexUnusable, VaultError, VectorStoreFailed
-from vault.exact import ExactScan
+from vault.errors import IndexBusy, IndexUnusable, VaultError
 from vault.freshness import Disk
 from vault.hits import Hit, SearchResult
 from vault.indexer import CancelCheck, Indexer, IndexReport, ProgressCallback
 from vault.model_card import MODEL_NAME
 from vault.notes import Note, read_note
+from vault.opened import Opened, take_lock
+from vault.pace import Pace
 from vault.records import Records
 from vault.related import RelatedNote, related_notes
 from vault.scan import check_folder
 from vault.search import Searcher
 from vault.self_test import SelfTest, run_self_test
+from vault.status import IndexStatus, status_of
+from vault.strain import Machine
 from vault.vectors import VectorStore
 from vault.watcher import Watcher
 from vault.why_not import why_not
 from vault.within import Text, search_within
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
 
 _MANY_HITS = 200
 
@@ -47,29 +42,14 @@ class NoteState:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Opened:
-    """The catalog as it is open now, and what searches it; a store only for the owner."""
-
-    catalog: Catalog
-    exact: ExactScan
-    store: VectorStore | None
-
-    def nearest(
-        self, vector: "NDArray[np.float32]", k: int, among: Collection[bytes] | None
-    ) -> list[tuple[bytes, float]]:
-        """Give the hashes of the nearest texts, from Chroma where it is ready and may choose."""
-        if among is None and self.store is not None and self.store.is_ready:
-            with suppress(VectorStoreFailed):  # the exact scan answers in its place
-                return self.store.query(vector, k)
-        return self.exact.query(vector, k, among)
-
-
 class VaultIndex:
     """A folder of notes and the index over it; safe to use from several threads.
 
     One process owns an index, by file lock, from its first `update` to `close`; any other
     searches the catalog read-only and gets `IndexBusy` from `update`.
+
+    Attributes:
+        pace: pauses runs, and lets them go on.
     """
 
     def __init__(
@@ -90,15 +70,16 @@ class VaultIndex:
         self.root = root
         self.index_dir = index_dir
         self.exclude = tuple(exclude)
+        self.pace = Pace()
         self._embedder = embedder or Embedder()
         self._owns_embedder = embedder is None
         self._lock = threading.RLock()
         self._update_lock = threading.Lock()
         self._owner_lock: IO[bytes] | None = None
-        self._opened: _Opened | None = None
-        self._refill: threading.Thread | None = None
+        self._opened: Opened | None = None
         self._watcher: Watcher | None = None
         self._is_closed = False
+        self._is_given_up = False
 
     def update(
         self,
@@ -123,8 +104,44 @@ class VaultIndex:
         with self._update_lock:
             opened = self._own()
             assert opened.store is not None
-            indexer = Indexer(self.root, opened.catalog, self._embedder, opened.store, self.exclude)
-            return indexer.run(progress, is_cancelled, only)
+            indexer = Indexer(
+                self.root, opened.catalog, self._embedder, opened.store, self.exclude, self.pace
+            )
+            return indexer.run(progress, lambda: self._is_given_up or is_cancelled(), only)
+
+    def retry(self, paths: Collection[str] | None = None) -> None:
+        """Let the next update look at failed files again, though they have not changed.
+
+        Args:
+            paths: which; None for all.
+
+        Raises:
+            IndexBusy: another process owns the index.
+            IndexUnusable: the index cannot be written.
+        """
+        catalog = self._own().catalog
+        with catalog.transaction():
+            Records(catalog).forget_failures(paths)
+
+    def rebuild(self) -> None:
+        """Throw away all that the index holds; the next update makes everything again.
+
+        An update that is under way ends first, as if it were cancelled.
+
+        Raises:
+            IndexBusy: another process owns the index.
+            IndexUnusable: the index cannot be written.
+        """
+        self._is_given_up = True
+        try:
+            with self._update_lock:
+                opened = self._own()
+                with opened.catalog.transaction():
+                    opened.catalog.clear()
+                assert opened.store is not None
+                opened.store.throw_away()
+        finally:
+            self._is_given_up = False
 
     def watch(
         self,
@@ -133,6 +150,9 @@ class VaultIndex:
         failed: Callable[[VaultError], None] = lambda _error: None,
     ) -> None:
         """Follow the folder from now on: what changes in it is taken up as it changes.
+
+        From then on updates work half of the time while the machine is on battery, or busy
+        with other programs.
 
         Args:
             told: what was done, after each time; as the others in a thread of the watcher.
@@ -146,6 +166,7 @@ class VaultIndex:
         with self._lock:
             if self._is_closed or self.is_watched:
                 return
+            self.pace.yield_to(Machine(self._children).strain)
             self._watcher = Watcher(self.root, take_up, failed)
             self._watcher.start()
 
@@ -170,7 +191,7 @@ class VaultIndex:
         opened = self._open()
         if opened is None:
             return SearchResult(query, (), 0.0)
-        self._refill_if_needed(opened)
+        opened.refill_if_needed()
 
         # The index may be older than the notes and the patterns: what they keep private or exclude
         # by now is to reach no model.
@@ -244,6 +265,18 @@ class VaultIndex:
         opened = self._open()
         return None if opened is None else opened.catalog.meta("indexed_at")
 
+    def status(self) -> IndexStatus:
+        """Tell how the index stands.
+
+        Raises:
+            IndexUnusable: it cannot be read.
+        """
+        opened = self._open()
+        if opened is None:
+            return IndexStatus(embedder=MODEL_NAME)
+        is_owner = opened.store is not None
+        return status_of(opened.catalog, self.index_dir, MODEL_NAME, is_owner=is_owner)
+
     def read_note(self, path: str) -> Note:
         """Read one note as it is on disk now.
 
@@ -274,21 +307,22 @@ class VaultIndex:
         with self._lock:
             self._is_closed = True
             opened, self._opened = self._opened, None
-            refill = self._refill
+        self.pace.resume()  # a run that stands still is to find that it is over
         if self._watcher is not None:
             self._watcher.close()
         if self._owns_embedder:
             self._embedder.close()
-        if opened is not None and opened.store is not None:
-            opened.store.close()
-        if refill is not None:
-            refill.join()
         if opened is not None:
-            opened.catalog.close()
+            opened.close()
         if self._owner_lock is not None:
             self._owner_lock.close()
 
     # -- inside
+
+    def _children(self) -> tuple[int | None, ...]:
+        opened = self._opened
+        store = None if opened is None else opened.store
+        return self._embedder.pid, None if store is None else store.pid
 
     def _folder_health(self) -> str:
         check_folder(self.root)
@@ -316,45 +350,26 @@ class VaultIndex:
         store.bring_in_line()
         return f"{store.size} vectors in Chroma, in line with the catalog"
 
-    def _own(self) -> _Opened:
+    def _own(self) -> Opened:
         """Become the owner of the index, or find that another process is."""
         with self._lock:
             if self._is_closed:
                 raise IndexUnusable("The index was closed.")
             if self._opened is not None and self._opened.store is not None:
                 return self._opened
-            lock = self._take_lock()
+            lock = take_lock(self.index_dir)
             try:
                 catalog = Catalog(self.index_dir / "catalog.db", is_writable=True)
             except BaseException:
                 lock.close()
                 raise
             if self._opened is not None:
-                self._opened.catalog.close()
-            store = VectorStore(catalog, self.index_dir / "chroma")
+                self._opened.close()
             self._owner_lock = lock
-            self._opened = _Opened(catalog, ExactScan(catalog), store)
+            self._opened = Opened(catalog, VectorStore(catalog, self.index_dir / "chroma"))
             return self._opened
 
-    def _take_lock(self) -> IO[bytes]:
-        try:
-            self.index_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-            lock = open(self.index_dir / "lock", "ab", opener=_private)  # noqa: SIM115 - held
-        except OSError as error:
-            raise IndexUnusable(
-                f"The index in {self.index_dir} cannot be written ({error.strerror}); "
-                "see that its folder may be written and has room."
-            ) from error
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            lock.close()
-            raise IndexBusy(
-                "Another Strata keeps this index up to date; close it, or only search here."
-            ) from error
-        return lock
-
-    def _open(self) -> _Opened | None:
+    def _open(self) -> Opened | None:
         """Give what is open, else open the catalog for reading; None where there is none yet."""
         with self._lock:
             if self._is_closed:
@@ -365,25 +380,5 @@ class VaultIndex:
                 if catalog.is_new:  # its maker has it in hand
                     catalog.close()
                     return None
-                self._opened = _Opened(catalog, ExactScan(catalog), None)
+                self._opened = Opened(catalog)
             return self._opened
-
-    def _refill_if_needed(self, opened: _Opened) -> None:
-        """Bring an owner's store in line beside the search, which does not wait for it."""
-        with self._lock:
-            if opened.store is None or opened.store.is_ready or self._is_closed:
-                return
-            if self._refill is None or not self._refill.is_alive():
-                self._refill = threading.Thread(
-                    target=_bring_in_line, args=(opened.store,), name="refill", daemon=True
-                )
-                self._refill.start()
-
-
-def _bring_in_line(store: VectorStore) -> None:
-    with suppress(VaultError):  # the exact scan serves; `health` says what is wrong
-        store.bring_in_line()
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)

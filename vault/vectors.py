@@ -132,6 +132,11 @@ class VectorStore:
         found = zip(frame.header["ids"], frame.header["distances"], strict=True)
         return [(bytes.fromhex(text_hash), 1.0 - distance) for text_hash, distance in found]
 
+    def throw_away(self) -> None:
+        """End the child and delete what it holds; it can be filled again."""
+        with self._lock:
+            self._throw_away()
+
     def close(self) -> None:
         """End the child, letting it finish what it is writing."""
         self._closed.set()

@@ -641,3 +641,16 @@ def test_a_copy_ends_where_it_is_told_to(ask: Strata, strata: Strata) -> None:
     shown = document(strata("sessions", "show", copy["session"], "--json")[1])
     assert shown["leaf"] == first["entry"]
     assert shown["problems"] == []
+
+
+def test_an_index_is_rebuilt_and_a_failed_note_retried_when_asked(
+    strata: Strata, small_vault: Path
+) -> None:
+    (small_vault / "Broken.md").write_bytes(b"\xff\xff")
+    where = (str(small_vault), "--json")
+    first = document(strata("index", *where)[1])
+    assert document(strata("index", *where)[1])["embedded_chunks"] == 0
+    again = document(strata("index", "--rebuild", *where)[1])
+    assert (again["added"], again["embedded_chunks"]) == (first["notes"], first["embedded_chunks"])
+    assert document(strata("index", "--retry", *where)[1])["failed"] == first["failed"]
+    assert strata("index", "--retry", "--rebuild", *where)[0] == 2

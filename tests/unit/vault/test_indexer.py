@@ -56,6 +56,12 @@ def test_the_report_has_its_fields_and_its_numbers_agree(
     assert document["vault"] == str(notes)
 
 
+def test_the_remaining_time_follows_from_the_rate() -> None:
+    assert IndexProgress("embed", done=20, total=80, per_s=3.0).remaining_s == 20
+    assert IndexProgress("embed", done=20, total=80).remaining_s is None
+    assert IndexProgress("seen", done=20, per_s=3.0).remaining_s is None
+
+
 def test_a_second_run_reads_no_note_and_asks_no_model(
     make_index: MakeIndex, notes: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -262,7 +268,8 @@ def test_progress_names_the_phases_in_their_order(make_index: MakeIndex, notes: 
     make_index(notes).update(told.append)
     phases = list(dict.fromkeys(progress.phase for progress in told))
     assert phases == ["seen", "scan", "embed", "store", "done"]
-    assert set(told[-1].to_dict()) == {"phase", "path", "done", "total", "per_s"}
+    fields = {"phase", "path", "done", "total", "per_s", "remaining_s", "pace"}
+    assert set(told[-1].to_dict()) == fields
     assert all(progress.done <= progress.total for progress in told if progress.total)
 
 

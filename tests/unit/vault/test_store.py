@@ -12,6 +12,8 @@ import pytest
 from vault.catalog import Catalog
 from vault.embedder import Embedder
 from vault.errors import IndexBusy, IndexUnusable, VaultError
+from vault.reports import IndexProgress
+from vault.status import IndexStatus
 from vault.store import VaultIndex
 
 Write = Callable[[str, str | bytes], Path]
@@ -273,3 +275,137 @@ def _is_running(pid: int) -> bool:
     except (ProcessLookupError, FileNotFoundError):
         return False
     return state != "Z"
+
+
+def test_a_paused_update_says_so_and_goes_on_where_it_stood(
+    make_index: MakeIndex, write: Write
+) -> None:
+    for number in range(40):
+        root = write(f"n{number}.md", f"Note {number}.\n").parent
+    index = make_index(root)
+    index.pace.pause()
+    told: list[IndexProgress] = []
+
+    def tell(progress: IndexProgress) -> None:
+        told.append(progress)
+        if progress.pace == "paused":
+            index.pace.resume()
+
+    report = index.update(tell)
+    assert (report.is_complete, report.embedded_chunks) == (True, 40)
+    assert {progress.pace for progress in told} == {"", "paused"}
+    assert told[-1].pace == ""
+
+
+def test_a_paused_update_can_be_cancelled(make_index: MakeIndex, notes: Path) -> None:
+    index = make_index(notes)
+    index.pace.pause()
+    is_cancelled = threading.Event()
+
+    def told(progress: IndexProgress) -> None:
+        if progress.pace == "paused":
+            is_cancelled.set()
+
+    assert not index.update(told, is_cancelled.is_set).is_complete
+
+
+def test_closing_ends_a_paused_update(notes: Path, tmp_path: Path) -> None:
+    index = VaultIndex(notes, tmp_path / "index")
+    index.pace.pause()
+    is_paused, errors = threading.Event(), []
+
+    def told(progress: IndexProgress) -> None:
+        if progress.pace == "paused":
+            is_paused.set()
+
+    def run() -> None:
+        try:
+            index.update(told)
+        except VaultError as error:
+            errors.append(error)
+
+    running = threading.Thread(target=run)
+    running.start()
+    assert is_paused.wait(60)
+    index.close()
+    running.join(60)
+    assert not running.is_alive()
+
+
+def test_the_status_tells_what_there_is_and_what_is_left_out(
+    make_index: MakeIndex, notes: Path, write: Write
+) -> None:
+    write("c.md", b"\xff\xff")
+    write("d.md", "x #private\n")
+    index = make_index(notes)
+    assert index.status() == IndexStatus(embedder="all-MiniLM-L6-v2")
+    index.update()
+    status = index.status()
+    assert (status.notes, status.chunks, status.owner) == (2, 2, True)
+    assert status.indexed_at == index.indexed_at
+    assert [path for path, _ in status.failed] == ["c.md"]
+    assert [path for path, _ in status.excluded] == ["d.md"]
+    assert status.size_bytes > 100_000
+    assert make_index(notes).status().owner is False
+
+
+def test_a_failed_note_is_looked_at_again_when_it_is_asked_for(
+    make_index: MakeIndex, notes: Path, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("c.md", "d.md"):
+        write(name, b"\xff\xff")
+    index = make_index(notes)
+    index.update()
+    read: list[str] = []
+
+    def reading(root: Path, path: str) -> bytes:
+        read.append(path)
+        return b"Mended.\n"
+
+    monkeypatch.setattr("vault.indexer.read_bytes", reading)
+    assert index.update().notes == 2
+    index.retry(["c.md"])
+    assert index.update().notes == 3
+    index.retry()
+    assert index.update().notes == 4
+    assert read == ["c.md", "d.md"]
+
+
+def test_rebuilding_throws_all_away_and_the_next_update_makes_it_again(
+    make_index: MakeIndex, notes: Path
+) -> None:
+    index = make_index(notes)
+    index.update()
+    assert ("vector store", True) in [(name, ok) for name, ok, _ in index.health()]
+    index.rebuild()
+    assert (index.status().chunks, index.search("rain").hits) == (0, ())
+    report = index.update()
+    assert (report.added, report.embedded_chunks) == (2, 2)
+    assert index.search("burned fee").hits[0].path == "b.md"
+    assert {name: detail for name, _, detail in index.health()}["vector store"].startswith("2 ")
+
+
+def test_rebuilding_ends_an_update_that_stands_still(make_index: MakeIndex, notes: Path) -> None:
+    index = make_index(notes)
+    index.pace.pause()
+    is_paused, reports = threading.Event(), []
+
+    def told(progress: IndexProgress) -> None:
+        if progress.pace == "paused":
+            is_paused.set()
+
+    running = threading.Thread(target=lambda: reports.append(index.update(told)))
+    running.start()
+    assert is_paused.wait(60)
+    index.rebuild()
+    running.join(60)
+    assert [report.is_complete for report in reports] == [False]
+
+
+def test_only_the_owner_may_rebuild_or_retry(make_index: MakeIndex, notes: Path) -> None:
+    owner, second = make_index(notes), make_index(notes)
+    owner.update()
+    for act in (second.rebuild, second.retry):
+        with pytest.raises(IndexBusy):
+            act()
+    assert owner.search("rain").hits

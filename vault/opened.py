@@ -1,0 +1,96 @@
+"""An index as one process has it open: as its owner, or only to read."""
+
+import fcntl
+import os
+import threading
+from collections.abc import Collection
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from vault.catalog import Catalog
+from vault.errors import IndexBusy, IndexUnusable, VaultError, VectorStoreFailed
+from vault.exact import ExactScan
+from vault.vectors import VectorStore
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["Opened", "take_lock"]
+
+
+class Opened:
+    """The catalog as it is open now, and what searches it; a store only for the owner."""
+
+    def __init__(self, catalog: Catalog, store: VectorStore | None = None):
+        self.catalog = catalog
+        self.store = store
+        self._exact = ExactScan(catalog)
+        self._lock = threading.Lock()
+        self._refill: threading.Thread | None = None
+        self._is_closed = False
+
+    def nearest(
+        self, vector: "NDArray[np.float32]", k: int, among: Collection[bytes] | None
+    ) -> list[tuple[bytes, float]]:
+        """Give the hashes of the nearest texts, from Chroma where it is ready and may choose."""
+        if among is None and self.store is not None and self.store.is_ready:
+            with suppress(VectorStoreFailed):  # the exact scan answers in its place
+                return self.store.query(vector, k)
+        return self._exact.query(vector, k, among)
+
+    def refill_if_needed(self) -> None:
+        """Bring an owner's store in line beside the search, which does not wait for it."""
+        with self._lock:
+            if self.store is None or self.store.is_ready or self._is_closed:
+                return
+            if self._refill is None or not self._refill.is_alive():
+                self._refill = threading.Thread(
+                    target=_bring_in_line, args=(self.store,), name="refill", daemon=True
+                )
+                self._refill.start()
+
+    def close(self) -> None:
+        """End the store's child and close the catalog."""
+        with self._lock:
+            self._is_closed = True
+        if self.store is not None:
+            self.store.close()
+        if self._refill is not None:
+            self._refill.join()
+        self.catalog.close()
+
+
+def take_lock(index_dir: Path) -> IO[bytes]:
+    """Become the owner of an index, until what is returned is closed.
+
+    Raises:
+        IndexBusy: another process is.
+        IndexUnusable: the folder cannot be written.
+    """
+    try:
+        index_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        lock = open(index_dir / "lock", "ab", opener=_private)  # noqa: SIM115 - held
+    except OSError as error:
+        raise IndexUnusable(
+            f"The index in {index_dir} cannot be written ({error.strerror}); "
+            "see that its folder may be written and has room."
+        ) from error
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        lock.close()
+        raise IndexBusy(
+            "Another Strata keeps this index up to date; close it, or only search here."
+        ) from error
+    return lock
+
+
+def _bring_in_line(store: VectorStore) -> None:
+    with suppress(VaultError):  # the exact scan serves; `health` says what is wrong
+        store.bring_in_line()
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
