@@ -21,6 +21,7 @@ from app.session import Session
 from app.session_store import SessionStore
 from app.settings_file import SettingsStore
 from chains.agent import AgentChain, AgentLimits
+from chains.branch_summary import BranchSummary
 from chains.cancel import CancelToken
 from chains.events import Event, Mode, TurnEnded, Warned
 from chains.llm_chain import LLMChain
@@ -164,11 +165,13 @@ class Asking:
                 yield from events
             chat.keep_counts(partial(counter_for, turn.model))
 
-    def summary_of(self, branch: Sequence[Turn], model: str | None, cancel: CancelToken) -> str:
+    def summary_of(
+        self, branch: Sequence[Turn], model: str | None, chat: Session, cancel: CancelToken
+    ) -> BranchSummary:
         """Return what was said in a branch; an outline where no model makes a summary."""
         turn = self._turn(AskRequest("", "chat", model))
         chain = LLMChain(secrets.key_for, additions=self._additions.collect(False))
-        return chain.summarise_branch(turn, branch, cancel)
+        return chain.summarise_branch(turn, branch, chat, cancel)
 
     def prepared_next(
         self,

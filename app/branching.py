@@ -135,10 +135,10 @@ class Branching:
             branch, left = _left(chat, entry)
             if not left:
                 raise InvalidRequest(f"The chat goes on with the branch of {entry}.")
-            summary = self._asking.summary_of(left, model_of(branch), cancel)
-            leaf = branch[-1].id
-            chat.append([BranchSummaryEntry(chat.new_id(), leaf, chat.now(), leaf, summary)])
-            return summary
+            made = self._asking.summary_of(left, model_of(branch), chat, cancel)
+            place = chat.new_id(), (leaf := branch[-1].id), chat.now()
+            chat.append([*made.usage, BranchSummaryEntry(*place, leaf, made.text)])
+            return made.text
 
     def send_message(
         self, session: str, custom_type: str, content: str | Sequence[Any], display: bool

@@ -23,7 +23,8 @@ LLMChain, VaultQAChain          what one chain does differently: its prompt, its
 `additions` holds what the user adds to every chain: prompts (`prompts`), instructions, hooks.
 `models` says what a model can do and where it is, `tokenizer` counts, `quoting` reads quotations,
 `concurrency` is the one pool of threads, `cancel` the one way to stop. `chat_ports` is a chat as a
-turn sees it, `upkeep` what it keeps to from turn to turn.
+turn sees it, `upkeep` what it keeps to from turn to turn, `spending` what services counted, also of
+calls beside its answers.
 
 A chain is an `Iterator[Event]`. It runs in the thread of whoever reads it; what waits for a server,
 a search or an import waits in the pool, so that a stop takes effect within 200 ms.

@@ -37,6 +37,7 @@ from chains.model_port import (
     ModelWaiting,
     RequestedCall,
 )
+from chains.spending import counted
 from chains.turn import (
     Means,
     PreparedTurn,
@@ -46,12 +47,11 @@ from chains.turn import (
     transforms_at_end,
 )
 from chains.upkeep import remember_sent
-from context.entries import MessageEntry, UsageEntry
+from context.entries import Entry, MessageEntry
 from context.errors import ContextOverflow
 from context.layers import Segment
 from context.messages import Message, ReasoningPart, TextPart, ToolCallPart
 from context.report import ContextReport
-from context.tokens import raised_factor
 from context.view import calls_of
 
 __all__ = ["RunningTurn"]
@@ -222,7 +222,8 @@ class RunningTurn:
         self._shape_end(cancel)
         if self._answer.status == "complete":
             with contextlib.suppress(Cancelled):
-                yield from compact_at_end(self._request, self._session, self._means, cancel)
+                request, session, means = self._request, self._session, self._means
+                yield from compact_at_end(request, session, means, self._turn.turn, cancel)
         yield ContextPrepared(self._report)
         result = self._result(entry, (*self._turn.request.segments, *sources))
         yield TurnEnded(replace(result, usage=usage, tools=tools))
@@ -297,27 +298,13 @@ class RunningTurn:
             usage=usage,
             status=answer.status,
         )
-        counted = [] if answer.usage is None else [self._usage_entry(answer.usage, message.id)]
-        session.append([message, *counted])
+        new: list[Entry] = [message]
+        if answer.usage is not None:
+            report = turn.request.report
+            new.append(counted(session, turn.turn, report, answer.usage, parent=message.id))
+        session.append(new)
         self._save_request()
         return message.id
-
-    def _usage_entry(self, usage: Usage, parent: str) -> UsageEntry:
-        report = self._turn.request.report
-        factor, used = report.room.factor, report.used
-        return UsageEntry(
-            self._session.new_id(),
-            parent,
-            self._session.now(),
-            self._turn.turn,
-            request=report.request,
-            model=self._request.model,
-            estimated=used,
-            prompt_tokens=usage.prompt_tokens,
-            completion_tokens=usage.completion_tokens,
-            cached_tokens=usage.cached_tokens,
-            factor=raised_factor(factor, used, usage.prompt_tokens),
-        )
 
     def _final_report(self) -> ContextReport:
         answer, report = self._answer, self._turn.request.report

@@ -2,30 +2,49 @@
 
 import logging
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from chains.cancel import CancelToken
+from chains.chat_ports import ChatPort
+from chains.events import Usage
 from chains.runner import Chain, TurnRequest, running_means
+from chains.spending import SUMMARY, counted
 from context.budget import room_for
 from context.draft import preamble
+from context.entries import UsageEntry
 from context.envelope import System
 from context.errors import SummaryFailed
 from context.measured import MeasuredTurn
 from context.outline import outline
 from context.replay import Turn
+from context.report import ContextReport
 from context.summaries import SUMMARY_TOKENS, SummaryTask
 
-__all__ = ["summarise_branch"]
+__all__ = ["BranchSummary", "summarise_branch"]
 
 _log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True)
+class BranchSummary:
+    """What a branch came to, and what services counted for saying so."""
+
+    text: str
+    usage: tuple[UsageEntry, ...] = ()
+
+
 def summarise_branch(
-    chain: Chain, request: TurnRequest, branch: Sequence[Turn], cancel: CancelToken
-) -> str:
+    chain: Chain,
+    request: TurnRequest,
+    branch: Sequence[Turn],
+    chat: ChatPort,
+    cancel: CancelToken,
+) -> BranchSummary:
     """Return a summary of turns by a model; an outline where there is none, or it makes none.
 
     Args:
         request: its settings count, its question does not.
+        chat: the one that the branch is of.
 
     Raises:
         Cancelled: it was stopped.
@@ -43,9 +62,15 @@ def summarise_branch(
         session=None,
         most_tokens=SUMMARY_TOKENS,
     )
+    spent: list[UsageEntry] = []
+
+    def spend(report: ContextReport, usage: Usage) -> None:
+        spent.append(counted(chat, "", report, usage, purpose=SUMMARY))
+
+    text = ""
     try:
         if means.summarise is not None:
-            return means.summarise(task).strip()
+            text = means.summarise(task, spend).strip()
     except SummaryFailed as failure:
         _log.warning("An outline stands for a summary of a branch: %s", failure)
-    return outline(turns, SUMMARY_TOKENS, counter)
+    return BranchSummary(text or outline(turns, SUMMARY_TOKENS, counter), tuple(spent))

@@ -14,13 +14,14 @@ from chains.concurrency import Emit, WorkerPool, iterate
 from chains.events import CompactionEnded, CompactionStarted, Event
 from chains.model_port import ModelPort
 from chains.models import ModelInfo
+from chains.spending import Spend
 from chains.summarizer import PROMPT, Summarizer
 from chains.tokenizer import counter_for
-from chains.turn import Means, PreparedTurn, TurnRequest, inputs_of
+from chains.turn import Means, PreparedTurn, Summariser, TurnRequest, inputs_of
 from context.budget import room_for
 from context.entries import Entry
 from context.force import Forced, compact_when_due, force_compact
-from context.summaries import Summarise, SummaryTask
+from context.summaries import SummaryTask
 
 __all__ = ["FindModel", "compact", "compact_at_end", "prepared", "summariser"]
 
@@ -37,13 +38,13 @@ FindModel = Callable[[str], tuple[ModelInfo, ModelPort]]
 
 def summariser(
     request: TurnRequest, means: Means, find: FindModel, cancel: CancelToken
-) -> Summarise | None:
+) -> Summariser | None:
     """Return who makes summaries for a chat; None where no model does."""
     name = request.summarised_by
     if not name:
         return None
 
-    def summarise(task: SummaryTask) -> str:
+    def summarise(task: SummaryTask, spend: Spend) -> str:
         info, model = find(name)
         counter = means.counter if name == request.model else counter_for(name)
         limits = request.threshold, info.input_limit, request.max_output_tokens
@@ -57,6 +58,7 @@ def summariser(
             cancel=cancel,
             temperature=request.temperature,
             takes_marks=info.takes_marks,
+            spend=spend,
         )(task)
 
     return summarise
@@ -96,7 +98,7 @@ def compact(
         kept: list[Entry] = []
         inputs = inputs_of(request, session, means, session.path(), turn)
         inputs = replace(inputs, summary_instructions=instructions)
-        return force_compact(inputs, means.ports(session, kept)), kept
+        return force_compact(inputs, means.ports(session, kept, turn)), kept
 
     (forced, kept), has_begun = yield from _told(run, means, cancel, reason)
     if kept:
@@ -106,14 +108,14 @@ def compact(
 
 
 def compact_at_end(
-    request: TurnRequest, session: SessionPort, means: Means, cancel: CancelToken
+    request: TurnRequest, session: SessionPort, means: Means, turn: str, cancel: CancelToken
 ) -> Generator[Event]:
     """Compact a chat whose turn has ended, where it fills its room."""
 
     def run(means: Means) -> tuple[Forced | None, list[Entry]]:
         kept: list[Entry] = []
         inputs = inputs_of(request, session, means, session.path(), NO_TURN)
-        return compact_when_due(inputs, means.ports(session, kept)), kept
+        return compact_when_due(inputs, means.ports(session, kept, turn)), kept
 
     (forced, kept), has_begun = yield from _told(run, means, cancel, "auto")
     if kept:
@@ -149,8 +151,8 @@ def _announcing(means: Means, emit: Emit[Event], reason: str) -> Means:
     if summarise is None:
         return means
 
-    def announced(task: SummaryTask) -> str:
+    def announced(task: SummaryTask, spend: Spend) -> str:
         emit(CompactionStarted(reason))
-        return summarise(task)
+        return summarise(task, spend)
 
     return replace(means, summarise=announced)

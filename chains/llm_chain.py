@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Sequence
 
 from chains.additions import NOTHING_ADDED, Additions
-from chains.branch_summary import summarise_branch
+from chains.branch_summary import BranchSummary, summarise_branch
 from chains.cancel import CancelToken
+from chains.chat_ports import ChatPort
 from chains.events import Event
 from chains.model import Pause, wait_or_cancel
 from chains.model_port import KeyFor
@@ -40,7 +41,7 @@ class LLMChain(SharedChain):
         return run_turn(self._chain, request, session, cancel)
 
     def summarise_branch(
-        self, request: TurnRequest, branch: Sequence[Turn], cancel: CancelToken
-    ) -> str:
+        self, request: TurnRequest, branch: Sequence[Turn], chat: ChatPort, cancel: CancelToken
+    ) -> BranchSummary:
         """Return what was said in a branch that was left, as `branch_summary` does."""
-        return summarise_branch(self._chain, request, branch, cancel)
+        return summarise_branch(self._chain, request, branch, chat, cancel)

@@ -9,13 +9,13 @@ Source: "Context Engineering Optimization", 3.2; "Token Budget Enforcement", "Gu
 
 import html
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from chains.cancel import CancelToken
 from chains.errors import ModelError
-from chains.events import Usage
 from chains.model_port import ModelEnded, ModelPort, ModelText
+from chains.spending import Spend
 from context.budget import Room
 from context.calls import prepare_call
 from context.draft import Preamble, preamble
@@ -46,7 +46,7 @@ class Summarizer:
         model: returns who is asked.
         room: the budget of the model's requests.
         sections: the prompt.
-        usage: what the service counted for each call so far.
+        spend: takes note of what the service counted of each call.
     """
 
     name: str
@@ -55,9 +55,9 @@ class Summarizer:
     room: Room
     sections: Sequence[PromptSection]
     cancel: CancelToken
+    spend: Spend
     temperature: float = 0.0
     takes_marks: bool = False
-    usage: list[Usage] = field(default_factory=list)
 
     def __call__(self, task: SummaryTask) -> str:
         """Return a summary.
@@ -145,7 +145,7 @@ class Summarizer:
                 pieces.append(event.text)
             elif isinstance(event, ModelEnded):
                 if event.usage is not None:
-                    self.usage.append(event.usage)
+                    self.spend(request.report, event.usage)
                 if event.status == "interrupted":
                     raise SummaryFailed(f"The summary broke off: {event.reason}.")
         return "".join(pieces)

@@ -4,14 +4,15 @@ Nothing is written here. A turn is put together in memory and prepared, so that 
 does not fit leaves no trace in the log.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from chains.additions import NOTHING_ADDED, Additions
 from chains.cancel import CancelToken
 from chains.chat_ports import ChatPort, ChatView, SessionPort
-from chains.events import Mode
+from chains.events import Mode, Usage
 from chains.models import EXTRACTIVE, ModelInfo
+from chains.spending import SUMMARY, Spend, counted
 from chains.upkeep import THRESHOLD, breaker_of, epoch_entries, sent_before
 from context.budget import BudgetPolicy
 from context.entries import CustomMessageEntry, Entry, MessageEntry, SegmentsEntry
@@ -22,7 +23,8 @@ from context.messages import Message, ToolDefinition
 from context.pipeline import Mode as PrepareMode
 from context.pipeline import Ports, PrepareInputs, prepare
 from context.prior import Resolve
-from context.summaries import Summarise
+from context.report import ContextReport
+from context.summaries import Summarise, SummaryTask
 from context.tokens import TokenCounter
 from context.turn_end import end_turn
 
@@ -33,6 +35,7 @@ __all__ = [
     "Means",
     "PreparedTurn",
     "SessionPort",
+    "Summariser",
     "TurnRequest",
     "draft_turn",
     "inputs_of",
@@ -40,6 +43,10 @@ __all__ = [
     "prepare_turn",
     "transforms_at_end",
 ]
+
+
+# Makes a summary as `context.summaries.Summarise` does, and says what each call of it took.
+Summariser = Callable[[SummaryTask, Spend], str]
 
 
 @dataclass(frozen=True)
@@ -170,10 +177,15 @@ class Means:
     tools: tuple[ToolDefinition, ...] = ()
     additions: Additions = NOTHING_ADDED
     cancel: CancelToken | None = None
-    summarise: Summarise | None = None
+    summarise: Summariser | None = None
 
-    def ports(self, chat: ChatPort, kept: list[Entry]) -> Ports:
-        """Return what a request is prepared through; what is to be stored is put into `kept`."""
+    def ports(self, chat: ChatPort, kept: list[Entry], turn: str) -> Ports:
+        """Return what a request is prepared through.
+
+        Args:
+            kept: what is to be stored is put there, with what was spent on it.
+            turn: what that is spent for.
+        """
         return Ports(
             self.counter,
             kept.extend,
@@ -182,9 +194,19 @@ class Means:
             hooks=self.additions.hooks,
             resolve=self.resolve,
             cancel=self.cancel,
-            summarise=self.summarise,
+            summarise=self._spending(chat, kept, turn),
             breaker=breaker_of(chat.id),
         )
+
+    def _spending(self, chat: ChatPort, kept: list[Entry], turn: str) -> Summarise | None:
+        make = self.summarise
+        if make is None:
+            return None
+
+        def spend(report: ContextReport, usage: Usage) -> None:
+            kept.append(counted(chat, turn, report, usage, purpose=SUMMARY))
+
+        return lambda task: make(task, spend)
 
 
 def draft_turn(
@@ -224,7 +246,7 @@ def prepare_turn(
     drops: list[Entry] = []
     path = (*chat.path(), *drafted.entries)
     inputs = replace(inputs_of(request, chat, means, path, drafted.turn), warnings=tuple(warnings))
-    ports = means.ports(chat, drops)
+    ports = means.ports(chat, drops, drafted.turn)
     prepared = prepare(_with_counting_warnings(inputs, means.counter), ports, mode)
     drafted = drafted.as_sent(prepared.segments, chat)
     changes = epoch_entries(chat, request.model, request.threshold)
@@ -257,7 +279,7 @@ def prepare_step(
         request=before.request.report.request + (not again),
         warnings=tuple(warnings),
     )
-    ports = means.ports(session, kept)
+    ports = means.ports(session, kept, before.turn)
     prepared = prepare(_with_counting_warnings(inputs, means.counter), ports)
     return PreparedTurn(before.turn, prepared, tuple(kept))
 
@@ -271,7 +293,7 @@ def transforms_at_end(
         ContextHookError: a hook failed, and nothing is to be stored.
     """
     return end_turn(
-        inputs_of(request, session, means, session.path(), turn), means.ports(session, [])
+        inputs_of(request, session, means, session.path(), turn), means.ports(session, [], turn)
     )
 
 

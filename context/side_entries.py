@@ -12,7 +12,12 @@ from context.messages import Message
 
 @dataclass(frozen=True, slots=True)
 class UsageEntry:
-    """What a request was estimated at, and what the provider counted."""
+    """What a request was estimated at, and what the provider counted.
+
+    Attributes:
+        request: which one of its turn it was; 0 for a call beside these.
+        purpose: what such a call was for, as `summary`; empty for a request of the turn.
+    """
 
     id: str
     parent_id: str | None
@@ -25,6 +30,7 @@ class UsageEntry:
     completion_tokens: int
     cached_tokens: int
     factor: float
+    purpose: str = ""
     extra: Mapping[str, object] = NOTHING
 
     type: ClassVar[str] = "usage"
@@ -43,10 +49,12 @@ class UsageEntry:
             fields.integer("completionTokens"),
             fields.integer("cachedTokens"),
             fields.number("factor"),
+            fields.text("purpose", ""),
         )
 
     def to_dict(self) -> dict[str, object]:
         """Return the entry as JSON."""
+        purpose = {"purpose": self.purpose} if self.purpose else {}
         return head(self) | {
             "turnId": self.turn_id,
             "request": self.request,
@@ -56,6 +64,7 @@ class UsageEntry:
             "completionTokens": self.completion_tokens,
             "cachedTokens": self.cached_tokens,
             "factor": self.factor,
+            **purpose,
         }
 
 

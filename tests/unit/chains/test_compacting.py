@@ -67,6 +67,27 @@ def test_the_call_for_a_summary_continues_what_the_service_has_already(chat, ser
     assert asked[:-1] == before[: len(asked) - 1]
 
 
+def test_what_a_summary_takes_is_noted_as_usage_beside_the_requests_of_the_turns(chat, session):
+    while not compactions(session):
+        result = result_of(chat("And then?", threshold=4_000))
+    requests = [usage for usage in session.usage() if not usage.purpose]
+    (spent,) = (usage for usage in session.usage() if usage.purpose)
+    assert (spent.purpose, spent.request, spent.turn_id) == ("summary", 0, result.turn)
+    assert spent.model == requests[-1].model
+    assert (spent.prompt_tokens, spent.completion_tokens, spent.cached_tokens) == (100, 10, 40)
+    assert spent.estimated > 1_000
+    assert [usage.request for usage in requests] == [1] * len(requests)
+
+
+def test_what_a_summary_on_request_takes_belongs_to_no_turn(chat, session, ask, server):
+    for number in range(3):
+        chat(f"Question {number}?")
+    request = ask("", api_base=server.url, mode="chat")
+    list(chat.chain.compact(request, session, CancelToken(), ""))
+    (spent,) = (usage for usage in session.usage() if usage.purpose)
+    assert (spent.turn_id, spent.request) == ("", 0)
+
+
 def test_a_watcher_hears_of_a_compaction_before_and_after(chat):
     events = [event for number in range(12) for event in chat(f"{number}?", threshold=4_000)]
     told = [e for e in events if isinstance(e, CompactionStarted | CompactionEnded)]

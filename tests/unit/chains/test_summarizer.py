@@ -5,6 +5,7 @@ import re
 import pytest
 
 from chains.cancel import CancelToken
+from chains.events import Usage
 from chains.model_port import ModelEnded, ModelText
 from chains.prompts import built_in
 from chains.summarizer import Summarizer
@@ -31,7 +32,7 @@ class Listening:
     def stream(self, request, cancel):
         self.requests.append(request)
         yield ModelText(self.answer)
-        yield ModelEnded("complete", "stop")
+        yield ModelEnded("complete", "stop", Usage(1, len(self.requests), 7, 0))
 
 
 def turn(*messages):
@@ -44,9 +45,10 @@ def task(turns, *, continues=False, threshold=4_000):
     return SummaryTask(tuple(turns), start, continues, room, "m", "s1", 100)
 
 
-def summarise(model, wanted):
-    sections = built_in("summary").sections
-    return Summarizer("m", lambda: model, COUNTER, wanted.room, sections, CancelToken())(wanted)
+def summarise(model, wanted, spent=None):
+    sections, told = built_in("summary").sections, [] if spent is None else spent
+    place = COUNTER, wanted.room, sections, CancelToken()
+    return Summarizer("m", lambda: model, *place, lambda *call: told.append(call))(wanted)
 
 
 def test_what_exceeds_the_budget_is_summed_up_in_pieces_and_nothing_is_left_out():
@@ -61,6 +63,13 @@ def test_what_exceeds_the_budget_is_summed_up_in_pieces_and_nothing_is_left_out(
     for request in model.requests:
         assert request.report.used <= request.report.budget
     assert "Short." in pieces[-1]
+
+
+def test_every_call_that_it_takes_is_told_with_what_it_was_estimated_at():
+    model, spent = Listening(), []
+    summarise(model, task([turn(Message("user", "word " * 6_000))]), spent)
+    assert [report.used for report, _ in spent] == [r.report.used for r in model.requests]
+    assert [usage.prompt_tokens for _, usage in spent] == list(range(1, len(spent) + 1))
 
 
 def test_a_continued_chat_is_asked_behind_its_own_messages():

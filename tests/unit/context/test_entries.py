@@ -88,6 +88,19 @@ ENTRIES = [
     {"type": "branch_summary", **HEAD, "fromId": "0000000a", "summary": "Tried a."},
     {"type": "custom", **HEAD, "customType": "mine", "data": {"a": [1]}},
     {"type": "context_transform", **HEAD, "schemaVersion": 2, "patch": {"of": "another kind"}},
+    {
+        "type": "usage",
+        **HEAD,
+        "turnId": "",
+        "request": 0,
+        "model": "m",
+        "estimated": 10,
+        "promptTokens": 11,
+        "completionTokens": 3,
+        "cachedTokens": 0,
+        "factor": 1.1,
+        "purpose": "summary",
+    },
 ]
 
 
