@@ -87,7 +87,6 @@ ENTRIES = [
     {"type": "label", **HEAD, "target": "0000000a", "label": None},
     {"type": "branch_summary", **HEAD, "fromId": "0000000a", "summary": "Tried a."},
     {"type": "custom", **HEAD, "customType": "mine", "data": {"a": [1]}},
-    {"type": "context_transform", **HEAD, "schemaVersion": 2, "patch": {"of": "another kind"}},
     {
         "type": "usage",
         **HEAD,
@@ -101,6 +100,7 @@ ENTRIES = [
         "factor": 1.1,
         "purpose": "summary",
     },
+    {"type": "context_transform", **HEAD, "schemaVersion": 2, "patch": {"of": "another kind"}},
 ]
 
 
