@@ -20,7 +20,7 @@ text. Around it stand the things a program owns:
   (writes that survive a crash);
 - the command line: `cli` (what may be typed), `cli_verbs` and `cli_window` (what is done),
   `cli_run` (what those share), `cli_turn`, `cli_text` and `cli_output` (how it is printed),
-  `cli_sessions`, `cli_instructions`;
+  `cli_sessions`, `cli_instructions`, `cli_reading`;
 - other programs: `rpc` (who asks what of whom), `rpc_requests` (what may be asked), `rpc_jobs`
   (what takes its time), `rpc_wire` (what is said).
 

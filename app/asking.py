@@ -25,6 +25,7 @@ from chains.branch_summary import BranchSummary
 from chains.cancel import CancelToken
 from chains.events import Event, Mode, TurnEnded, Warned
 from chains.llm_chain import LLMChain
+from chains.reading.plan import ReadingCost
 from chains.runner import TurnRequest
 from chains.tokenizer import counter_for
 from chains.vault_qa import VaultQAChain
@@ -51,6 +52,8 @@ class AskRequest:
         selections: lines to send along.
         parent: the entry that the question follows; None for the active leaf.
         turn: an id for the turn that was chosen beforehand.
+        reads_whole: have a model read what is attached and too large to be sent, after the user
+            has seen what `Asking.reading_cost` says.
     """
 
     question: str
@@ -63,6 +66,7 @@ class AskRequest:
     selections: tuple[Selection, ...] = ()
     parent: str | None = None
     turn: str | None = None
+    reads_whole: bool = False
 
 
 @dataclass(frozen=True)
@@ -189,6 +193,17 @@ class Asking:
         turn = self._turn(request, changes)
         return self._chain(turn.mode).preview(turn, chat)
 
+    def reading_cost(self, chat: Session | None, request: AskRequest) -> ReadingCost | None:
+        """Return what it takes at most to read what is attached whole; None where all of it fits.
+
+        No model is asked.
+
+        Raises:
+            CannotRead: it cannot be read whole.
+        """
+        turn = self._turn(request)
+        return self._chain(turn.mode).reading_cost(turn, chat)
+
     def pin_room(self, chat: Session) -> PinRoom:
         """Return what a further pin of a chat is measured by."""
         path = chat.path()
@@ -299,6 +314,7 @@ class Asking:
             attached=attached,
             named=noted(request.attach, request.selections),
             turn=request.turn,
+            reads_whole=request.reads_whole,
         )
 
     def _chain(self, mode: Mode, runs_hooks: bool = False) -> LLMChain | VaultQAChain | AgentChain:

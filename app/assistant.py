@@ -22,6 +22,7 @@ from app.transcript_items import Transcript
 from chains.cancel import CancelToken
 from chains.events import Event, IndexProgressed, Mode
 from chains.models import describe
+from chains.reading.plan import ReadingCost
 from context.layers import Segment
 from vault.notes import Note
 from vault.search import SearchResult
@@ -168,6 +169,15 @@ class Assistant:
             TurnFailed: there is no answer; it says why, and in which chat.
         """
         return self._asking.ask(request, cancel)
+
+    def reading_cost(self, request: AskRequest) -> ReadingCost | None:
+        """Return what it takes at most to read what is attached whole; None where all of it fits.
+
+        Raises:
+            CannotRead: it cannot be read whole.
+        """
+        chat = None if request.session is None else self.sessions.read(request.session)
+        return self._asking.reading_cost(chat, request)
 
     def edit(
         self,

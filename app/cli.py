@@ -184,6 +184,12 @@ def _add_ask(verbs: "_Verbs[_Parser]") -> None:
         default=[],
         help="send these lines of a file along; may be given again",
     )
+    found.add_argument(
+        "--read-whole",
+        action="store_true",
+        help="have the model read what is attached and too large to be sent, part by part; "
+        "what that takes is told first",
+    )
     found.add_argument("--no-index", action="store_true", help="leave the index as it is")
     found.add_argument(
         "--dry-run", action="store_true", help="show what would be sent; send and store nothing"

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from app.assistant import Assistant
 from app.cli_output import Output
+from app.cli_run import can_ask
 from app.errors import NotFound
 from app.instructions import Instructions
 from vault.errors import NoteUnreadable
@@ -44,7 +45,7 @@ def run(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
 
 def ask_once(assistant: Assistant) -> None:
     """Show an AGENTS.md that nobody decided about, and ask; only where somebody can answer."""
-    if not _can_ask():
+    if not can_ask():
         return
     try:
         found = assistant.instructions()
@@ -63,11 +64,6 @@ def ask_once(assistant: Assistant) -> None:
     else:
         assistant.refuse_instructions(found.digest)
         sys.stderr.write("They are left out. `strata instructions accept` takes them on.\n")
-
-
-def _can_ask() -> bool:
-    streams = (sys.stdin, sys.stderr)
-    return all(stream is not None and stream.isatty() for stream in streams)
 
 
 def _shown(found: Instructions) -> Iterator[str]:

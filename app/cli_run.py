@@ -2,6 +2,7 @@
 
 import argparse
 import logging
+import sys
 from typing import Any
 
 from app.cli_output import Output
@@ -22,6 +23,12 @@ def vault_folder(args: argparse.Namespace) -> str | None:
     """Return the folder of notes that was named for this run."""
     places = (args.late_vault, args.middle_vault, args.early_vault)
     return next((str(named) for named in places if named is not None), None)
+
+
+def can_ask() -> bool:
+    """Return whether somebody is there who can be asked."""
+    streams = (sys.stdin, sys.stderr)
+    return all(stream is not None and stream.isatty() for stream in streams)
 
 
 def fail(output: Output, error: Exception) -> int:

@@ -149,6 +149,22 @@ def compaction(result: Mapping[str, Any]) -> Iterator[str]:
         yield plain(result["summary"])
 
 
+def reading_cost(cost: Mapping[str, Any]) -> Iterator[str]:
+    """Say what it takes to read attachments whole."""
+    for part in cost["attachments"]:
+        yield (
+            f"{place(part['source'], part['lines'])} is too large to be sent: "
+            f"about {part['tokens']:,} tokens, to be read in {part['parts']:,} parts."
+        )
+    price = cost["price"]
+    dollars = "the model's price is not known" if price is None else f"${price:,.2f} at most"
+    yield (
+        f"Reading it all takes up to {cost['calls']:,} calls of the model: "
+        f"{cost['prompt_tokens']:,} tokens sent, {cost['output_tokens']:,} answered at most; "
+        f"{dollars}."
+    )
+
+
 def transcript(chat: "Transcript") -> Iterator[str]:
     """Return a chat as it is read."""
     yield plain(chat.title)

@@ -8,6 +8,7 @@ from chains.events import (
     AskResult,
     Event,
     IndexProgressed,
+    ReadingPart,
     Step,
     TextDelta,
     ToolStarted,
@@ -31,7 +32,7 @@ class TurnPrinter:
         match event:
             case IndexProgressed():
                 self._line.show(cli_text.progress(event.progress))
-            case Step():
+            case Step() | ReadingPart():
                 self._line.show(event.text)
             case ToolStarted():
                 self._end_text()
@@ -57,6 +58,8 @@ class TurnPrinter:
     def _answered(self, result: AskResult) -> Iterator[str]:
         if self._is_dry:
             yield report_markdown(result.context)
+            if result.read_whole is not None:
+                yield from ("", *cli_text.reading_cost(result.read_whole))
             return
         if not result.answer.endswith("\n"):
             yield ""

@@ -8,7 +8,7 @@ from contextlib import closing, redirect_stdout
 from functools import partial
 from typing import Any
 
-from app import cli_instructions, cli_sessions, cli_text
+from app import cli_instructions, cli_reading, cli_sessions, cli_text
 from app.asking import AskRequest
 from app.assistant import Assistant
 from app.attachments import Selection
@@ -107,8 +107,12 @@ def _ask(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
         attach=tuple(args.attach),
         selections=tuple(Selection(*lines) for lines in args.selection),
         parent=args.parent,
+        reads_whole=args.read_whole,
     )
     _open_vault_to_ask(args, assistant)
+    is_read = args.read_whole and not args.dry_run
+    if is_read and not cli_reading.is_agreed(assistant, request, output.is_json):
+        return FAILED
     if not (output.is_json or args.dry_run):
         cli_instructions.ask_once(assistant)
     printer = TurnPrinter(output, args.dry_run)

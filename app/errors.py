@@ -194,7 +194,7 @@ def describe(error: BaseException) -> ErrorInfo:
             report = None if error.report is None else error.report.to_dict()
         case ContextHookError():
             code, hint = "hook_failed", _hook_hint(error)
-        case BadPin():
+        case BadPin() | chains.CannotRead():
             code = "bad_request"
         case chains.ModelError() | vault.VaultError() if type(error) in _CODES:
             code = _CODES[type(error)]

@@ -24,6 +24,7 @@ from app.library import IndexFinished
 from app.rpc_jobs import Jobs, explain
 from app.rpc_wire import Json, Wire
 from chains.cancel import CancelToken
+from chains.errors import CannotRead
 from chains.events import CompactionEnded, Event, Mode
 from context.markdown import envelope_markdown, report_markdown
 from vault.indexer import IndexProgress, IndexReport
@@ -166,6 +167,7 @@ class RPC:
             attach=tuple(request.attach),
             parent=request.parent,
             turn=turn,
+            reads_whole=request.read_whole,
         )
         return self._assistant.ask(question, cancel)
 
@@ -232,16 +234,29 @@ class RPC:
             found = self._assistant.last_context(session, is_full)
         if found is None and request.when == "last":
             raise NotFound("Nothing has been asked in this chat yet.")
+        read: Json | None = None
         if found is None:
-            model = self._model
-            found = self._assistant.preview(session, mode=self._mode, model=model, full=is_full)
+            mode, model, attach = self._mode, self._model, tuple(request.attach)
+            question = AskRequest(request.text, mode, model, session, attach=attach)
+            found = self._assistant.preview(
+                session, request.text, mode, model, full=is_full, attach=attach
+            )
+            read = self._reading_cost(question) if attach else None
         shown = (
             found if request.include_ephemeral else {**found, "ephemerals": 0, "ephemeral_log": []}
         )
         markdown = (
             envelope_markdown(shown, shown["request_body"]) if is_full else report_markdown(shown)
         )
-        return {"markdown": markdown, "context": found}
+        return {"markdown": markdown, "context": found, "read_whole": read}
+
+    def _reading_cost(self, question: AskRequest) -> Json | None:
+        """Tell what reading what is attached takes, or why it cannot be read."""
+        try:
+            cost = self._assistant.reading_cost(question)
+        except CannotRead as error:
+            return {"refused": str(error)}
+        return None if cost is None else cost.to_dict()
 
     def _search(self, request: asked.Search, _cancel: CancelToken) -> Json:
         return self._assistant.search(request.query, request.k).to_dict()

@@ -28,12 +28,18 @@ class Request(BaseModel):
 
 
 class Prompt(Request):
-    """Ask a question; answered at once, and over with `turn_end`."""
+    """Ask a question; answered at once, and over with `turn_end`.
+
+    Attributes:
+        read_whole: have the model read what is attached and too large to be sent; what that takes
+            is told by `get_context`.
+    """
 
     text: str
     mode: Mode | None = None
     attach: list[str] = []
     parent: str | None = None
+    read_whole: bool = False
 
 
 class Edit(Request):
@@ -72,9 +78,15 @@ class SetAutoCompaction(Request):
 
 
 class GetContext(Request):
-    """Tell what the model saw, or would see next."""
+    """Tell what the model saw, or would see next.
+
+    Attributes:
+        text: a question that is not asked yet, with what is to be attached to it.
+    """
 
     when: Literal["last", "next"] | None = None
+    text: str = ""
+    attach: list[str] = []
     format: Literal["summary", "full"] = "summary"
     include_ephemeral: bool = Field(True, alias="includeEphemeral")
 

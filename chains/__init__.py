@@ -5,7 +5,9 @@ LLMChain, VaultQAChain          what one chain does differently: its prompt, its
         │                       (what they share with a chat beside asking: shared)
      runner                     the shared turn, readable from top to bottom
         ├── hooking             what hooks make of a question, an answer, a tool's result
-        ├── oversize            attachments that are too large → the passages of them that fit
+        ├── fitting             attachments that are too large are made to fit
+        │     ├── oversize      searched within → the passages of them that fit
+        │     └── reading       read whole by a model, what that takes being told first → notes
         ├── retrieval           hits of the vault → numbered passages
         ├── again               a question answered anew: what was sent with it, as that stands now
         ├── branch_summary      what a branch that was left came to, for the user alone

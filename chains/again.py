@@ -82,7 +82,7 @@ def _is_there(now: SourceNow) -> bool:
 
 
 def _refreshed(segment: Segment, now: SourceNow) -> Segment:
-    if now.state == "same" or segment.kind in _AS_SENT:
+    if now.state == "same" or segment.kind in _AS_SENT or segment.derived:
         return segment
     lines = (1, max(1, now.text.removesuffix("\n").count("\n") + 1))
     content = html.escape(now.text, quote=False)

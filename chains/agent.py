@@ -66,7 +66,7 @@ class AgentChain(SharedChain):
         loop = AgentLoop(
             opened.request, session, opened.means, registry, sources, self._limits, self._clock
         )
-        yield from loop.answer(opened.turn, opened.model, cancel)
+        yield from opened.told(loop.answer(opened.turn, opened.model, cancel))
 
     def _registry(self, results: ResultStore, sources: Sources) -> ToolRegistry:
         notes = note_tools(self._notes, sources)

@@ -98,7 +98,7 @@ class AgentLoop:
         while True:
             running = self._running(turn, is_offered and not turn.request.ends_loop)
             entry = yield from running.exchange(model, cancel)
-            self._usage = _sum(self._usage, running.usage)
+            self._usage = running.usage.plus(self._usage) if running.usage else self._usage
             self._warnings |= dict.fromkeys(running.warnings)
             if not running.calls:
                 break
@@ -230,14 +230,3 @@ def _summary(call: ToolCallPart, ended: ToolEnded) -> dict[str, Any]:
         "status": ended.status,
         "ref_id": ended.ref_id,
     }
-
-
-def _sum(before: Usage | None, more: Usage | None) -> Usage | None:
-    if before is None or more is None:
-        return before or more
-    return Usage(
-        before.requests + more.requests,
-        before.prompt_tokens + more.prompt_tokens,
-        before.completion_tokens + more.completion_tokens,
-        before.cached_tokens + more.cached_tokens,
-    )

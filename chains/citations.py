@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from chains.quoting.headings import heading_at
+from chains.quoting.notes import QuotedNotes
 from chains.quoting.reading import Claim, read_answer
 from chains.quoting.verbatim import VerbatimText, plain, word_count
 from context.layers import Segment
@@ -106,8 +107,12 @@ class _Source:
         self.segment = segment
 
     @cached_property
-    def text(self) -> VerbatimText:
+    def _text(self) -> VerbatimText:
         return VerbatimText(self.segment.raw_content)
+
+    @cached_property
+    def _notes(self) -> QuotedNotes:
+        return QuotedNotes.of(self.segment.raw_content)
 
     @property
     def names(self) -> Iterator[str]:
@@ -115,14 +120,31 @@ class _Source:
         stem = segment.source.rsplit("/", 1)[-1].removesuffix(".md")
         return (plain(name) for name in (segment.title, stem, *segment.heading))
 
-    def citation(self, quote: str | None, span: tuple[int, int] | None = None) -> Citation:
+    def find(self, quote: str) -> "_Place | None":
+        """Return where a quotation stands; of notes on a source, only what they quote counts."""
+        heading, lines = self.segment.heading, self.segment.lines
+        if self.segment.derived:
+            noted = self._notes.find(quote)
+            return None if noted is None else _Place(heading, noted)
+        span = self._text.find(quote)
+        if span is None:
+            return None
+        heading = heading_at(self._text.text, span[0], heading)
+        return _Place(heading, self._text.lines_of(span, lines[0]) if lines else None)
+
+    def citation(self, quote: str | None, place: "_Place | None" = None) -> Citation:
         segment = self.segment
-        lines, heading = segment.lines, segment.heading
-        if span is not None:
-            heading = heading_at(self.text.text, span[0], heading)
-            lines = self.text.lines_of(span, lines[0]) if lines else None
-        n, verified = segment.number or 0, span is not None
-        return Citation(n, segment.source, heading, lines, quote, verified)
+        shown = place or _Place(segment.heading, segment.lines)
+        verified, n = place is not None, segment.number or 0
+        return Citation(n, segment.source, shown.heading, shown.lines, quote, verified)
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where in a source something stands."""
+
+    heading: tuple[str, ...]
+    lines: tuple[int, int] | None
 
 
 class _Checked:
@@ -148,8 +170,8 @@ class _Checked:
         if plain(quote) in self._names or not plain(quote):
             return CitationReport()
         for numbers in claim.numbers:
-            found = [(n, self._find(n, quote)) for n in numbers if n in self._sources]
-            verified = [self._sources[n].citation(quote, span) for n, span in found if span]
+            found = [(n, self._sources[n].find(quote)) for n in numbers if n in self._sources]
+            verified = [self._sources[n].citation(quote, place) for n, place in found if place]
             if verified:
                 return CitationReport(tuple(verified))
         if VerbatimText(self._question).find(quote) is not None:
@@ -174,12 +196,9 @@ class _Checked:
         citations = tuple(source.citation(quote) for source in sources)
         return CitationReport(citations, (Unverified(n, quote, reason),))
 
-    def _find(self, n: int, quote: str) -> tuple[int, int] | None:
-        return self._sources[n].text.find(quote)
-
     def _where(self, quote: str) -> int | None:
         """The first source that a quotation is in."""
-        return next((n for n in self._sources if self._find(n, quote) is not None), None)
+        return next((n for n, source in self._sources.items() if source.find(quote)), None)
 
 
 def _no_source(n: int, quote: str | None) -> Unverified:

@@ -4,6 +4,7 @@
 ChainError
 ├── Cancelled            the user stopped it
 ├── BadPrompt            a prompt that is not one
+├── CannotRead           an attachment that cannot be read whole
 ├── ToolFailed           a tool could not do what was asked
 └── ModelError           the model gave no answer
     ├── MissingKey       the service has no key, or refuses the one it has
@@ -22,6 +23,7 @@ __all__ = [
     "BadPrompt",
     "BadRequest",
     "Cancelled",
+    "CannotRead",
     "ChainError",
     "MissingKey",
     "ModelError",
@@ -41,6 +43,10 @@ class ToolFailed(ChainError):
 
 class BadPrompt(ChainError):
     """A text is not a prompt; the message says why, worded to follow the name of its file."""
+
+
+class CannotRead(ChainError):
+    """An attachment cannot be read whole; what else can be done is in the message."""
 
 
 class Cancelled(ChainError):

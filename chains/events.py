@@ -18,6 +18,7 @@ __all__ = [
     "IndexProgressed",
     "MessageEnded",
     "Mode",
+    "ReadingPart",
     "Retrieved",
     "Status",
     "Step",
@@ -41,6 +42,19 @@ class Step:
 
     kind: Literal["index", "search", "read", "write", "wait", "compact"]
     text: str
+
+
+@dataclass(frozen=True)
+class ReadingPart:
+    """A part of what is attached is being read, because all of that is."""
+
+    part: int
+    parts: int
+
+    @property
+    def text(self) -> str:
+        """Say it."""
+        return f"Reading part {self.part:,} of {self.parts:,}"
 
 
 @dataclass(frozen=True)
@@ -138,6 +152,17 @@ class Usage:
     completion_tokens: int
     cached_tokens: int
 
+    def plus(self, other: "Usage | None") -> "Usage":
+        """Return both together."""
+        if other is None:
+            return self
+        return Usage(
+            self.requests + other.requests,
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.cached_tokens + other.cached_tokens,
+        )
+
     def to_dict(self) -> dict[str, int]:
         """Return the shape that `strata ask --json` prints."""
         return {
@@ -158,6 +183,7 @@ class AskResult:
         tools: calls of the turn, in their order; only an agent makes any.
         usage: None where no service counted.
         context: the report of the last request, as plain data.
+        read_whole: what reading attachments whole took, or would take; None where none was.
     """
 
     session: str | None
@@ -173,9 +199,11 @@ class AskResult:
     warnings: tuple[str, ...]
     context: Mapping[str, Any]
     tools: tuple[Mapping[str, Any], ...] = ()
+    read_whole: Mapping[str, Any] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON values, with every field of the command line's shape."""
+        read = {} if self.read_whole is None else {"read_whole": dict(self.read_whole)}
         return {
             "session": self.session,
             "turn": self.turn,
@@ -190,6 +218,7 @@ class AskResult:
             "usage": self.usage.to_dict() if self.usage else None,
             "warnings": list(self.warnings),
             "context": dict(self.context),
+            **read,
         }
 
 
@@ -202,6 +231,7 @@ class TurnEnded:
 
 Event = (
     Step
+    | ReadingPart
     | Retrieved
     | ContextPrepared
     | TextDelta

@@ -4,7 +4,7 @@ What fits is sent whole, the smaller first. Of the rest the passages are sent th
 best, until the share is used.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
@@ -13,9 +13,12 @@ from context.layers import Segment, render_segments
 from context.tokens import TokenCounter
 from vault.hits import Hit
 
-__all__ = ["Narrowed", "WithinPort", "narrowed"]
+__all__ = ["Narrowed", "Shares", "TooLarge", "WithinPort", "narrowed", "too_large"]
 
 MOST_HITS: Final = 200
+
+# Tokens that attachments may take together, and passages of them among these.
+Shares = tuple[int, int]
 
 
 class WithinPort(Protocol):
@@ -38,10 +41,32 @@ class Narrowed:
     warnings: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class TooLarge:
+    """The attachments that exceed their share.
+
+    Attributes:
+        room: the tokens that what is sent whole leaves for them together.
+        sizes: what each attachment counts, by its id.
+    """
+
+    segments: tuple[Segment, ...]
+    room: int
+    sizes: Mapping[str, int]
+
+
+def too_large(attached: Sequence[Segment], shares: Shares, counter: TokenCounter) -> TooLarge:
+    """Return what exceeds an equal part of what the smaller ones leave; no selection does."""
+    sizes = {part.id: _size(part, counter) for part in attached}
+    found = _too_large(attached, sizes, shares[0])
+    whole = sum(sizes[part.id] for part in attached if part not in found)
+    return TooLarge(found, shares[0] - whole, sizes)
+
+
 def narrowed(
     attached: Sequence[Segment],
     question: str,
-    shares: tuple[int, int],
+    shares: Shares,
     counter: TokenCounter,
     within: WithinPort,
 ) -> Narrowed:
@@ -52,23 +77,21 @@ def narrowed(
     Args:
         attached: in full.
         question: what their passages are to fit.
-        shares: tokens that they may take together, and passages of them among these.
+        shares: what they may take.
         counter: counts them.
         within: finds passages of those that are too large.
     """
-    sizes = {part.id: _size(part, counter) for part in attached}
-    share, passages_share = shares
-    too_large = _too_large(attached, sizes, share)
-    if not too_large:
+    large = too_large(attached, shares, counter)
+    if not large.segments:
         return Narrowed(tuple(attached))
-    whole = [part for part in attached if part not in too_large]
-    room = share - sum(sizes[part.id] for part in whole)
-    found = passages(within.search_within(too_large, question, MOST_HITS))
-    chosen = _fitting(found, min(room, passages_share), counter)
+    whole = [part for part in attached if part not in large.segments]
+    found = passages(within.search_within(large.segments, question, MOST_HITS))
+    chosen = _fitting(found, min(large.room, shares[1]), counter)
     if not chosen:
         return Narrowed(tuple(attached))
     numbered = tuple(replace(part, number=n) for n, part in enumerate((*whole, *chosen), start=1))
-    return Narrowed(numbered, tuple(_told(part, sizes[part.id], chosen) for part in too_large))
+    told = tuple(_told(part, large.sizes[part.id], chosen) for part in large.segments)
+    return Narrowed(numbered, told)
 
 
 def _size(part: Segment, counter: TokenCounter) -> int:
@@ -77,9 +100,8 @@ def _size(part: Segment, counter: TokenCounter) -> int:
 
 
 def _too_large(
-    attached: Sequence[Segment], sizes: dict[str, int], share: int
+    attached: Sequence[Segment], sizes: Mapping[str, int], share: int
 ) -> tuple[Segment, ...]:
-    """Return what exceeds an equal part of what the smaller ones leave."""
     room = share - sum(sizes[part.id] for part in attached if part.kind == "selection")
     others = [part for part in attached if part.kind != "selection"]
     for taken, part in enumerate(smallest := sorted(others, key=lambda part: sizes[part.id])):

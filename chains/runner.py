@@ -24,11 +24,15 @@ from chains.events import (
     Warned,
 )
 from chains.extractive import ExtractiveModel
+from chains.fitting import Fitter
 from chains.hooking import hear
 from chains.model import LiteLLMModel, Pause, wait_or_cancel
 from chains.model_port import KeyFor, ModelPort
 from chains.models import EXTRACTIVE, ModelInfo, describe
-from chains.oversize import WithinPort, narrowed
+from chains.oversize import WithinPort
+from chains.reading.asking import PROMPT as READING_PROMPT
+from chains.reading.plan import ReadingCost
+from chains.reading.whole import ReadWhole, keep_counts, told_with
 from chains.retrieval import SearchPort, passages
 from chains.summarizer import PROMPT as SUMMARY_PROMPT
 from chains.tokenizer import counter_for
@@ -42,14 +46,12 @@ from chains.turn import (
     draft_turn,
     prepare_turn,
 )
-from context.budget import room_for
 from context.force import Forced
 from context.guard import PreparedRequest
 from context.layers import Segment
 from context.messages import ToolDefinition
 from context.prior import Resolve
 from context.report import ContextReport
-from context.turn_context import TURN_CONTEXT_SHARE, passages_share
 
 __all__ = [
     "Chain",
@@ -58,6 +60,7 @@ __all__ = [
     "TurnRequest",
     "compact_chat",
     "preview",
+    "reading_cost",
     "rebuild",
     "run_turn",
 ]
@@ -89,7 +92,7 @@ class Chain:
     @property
     def problems(self) -> tuple[str, ...]:
         """What is wrong with what the user adds to it, one sentence each."""
-        return self.additions.problems(self.prompt, SUMMARY_PROMPT)
+        return self.additions.problems(self.prompt, SUMMARY_PROMPT, READING_PROMPT)
 
 
 @dataclass(frozen=True)
@@ -100,12 +103,18 @@ class OpenTurn:
         request: as the hooks want it.
         turn: its first request, which passed the guard.
         model: returns who answers; where there is nobody, it raises a `ModelError`.
+        read: what was read whole for it.
     """
 
     request: TurnRequest
     means: Means
     turn: PreparedTurn
     model: Callable[[], ModelPort]
+    read: ReadWhole | None = None
+
+    def told(self, events: Iterator[Event]) -> Iterator[Event]:
+        """Tell of its answer, and at the end of what was read for it."""
+        return events if self.read is None else told_with(self.read, events)
 
 
 def run_turn(
@@ -121,7 +130,7 @@ def run_turn(
     opened = yield from open_turn(chain, request, session, cancel)
     if opened is not None:
         running = RunningTurn(opened.request, session, opened.turn, opened.means)
-        yield from running.answer(opened.model, cancel)
+        yield from opened.told(running.answer(opened.model, cancel))
 
 
 def open_turn(
@@ -133,32 +142,42 @@ def open_turn(
         yield Warned(problem)
     request = heard.request
     means = call(lambda: running_means(chain, request, cancel), cancel)
-    request, narrowings = yield from narrow(chain, request, means, cancel)
+    fitted = yield from fitter_of(chain).fit(request, means, session, cancel)
+    request = fitted.request
     drafted, warnings = yield from draft(chain, request, session, cancel)
-    drafted, warnings = heard.apply(drafted, session), (*problems, *narrowings, *warnings)
+    drafted, warnings = heard.apply(drafted, session), (*problems, *fitted.warnings, *warnings)
     if request.dry_run:
-        yield from dry_run(drafted, request, session, means, warnings)
+        events = dry_run(drafted, request, session, means, warnings)
+        yield from events if fitted.read is None else told_with(fitted.read, events)
         return None
     turn = yield from begin_turn(drafted, request, session, means, cancel, warnings)
-    return OpenTurn(request, means, turn, lambda: model_of(chain, request, means.model))
-
-
-def narrow(
-    chain: Chain, request: TurnRequest, means: Means, cancel: CancelToken
-) -> Generator[Event, None, tuple[TurnRequest, tuple[str, ...]]]:
-    """Return the request with attachments within their share, and what is not sent whole."""
-    within = chain.within
-    if within is None or not request.attached:
-        return request, ()
-    limits = request.threshold, means.model.input_limit, request.max_output_tokens
-    budget = room_for(means.counter, *limits).budget
-    share = passages_share(budget, means.counter.count(request.question))
-    shares = int(budget * TURN_CONTEXT_SHARE), share if chain.search is None else share // 2
-    found = call(
-        lambda: narrowed(request.attached, request.question, shares, means.counter, within), cancel
+    if fitted.read is not None:
+        keep_counts(fitted.read.counted, request, session)
+    return OpenTurn(
+        request, means, turn, lambda: model_of(chain, request, means.model), fitted.read
     )
-    yield from map(Warned, found.warnings)
-    return replace(request, attached=found.segments), found.warnings
+
+
+def fitter_of(chain: Chain) -> Fitter:
+    """Return what makes the attachments of a chain's turns fit."""
+
+    def model(request: TurnRequest, means: Means) -> ModelPort:
+        return model_of(chain, request, means.model)
+
+    return Fitter(chain.within, chain.search is not None, model)
+
+
+def reading_cost(
+    chain: Chain, request: TurnRequest, session: SessionPort | None
+) -> ReadingCost | None:
+    """Return what it takes at most to read what is attached whole; None where all of it fits.
+
+    No model is asked.
+
+    Raises:
+        CannotRead: it cannot be read whole.
+    """
+    return fitter_of(chain).cost(request, means_of(chain, request), session or ChatView())
 
 
 def draft(

@@ -4,7 +4,16 @@ from collections.abc import Generator
 
 from chains.cancel import CancelToken
 from chains.events import Event
-from chains.runner import Chain, SessionPort, TurnRequest, compact_chat, preview, rebuild
+from chains.reading.plan import ReadingCost
+from chains.runner import (
+    Chain,
+    SessionPort,
+    TurnRequest,
+    compact_chat,
+    preview,
+    reading_cost,
+    rebuild,
+)
 from context.force import Forced
 from context.guard import PreparedRequest
 
@@ -30,6 +39,14 @@ class SharedChain:
     def preview(self, request: TurnRequest, session: SessionPort | None) -> PreparedRequest:
         """Return what would be sent next; nothing is looked up, stored or called."""
         return preview(self._chain, request, session)
+
+    def reading_cost(self, request: TurnRequest, session: SessionPort | None) -> ReadingCost | None:
+        """Return what it takes at most to read what is attached whole; None where all of it fits.
+
+        Raises:
+            CannotRead: it cannot be read whole.
+        """
+        return reading_cost(self._chain, request, session)
 
     def rebuild(self, request: TurnRequest, session: SessionPort) -> PreparedRequest:
         """Return the first request of a chat's last turn as it is made from the log."""

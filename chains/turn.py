@@ -38,6 +38,7 @@ __all__ = [
     "Summariser",
     "TurnRequest",
     "draft_turn",
+    "factor_so_far",
     "inputs_of",
     "prepare_step",
     "prepare_turn",
@@ -62,6 +63,7 @@ class TurnRequest:
         attached: what the user attached, in full, numbered from 1.
         named: how the user named that, to be kept with the question.
         turn: an id for the turn that was chosen beforehand.
+        reads_whole: whether a model reads what is too large to be sent; otherwise that is searched.
         is_again: the question is in the log, at the end of the path, and is answered anew.
         trim_at: `context.trimAt`, as `compact_at` and `block_at` are those settings.
         keep_last: `context.keepLastAssistantMessages`.
@@ -82,6 +84,7 @@ class TurnRequest:
     attached: tuple[Segment, ...] = ()
     named: Mapping[str, object] = field(default_factory=dict)
     turn: str | None = None
+    reads_whole: bool = False
     is_again: bool = False
     trim_at: float = 0.80
     compact_at: float = 0.95
@@ -315,12 +318,13 @@ def inputs_of(
         turn=turn,
         tools=means.tools,
         previous=sent_before(chat, path, turn) or chat.previous_body(),
-        factor=_factor_so_far(chat, request.model),
+        factor=factor_so_far(chat, request.model),
         upkeep=request.upkeep,
     )
 
 
-def _factor_so_far(chat: ChatPort, model: str) -> float | None:
+def factor_so_far(chat: ChatPort, model: str) -> float | None:
+    """Return what the budget of a model is divided by after what its service counted in a chat."""
     factors = [entry.factor for entry in chat.usage() if entry.model == model]
     return max(factors, default=None)
 

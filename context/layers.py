@@ -55,6 +55,7 @@ class Segment:
         version: a hash of the source as it was read.
         content: the text, escaped.
         number: what the source is cited by.
+        derived: how the text was made where it is not the source's own, such as `map_reduce`.
     """
 
     id: str
@@ -68,6 +69,7 @@ class Segment:
     title: str = ""
     heading: tuple[str, ...] = ()
     number: int | None = None
+    derived: str = ""
 
     @classmethod
     def build(  # noqa: PLR0913 - the fields of a segment, by name only
@@ -84,12 +86,12 @@ class Segment:
         title: str = "",
         heading: Iterable[str] = (),
         number: int | None = None,
+        derived: str = "",
     ) -> Self:
         """Make a segment from raw text, which is escaped here and nowhere else."""
         content = html.escape(text, quote=False)
-        return cls(
-            id, layer, kind, source, lines, version, content, pinned, title, tuple(heading), number
-        )
+        place = (id, layer, kind, source, lines, version)
+        return cls(*place, content, pinned, title, tuple(heading), number, derived)
 
     @property
     def raw_content(self) -> str:
@@ -123,10 +125,12 @@ class Segment:
             title=_text(data, "title", default=""),
             heading=_heading(data.get("heading", ())),
             number=number if isinstance(number, int) else None,
+            derived=_text(data, "derived", default=""),
         )
 
     def to_dict(self) -> dict[str, object]:
         """Return the segment as fresh JSON, the inverse of `from_dict`."""
+        made = {"derived": self.derived} if self.derived else {}
         return {
             "id": self.id,
             "layer": str(self.layer),
@@ -139,6 +143,7 @@ class Segment:
             "title": self.title,
             "heading": list(self.heading),
             "number": self.number,
+            **made,
         }
 
     def render(self) -> str:

@@ -1,7 +1,8 @@
 """L2: what earlier turns left behind, as the model is reminded of it.
 
 What the user attached is read at its present version and compacted, the same way each time; what is
-gone or may no longer be read leaves with a line that says so. A selection is kept as it was made.
+gone or may no longer be read leaves with a line that says so. A selection is kept as it was made,
+and so are the notes of an attachment that was read whole.
 
 Source: "Token Budget Enforcement", "L2 Carry-Forward Compaction".
 """
@@ -150,7 +151,7 @@ def _remembered(segment: Segment, source: SourceNow) -> Iterator[tuple[Segment, 
     if source.loss:
         yield _in_a_line(segment, source.loss), segment
         return
-    if source.state == "changed" and segment.kind != "selection":
+    if source.state == "changed" and segment.kind != "selection" and not segment.derived:
         content = html.escape(source.text, quote=False)
         segment = replace(segment, content=content, version=source.version)
     text = segment.raw_content

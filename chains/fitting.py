@@ -1,0 +1,108 @@
+"""What is attached, made to fit: searched within, or read whole where the user wants that.
+
+Source: "Token Budget Enforcement", "Turn-Time Compaction".
+"""
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, replace
+
+from chains.cancel import CancelToken
+from chains.concurrency import call
+from chains.events import Event, Warned
+from chains.model_port import ModelPort
+from chains.oversize import Shares, WithinPort, narrowed
+from chains.reading.plan import Plan, ReadingCost
+from chains.reading.whole import ReadWhole, plan_of, read_whole
+from chains.turn import ChatPort, Means, SessionPort, TurnRequest
+from context.budget import room_for
+from context.turn_context import TURN_CONTEXT_SHARE, passages_share
+
+__all__ = ["Fitted", "Fitter"]
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A request whose attachments keep to their share.
+
+    Attributes:
+        warnings: what is not sent whole, and what could not be read.
+        read: what was read whole, or would be in a dry run; None where nothing is.
+    """
+
+    request: TurnRequest
+    warnings: tuple[str, ...] = ()
+    read: ReadWhole | None = None
+
+
+@dataclass(frozen=True)
+class Fitter:
+    """Makes attachments fit.
+
+    Attributes:
+        within: finds passages of those that are too large; None leaves them to the guard.
+        searches: whether passages of the notes are looked up beside them.
+        model: returns who reads, for what is known of the model.
+    """
+
+    within: WithinPort | None
+    searches: bool
+    model: Callable[[TurnRequest, Means], ModelPort]
+
+    def fit(
+        self, request: TurnRequest, means: Means, session: SessionPort, cancel: CancelToken
+    ) -> Generator[Event, None, Fitted]:
+        """Return the request with attachments within their share.
+
+        Raises:
+            CannotRead: they cannot be read whole.
+            ModelError: too much of one could not be read.
+        """
+        if not request.attached:
+            return Fitted(request)
+        plan = None
+        if request.reads_whole:
+            plan = call(lambda: self.plan(request, means, session), cancel)
+        if plan is None or request.dry_run:
+            fitted = yield from self._searched(request, means, cancel)
+            return fitted if plan is None else replace(fitted, read=_planned(plan, fitted, means))
+        request = replace(request, turn=request.turn or session.new_id())
+        read = yield from read_whole(
+            plan, request, means, lambda: self.model(request, means), session, cancel
+        )
+        for warning in read.warnings:
+            yield Warned(warning)
+        return Fitted(replace(request, attached=read.attached), read.warnings, read)
+
+    def plan(self, request: TurnRequest, means: Means, chat: ChatPort) -> Plan | None:
+        """Return how attachments are read whole; None where all of them fit as they are."""
+        return plan_of(request, means, self._shares(request, means), chat)
+
+    def cost(self, request: TurnRequest, means: Means, chat: ChatPort) -> ReadingCost | None:
+        """Return what reading whole takes at most; None where all attachments fit as they are."""
+        plan = self.plan(request, means, chat)
+        return None if plan is None else plan.cost(means.model)
+
+    def _searched(
+        self, request: TurnRequest, means: Means, cancel: CancelToken
+    ) -> Generator[Event, None, Fitted]:
+        within = self.within
+        if within is None:
+            return Fitted(request)
+        attached, question, counter = request.attached, request.question, means.counter
+        shares = self._shares(request, means)
+        found = call(lambda: narrowed(attached, question, shares, counter, within), cancel)
+        for warning in found.warnings:
+            yield Warned(warning)
+        return Fitted(replace(request, attached=found.segments), found.warnings)
+
+    def _shares(self, request: TurnRequest, means: Means) -> Shares:
+        limits = request.threshold, means.model.input_limit, request.max_output_tokens
+        budget = room_for(means.counter, *limits).budget
+        share = passages_share(budget, means.counter.count(request.question))
+        return int(budget * TURN_CONTEXT_SHARE), share // 2 if self.searches else share
+
+
+def _planned(plan: Plan, fitted: Fitted, means: Means) -> ReadWhole:
+    """What a dry run tells of reading."""
+    told = plan.cost(means.model).to_dict() | {"done": None}
+    return ReadWhole(fitted.request.attached, told)

@@ -1,0 +1,139 @@
+"""What reading attachments whole takes, found without a model: parts, calls, tokens, price."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from chains.errors import CannotRead
+from chains.models import ModelInfo
+from chains.reading.asking import Asked
+from chains.reading.parts import Part, parts_of
+from context.layers import Segment
+
+__all__ = ["Plan", "Reading", "ReadingCost", "plan_reading"]
+
+MOST_PARTS: Final = 500
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One attachment that is read whole.
+
+    Attributes:
+        notes_room: what its notes may take in the end.
+    """
+
+    segment: Segment
+    parts: tuple[Part, ...]
+    notes_room: int
+
+    @property
+    def tokens(self) -> int:
+        """What the whole of it counts as it is read."""
+        return sum(part.tokens for part in self.parts)
+
+
+@dataclass(frozen=True)
+class ReadingCost:
+    """What reading takes at most.
+
+    Attributes:
+        attachments: source, lines, tokens and parts of each.
+        calls: of the model, those that make notes fewer included.
+        price: in dollars; None where the model's price is not known.
+    """
+
+    attachments: tuple[tuple[str, tuple[int, int], int, int], ...]
+    calls: int
+    prompt_tokens: int
+    output_tokens: int
+    price: float | None
+
+    @property
+    def parts(self) -> int:
+        """How many parts are read."""
+        return sum(parts for *_, parts in self.attachments)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the shape that `read_whole` has wherever it is told."""
+        named = ("source", "lines", "tokens", "parts")
+        return {
+            "attachments": [
+                dict(zip(named, (path, list(lines), tokens, parts), strict=True))
+                for path, lines, tokens, parts in self.attachments
+            ],
+            "parts": self.parts,
+            "calls": self.calls,
+            "prompt_tokens": self.prompt_tokens,
+            "output_tokens": self.output_tokens,
+            "price": self.price,
+        }
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is read, and how it is asked for."""
+
+    readings: tuple[Reading, ...]
+    asked: Asked
+
+    @property
+    def parts(self) -> int:
+        """How many parts are read."""
+        return sum(len(reading.parts) for reading in self.readings)
+
+    def cost(self, model: ModelInfo) -> ReadingCost:
+        """Return what it takes at most with a model's prices."""
+        joins = sum(map(self._joins, self.readings))
+        frame, notes = self.asked.room.budget - self.asked.free, self.asked.notes_tokens
+        calls = self.parts + joins
+        prompt = sum(reading.tokens for reading in self.readings) + calls * frame
+        prompt += joins * self.asked.free
+        output = calls * notes
+        price = None
+        if model.input_price is not None and model.output_price is not None:
+            price = prompt * model.input_price + output * model.output_price
+        named = tuple(_named(reading) for reading in self.readings)
+        return ReadingCost(named, calls, prompt, output, price)
+
+    def _joins(self, reading: Reading) -> int:
+        """Count the calls that make notes fewer, were each as long as it may be."""
+        sets, calls, most = len(reading.parts), 0, self.asked.notes_tokens
+        while sets > 1 and sets * most > reading.notes_room:
+            groups = -(-sets // (self.asked.free // most))
+            calls += groups
+            sets = groups
+        return calls
+
+
+def plan_reading(segments: Sequence[Segment], notes_room: int, asked: Asked) -> Plan:
+    """Return how attachments are read whole.
+
+    Args:
+        segments: those that are too large to be sent.
+        notes_room: what their notes may take together.
+        asked: how a model is asked for them.
+
+    Raises:
+        CannotRead: the limit leaves no room for it, or it would take too many calls.
+    """
+    each = notes_room // max(1, len(segments))
+    asked = replace(asked, most_notes=min(asked.most_notes, each))
+    readings = []
+    left = MOST_PARTS
+    for segment in segments:
+        first = segment.lines[0] if segment.lines else 1
+        parts = parts_of(segment.raw_content, first, asked.part_tokens, asked.counter)
+        left -= len(parts)
+        readings.append(Reading(segment, tuple(parts), each))
+    if left < 0:
+        raise CannotRead(
+            f"Reading all of it would take {MOST_PARTS - left:,} calls of the model, and at most "
+            f"{MOST_PARTS} are made. Attach less, or raise autoCompactThreshold."
+        )
+    return Plan(tuple(readings), asked)
+
+
+def _named(reading: Reading) -> tuple[str, tuple[int, int], int, int]:
+    lines = reading.parts[0].lines[0], reading.parts[-1].lines[1]
+    return reading.segment.source, lines, reading.tokens, len(reading.parts)

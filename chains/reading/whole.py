@@ -1,0 +1,161 @@
+"""Reading whole as a step of a turn, before its first request is prepared.
+
+It is planned first, and what that takes at most can be shown; only then a model is asked. What its
+service counted is kept in the log, also where reading came to nothing.
+"""
+
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import Any, Final, cast
+
+from chains.cancel import CancelToken
+from chains.errors import CannotRead
+from chains.events import Event, TurnEnded, Usage
+from chains.model_port import ModelPort
+from chains.models import EXTRACTIVE
+from chains.oversize import Shares, too_large
+from chains.reading.asking import PROMPT, Asked
+from chains.reading.plan import Plan, plan_reading
+from chains.reading.reader import CountedCall, Reader
+from chains.turn import ChatPort, Means, SessionPort, TurnRequest, factor_so_far
+from context.budget import room_for
+from context.entries import UsageEntry
+from context.layers import Segment
+from context.tokens import raised_factor
+
+__all__ = ["ReadWhole", "keep_counts", "plan_of", "read_whole", "told_with"]
+
+FOR_NOTES: Final = 0.75  # of what attachments may take; passages want some of it too
+HEAD_TOKENS: Final = 120  # of the segment that holds the notes
+NO_REQUEST: Final = 0  # a call beside the requests of its turn
+
+
+@dataclass(frozen=True)
+class ReadWhole:
+    """What reading came to.
+
+    Attributes:
+        attached: all that was attached, notes in place of what was read.
+        told: what it took, as `read_whole` in the result of the turn.
+        warnings: what is missing from the notes, one sentence each.
+        counted: what the service counted, for each call.
+    """
+
+    attached: tuple[Segment, ...]
+    told: Mapping[str, Any]
+    warnings: tuple[str, ...] = ()
+    counted: tuple[CountedCall, ...] = ()
+
+
+def plan_of(request: TurnRequest, means: Means, shares: Shares, chat: ChatPort) -> Plan | None:
+    """Return how what is too large to be sent is read whole; None where nothing is.
+
+    Raises:
+        CannotRead: there is no model, no room, or it would take too many calls.
+    """
+    large = too_large(request.attached, shares, means.counter)
+    if not large.segments:
+        return None
+    if request.model == EXTRACTIVE:
+        raise CannotRead(
+            "Reading an attachment whole takes a model, and no model is set. Set one, or have it "
+            "searched for what is closest to the question."
+        )
+    limits = request.threshold, means.model.input_limit, request.max_output_tokens
+    factor = factor_so_far(chat, request.model)
+    asked = Asked(
+        question=request.question,
+        model=request.model,
+        room=room_for(means.counter, *limits, factor),
+        sections=means.additions.prompts(PROMPT).sections,
+        counter=means.counter,
+        session=chat.id or None,
+        temperature=request.temperature,
+    )
+    room = int(large.room * FOR_NOTES) - HEAD_TOKENS * len(large.segments)
+    return plan_reading(large.segments, room, asked)
+
+
+def read_whole(
+    plan: Plan,
+    request: TurnRequest,
+    means: Means,
+    model: Callable[[], ModelPort],
+    session: SessionPort,
+    cancel: CancelToken,
+) -> Generator[Event, None, ReadWhole]:
+    """Read what is planned.
+
+    Raises:
+        ModelError: more than half of an attachment's parts could not be read.
+        Cancelled: the token was cancelled.
+    """
+    reader = Reader(plan, model, cancel)
+    try:
+        segments = yield from reader.read()
+    except BaseException:
+        if session.path():  # a question that is not stored leaves no chat behind
+            keep_counts(reader.counted, request, session)
+        raise
+    made = {one.segment.id: notes for one, notes in zip(plan.readings, segments, strict=True)}
+    attached = tuple(made.get(segment.id, segment) for segment in request.attached)
+    told = plan.cost(means.model).to_dict() | {"done": _done(reader)}
+    return ReadWhole(attached, told, tuple(reader.warnings), tuple(reader.counted))
+
+
+def keep_counts(counted: Sequence[CountedCall], request: TurnRequest, session: SessionPort) -> None:
+    """Write what the service counted for calls of a turn to the log of its chat."""
+    parent, now = session.path()[-1].id, session.now()
+    factor = factor_so_far(session, request.model) or 0.0
+    entries = []
+    for one in counted:
+        factor = raised_factor(max(factor, one.factor), one.estimated, one.usage.prompt_tokens)
+        entries.append(
+            UsageEntry(
+                session.new_id(),
+                parent,
+                now,
+                request.turn or "",
+                request=NO_REQUEST,
+                model=request.model,
+                estimated=one.estimated,
+                prompt_tokens=one.usage.prompt_tokens,
+                completion_tokens=one.usage.completion_tokens,
+                cached_tokens=one.usage.cached_tokens,
+                factor=factor,
+            )
+        )
+    if entries:
+        session.append(entries)
+
+
+def told_with(read: ReadWhole, events: Iterator[Event]) -> Iterator[Event]:
+    """Add to the end of a turn what reading took."""
+    with closing(cast(Generator[Event], events)) as told:
+        for event in told:
+            if isinstance(event, TurnEnded):
+                used = _sum(read.counted, event.result.usage)
+                yield TurnEnded(replace(event.result, usage=used, read_whole=read.told))
+            else:
+                yield event
+
+
+def _done(reader: Reader) -> dict[str, Any]:
+    usage = _sum(reader.counted)
+    return {
+        "calls": reader.calls,
+        "prompt_tokens": usage.prompt_tokens if usage else None,
+        "output_tokens": usage.completion_tokens if usage else None,
+        "failed": [
+            {"source": gap.source, "lines": list(gap.lines), "reason": gap.reason}
+            for gap in reader.unread
+        ],
+    }
+
+
+def _sum(counted: Sequence[CountedCall], more: Usage | None = None) -> Usage | None:
+    total = more
+    for one in counted:
+        total = one.usage.plus(total)
+    return total
