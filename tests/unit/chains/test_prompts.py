@@ -1,6 +1,9 @@
 import pytest
 
 from chains.additions import NOTHING_ADDED
+from context.summaries import HEAD
+from context.trimming import TRIMMED
+from context.view import INTERRUPTED
 
 PROMPTS = ["chat", "vault_qa", "agent"]
 
@@ -21,6 +24,12 @@ def test_a_prompt_needs_no_escaping(prompt):
 @pytest.mark.parametrize("prompt", PROMPTS)
 def test_a_prompt_stays_small(prompt):
     assert len(NOTHING_ADDED.system(prompt)[0].text) < 2_500
+
+
+@pytest.mark.parametrize("mark", [TRIMMED, "[Content truncated: N lines]", HEAD, INTERRUPTED])
+@pytest.mark.parametrize("prompt", PROMPTS)
+def test_a_prompt_explains_every_mark_of_a_shortened_history_once(prompt, mark):
+    assert NOTHING_ADDED.system(prompt)[0].text.count(mark) == 1
 
 
 @pytest.mark.parametrize(
