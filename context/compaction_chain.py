@@ -39,6 +39,7 @@ class Order:
         target: what they may take afterwards.
         is_forced: whether everything before the last complete turn becomes a summary, whatever
             there is room for.
+        is_foretold: whether a model would make the summary, of which an outline gives the size.
         pinned: messages that stay as they are.
         task: how a summary is asked for, its turns still to be named.
     """
@@ -48,6 +49,7 @@ class Order:
     resting: tuple[MeasuredTurn, ...]
     target: int
     is_forced: bool
+    is_foretold: bool
     pinned: frozenset[str]
     task: SummaryTask
     counter: TokenCounter
@@ -160,7 +162,8 @@ def _summarise(order: Order, outcome: Outcome, summarise: Summarise | None) -> N
     )
     text, by = _by_model(task, old, outcome, summarise, order.counter), SUMMARISE
     if not text:
-        text, by = _by_outline(task, old, outcome, order.counter), OUTLINE
+        text = _by_outline(task, old, outcome, order.counter)
+        by = SUMMARISE if order.is_foretold else OUTLINE
     if text:
         outcome.turns, outcome.summary = outcome.turns[cut:], text
         outcome.by = "model" if by == SUMMARISE else "outline"

@@ -4,7 +4,7 @@ Path replayed and shaped by hooks → earlier turns as the boundaries of the pat
 turn's own context, what earlier turns left behind, what is kept in mind → measure → trim → compact
 → ephemeral hooks → note of how much is used → guard → comparison with the previous request →
 report → marks → `PreparedRequest`. No step but compaction calls a model, and a preview writes
-nothing, runs no hook and shows an outline where a summary would be made.
+nothing, runs no hook and shows an outline in the place of a summary that a model would make.
 """
 
 from dataclasses import dataclass, replace
@@ -23,7 +23,15 @@ from context.inputs import Ports, PrepareInputs
 from context.layers import Layer
 from context.marks import Mark, place_marks
 from context.report import Actions, ContextReport, When
-from context.settle import Compacted, compact, compaction_due, past_of, standing, trim_due
+from context.settle import (
+    Compacted,
+    compact,
+    compaction_due,
+    foretell,
+    past_of,
+    standing,
+    trim_due,
+)
 from context.shaping import Shaped, settled, shape, shape_once
 from context.tokens import TokenCounter
 from context.usage_note import with_usage_note
@@ -109,9 +117,9 @@ def _decide(
     why = compaction_due(decided.base, inputs, ports, room)
     if why is None:
         return decided
-    means = ports if is_sent else replace(ports, summarise=None, breaker=None)
     past, now = past_of(decided.base), standing(decided.base, room.budget)
-    compacted = compact(past, now, inputs, means, room, why)
+    settle = compact if is_sent else foretell
+    compacted = settle(past, now, inputs, ports, room, why)
     if compacted is None:
         return decided
     decided = decided.with_entries(compacted.entries, inputs, ports, room)

@@ -5,7 +5,7 @@ tails take beyond this request. What is decided becomes entries; the request is 
 path that ends with them.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from context.base import Base
@@ -157,6 +157,15 @@ def compaction_due(base: Base, inputs: PrepareInputs, ports: Ports, room: Room) 
     return "block" if is_blocked else None
 
 
+def foretell(
+    past: Past, now: Standing, inputs: PrepareInputs, ports: Ports, room: Room, why: Why
+) -> Compacted | None:
+    """Return about what `compact` would come to; no model is asked and nothing is remembered."""
+    has_model = inputs.upkeep is not None and inputs.upkeep.can_summarise
+    order = replace(_order(past, now, inputs, ports, room, why), is_foretold=has_model)
+    return _compacted(order, inputs, replace(ports, summarise=None, breaker=None), room, why)
+
+
 def compact(
     past: Past, now: Standing, inputs: PrepareInputs, ports: Ports, room: Room, why: Why
 ) -> Compacted | None:
@@ -165,7 +174,12 @@ def compact(
     Raises:
         Whatever the port for summaries raises when it is cancelled.
     """
-    order = _order(past, now, inputs, ports, room, why)
+    return _compacted(_order(past, now, inputs, ports, room, why), inputs, ports, room, why)
+
+
+def _compacted(
+    order: Order, inputs: PrepareInputs, ports: Ports, room: Room, why: Why
+) -> Compacted | None:
     outcome = run_chain(order, ports.summarise)
     result = result_of(order, outcome)
     if not outcome.strategies:
@@ -205,6 +219,7 @@ def _order(
         resting=as_said(past.resting, ports.counter),
         target=int(now.room * TARGET) - now.work,
         is_forced=why != "auto",
+        is_foretold=False,
         pinned=past.pinned,
         task=task,
         counter=ports.counter,

@@ -260,6 +260,18 @@ def test_a_preview_shows_an_outline_and_stores_nothing():
     assert talked.preview(QUESTION).messages[0].text.startswith(HEAD)
 
 
+@pytest.mark.parametrize(("has_model", "by"), [(True, "model"), (False, "outline")])
+def test_a_preview_says_who_would_make_the_summary(has_model, by):
+    talked = chat(threshold=4_000, upkeep=Upkeep(can_summarise=has_model))
+    while not (report := talked.preview(QUESTION).report).actions.compact:
+        talked.ask(QUESTION, ANSWER)
+    (compaction,) = report.compactions
+    assert compaction["by"] == by
+    strategy = "summarise" if has_model else "outline"
+    assert report.actions.compaction["strategies_run"] == [strategy]
+    assert report.warnings == ()
+
+
 def test_three_attempts_that_free_nothing_trip_the_breaker():
     breaker = Chat().breaker
     for _ in range(3):
