@@ -87,6 +87,10 @@ class OpenTurn:
             return self.turn.shown
         return (*self.patched, *self.turn.shown[self.seen :])
 
+    def with_said(self, entry: Said) -> "OpenTurn":
+        """Return the turn with one more thing said in it."""
+        return OpenTurn(self.turn.with_said(entry), self.memory, self.patched, self.seen)
+
     def after_patch(self, messages: Sequence[Message]) -> "OpenTurn":
         """Return the turn with these messages in place of those that it had."""
         return replace(self, patched=tuple(messages), seen=len(self.turn.shown))
@@ -269,7 +273,7 @@ class _Reader:
             self._close()
             self._open = OpenTurn(begin_turn(entry, self._waiting), self._memory)
         else:
-            self._open = replace(self._open, turn=self._open.turn.with_said(entry))
+            self._open = self._open.with_said(entry)
         if isinstance(entry, MessageEntry):
             self._waiting = None
 

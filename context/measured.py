@@ -32,9 +32,9 @@ class MeasuredTurn:
         """A hash of what goes on the wire of it."""
         return b"".join(message.digest for message in self.messages)
 
-    @cached_property
+    @property
     def offloaded(self) -> tuple[Offloaded, ...]:
         """The results that are kept elsewhere, of which stubs stand here."""
-        results = (part for message in self.messages for part in results_of(message))
+        results = [part for message in self.messages for part in results_of(message)]
         found = (read_stub(result.content) for result in results)
-        return tuple(stub for stub in found if stub is not None)
+        return tuple(stub for stub in found if stub is not None) if results else ()

@@ -10,8 +10,8 @@ from context.summaries import HEAD, summary_text
 from context.tokens import TokenCounter, count_message
 from context.view import calls_of, is_final
 
-LINE_CHARS: Final = (240, 120, 60)
-LEAST_CHARS: Final = 24
+LINE_CHARS: Final = (240, 120, 60, 24)
+LEAST_CHARS: Final = LINE_CHARS[-1]
 EMPTY: Final = "…"
 
 
@@ -20,24 +20,26 @@ def outline(turns: Sequence[MeasuredTurn], most_tokens: int, counter: TokenCount
 
     All turns are told of in shorter lines first; only then the oldest are merely counted.
     """
-    for chars in (*LINE_CHARS, LEAST_CHARS):
+    # A line takes a token at the least, so that more turns need not be looked at.
+    for chars in LINE_CHARS if len(turns) <= most_tokens else ():
         lines = [line for turn in turns for line in _lines(turn, chars)]
         text = "\n".join([*lines, *_sources(turns)])
         if _fits(text, most_tokens, counter):
             return text
-    kept = _newest(lines, most_tokens, counter)
-    left = len(lines) - len(kept)
+    kept = _newest(turns, most_tokens, counter)
+    left = sum(_line_count(turn) for turn in turns) - len(kept)
     text = "\n".join([f"- {left} more before that", *kept]) if left else "\n".join(kept)
     return text if _fits(text, most_tokens, counter) else EMPTY
 
 
-def _newest(lines: Sequence[str], most_tokens: int, counter: TokenCounter) -> list[str]:
+def _newest(turns: Sequence[MeasuredTurn], most_tokens: int, counter: TokenCounter) -> list[str]:
     """The last lines that fit, with some room for saying how many do not."""
     room = most_tokens - count_message(
         Message("user", summary_text("- 0000 more before that")), counter
     )
     kept: list[str] = []
-    for line in reversed(lines):
+    newest_first = (line for turn in reversed(turns) for line in [*_lines(turn, LEAST_CHARS)][::-1])
+    for line in newest_first:
         room -= counter.count(f"{line}\n")
         if room < 0:
             break
@@ -59,6 +61,10 @@ def _lines(turn: MeasuredTurn, chars: int) -> Iterator[str]:
     tools = {call.name: None for message in turn.messages for call in calls_of(message)}
     used = f" ({', '.join(tools)})" if tools else ""
     yield f"- Asked: {_first_words(asked, chars)} — answered{used}: {_first_words(answer, chars)}"
+
+
+def _line_count(turn: MeasuredTurn) -> int:
+    return len(turn.messages) if turn.turn.user is None else 1
 
 
 def _sources(turns: Sequence[MeasuredTurn]) -> list[str]:

@@ -80,7 +80,7 @@ class Turn:
     def with_said(self, entry: Said) -> "Turn":
         """Return the turn with one more thing said in it."""
         ids, said = (*self.entry_ids, entry.id), (*self.said, entry)
-        return replace(self, entry_ids=ids, said=said)
+        return Turn(self.turn_id, ids, self.user, said, self.segments)
 
 
 def active_path(entries: Sequence[Entry], leaf: str | None = None) -> tuple[Entry, ...]:

@@ -22,6 +22,8 @@ _TRIMMED_BYTES: Final = len(TRIMMED)
 
 def cleaned(message: Message, counter: TokenCounter) -> Message:
     """Return the message with each result by its number of lines, or as it is."""
+    if isinstance(message.content, str):
+        return message
     return _remembered("cleaned", _cleaned, message, counter)
 
 
@@ -58,9 +60,8 @@ def _remembered(
 
 
 def _cleaned(message: Message) -> Message:
-    if isinstance(message.content, str):
-        return message
     made = clean_tool_output(message)
+    assert not isinstance(message.content, str)
     assert not isinstance(made.content, str)
     pairs = zip(message.content, made.content, strict=True)
     return _with_parts(message, tuple(min(pair, key=_size) for pair in pairs))

@@ -49,7 +49,7 @@ def shrink(tail: Tail, most_tokens: int) -> ShrunkTail:
         gone += group[: len(group) - len(kept)]
         tail = _swapped(tail, dict.fromkeys(part.id for part in group[: len(group) - len(kept)]))
         for segment in kept:
-            if tail.total > most_tokens:
+            if tail.total > most_tokens and _may_be_cut(segment):
                 tail = _with_less_of(tail, segment, most_tokens)
     return ShrunkTail(tail, tuple(gone))
 
@@ -116,10 +116,14 @@ def _longest(
 
 def _least(segment: Segment, counter: TokenCounter) -> Segment:
     """The shortest form of a segment; itself where it has no shorter one."""
-    if segment.pinned or segment.kind not in _SHORTENED_KINDS:
+    if not _may_be_cut(segment):
         return segment
     least = _cut(segment, LEAST_PREVIEW_CHARS, MOST_SECTIONS)
     return min(segment, least, key=lambda part: count_segment(part, counter))
+
+
+def _may_be_cut(segment: Segment) -> bool:
+    return segment.kind in _SHORTENED_KINDS and not segment.pinned
 
 
 def _cut(segment: Segment, preview_chars: int, sections: int) -> Segment:

@@ -159,7 +159,7 @@ SEGMENTS = st.lists(
 
 
 @given(SEGMENTS, st.floats(0, 1.1))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_whatever_is_given_up_fits_keeps_its_order_and_is_whole_or_named(parts, share):
     found = tail(
         *(
