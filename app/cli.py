@@ -60,6 +60,7 @@ def parser() -> argparse.ArgumentParser:
     verbs = found.add_subparsers(dest="verb", metavar="COMMAND")
     _add_index(verbs)
     _add_search(verbs)
+    _add_related(verbs)
     _add_ask(verbs)
     _add_context(verbs)
     _add_compact(verbs)
@@ -157,7 +158,20 @@ def _add_index(verbs: "_Verbs[_Parser]") -> None:
 def _add_search(verbs: "_Verbs[_Parser]") -> None:
     found = _leaf(verbs, "search", "find passages by words and by meaning")
     found.add_argument("query", metavar="QUERY")
-    found.add_argument("-k", type=_count, metavar="N", help="how many passages")
+    found.add_argument("-k", type=_count, metavar="N", help="how many passages, or notes a page")
+    found.add_argument(
+        "--all", action="store_true", help="list every note that fits, one line each, in pages"
+    )
+    found.add_argument(
+        "--offset", type=_offset, metavar="N", default=0, help="with --all: go on behind so many"
+    )
+    found.add_argument("--why-not", metavar="PATH", help="say why this note is not among them")
+
+
+def _add_related(verbs: "_Verbs[_Parser]") -> None:
+    found = _leaf(verbs, "related", "list the notes near a note, in meaning or by a link")
+    found.add_argument("path", metavar="PATH", help="the note, from the folder of notes on")
+    found.add_argument("-k", type=_count, metavar="N", default=8, help="how many notes")
 
 
 def _add_ask(verbs: "_Verbs[_Parser]") -> None:
@@ -269,4 +283,10 @@ def _selection(text: str) -> tuple[str, int, int]:
 def _count(text: str) -> int:
     if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= _MOST_HITS:
         raise argparse.ArgumentTypeError(f"{text} is not a number from 1 to {_MOST_HITS:,}")
+    return int(text)
+
+
+def _offset(text: str) -> int:
+    if not text.isascii() or not text.isdigit():
+        raise argparse.ArgumentTypeError(f"{text} is not a number from 0 on")
     return int(text)

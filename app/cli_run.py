@@ -5,8 +5,10 @@ import logging
 import sys
 from typing import Any
 
+from app.assistant import Assistant
 from app.cli_output import Output
 from app.errors import describe
+from app.wiring import folder_of
 
 FAILED = 1
 INTERRUPTED = 130
@@ -29,6 +31,13 @@ def can_ask() -> bool:
     """Return whether somebody is there who can be asked."""
     streams = (sys.stdin, sys.stderr)
     return all(stream is not None and stream.isatty() for stream in streams)
+
+
+def open_vault(args: argparse.Namespace, assistant: Assistant, session: str | None = None) -> None:
+    """Open the folder that was named for this run, else that of the chat, else of the settings."""
+    folder = folder_of(assistant, vault_folder(args), session)
+    if folder is not None:
+        assistant.open_vault(folder, remember=False)
 
 
 def fail(output: Output, error: Exception) -> int:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from app.transcript_items import AnswerItem, StepItem, Transcript, TranscriptItem, UserItem
     from chains.events import AskResult, ToolStarted
     from vault.indexer import IndexProgress, IndexReport
+    from vault.related import RelatedNote
     from vault.search import SearchResult
     from vault.self_test import SelfTest
 
@@ -101,6 +102,28 @@ def search_result(result: "SearchResult") -> Iterator[str]:
         lines = [line for line in plain(hit.text).splitlines() if line.strip()]
         yield from (f"   {line}" for line in lines[:_SNIPPET_LINES])
         yield ""
+
+
+def listing(result: "SearchResult", offset: int) -> Iterator[str]:
+    """Return the notes of one page, one line each, with the number of all."""
+    total = result.total or 0
+    if not total:
+        yield f'No note fits "{plain(result.query)}".'
+    for hit in result.hits:
+        yield f"{place(hit.path, hit.lines)}  {plain(hit.title)}: {plain(hit.text)}"
+    if result.hits and (offset or result.next is not None):
+        yield f"{offset + 1:,} to {offset + len(result.hits):,} of {total:,} notes."
+    if result.next is not None:
+        yield f"Go on with --offset {result.next}."
+
+
+def related_notes(found: "Sequence[RelatedNote]") -> Iterator[str]:
+    """Return the notes near a note, one line each."""
+    if not found:
+        yield "No note is near this one."
+    for note in found:
+        linked = "  linked" if note.is_linked else ""
+        yield f"{note.score:.2f}  {place(note.path, None)}  {plain(note.title)}{linked}"
 
 
 def call(event: "ToolStarted") -> str:

@@ -8,12 +8,13 @@ from contextlib import closing, redirect_stdout
 from functools import partial
 from typing import Any
 
-from app import cli_instructions, cli_reading, cli_sessions, cli_text
+from app import cli_instructions, cli_reading, cli_search, cli_sessions, cli_text
 from app.asking import AskRequest
 from app.assistant import Assistant
 from app.attachments import Selection
 from app.cli_output import Interruptible, Output, OutputGone, complain
-from app.cli_run import FAILED, INTERRUPTED, fail, run_settings, vault_folder
+from app.cli_run import FAILED, INTERRUPTED, fail, open_vault, run_settings, vault_folder
+from app.cli_search import readable
 from app.cli_turn import TurnPrinter
 from app.doctor import check_up
 from app.errors import (
@@ -61,16 +62,10 @@ def run_verb(args: argparse.Namespace) -> int:
         return fail(output, error)
 
 
-def _open_vault(args: argparse.Namespace, assistant: Assistant, session: str | None = None) -> None:
-    folder = folder_of(assistant, vault_folder(args), session)
-    if folder is not None:
-        assistant.open_vault(folder, remember=False)
-
-
 def _index(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     if args.dir is not None:
         args.late_vault = args.dir
-    _open_vault(args, assistant)
+    open_vault(args, assistant)
     if assistant.library is not None and args.retry:
         assistant.library.retry()
     if assistant.library is not None and args.rebuild:
@@ -84,16 +79,6 @@ def _index(args: argparse.Namespace, assistant: Assistant, output: Output) -> in
             else:
                 line.show(cli_text.progress(event.progress))
     return run.exit_code or 0
-
-
-def _search(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    _open_vault(args, assistant)
-    result = assistant.search(_readable(args.query), args.k)
-    if not output.is_json:
-        for warning in result.warnings:
-            complain(warning)
-    output.show(result.to_dict, cli_text.search_result(result))
-    return 0
 
 
 def _ask(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
@@ -129,7 +114,7 @@ def _open_vault_to_ask(args: argparse.Namespace, assistant: Assistant) -> None:
     if not is_needed and args.session is None and vault_folder(args) is None:
         return
     try:
-        _open_vault(args, assistant, args.session)
+        open_vault(args, assistant, args.session)
     except (AppError, VaultError) as error:
         if is_needed:
             raise TurnFailed(error, args.session) from error
@@ -138,12 +123,12 @@ def _open_vault_to_ask(args: argparse.Namespace, assistant: Assistant) -> None:
 
 def _compact(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     try:
-        _open_vault(args, assistant, args.session)
+        open_vault(args, assistant, args.session)
     except (AppError, VaultError) as error:
         _log.info("The notes of the chat are not open: %s", error)
     line = cli_text.ProgressLine()
     with Interruptible() as run:
-        for event in assistant.compact(args.session, run.cancel, _readable(args.instructions)):
+        for event in assistant.compact(args.session, run.cancel, readable(args.instructions)):
             match event:
                 case CompactionStarted():
                     line.show("Summing up…")
@@ -156,7 +141,7 @@ def _compact(args: argparse.Namespace, assistant: Assistant, output: Output) -> 
 def _context(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     session = args.session or assistant.sessions.newest()
     if args.next:
-        _open_vault(args, assistant, session)
+        open_vault(args, assistant, session)
         found: Mapping[str, Any] | None = assistant.preview(session, full=args.full)
     elif session is None:
         raise SessionMissing("There is no chat yet.", hint='Begin one with strata ask "…".')
@@ -197,14 +182,14 @@ def _settings(args: argparse.Namespace, assistant: Assistant, output: Output) ->
 
 
 def _instructions(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    _open_vault(args, assistant)
+    open_vault(args, assistant)
     if assistant.library is None:
         raise VaultNotChosen("No folder of notes is chosen.", hint="Name one with --vault DIR.")
     return cli_instructions.run(args, assistant, output)
 
 
 def _selftest(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    _open_vault(args, assistant)
+    open_vault(args, assistant)
     if assistant.library is None:
         raise VaultNotChosen("No folder of notes is chosen.", hint="Name one with --vault DIR.")
     with Interruptible() as run:
@@ -227,7 +212,7 @@ def _rpc(args: argparse.Namespace, assistant: Assistant, _output: Output) -> int
     from app.rpc import serve_standard_streams
 
     try:
-        _open_vault(args, assistant)
+        open_vault(args, assistant)
     except (VaultError, StorageFailed) as error:
         if vault_folder(args) is not None:
             raise
@@ -238,20 +223,16 @@ def _rpc(args: argparse.Namespace, assistant: Assistant, _output: Output) -> int
 
 def _question(text: str) -> str:
     if text != "-":
-        return _readable(text)
+        return readable(text)
     if sys.stdin is None:
         return ""
     return sys.stdin.buffer.read().decode("utf-8", "replace").removesuffix("\n")
 
 
-def _readable(text: str) -> str:
-    """Return an argument as text; bytes that are no UTF-8 become the sign for that."""
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-
-
 _VERBS: Mapping[str, Callable[[argparse.Namespace, Assistant, Output], int]] = {
     "index": _index,
-    "search": _search,
+    "search": cli_search.search,
+    "related": cli_search.related,
     "ask": _ask,
     "compact": _compact,
     "context": _context,

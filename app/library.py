@@ -156,6 +156,10 @@ class Library:
         """Find the best `k` passages by words and by meaning."""
         return self._index.search(query, k)
 
+    def list_notes(self, query: str, limit: int, offset: int = 0) -> SearchResult:
+        """List every note that fits the filters of a query and holds its words, in pages."""
+        return self._index.list_notes(query, limit, offset)
+
     def search_within(self, texts: Sequence[Text], query: str, k: int) -> Sequence[Hit]:
         """Find the best `k` passages of some texts, indexed or not."""
         return self._index.search_within(texts, query, k)

@@ -18,6 +18,7 @@ from chains.quoting.sentences import prose_sentences
 from chains.quoting.verbatim import VerbatimText, plain, word_count
 from context.guard import PreparedRequest
 from context.layers import Segment
+from vault.function_words import FUNCTION_WORDS
 
 __all__ = ["ExtractiveModel"]
 
@@ -112,7 +113,7 @@ def _of(source: Segment) -> Iterator[_Sentence]:
 
 
 def _worths(question: str, candidates: Sequence[_Sentence]) -> list[float]:
-    asked = _words(question) - _ASKING or _words(question)
+    asked = _words(question) - FUNCTION_WORDS or _words(question)
     weights = {word: _rarity(word, candidates) for word in asked}
     total = sum(weights.values()) or 1.0
 
@@ -148,22 +149,6 @@ def _is_like(word: str, other: str) -> bool:
     return len(other) >= SHORTEST_STEM and word[:shared] == other[:shared]
 
 
-# Words that ask and say nothing of the subject, in languages where many of them are long.
-_ASKING_WORDS: Final = """
-    a an and are at be by can could did do does for from give had has have how i if in is it its
-    me my of on or please should show tell that the their there they this to was we were what when
-    where which who whose why will with would you your
-    als am an auf aus bei das dem den der des die du ein eine einem einen einer es fur hat ich im
-    in ist kann man mein meine mit nach oder sich sie sind soll und von wann warum was welche
-    welcher wer wie wird wo worin zu zum zur
-    au aux avec ce ces comment dans de du elle en est et il je la le les leur ma mes mon on ou par
-    pour pourquoi quand que quel quelle quelles quels quoi qui sa se ses son sont sur un une vous
-    como con cual cuales cuando del donde el ella en es esta este la las lo los mi mis para pero
-    por porque que quien se son su sus un una unas unos y
-    che chi ci come con cosa da dei della delle di dove e gli i il io la le mi mia mio nel nella
-    non o per perche quale quali quando quanto si sono sul un una
-"""
-_ASKING: Final = frozenset(_ASKING_WORDS.split())
 _WORD: Final = re.compile(r"[^\W_]+")
 _UNSPACED: Final = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
 

@@ -1,8 +1,11 @@
 """What a search gives back."""
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+from vault.passages import Passage
 
 SIGNALS = ("dense", "words", "title", "links", "tags", "dates", "rerank")
 
@@ -50,6 +53,8 @@ class SearchResult:
     Attributes:
         filters: what the query asked for beside its words, each with its values.
         warnings: what could not be used, in words; every hit's signal for it is None then.
+        total: of a listing, how many notes are selected; None for the best of a search.
+        next: of a listing, the offset of the next page; None where there is none.
     """
 
     query: str
@@ -57,12 +62,37 @@ class SearchResult:
     seconds: float
     filters: Mapping[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    total: int | None = None
+    next: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Give the result as `strata search --json` prints it."""
+        pages = {} if self.total is None else {"total": self.total, "next": self.next}
         return {
             "query": self.query,
             "filters": dict(self.filters),
             "hits": [hit.to_dict() for hit in self.hits],
+            **pages,
             "seconds": round(self.seconds, 4),
         }
+
+
+def hit_of(passage: Passage, score: float, signals: Mapping[str, float | None]) -> Hit:
+    """Give a passage as a hit; signals that are not named were not used."""
+    used = {name: round(value, 4) for name, value in signals.items() if value is not None}
+    return Hit(
+        id=_hit_id(passage),
+        path=passage.path,
+        title=passage.title,
+        heading=passage.heading,
+        lines=passage.lines,
+        text=passage.text,
+        score=round(score, 4),
+        signals={name: used.get(name) for name in SIGNALS},
+        version=passage.version,
+    )
+
+
+def _hit_id(passage: Passage) -> str:
+    name = f"{passage.path}\0{passage.lines[0]}\0".encode()
+    return hashlib.sha256(name + passage.text_hash).hexdigest()[:16]

@@ -5,7 +5,7 @@ import posixpath
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from vault.catalog import Catalog
 from vault.passages import Passages
@@ -38,6 +38,15 @@ class RelatedNote:
     title: str
     score: float
     is_linked: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the note as `strata related --json` prints it."""
+        return {
+            "path": self.path,
+            "title": self.title,
+            "score": self.score,
+            "is_linked": self.is_linked,
+        }
 
 
 def related_notes(catalog: Catalog, nearest: Nearest, path: str, k: int) -> list[RelatedNote]:

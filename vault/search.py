@@ -1,6 +1,5 @@
 """Search by words and by meaning, fused with weights that adapt to the query."""
 
-import hashlib
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 from vault.catalog import Catalog
 from vault.errors import EmbedderFailed
 from vault.fusion import fuse, words_weight
-from vault.hits import SIGNALS, Hit, SearchResult
+from vault.hits import SIGNALS, Hit, SearchResult, hit_of
 from vault.lifts import lifted, likeness
 from vault.passages import Passage, Passages
 from vault.query import parse_query
@@ -149,7 +148,7 @@ class Searcher:
             read = self._passages.details(ids)
             there = ((number, read[number]) for number in ids if number in read)
             for number, passage in self._current(there):
-                yield _hit(passage, scores[number], found.signals(number))
+                yield hit_of(passage, scores[number], found.signals(number))
 
 
 @dataclass(slots=True)
@@ -174,23 +173,3 @@ def _ranked(scored: Iterable[tuple[int, float]]) -> list[tuple[int, float]]:
 
 def _by_words_only(error: EmbedderFailed) -> str:
     return f"Searched by words only. {error}"
-
-
-def _hit(passage: Passage, score: float, signals: Mapping[str, float | None]) -> Hit:
-    used = {name: round(value, 4) for name, value in signals.items() if value is not None}
-    return Hit(
-        id=_hit_id(passage),
-        path=passage.path,
-        title=passage.title,
-        heading=passage.heading,
-        lines=passage.lines,
-        text=passage.text,
-        score=round(score, 4),
-        signals={name: used.get(name) for name in SIGNALS},
-        version=passage.version,
-    )
-
-
-def _hit_id(passage: Passage) -> str:
-    name = f"{passage.path}\0{passage.lines[0]}\0".encode()
-    return hashlib.sha256(name + passage.text_hash).hexdigest()[:16]

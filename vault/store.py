@@ -10,26 +10,18 @@ from vault.access import still_allowed
 from vault.catalog import Catalog
 from vault.embedder import Embedder
 from vault.errors import IndexBusy, IndexUnusable, VaultError
-from vault.freshness import Disk
-from vault.hits import Hit, SearchResult
+from vault.finding import Finding
 from vault.indexer import CancelCheck, Indexer, IndexReport, ProgressCallback
 from vault.model_card import MODEL_NAME
 from vault.notes import Note, read_note
 from vault.opened import Opened, take_lock
 from vault.pace import Pace
 from vault.records import Records
-from vault.related import RelatedNote, related_notes
 from vault.scan import check_folder
-from vault.search import Searcher
-from vault.self_test import SelfTest, run_self_test
 from vault.status import IndexStatus, status_of
 from vault.strain import Machine
 from vault.vectors import VectorStore
 from vault.watcher import Watcher
-from vault.why_not import why_not
-from vault.within import Text, search_within
-
-_MANY_HITS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +34,7 @@ class NoteState:
     reason: str = ""
 
 
-class VaultIndex:
+class VaultIndex(Finding):
     """A folder of notes and the index over it; safe to use from several threads.
 
     One process owns an index, by file lock, from its first `update` to `close`; any other
@@ -181,58 +173,6 @@ class VaultIndex:
     def is_watched(self) -> bool:
         """Tell whether changes of the folder are followed; not after it has gone."""
         return self._watcher is not None and self._watcher.is_alive
-
-    def search(self, query: str, k: int = 8) -> SearchResult:
-        """Find the `k` best passages by words and by meaning, also while an update runs.
-
-        Raises:
-            IndexUnusable: the index cannot be read.
-        """
-        opened = self._open()
-        if opened is None:
-            return SearchResult(query, (), 0.0)
-        opened.refill_if_needed()
-
-        # The index may be older than the notes and the patterns: what they keep private or exclude
-        # by now is to reach no model.
-        current = Disk(self.root, self.exclude).current
-        searcher = Searcher(opened.catalog, self._embedder.begin_query, opened.nearest, current)
-        return searcher.search(query, k)
-
-    def search_within(self, texts: Sequence[Text], query: str, k: int) -> tuple[Hit, ...]:
-        """Find the `k` best passages of some texts, whether they are indexed or not.
-
-        What the index holds of them is searched by meaning too.
-
-        Raises:
-            IndexUnusable: the index cannot be read.
-        """
-        opened = self._open()
-        if opened is None:
-            return search_within(texts, query, k)
-        vectors = opened.catalog.vectors
-        return search_within(texts, query, k, self._embedder.begin_query, vectors)
-
-    def related(self, path: str, k: int = 8) -> list[RelatedNote]:
-        """Give the `k` notes nearest to one, in meaning or by a link; no model is needed."""
-        opened = self._open()
-        return [] if opened is None else related_notes(opened.catalog, opened.nearest, path, k)
-
-    def why_not(self, query: str, path: str, k: int = 8) -> str:
-        """Say in a sentence why a note is not among the `k` hits of a query."""
-        states = {note.path: (note.state, note.reason) for note in self.notes()}
-        return why_not(path, states.get(path), self.search(query, _MANY_HITS), k)
-
-    def self_test(self, is_cancelled: CancelCheck = lambda: False) -> SelfTest:
-        """Ask for the vault's own notes, and tell how often and how fast they are found.
-
-        Raises:
-            IndexUnusable: there is no index yet, or it cannot be read.
-        """
-        opened = self._open()
-        if opened is None:
-            raise IndexUnusable("There is no index of these notes yet; run: strata index.")
-        return run_self_test(opened.catalog, self.search, is_cancelled)
 
     def notes(self) -> tuple[NoteState, ...]:
         """List every note with its state, by path."""

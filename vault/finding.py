@@ -1,0 +1,105 @@
+"""What can be asked of an index: the best passages, whole lists, notes beside a note, and why."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from vault.embedder import Embedder
+from vault.errors import IndexUnusable
+from vault.freshness import Disk
+from vault.hits import Hit, SearchResult
+from vault.listing import list_notes
+from vault.opened import Opened
+from vault.records import Records
+from vault.related import RelatedNote, related_notes
+from vault.search import Searcher
+from vault.self_test import SelfTest, run_self_test
+from vault.why_not import why_not
+from vault.within import Text, search_within
+
+__all__ = ["Finding"]
+
+_MANY_HITS = 200
+
+
+class Finding(ABC):
+    """The side of a `VaultIndex` that is asked; also while an update runs."""
+
+    root: Path
+    exclude: tuple[str, ...]
+    _embedder: Embedder
+
+    @abstractmethod
+    def _open(self) -> Opened | None:
+        """Give what is open, else open it for reading; None where there is no index yet."""
+
+    def search(self, query: str, k: int = 8) -> SearchResult:
+        """Find the `k` best passages by words and by meaning, also while an update runs.
+
+        Raises:
+            IndexUnusable: the index cannot be read.
+        """
+        opened = self._open()
+        if opened is None:
+            return SearchResult(query, (), 0.0)
+        opened.refill_if_needed()
+        searcher = Searcher(
+            opened.catalog, self._embedder.begin_query, opened.nearest, self._disk().current
+        )
+        return searcher.search(query, k)
+
+    def list_notes(self, query: str, limit: int, offset: int = 0) -> SearchResult:
+        """List every note that fits the filters of a query and holds its words, one hit a note.
+
+        Raises:
+            IndexUnusable: the index cannot be read.
+        """
+        opened = self._open()
+        if opened is None:
+            return SearchResult(query, (), 0.0, total=0)
+        return list_notes(opened.catalog, self._disk().current, query, limit, offset)
+
+    def search_within(self, texts: Sequence[Text], query: str, k: int) -> tuple[Hit, ...]:
+        """Find the `k` best passages of some texts, whether they are indexed or not.
+
+        What the index holds of them is searched by meaning too.
+
+        Raises:
+            IndexUnusable: the index cannot be read.
+        """
+        opened = self._open()
+        if opened is None:
+            return search_within(texts, query, k)
+        vectors = opened.catalog.vectors
+        return search_within(texts, query, k, self._embedder.begin_query, vectors)
+
+    def related(self, path: str, k: int = 8) -> list[RelatedNote]:
+        """Give the `k` notes nearest to one, in meaning or by a link; no model is needed."""
+        opened = self._open()
+        return [] if opened is None else related_notes(opened.catalog, opened.nearest, path, k)
+
+    def why_not(self, query: str, path: str, k: int = 8) -> str:
+        """Say in a sentence why a note is not among the `k` hits of a query."""
+        opened = self._open()
+        states = [] if opened is None else Records(opened.catalog).states()
+        state = next(((state, reason) for at, _, state, reason in states if at == path), None)
+        return why_not(path, state, self.search(query, _MANY_HITS), k)
+
+    def self_test(self, is_cancelled: Callable[[], bool] = lambda: False) -> SelfTest:
+        """Ask for the vault's own notes, and tell how often and how fast they are found.
+
+        Raises:
+            IndexUnusable: there is no index yet, or it cannot be read.
+        """
+        opened = self._open()
+        if opened is None:
+            raise IndexUnusable("There is no index of these notes yet; run: strata index.")
+        return run_self_test(opened.catalog, self.search, is_cancelled)
+
+    def _disk(self) -> Disk:
+        """Give what holds passages against the disk.
+
+        The index may be older than the notes and the patterns: what they keep private or exclude
+        by now is to reach no model.
+        """
+        return Disk(self.root, self.exclude)
