@@ -1,8 +1,8 @@
 """The only place where threads meet Qt.
 
 A `Task` runs one iterator of the layers below in a thread of its own and hands what it yields to
-the interface's thread, in order. Pieces of text that arrive within one frame are joined first, so
-that a fast model costs one repaint each 33 ms and not one each token.
+the interface's thread, in order, through a `Mailbox`. Pieces of text that arrive within one frame
+are joined first, so that a fast model costs one repaint each 33 ms and not one each token.
 
 Holds always: signals are emitted in the interface's thread only; after `TaskRunner.close` none
 is; nothing here waits for a thread except `close`.
@@ -20,10 +20,64 @@ from chains.cancel import CancelToken
 from chains.errors import Cancelled
 from ui.theme import tokens
 
-__all__ = ["LatestOnly", "Task", "TaskRunner"]
+__all__ = ["LatestOnly", "Mailbox", "Task", "TaskRunner"]
 
 Work = Callable[[CancelToken], Iterable[object]]
 Call = Callable[[], object]
+
+
+class Mailbox(QObject):
+    """Brings what other threads put in to the interface's thread, in order.
+
+    What arrives within one frame is handed over together, at most every 33 ms.
+    """
+
+    arrived = Signal(object)
+    _called = Signal()
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self._lock = threading.Lock()
+        self._items: list[object] = []
+        self._is_called = False
+        self._is_closed = False
+        self._last_flush_s = 0.0
+        self._timer = QTimer(self, singleShot=True, timerType=Qt.TimerType.PreciseTimer)
+        self._timer.timeout.connect(self.flush)
+        self._called.connect(self._on_called, Qt.ConnectionType.QueuedConnection)
+
+    def put(self, item: object) -> None:
+        """Put something in, from any thread; after `close` it is dropped."""
+        with self._lock:
+            if self._is_closed:
+                return
+            self._items.append(item)
+            if not self._is_called:
+                self._is_called = True
+                self._called.emit()
+
+    def close(self) -> None:
+        """Hand nothing over any more."""
+        with self._lock:
+            self._is_closed = True
+            self._items.clear()
+
+    def flush(self) -> None:
+        """Hand over now what is there."""
+        self._last_flush_s = monotonic()
+        with self._lock:
+            items, self._items = self._items, []
+            self._is_called = False
+        for item in _join_text(items):
+            if not self._is_closed:
+                self.arrived.emit(item)
+
+    def _on_called(self) -> None:
+        wait_s = tokens()["motion"]["stream_flush"] / 1000 - (monotonic() - self._last_flush_s)
+        if wait_s <= 0:
+            self.flush()
+        else:
+            self._timer.start(max(1, round(wait_s * 1000)))
 
 
 class Task(QObject):
@@ -36,7 +90,6 @@ class Task(QObject):
     yielded = Signal(object)
     failed = Signal(object)
     finished = Signal()
-    _arrived = Signal()
 
     def __init__(self, work: Work, parent: "TaskRunner") -> None:
         super().__init__(parent)
@@ -44,22 +97,16 @@ class Task(QObject):
         self.is_running = False
         self._work = work
         self._is_synchronous = parent.is_synchronous
-        self._lock = threading.Lock()
-        self._inbox: list[object] = []
-        self._is_announced = False
-        self._is_closed = False
-        self._last_flush_s = 0.0
+        self._mail = Mailbox(self)
+        self._mail.arrived.connect(self._on_arrived)
         self._thread: threading.Thread | None = None
-        self._timer = QTimer(self, singleShot=True, timerType=Qt.TimerType.PreciseTimer)
-        self._timer.timeout.connect(self._flush)
-        self._arrived.connect(self._on_arrived, Qt.ConnectionType.QueuedConnection)
 
     def start(self) -> "Task":
         """Begin; what was connected before misses nothing."""
         self.is_running = True
         if self._is_synchronous:
             self._run()
-            self._flush()
+            self._mail.flush()
             return self
         self._thread = threading.Thread(target=self._run, name="strata-task", daemon=True)
         self._thread.start()
@@ -72,9 +119,7 @@ class Task(QObject):
     def close(self, timeout_s: float) -> bool:
         """Cancel, deliver nothing more, and wait; false when the work is still busy then."""
         self.cancel()
-        with self._lock:
-            self._is_closed = True
-            self._inbox.clear()
+        self._mail.close()
         if self._thread is not None:
             self._thread.join(timeout_s)
             return not self._thread.is_alive()
@@ -84,39 +129,12 @@ class Task(QObject):
         try:
             with suppress(Cancelled):  # no error: the user asked for it and sees "Stopped."
                 for item in self._work(self.token):
-                    self._deliver(item)
+                    self._mail.put(item)
         except Exception as error:  # noqa: BLE001 - every failure is shown in words by the receiver
-            self._deliver(_Failure(error))
-        self._deliver(_END)
+            self._mail.put(_Failure(error))
+        self._mail.put(_END)
 
-    def _deliver(self, item: object) -> None:
-        with self._lock:
-            if self._is_closed:
-                return
-            self._inbox.append(item)
-            if self._is_announced or self._is_synchronous:
-                return
-            self._is_announced = True
-            self._arrived.emit()
-
-    def _on_arrived(self) -> None:
-        wait_s = tokens()["motion"]["stream_flush"] / 1000 - (monotonic() - self._last_flush_s)
-        if wait_s <= 0:
-            self._flush()
-        else:
-            self._timer.start(max(1, round(wait_s * 1000)))
-
-    def _flush(self) -> None:
-        self._last_flush_s = monotonic()
-        with self._lock:
-            items, self._inbox = self._inbox, []
-            self._is_announced = False
-        for item in _join_text(items):
-            self._emit(item)
-
-    def _emit(self, item: object) -> None:
-        if self._is_closed:
-            return
+    def _on_arrived(self, item: object) -> None:
         if item is _END:
             self.is_running = False
             self.finished.emit()
@@ -147,9 +165,15 @@ class TaskRunner(QObject):
         """Return a task whose one item is what the function returns, not yet started."""
         return Task(lambda _token: iter((work(),)), self)
 
+    def mailbox(self) -> Mailbox:
+        """Return a way in for threads that are no tasks, since their work has no end of its own."""
+        return Mailbox(self)
+
     def close(self, timeout_s: float = 3.0) -> bool:
         """End every task; true when all of them have stopped in time."""
         deadline_s = monotonic() + timeout_s
+        for mailbox in self.findChildren(Mailbox):
+            mailbox.close()
         tasks = self.findChildren(Task)
         for task in tasks:
             task.cancel()

@@ -130,3 +130,28 @@ def test_the_answer_to_a_question_that_was_replaced_is_dropped(
     with qtbot.waitSignal(latest.answered):
         may_end.set()
     assert answers == ["new"]
+
+
+def test_what_another_thread_puts_in_arrives_in_the_thread_of_the_interface(
+    runner: TaskRunner, qtbot: QtBot
+) -> None:
+    mail, seen, where = runner.mailbox(), list[object](), list[object]()
+    mail.arrived.connect(seen.append)
+    mail.arrived.connect(lambda _item: where.append(QThread.currentThread()))
+    putting = threading.Thread(target=lambda: [mail.put(n) for n in range(3)])
+    putting.start()
+    putting.join()
+    assert seen == []
+    qtbot.waitUntil(lambda: len(seen) == 3)
+    assert seen == [0, 1, 2]
+    assert set(where) == {QCoreApplication.instance().thread()}
+
+
+def test_after_the_runner_is_closed_nothing_put_in_arrives(runner: TaskRunner) -> None:
+    mail, seen = runner.mailbox(), list[object]()
+    mail.arrived.connect(seen.append)
+    mail.put("before")
+    runner.close()
+    mail.put("after")
+    QCoreApplication.processEvents()
+    assert seen == []
