@@ -11,6 +11,7 @@ from app.session_store import SessionInfo
 from chains.citations import Citation, Unverified
 from context.layers import Layer, Segment
 from ui.kit.controls import ElidedLabel
+from ui.panels.folders import Folders
 from ui.panels.index import IndexFooter, IndexState
 from ui.panels.note import NotePanel
 from ui.panels.sessions import ChatList
@@ -42,7 +43,7 @@ def tree(qtbot: QtBot) -> NoteTree:
     tree = NoteTree()
     qtbot.addWidget(tree)
     tree.resize(248, 300)
-    tree.set_notes(NOTES)
+    tree.show_folders(Folders(NOTES))
     tree.show()
     return tree
 
@@ -96,13 +97,24 @@ def test_a_note_that_is_left_out_says_by_which_rule(tree: NoteTree) -> None:
 
 def test_open_folders_stay_open_when_the_notes_are_listed_anew(tree: NoteTree) -> None:
     tree.expand(child(tree, 0))
-    tree.set_notes((*NOTES, NoteState("New.md", "New", "indexed")))
+    tree.show_folders(Folders((*NOTES, NoteState("New.md", "New", "indexed"))))
     assert tree.open_folders() == ["Daily"]
+
+
+def test_the_chosen_note_stays_chosen_and_in_view_when_others_come(tree: NoteTree) -> None:
+    notes = tuple(NoteState(f"Note {n:03}.md", "", "indexed") for n in range(90))
+    tree.set_limit(200)
+    tree.show_folders(Folders(notes))
+    tree.select("Note 080.md")
+    at = tree.verticalScrollBar().value()
+    tree.show_folders(Folders((*notes, NoteState("Note 999.md", "", "failed"))))
+    assert tree.currentIndex().data() == "Note 080.md"
+    assert tree.verticalScrollBar().value() == at > 0
 
 
 def test_a_large_vault_is_listed_within_a_frame_or_three(tree: NoteTree) -> None:
     many = tuple(NoteState(f"f{n % 200}/note {n}.md", f"note {n}", "indexed") for n in range(5_000))
-    tree.set_notes(many)
+    tree.show_folders(Folders(many))
     assert tree.model().rowCount() == 200
 
 

@@ -20,6 +20,7 @@ from ui.chat.message.user import UserMessage
 from ui.chat.message.wish import Wish
 from ui.flow.notes import Listing
 from ui.flow.offers import offers_of
+from ui.panels.folders import Folders
 from ui.tasks import TaskRunner
 from ui.window import MainWindow
 from vault.store import NoteState
@@ -433,7 +434,7 @@ def test_lines_selected_in_a_note_are_attached(window: MainWindow, qtbot: QtBot)
 
 def test_a_note_is_attached_from_the_list(window: MainWindow) -> None:
     notes = [NoteState("Watering.md", "Watering", "indexed"), NoteState("P.md", "P", "excluded")]
-    window._sidebar.show_notes(notes, "")
+    window._sidebar.show_notes(Folders(notes), "")
     tree = window._sidebar.notes
     enabled = {}
     for place in range(2):

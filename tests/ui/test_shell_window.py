@@ -19,6 +19,7 @@ from ui.actions import COMMANDS, ShortcutsDialog
 from ui.drops import Drops
 from ui.flow.notes import Listing
 from ui.kit.surfaces import Header
+from ui.panels.folders import Folders
 from ui.panels.sources import SourceRow
 from ui.state import WindowState, load_state, save_state
 from ui.tasks import TaskRunner
@@ -55,7 +56,7 @@ def fill(window: MainWindow) -> None:
     """Show a chat in full swing, with everything that has a place."""
     notes = [NoteState(f"Folder {n % 7}/Note {n}.md", f"Note {n}", "indexed") for n in range(60)]
     window._sidebar.show_vault("A folder with quite a long name indeed", "/home/me/notes")
-    window._sidebar.show_notes(notes, "")
+    window._sidebar.show_notes(Folders(notes), "")
     window._column.context.show_context(make_context(None, factor=1.1, reused=36_558), {})
     window._column.sources.show_rows([SourceRow(1, "Tomatoes", "garden/Tomatoes.md", True)])
     window._middle.show_chat(True)

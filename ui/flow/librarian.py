@@ -136,7 +136,7 @@ class Librarian(QObject):
 
     def _on_listed(self, listing: Listing) -> None:
         notes, sidebar = listing.notes, self._views.sidebar
-        sidebar.show_notes(notes, "" if self.indexing.is_running else _EMPTY)
+        sidebar.show_notes(listing.folders, "" if self.indexing.is_running else _EMPTY)
         sidebar.notes.open_folders_again(self._folders_to_open)
         self._folders_to_open = ()
         library = self._assistant.library

@@ -11,6 +11,7 @@ from app.assistant import Assistant
 from app.errors import describe
 from ui.chat.completion import Offers
 from ui.flow.offers import offers_of
+from ui.panels.folders import Folders
 from ui.tasks import LatestOnly, TaskRunner
 from vault.kinds import MARKDOWN, kind_of
 from vault.notes import Note
@@ -31,11 +32,13 @@ class Listing:
     Attributes:
         questions: what its notes can answer.
         offers: what of it can be attached.
+        folders: the notes below the folders they lie in.
     """
 
     notes: tuple[NoteState, ...] = ()
     questions: tuple[str, ...] = ()
     offers: Offers = field(default_factory=Offers)
+    folders: Folders = field(default_factory=Folders)
 
 
 class Notes(QObject):
@@ -95,7 +98,8 @@ class Notes(QObject):
     def _list(self) -> Listing:
         notes = self._assistant.notes()
         questions = suggested_questions(notes, self._text_of_questions(notes))
-        return Listing(notes, questions, offers_of(notes, self._assistant.tags()))
+        offers = offers_of(notes, self._assistant.tags())
+        return Listing(notes, questions, offers, Folders(notes))
 
     def _text_of_questions(self, notes: Sequence[NoteState]) -> str:
         paths = [note.path for note in notes if note.path.rpartition("/")[2] == _QUESTIONS]

@@ -21,6 +21,7 @@ from ui.icons import paint_icon
 from ui.kit.controls import label, paint_focus, plain_tip, wrapped
 from ui.kit.lists import paint_text
 from ui.kit.surfaces import Hairline, Header, Pane
+from ui.panels.folders import Folders
 from ui.panels.index import IndexFooter
 from ui.panels.sessions import ChatList
 from ui.panels.vault import NoteTree
@@ -28,7 +29,6 @@ from ui.theme import Theme
 
 if TYPE_CHECKING:
     from app.session_store import SessionInfo
-    from vault.store import NoteState
 
 __all__ = ["RowButton", "Sidebar", "folder_name"]
 
@@ -66,12 +66,12 @@ class Sidebar(Pane):
         self.switcher.show_vault(name or "No folder open", path)
         self._reindex.setEnabled(bool(name))
 
-    def show_notes(self, notes: "Sequence[NoteState]", empty: str) -> None:
+    def show_notes(self, folders: Folders, empty: str) -> None:
         """Show the notes; `empty` is said where there are none."""
-        self.notes.set_notes(notes)
+        self.notes.show_folders(folders)
         self._no_notes.setText(empty)
-        self._no_notes.setVisible(not notes)
-        self.notes.setVisible(bool(notes))
+        self._no_notes.setVisible(not folders.notes)
+        self.notes.setVisible(bool(folders.notes))
 
     def show_chats(self, chats: "Sequence[SessionInfo]", current: str | None) -> None:
         """Show the chats and mark the open one."""

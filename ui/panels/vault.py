@@ -1,7 +1,6 @@
 """The notes of the open folder as a tree, each with what is the matter with it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import (
@@ -18,6 +17,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 from ui.kit.controls import one_line
 from ui.kit.figures import count, plural
 from ui.kit.lists import FitTree, Row, RowDelegate
+from ui.panels.folders import ROOT, Folders, Node
 
 if TYPE_CHECKING:
     from vault.store import NoteState
@@ -25,19 +25,6 @@ if TYPE_CHECKING:
 __all__ = ["NoteTree", "NoteTreeModel"]
 
 Index = QModelIndex | QPersistentModelIndex
-_ROOT = 0
-
-
-@dataclass
-class _Node:
-    name: str
-    number: int
-    parent: int
-    place: int = 0
-    note: "NoteState | None" = None
-    children: list[int] = field(default_factory=list)
-    notes: int = 0
-    problems: int = 0
 
 
 class NoteTreeModel(QAbstractItemModel):
@@ -45,13 +32,18 @@ class NoteTreeModel(QAbstractItemModel):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._nodes: list[_Node] = [_Node("", _ROOT, -1)]
+        self._folders = Folders()
         self._open: set[int] = set()
 
-    def set_notes(self, notes: "Sequence[NoteState]") -> None:
+    @property
+    def folders(self) -> Folders:
+        """What is shown."""
+        return self._folders
+
+    def set_folders(self, folders: Folders) -> None:
         """Replace everything."""
         self.beginResetModel()
-        self._nodes = _build(notes)
+        self._folders = folders
         self._open.clear()
         self.endResetModel()
 
@@ -63,29 +55,20 @@ class NoteTreeModel(QAbstractItemModel):
 
     def path(self, index: Index) -> str:
         """Return the path of a note or of a folder."""
-        node, names = self._nodes[index.internalId()], list[str]()
-        while node.parent >= 0:
-            names.append(node.name)
-            node = self._nodes[node.parent]
-        return "/".join(reversed(names))
+        return self._folders.path(index.internalId())
 
     def note(self, index: Index) -> "NoteState | None":
         """Return the note of a row, None for a folder."""
-        return self._nodes[index.internalId()].note
+        return self._node(index).note
 
     def find(self, path: str) -> QModelIndex:
         """Return where a note stands; an invalid index where there is none."""
-        number = _ROOT
-        for name in path.split("/"):
-            children = self._nodes[number].children
-            number = next((n for n in children if self._nodes[n].name == name), -1)
-            if number < 0:
-                return QModelIndex()
-        return self.createIndex(self._nodes[number].place, 0, number)
+        node = self._folders.find(path)
+        return QModelIndex() if node is None else self.createIndex(node.place, 0, node.number)
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
         """Return how many rows stand below one."""
-        return len(self._nodes[parent.internalId() if parent.isValid() else _ROOT].children)
+        return len(self._node(parent).children)
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         """Return the one column."""
@@ -93,7 +76,7 @@ class NoteTreeModel(QAbstractItemModel):
 
     def index(self, row: int, column: int, parent: Index = QModelIndex()) -> QModelIndex:  # noqa: B008
         """Return the index of a child."""
-        children = self._nodes[parent.internalId() if parent.isValid() else _ROOT].children
+        children = self._node(parent).children
         if 0 <= row < len(children):
             return self.createIndex(row, column, children[row])
         return QModelIndex()
@@ -102,20 +85,21 @@ class NoteTreeModel(QAbstractItemModel):
         """Return the folder of a row."""
         if not child.isValid():
             return QModelIndex()
-        above = self._nodes[child.internalId()].parent
-        return (
-            QModelIndex()
-            if above <= _ROOT
-            else self.createIndex(self._nodes[above].place, 0, above)
-        )
+        above = self._node(child).parent
+        if above <= ROOT:
+            return QModelIndex()
+        return self.createIndex(self._folders.nodes[above].place, 0, above)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """Return what a row shows."""
         return self._row(index).data(role) if index.isValid() else None
 
+    def _node(self, index: Index) -> Node:
+        return self._folders.nodes[index.internalId() if index.isValid() else ROOT]
+
     def _row(self, index: Index) -> Row:
-        node = self._nodes[index.internalId()]
-        depth = _depth(self._nodes, node)
+        node = self._node(index)
+        depth = self._folders.depth(node.number)
         path = one_line(self.path(index))
         if node.note is None:
             problem = f"{plural(node.problems, 'note')} could not be read" if node.problems else ""
@@ -150,11 +134,17 @@ class NoteTree(FitTree):
         self.collapsed.connect(self._on_collapsed)
         self.chosen.connect(self._on_chosen)
 
-    def set_notes(self, notes: "Sequence[NoteState]") -> None:
-        """Show the notes, keeping folders open that were open."""
-        was_open = self.open_folders()
-        self._model.set_notes(notes)
+    def show_folders(self, folders: Folders) -> None:
+        """Show the notes; what was open, chosen and in view stays so."""
+        if folders.notes == self._model.folders.notes:
+            return
+        was_open, at = self.open_folders(), self.verticalScrollBar().value()
+        chosen = self._model.path(self.currentIndex()) if self.currentIndex().isValid() else ""
+        self._model.set_folders(folders)
         self.open_folders_again(was_open)
+        self.select(chosen)
+        self.executeDelayedItemsLayout()
+        self.verticalScrollBar().setValue(at)
 
     def open_folders(self) -> list[str]:
         """Return the paths of the folders that are open."""
@@ -223,44 +213,3 @@ def _note_row(note: "NoteState", name: str, path: str, depth: int) -> Row:
         is_dim=note.state == "excluded",
         name=f"{name}, {note.state}",
     )
-
-
-def _build(notes: "Sequence[NoteState]") -> list[_Node]:
-    nodes = [_Node("", _ROOT, -1)]
-    folders: dict[str, int] = {"": _ROOT}
-    for note in notes:
-        above, _, name = note.path.rpartition("/")
-        parent = _folder(nodes, folders, above)
-        nodes.append(_Node(name, len(nodes), parent, note=note))
-        nodes[parent].children.append(nodes[-1].number)
-        _count_upwards(nodes, parent, note)
-    for node in nodes:
-        node.children.sort(key=lambda n: (nodes[n].note is not None, nodes[n].name.casefold()))
-        for place, child in enumerate(node.children):
-            nodes[child].place = place
-    return nodes
-
-
-def _folder(nodes: list[_Node], folders: dict[str, int], path: str) -> int:
-    if path not in folders:
-        above, _, name = path.rpartition("/")
-        parent = _folder(nodes, folders, above)
-        folders[path] = len(nodes)
-        nodes.append(_Node(name, len(nodes), parent))
-        nodes[parent].children.append(folders[path])
-    return folders[path]
-
-
-def _count_upwards(nodes: list[_Node], number: int, note: "NoteState") -> None:
-    while number >= 0:
-        nodes[number].notes += 1
-        nodes[number].problems += note.state == "failed"
-        number = nodes[number].parent
-
-
-def _depth(nodes: list[_Node], node: _Node) -> int:
-    depth = 0
-    while node.parent > _ROOT:
-        node = nodes[node.parent]
-        depth += 1
-    return depth
