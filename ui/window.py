@@ -10,9 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QCloseEvent
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QDockWidget, QFileDialog, QWidget
 
 from app.opening import FirstLook
 from resources import sample_vault
@@ -169,6 +169,10 @@ class MainWindow(Frame):
                 "copy_answer": self._transcript.copy_last_answer,
                 "copy_code": self._transcript.copy_last_code,
                 "stop": self._stop,
+                "toggle_related": lambda: self._toggle_dock(self._column.related_dock),
+                "toggle_index": lambda: self._toggle_dock(self._column.index_dock),
+                "read_again": self._librarian.indexing.resume,
+                "pause_index": self._librarian.indexing.toggle_pause,
                 "choose_folder": self.choose_folder,
                 "toggle_sidebar": self._columns.toggle_sidebar,
                 "toggle_panel": self._columns.toggle_right,
@@ -194,6 +198,9 @@ class MainWindow(Frame):
         welcome.samples_requested.connect(self.open_samples)
         self._column.close_requested.connect(self._columns.toggle_right)
         self._column.note.attach_requested.connect(self._bringing.attach_note)
+        self._column.related.attach_requested.connect(self._bringing.attach_note)
+        self._column.sources.cited.connect(self._librarian.relating.show_cited)
+        self._column.index.lists.reveal_requested.connect(self._on_reveal_requested)
         self._composer.file_requested.connect(self._bringing.choose_files)
         self._bringing.folder_dropped.connect(self.open_folder)
         librarian = self._librarian
@@ -235,9 +242,11 @@ class MainWindow(Frame):
         sidebar.samples_requested.connect(self.open_samples)
         footer.settings_requested.connect(self.open_settings)
         footer.problems_requested.connect(self._show_problems)
+        footer.details_requested.connect(self._show_index)
         rail.open_requested.connect(self._columns.toggle_sidebar)
         rail.new_chat_requested.connect(self._new_chat)
         rail.settings_requested.connect(self.open_settings)
+        rail.index_requested.connect(self._show_index)
 
     def _regions(self) -> list[QWidget]:
         return [self._transcript, *super()._regions()]
@@ -327,8 +336,25 @@ class MainWindow(Frame):
             self._presenter.load_models()
         self._presenter.contexts.refresh()
 
+    def _show_index(self) -> None:
+        self._columns.show_right()
+        self._column.show_dock(self._column.index_dock)
+
     def _show_problems(self) -> None:
-        self.open_settings("Vault and index")
+        self._column.index.lists.show_which("failed")
+        self._show_index()
+
+    def _toggle_dock(self, dock: QDockWidget) -> None:
+        is_shown = self._columns.is_right_shown
+        self._columns.show_right()
+        if is_shown:
+            self._column.toggle_dock(dock)
+        else:
+            self._column.show_dock(dock)
+
+    def _on_reveal_requested(self, _path: str) -> None:
+        self._columns.show_sidebar()
+        self._sidebar.notes.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _on_settings_closed(self) -> None:
         self._composer.setFocus()

@@ -6,6 +6,7 @@ from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractScrollArea,
+    QDockWidget,
     QLabel,
     QMainWindow,
     QScrollBar,
@@ -108,9 +109,10 @@ def describe(widget: QWidget) -> str:
 
 
 def _is_parked(widget: QWidget) -> bool:
-    """Tell what Qt itself keeps about: unused tab bars out of sight, and grips over a splitter."""
+    """Tell what Qt itself keeps about: unused tab bars and docks behind another one, out of sight,
+    and grips over a splitter."""
     is_grip = widget.objectName() == "qt_qmainwindow_extended_splitter"
-    return is_grip or (isinstance(widget, QTabBar) and widget.x() < 0)
+    return is_grip or (isinstance(widget, QTabBar | QDockWidget) and widget.x() < 0)
 
 
 def _scrolls(parent: QWidget) -> bool:

@@ -318,4 +318,4 @@ def test_a_running_index_can_be_stopped_and_a_stopped_one_continued(qtbot: QtBot
     footer.show_state(IndexState("stopped", 1, 9))
     assert not footer.cancel.isVisible()
     with qtbot.waitSignal(footer.continue_requested):
-        qtbot.mouseClick(footer._act, Qt.MouseButton.LeftButton)
+        qtbot.mouseClick(footer.act, Qt.MouseButton.LeftButton)

@@ -20,12 +20,14 @@ from ui.drops import Drops
 from ui.flow.notes import Listing
 from ui.kit.surfaces import Header
 from ui.panels.folders import Folders
+from ui.panels.index import IndexState
 from ui.panels.sources import SourceRow
 from ui.state import WindowState, load_state, save_state
 from ui.tasks import TaskRunner
 from ui.theme import Theme
 from ui.window import MainWindow
 from vault.notes import Note
+from vault.related import RelatedNote
 from vault.store import NoteState
 
 Make = Callable[..., MainWindow]
@@ -59,6 +61,9 @@ def fill(window: MainWindow) -> None:
     window._sidebar.show_notes(Folders(notes), "")
     window._column.context.show_context(make_context(None, factor=1.1, reused=36_558), {})
     window._column.sources.show_rows([SourceRow(1, "Tomatoes", "garden/Tomatoes.md", True)])
+    window._column.index.show_state(IndexState("running", 3_000, 12_000, 60, phase="embed"))
+    window._column.index.show_notes([*notes, NoteState("A.md", "A", "failed", "It is no text.")])
+    window._column.related.show_notes("A.md", [RelatedNote("B.md", "B", 0.5, is_linked=True)])
     window._middle.show_chat(True)
     window._middle.set_title("A question that is long enough to be cut in a narrow window " * 3)
 
@@ -90,9 +95,11 @@ def test_nothing_overlaps_and_nothing_is_cut(make: Make, mode: Any, scale: float
     Theme.current().apply(mode, scale)
     window = make(1920, 900)
     problems: dict[tuple[int, str], list[str]] = {}
-    for state in ("empty", "full"):
+    for state in ("empty", "full", "index", "related"):
         if state == "full":
             fill(window)
+        elif state != "empty":
+            window._column.show_dock(getattr(window._column, f"{state}_dock"))
         for width in (1920, 1280, 900, 720):
             window.resize(width, 900)
             QApplication.processEvents()

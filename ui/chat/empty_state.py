@@ -48,11 +48,16 @@ class EmptyState(QWidget):
         """Show how many notes there are, when they were indexed, and up to three questions."""
         when = f", indexed {ago(indexed)}" if indexed else ""
         self._about.setText(f"{plural(notes, 'note')}{when}. Answers cite the lines they rest on.")
+        asked = list(questions[:_MOST_QUESTIONS])
+        if asked != [row.question for row in self.questions]:  # else one may have the focus
+            self._replace_questions(asked)
+
+    def _replace_questions(self, questions: Sequence[str]) -> None:
         for row in self.questions:
             self._rows.removeWidget(row)
             row.hide()
             row.deleteLater()
-        self.questions = [_Question(text) for text in questions[:_MOST_QUESTIONS]]
+        self.questions = [_Question(text) for text in questions]
         for row in self.questions:
             row.clicked.connect(self._on_clicked)
             self._rows.addWidget(row)

@@ -1,21 +1,27 @@
 """Bringing the index up to date beside everything else, and saying how far it is."""
 
 import logging
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
 
 from app.assistant import Assistant
 from app.errors import describe
-from app.library import IndexFinished
+from app.library import IndexFinished, Library
+from chains.cancel import CancelToken
 from chains.events import IndexProgressed
 from ui.kit.controls import one_line
 from ui.panels.index import IndexState
 from ui.tasks import Task, TaskRunner
+from vault.errors import IndexBusy, VaultMissing
 from vault.indexer import IndexProgress, IndexReport
 
 __all__ = ["Indexing"]
 
 _log = logging.getLogger(__name__)
+
+Order = Callable[[Library], None]
 
 
 class Indexing(QObject):
@@ -35,6 +41,7 @@ class Indexing(QObject):
         self._assistant = assistant
         self._runner = runner
         self._task: Task | None = None
+        self._orders: list[Order] = []
         self._is_wanted_again = False
         self._phase = ""
         self.state = self._settled = IndexState()
@@ -49,7 +56,7 @@ class Indexing(QObject):
         if self._task is not None:
             self._is_wanted_again = True
             return
-        self._task = self._runner.stream(self._assistant.index)
+        self._task = self._runner.stream(self._work)
         self._task.yielded.connect(self._on_yielded)
         self._task.failed.connect(self._on_failed)
         self._task.finished.connect(self._on_finished)
@@ -61,29 +68,72 @@ class Indexing(QObject):
         self._is_wanted_again = False
         if self._task is not None:
             self._task.cancel()
+        self._let_go_on()
+
+    def pause(self) -> None:
+        """Let a run stand still until `resume`."""
+        library = self._assistant.library
+        if library is not None and self.state.kind == "running":
+            library.pause()
+            self._show(replace(self.state, kind="paused"))
+
+    def resume(self) -> None:
+        """Let a paused run go on; begin one where there is none."""
+        self._let_go_on()
+        if self.state.kind == "paused":
+            self._show(replace(self.state, kind="running"))
+        else:
+            self.start()
+
+    def toggle_pause(self) -> None:
+        """Pause a run, or let it go on."""
+        if self.state.kind == "paused":
+            self.resume()
+        else:
+            self.pause()
+
+    def retry(self, paths: Sequence[str]) -> None:
+        """Read notes again that could not be read; all of them where none is named."""
+        self._orders.append(lambda library: library.retry(paths or None))
+        self.start()
+
+    def rebuild(self) -> None:
+        """Throw the index away and make it again."""
+        self.cancel()
+        self._orders.append(Library.rebuild)
+        self.start()
 
     def forget(self) -> None:
         """Say nothing of the notes that were open before."""
+        self._orders.clear()
         self.cancel()
         self.state = self._settled = IndexState()
         self.state_changed.emit(self.state)
 
     def show_progress(self, progress: IndexProgress) -> None:
-        """Show how far a run has come, also one that a question began."""
+        """Show how far a run has come, also one that a question or a change began."""
         if progress.phase != self._phase:
             self._phase = progress.phase
             self.phase_changed.emit(progress.phase)
         if progress.phase == "done":
             self.settle()
             return
-        done, total = progress.done, progress.total
-        if progress.phase in {"seen", "scan"}:
-            done = total = 0
-        self._show(IndexState("running", done, total, self.state.notes))
+        self._show(
+            IndexState(
+                "paused" if progress.pace == "paused" else "running",
+                progress.done,
+                progress.total,
+                self.state.notes,
+                phase=progress.phase,
+                per_s=progress.per_s,
+                left_s=progress.remaining_s,
+                slow=progress.pace,
+            )
+        )
 
     def settle(self) -> None:
-        """Show how the index stood before the reading that a question began and has ended."""
-        if not self.is_running and self.state.kind == "running":
+        """Show how the index stood before the reading that somebody else began and has ended."""
+        if not self.is_running and self.state.is_going_on:
             self._show(self._settled)
 
     def show_counts(self, notes: int, failed: int) -> None:
@@ -97,8 +147,30 @@ class Indexing(QObject):
         if report.is_complete:
             self._show(IndexState("done", notes=report.notes, failed=failed))
         else:
-            done, total = self.state.done, self.state.total
-            self._show(IndexState("stopped", done, total, report.notes, failed))
+            self._show(replace(self.state, kind="stopped", notes=report.notes, failed=failed))
+
+    def show_failure(self, error: Exception) -> None:
+        """Say why the index could not be brought up to date."""
+        info = describe(error)
+        _log.warning("The notes could not be indexed: %s", info.message)
+        message, is_elsewhere = info.message, isinstance(error, IndexBusy)
+        if isinstance(error, VaultMissing):
+            message = f"The folder {self._assistant.vault} cannot be reached. Nothing was deleted."
+        failed = IndexState("failed", notes=self.state.notes, message=one_line(message))
+        self._show(replace(failed, is_elsewhere=is_elsewhere))
+
+    def _work(self, token: CancelToken) -> Iterator[object]:
+        orders, self._orders = self._orders, []
+        library = self._assistant.library
+        if library is not None:
+            for order in orders:
+                order(library)
+        yield from self._assistant.index(token)
+
+    def _let_go_on(self) -> None:
+        library = self._assistant.library
+        if library is not None:
+            library.resume()
 
     def _on_yielded(self, event: object) -> None:
         if isinstance(event, IndexProgressed):
@@ -108,9 +180,7 @@ class Indexing(QObject):
             self.finished.emit(event.report)
 
     def _on_failed(self, error: Exception) -> None:
-        info = describe(error)
-        _log.warning("The notes could not be indexed: %s", info.message)
-        self._show(IndexState("failed", notes=self.state.notes, message=one_line(info.message)))
+        self.show_failure(error)
 
     def _on_finished(self) -> None:
         self._task = None
@@ -120,6 +190,6 @@ class Indexing(QObject):
 
     def _show(self, state: IndexState) -> None:
         self.state = state
-        if state.kind != "running":
+        if not state.is_going_on:
             self._settled = state
         self.state_changed.emit(state)

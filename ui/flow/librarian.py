@@ -10,6 +10,9 @@ from app.assistant import Assistant
 from app.errors import ErrorInfo, describe
 from ui.flow.indexing import Indexing
 from ui.flow.notes import Listing, Notes
+from ui.flow.relating import Relating
+from ui.flow.tending import Tending
+from ui.flow.watching import Watching
 from ui.middle import Middle
 from ui.notify import Notifier, announce
 from ui.panels.column import RightColumn
@@ -17,6 +20,8 @@ from ui.panels.index import IndexState
 from ui.panels.rail import Rail
 from ui.panels.sidebar import Sidebar, folder_name
 from ui.tasks import TaskRunner
+from vault.errors import IndexBusy, VaultError
+from vault.indexer import IndexProgress, IndexReport
 from vault.notes import Note
 
 __all__ = ["Librarian", "Shelves"]
@@ -59,7 +64,11 @@ class Librarian(QObject):
         self._folders_to_open: Sequence[str] = ()
         self.indexing = Indexing(assistant, runner, self)
         self.notes = Notes(assistant, runner, self)
+        self.relating = Relating(assistant, runner, views.column.related, self)
+        self._tending = Tending(assistant, runner, self.indexing, views.column.index)
+        self._watching = Watching(runner, self)
         self._connect()
+        self._connect_watching()
 
     def begin(self, open_folders: Sequence[str]) -> None:
         """Show the folder of the last time, or why it is not there."""
@@ -82,8 +91,10 @@ class Librarian(QObject):
         self._views.middle.show_chat(True)
         self._views.sidebar.show_vault(folder_name(folder), str(folder))
         self._views.column.note.clear()
+        self.relating.forget()
         self.indexing.forget()
         self.indexing.start()
+        self._watch()
         self.notes.list()
         self.opened.emit()
 
@@ -113,8 +124,50 @@ class Librarian(QObject):
         sidebar.note_chosen.connect(self.notes.show)
         sidebar.index_requested.connect(self.indexing.start)
         footer.cancel_requested.connect(self.indexing.cancel)
-        footer.continue_requested.connect(self.indexing.start)
+        footer.pause_requested.connect(self.indexing.pause)
+        footer.continue_requested.connect(self.indexing.resume)
+        column = self._views.column
+        column.note.closed.connect(self._on_note_closed)
+        for panel in (column.related, column.index.lists):
+            panel.note_chosen.connect(self.notes.show)
+        column.index.lists.reveal_requested.connect(sidebar.notes.select)
         self._views.middle.welcome.again_requested.connect(self.look_again)
+
+    def _connect_watching(self) -> None:
+        self._watching.progressed.connect(self._on_progressed)
+        self._watching.looked.connect(self._on_looked)
+        self._watching.changed.connect(self._on_changed)
+        self._watching.failed.connect(self._on_watching_failed)
+        self.notes.changed.connect(self._views.column.note.show_changed)
+        self.notes.lost.connect(self._views.column.note.show_lost)
+
+    def _watch(self) -> None:
+        if self._assistant.library is not None:
+            self._watching.start(self._assistant.library)
+
+    def _on_progressed(self, progress: IndexProgress) -> None:
+        if not self.indexing.is_running:
+            self.indexing.show_progress(progress)
+
+    def _on_looked(self) -> None:
+        self.indexing.settle()
+        self.notes.look_again()
+
+    def _on_changed(self, _report: IndexReport) -> None:
+        self._refresh()
+
+    def _on_watching_failed(self, error: VaultError) -> None:
+        if isinstance(error, IndexBusy):
+            self.notes.list_soon()  # the other Strata has the change in hand
+        elif not self.indexing.is_running:
+            self.indexing.show_failure(error)
+
+    def _refresh(self) -> None:
+        """Show what the index holds now, in whatever shows it."""
+        self.notes.list()
+        self.relating.refresh()
+        self._tending.refresh()
+        self.indexed.emit()
 
     def _on_open_failed(self, _folder: Path | None, info: ErrorInfo) -> None:
         middle = self._views.middle
@@ -144,6 +197,7 @@ class Librarian(QObject):
         count = sum(note.state == "indexed" for note in notes)
         failed = sum(note.state == "failed" for note in notes)
         self.indexing.show_counts(count, failed)
+        self._views.column.index.show_notes(notes)
         self.offer_changed.emit(count, indexed, listing.questions)
         self.listed.emit(listing)
 
@@ -152,12 +206,17 @@ class Librarian(QObject):
         self._views.rail.show_state(state)
 
     def _on_indexed(self, _report: object) -> None:
-        self.notes.list()
         announce(self._views.sidebar, self.indexing.state.text)
-        self.indexed.emit()
+        self._watch()  # it ends with the folder, and the folder is there
+        self._refresh()
+
+    def _on_note_closed(self) -> None:
+        self.notes.put_away()
+        self.relating.show_read("")
 
     def _on_read(self, note: Note, first: int, last: int) -> None:
         self._views.column.note.show_note(note, first, last)
+        self.relating.show_read(note.path)
         self._views.sidebar.notes.select(note.path)
         self.note_shown.emit()
 

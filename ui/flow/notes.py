@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.assistant import Assistant
 from app.errors import describe
@@ -19,6 +19,7 @@ from vault.store import NoteState
 
 __all__ = ["Listing", "Notes", "find_note", "suggested_questions"]
 
+_LATER_MS = 1_000
 _QUESTIONS = "Questions worth asking.md"
 _ITEM = re.compile(
     r"^\s*(?:[-*+]|\d+[.)]|\|)\s+(?P<text>\S[^|\n]{8,110}\?)\s*(?:\||$)", re.MULTILINE
@@ -45,7 +46,8 @@ class Notes(QObject):
     """The notes of the open folder.
 
     `opened` and `open_failed` carry the folder, the latter what went wrong too; `listed` what there
-    is in it; `read` a note with the lines to mark; `read_failed` its path.
+    is in it; `read` a note with the lines to mark; `read_failed` its path. `changed` carries the
+    note that was read last as it is now, where it has become another; `lost` its path.
     """
 
     opened = Signal(object)
@@ -53,6 +55,8 @@ class Notes(QObject):
     listed = Signal(object)
     read = Signal(object, int, int)
     read_failed = Signal(str, object)
+    changed = Signal(object)
+    lost = Signal(str)
 
     def __init__(self, assistant: Assistant, runner: TaskRunner, parent: QObject) -> None:
         super().__init__(parent)
@@ -63,6 +67,11 @@ class Notes(QObject):
         self._lists.failed.connect(self._on_list_failed)
         self._reads = LatestOnly(runner, 0, self)
         self._reads.answered.connect(self._on_read)
+        self._looks = LatestOnly(runner, 0, self)
+        self._looks.answered.connect(self._on_looked_again)
+        self._later = QTimer(self, singleShot=True, interval=_LATER_MS)
+        self._later.timeout.connect(self.list)
+        self._shown: Note | None = None
         self.listing = Listing()
 
     def open(self, folder: Path, *, remember: bool = True) -> None:
@@ -74,6 +83,21 @@ class Notes(QObject):
     def list(self) -> None:
         """Ask what is in the folder now."""
         self._lists.ask(self._list, now=True)
+
+    def list_soon(self) -> None:
+        """Ask in a moment, when somebody else has taken up what changed."""
+        self._later.start()
+
+    def look_again(self) -> None:
+        """Read the note that was read last again, since it may have changed."""
+        shown = self._shown
+        if shown is not None:
+            self._looks.ask(lambda: self._read(shown.path, 0, 0), now=True)
+
+    def put_away(self) -> None:
+        """Follow the note that was read last no more."""
+        self._shown = None
+        self._looks.forget()
 
     def show(self, path: str, first: int = 0, last: int = 0) -> None:
         """Read a note as it is on the disk now."""
@@ -120,6 +144,7 @@ class Notes(QObject):
             self.open_failed.emit(folder, describe(error))
             return
         self.listing = Listing()
+        self.put_away()
         self.opened.emit(folder)
 
     def _on_listed(self, listing: Listing) -> None:
@@ -130,10 +155,22 @@ class Notes(QObject):
         self.open_failed.emit(self._assistant.vault, describe(error))
 
     def _on_read(self, answer: tuple[object, ...]) -> None:
+        self.put_away()
         if isinstance(answer[0], Note):
+            self._shown = answer[0]
             self.read.emit(*answer)
         else:
             self.read_failed.emit(*answer)
+
+    def _on_looked_again(self, answer: tuple[object, ...]) -> None:
+        note, shown = answer[0], self._shown
+        if shown is None:
+            return
+        if not isinstance(note, Note):
+            self.lost.emit(shown.path)
+        elif note.path == shown.path:
+            self._shown = note
+            self.changed.emit(note)
 
 
 def find_note(notes: Sequence[NoteState], name: str) -> str | None:

@@ -95,6 +95,11 @@ class Columns(QWidget):
         elif not self._close(self._right):
             self._open(self._right, Qt.Edge.RightEdge)
 
+    def show_sidebar(self) -> None:
+        """Have the sidebar in sight."""
+        if not self.is_sidebar_shown:
+            self.toggle_sidebar()
+
     def show_right(self) -> None:
         """Have the right column in sight."""
         if not self.is_right_shown:

@@ -66,7 +66,7 @@ class ElidedLabel(QLabel):
         return self._whole
 
     def set_text(self, text: str, hint: str = "") -> None:
-        """Show a text; `hint` is the tooltip while nothing is cut."""
+        """Show a text; `hint` is its tooltip, below the whole text where that is cut."""
         self._whole = one_line(text)
         self._hint = hint
         self.setAccessibleName(self._whole)
@@ -96,7 +96,8 @@ class ElidedLabel(QLabel):
     def _fit(self) -> None:
         shown = self.fontMetrics().elidedText(self._whole, self._mode, self.width())
         self.setText(shown)
-        self.setToolTip(plain_tip(self._whole if shown != self._whole else self._hint))
+        whole = self._whole if shown != self._whole else ""
+        self.setToolTip(plain_tip("\n".join(filter(None, (whole, self._hint)))))
 
 
 class IconLabel(QWidget):

@@ -15,6 +15,8 @@ __all__ = [
     "place",
     "plural",
     "share",
+    "size",
+    "span",
     "when_group",
 ]
 
@@ -49,6 +51,22 @@ def money(dollars: float) -> str:
 def plural(number: int, one: str, many: str = "") -> str:
     """Return a count with its noun, such as `1 note` or `349 notes`."""
     return f"{count(number)} {one if number == 1 else many or one + 's'}"
+
+
+def size(octets: int) -> str:
+    """Return how much room something takes on the disk, such as `12.4 MB`."""
+    si = QLocale.DataSizeFormat.DataSizeSIFormat
+    return _locale().formattedDataSize(octets, 1 if octets >= 1000 else 0, si)
+
+
+def span(seconds: float) -> str:
+    """Return about how long something takes, such as `about 3 minutes`."""
+    minutes = round(seconds / 60)
+    if minutes < 1:
+        return "less than a minute"
+    if minutes < 90:
+        return f"about {plural(minutes, 'minute')}"
+    return f"about {plural(round(minutes / 60), 'hour')}"
 
 
 def place(path: str, lines: Sequence[int] | None) -> str:

@@ -126,6 +126,12 @@ class Notice(QFrame):
         self.show()
         self.update()
 
+    def focus_first(self) -> None:
+        """Give the focus to the first way out, for what was asked on the user's own wish."""
+        first = self._actions.itemAt(0)
+        if first is not None and (widget := first.widget()) is not None:
+            widget.setFocus(Qt.FocusReason.PopupFocusReason)
+
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the soft background."""
         theme, painter = Theme.current(), QPainter(self)

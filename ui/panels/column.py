@@ -1,4 +1,4 @@
-"""The right column: context above, sources below, the note as a tab beside the sources.
+"""The right column: context above; below it sources, note, related notes and index as tabs.
 
 The panels are docks of a window inside the window, so that each can be moved, floated and closed,
 and the column as a whole can stand beside the conversation or, in a narrow window, over it.
@@ -10,7 +10,9 @@ from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabBar, QTabWidget, QWi
 from ui.kit.controls import IconButton, label
 from ui.kit.surfaces import Header
 from ui.panels.context import ContextPanel
+from ui.panels.index import IndexPanel
 from ui.panels.note import NotePanel
+from ui.panels.related import RelatedPanel
 from ui.panels.sources import SourcesPanel
 from ui.theme import Theme
 
@@ -36,10 +38,14 @@ class RightColumn(QMainWindow):
         self.context = ContextPanel()
         self.sources = SourcesPanel()
         self.note = NotePanel()
+        self.related = RelatedPanel()
+        self.index = IndexPanel()
         context_head = _head("Context", self.context.switch)
         self.context_dock = _Dock("Context", self.context, context_head)
         self.sources_dock = _Dock("Sources", self.sources, _head("Sources"))
         self.note_dock = _Dock("Note", self.note, self.note.head)
+        self.related_dock = _Dock("Related", self.related, _head("Related"))
+        self.index_dock = _Dock("Index", self.index, _head("Index"))
         for dock in self.docks():
             dock.visibilityChanged.connect(self._on_visibility_changed)
             dock.dockLocationChanged.connect(self._fit_heads)
@@ -49,7 +55,7 @@ class RightColumn(QMainWindow):
 
     def docks(self) -> "tuple[_Dock, ...]":
         """Return all docks, the upper one first."""
-        return (self.context_dock, self.sources_dock, self.note_dock)
+        return (self.context_dock, self.sources_dock, *self._tabs())
 
     def reset(self) -> None:
         """Put every dock back to its first place."""
@@ -57,16 +63,25 @@ class RightColumn(QMainWindow):
             dock.setFloating(False)
             self.addDockWidget(_AREA, dock)
         self.splitDockWidget(self.context_dock, self.sources_dock, Qt.Orientation.Vertical)
-        self.tabifyDockWidget(self.sources_dock, self.note_dock)
+        for dock in self._tabs():
+            self.tabifyDockWidget(self.sources_dock, dock)
+            dock.hide()
         self.context_dock.show()
         self.sources_dock.show()
-        self.note_dock.hide()
         self.resizeDocks([self.context_dock, self.sources_dock], [64, 36], Qt.Orientation.Vertical)
 
     def show_dock(self, dock: QDockWidget) -> None:
         """Bring a panel to the front."""
         dock.show()
         dock.raise_()
+
+    def toggle_dock(self, dock: QDockWidget) -> bool:
+        """Bring a panel to the front, or close it where it is; true when it is there now."""
+        if dock.isVisible() and not dock.visibleRegion().isEmpty():
+            dock.close()
+            return False
+        self.show_dock(dock)
+        return True
 
     def places(self) -> QByteArray:
         """Return where everything stands, for the next start."""
@@ -81,6 +96,10 @@ class RightColumn(QMainWindow):
         theme = Theme.current()
         return QSize(theme.px(theme.value("layout.right.default")), 600)
 
+    def _tabs(self) -> "tuple[_Dock, ...]":
+        """Return the docks that stand beside the sources and are closed at first."""
+        return (self.note_dock, self.related_dock, self.index_dock)
+
     def _on_visibility_changed(self) -> None:
         self._fit_heads()
         if self.isVisible() and all(dock.isHidden() for dock in self.docks()):
@@ -88,7 +107,9 @@ class RightColumn(QMainWindow):
 
     def _fit_heads(self) -> None:
         """Leave out a header that would only repeat the tab above it."""
-        for dock in (self.context_dock, self.sources_dock):
+        for dock in self.docks():
+            if dock is self.note_dock:  # its header says which note it is
+                continue
             beside = self.tabifiedDockWidgets(dock)
             dock.set_head_shown(not any(not other.isHidden() for other in beside))
         for tabs in self.findChildren(QTabBar):
@@ -111,6 +132,9 @@ class _Dock(QDockWidget):
         """Show the header, or let the tab stand for it."""
         if self._head.is_folded == is_shown:
             self._head.set_folded(not is_shown)
+            direct = Qt.FindChildOption.FindDirectChildrenOnly
+            for part in self._head.findChildren(QWidget, options=direct):
+                part.setVisible(is_shown)  # the keyboard would stop at what is not seen
             self.setTitleBarWidget(self._head)
 
 

@@ -43,6 +43,7 @@ class NotePanel(Pane):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("panel", parent)
         self.path = ""
+        self._note: Note | None = None
         self._title = ElidedLabel("Note")
         self._place = ElidedLabel("", Qt.TextElideMode.ElideMiddle)
         dress(self._title, "ui_strong")
@@ -67,7 +68,7 @@ class NotePanel(Pane):
             first: the first line to mark and to scroll to; 0 marks none.
             last: the last line to mark.
         """
-        self.path = note.path
+        self.path, self._note = note.path, note
         self._title.set_text(note.title)
         lines = f", lines {first}–{last}" if last > first else f", line {first}" if first else ""
         self._place.set_text(f"{note.path}{lines}")
@@ -79,9 +80,27 @@ class NotePanel(Pane):
         self._set_visible(is_empty=False)
         self._notice.hide()
 
+    def show_changed(self, note: "Note") -> None:
+        """Show the note as it is now; what is in view stays so, and the marked lines if they do."""
+        if self._note is None or note.path != self.path:
+            return
+        self._notice.hide()
+        if note.version != self._note.version:
+            lines = self.text.marked_lines()
+            lines = _find_again(self._note.text, note.text, lines) if lines else None
+            at = self.text.verticalScrollBar().value()
+            self.show_note(note, *(lines or (0, 0)))
+            self.text.stay_at(at)
+
+    def show_lost(self, path: str) -> None:
+        """Say that the note is not there any more; its text stays to be read."""
+        if path == self.path and self._note is not None:
+            hint = "It was moved or deleted. This is how it was."
+            self._notice.show_notice("amber", "This note is not there any more.", hint, ())
+
     def show_error(self, path: str, message: str, hint: str) -> None:
         """Say in place why a note cannot be shown."""
-        self.path = path
+        self.path, self._note = path, None
         self._title.set_text(path.rpartition("/")[2])
         self._place.set_text(path)
         self._set_visible(is_empty=False)
@@ -91,7 +110,7 @@ class NotePanel(Pane):
 
     def clear(self) -> None:
         """Show no note."""
-        self.path = ""
+        self.path, self._note = "", None
         self._title.set_text("Note")
         self.text.show_text("", 1, 0, 0)
         self._notice.hide()
@@ -165,6 +184,11 @@ class NoteText(QPlainTextEdit):
         self._mark()
         self._is_untouched = True
         self._scroll_to(first)
+
+    def stay_at(self, line: int) -> None:
+        """Have a line of the text at the top, where the reader was."""
+        self.verticalScrollBar().setValue(line)
+        self._is_untouched = False
 
     def selected_lines(self) -> tuple[int, int] | None:
         """Return the lines that the selection touches; None where nothing is selected."""
@@ -313,6 +337,17 @@ def _marked(block: QTextBlock) -> QTextEdit.ExtraSelection:
 def _words_of(lines: tuple[int, int]) -> str:
     first, last = lines
     return f"line {first}" if first == last else f"lines {first}–{last}"
+
+
+def _find_again(before: str, now: str, lines: tuple[int, int]) -> tuple[int, int] | None:
+    """Return where the same lines stand now; None where they are gone or occur twice."""
+    first, last = lines
+    old, new = before.split("\n"), now.split("\n")
+    wanted = old[first - 1 : last]
+    if new[first - 1 : last] == wanted:
+        return lines
+    places = [at for at in range(len(new)) if new[at : at + len(wanted)] == wanted]
+    return (places[0] + 1, places[0] + len(wanted)) if len(places) == 1 else None
 
 
 def _cut_out(text: str, line: int) -> tuple[int, str, int]:

@@ -16,6 +16,7 @@ class Rail(Pane):
     open_requested = Signal()
     new_chat_requested = Signal()
     settings_requested = Signal()
+    index_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("sidebar", parent)
@@ -25,8 +26,9 @@ class Rail(Pane):
         notes = IconButton("books", "Notes", size=36)
         chats = IconButton("chat", "Chats", size=36)
         settings = IconButton("gear", "Settings", "Ctrl+,", size=36)
-        for button in (open_, notes, chats, self.index):
+        for button in (open_, notes, chats):
             button.clicked.connect(self.open_requested)
+        self.index.clicked.connect(self.index_requested)
         new.clicked.connect(self.new_chat_requested)
         settings.clicked.connect(self.settings_requested)
         head = Header("sidebar")

@@ -1,0 +1,121 @@
+"""Pictures of the index panel and of related notes: at rest, at work, paused, broken, asked, empty.
+
+`python -m tests.support.index_pictures FOLDER` puts one of each look there.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+from PySide6.QtWidgets import QApplication, QGridLayout, QVBoxLayout, QWidget
+
+from tests.support.stage import save, settle
+from ui.panels.index import IndexFooter, IndexPanel, IndexState
+from ui.panels.related import RelatedPanel
+from ui.theme import Mode, Theme, tokens
+from vault.related import RelatedNote
+from vault.status import IndexStatus
+from vault.store import NoteState
+
+_SIZE = (int(tokens()["layout"]["right"]["default"]), 420)
+_ACROSS = 4
+_NOTES = (
+    *(NoteState(f"Daily/2026-05-{n:02}.md", f"{n} May", "indexed") for n in range(1, 29)),
+    *(NoteState(f"Archive/Old {n}.md", "", "excluded", "Archive/") for n in range(12)),
+    NoteState("Reading/Broken.md", "", "failed", "it is not text in any known encoding"),
+    NoteState("Reading/A report with quite a long name indeed.pdf", "", "failed", "locked"),
+    NoteState("Inbox/Film.md", "", "failed", "it is larger than 20 MB"),
+)
+_STATUS = IndexStatus(28, 12_310, 48_300_000, "all-MiniLM-L6-v2", "2026-05-14T10:00:00Z")
+_AT_WORK = IndexState("running", 3_000, 12_310, 28, 0, "", "embed", 45.2, 206.0, "battery")
+_STATES = {
+    "at rest": IndexState("done", notes=28, failed=3),
+    "at work": _AT_WORK,
+    "paused": IndexState("paused", 3_000, 12_310, 28, phase="embed"),
+    "gone": IndexState(
+        "failed", message="The folder /home/me/Notes cannot be reached. Nothing was deleted."
+    ),
+    "busy": IndexState(
+        "failed",
+        message="Another Strata keeps this index up to date; close it, or only search here.",
+        is_elsewhere=True,
+    ),
+}
+_RELATED = (
+    RelatedNote("Home server/Backups.md", "Backups", 0.82, is_linked=True),
+    RelatedNote("Home server/Router.md", "The router and its replacement in March", 0.61, False),
+    RelatedNote("温室/換気.md", "温室の換気", 0.33, False),
+)
+
+
+def make_pictures(mode: Mode, scale: float, folder: Path) -> None:
+    """Make the picture of one look."""
+    Theme.current().apply(mode, scale)
+    panels = [_index(state) for state in _STATES.values()]
+    panels += [_asked(), _filtered(), _related(), _waiting(), RelatedPanel(), _feet()]
+    row = QWidget()
+    row.setProperty("surface", "content")
+    layout = QGridLayout(row)
+    for place, panel in enumerate(panels):
+        panel.setFixedSize(*(round(side * scale) for side in _SIZE))
+        layout.addWidget(panel, *divmod(place, _ACROSS))
+    row.show()
+    settle(400)
+    save(row, folder / f"index-{mode}-{scale}.png")
+    row.close()
+
+
+def _index(state: IndexState) -> IndexPanel:
+    panel = IndexPanel()
+    panel.show_state(state)
+    panel.show_status(_STATUS)
+    panel.show_notes(_NOTES)
+    return panel
+
+
+def _asked() -> IndexPanel:
+    panel = _index(_STATES["at rest"])
+    panel.rebuild.click()
+    return panel
+
+
+def _filtered() -> IndexPanel:
+    panel = _index(_STATES["at rest"])
+    panel.lists.show_which("excluded")
+    panel.lists.filter.setText("old 1")
+    return panel
+
+
+def _related() -> RelatedPanel:
+    panel = RelatedPanel()
+    panel.show_notes("Home server/Overview.md", _RELATED)
+    return panel
+
+
+def _waiting() -> RelatedPanel:
+    panel = RelatedPanel()
+    panel.begin("Home server/Overview.md")
+    return panel
+
+
+def _feet() -> QWidget:
+    feet = QWidget()
+    column = QVBoxLayout(feet)
+    for state in _STATES.values():
+        foot = IndexFooter()
+        foot.show_state(state)
+        column.addWidget(foot)
+    return feet
+
+
+def main() -> None:
+    """Make all of them."""
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    _app = QApplication(sys.argv[:1])
+    for mode in ("light", "dark"):
+        for scale in (1.0, 2.0):
+            make_pictures(mode, scale, Path(sys.argv[1]))  # type: ignore[arg-type]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,128 @@
+"""How the index stands, at the foot of the sidebar: always there, never in the way."""
+
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from ui.kit.controls import ElidedLabel, IconButton, button, wrapped
+from ui.kit.figures import plural
+from ui.kit.surfaces import Pane
+from ui.panels.index.state import IndexState
+from ui.theme import Theme, dress
+
+__all__ = ["IndexFooter"]
+
+
+class IndexFooter(Pane):
+    """The state of the index at the left, the settings at the right.
+
+    `problems_requested` asks for what could not be read, `details_requested` for all that is known
+    of the index.
+    """
+
+    settings_requested = Signal()
+    cancel_requested = Signal()
+    pause_requested = Signal()
+    continue_requested = Signal()
+    problems_requested = Signal()
+    details_requested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("sidebar", parent)
+        self.state = IndexState()
+        self.details = IconButton("check-circle", "Show the index", size=24)
+        self.details.clicked.connect(self.details_requested)
+        self._line = ElidedLabel()
+        dress(self._line, "caption", "secondary", numbers=True)
+        self._more = wrapped("", "caption", "secondary")
+        self.act = button("", "link")
+        self.act.clicked.connect(self._on_act)
+        self._progress = ElidedLabel()
+        dress(self._progress, "caption", "primary", numbers=True)
+        self.pause = IconButton("pause", "Pause reading the notes", size=24, icon_px=14)
+        self.pause.clicked.connect(self._on_pause)
+        self.cancel = IconButton("x", "Stop reading the notes", size=24, icon_px=14)
+        self.cancel.clicked.connect(self.cancel_requested)
+        self.settings = IconButton("gear", "Settings", "Ctrl+,", size=28)
+        self.settings.clicked.connect(self.settings_requested)
+        self._lay_out()
+        self.show_state(self.state)
+
+    def show_state(self, state: IndexState) -> None:
+        """Say how the index stands."""
+        self.state = state
+        is_long = state.kind in {"stopped", "failed"} or bool(state.failed)
+        rest = state.second if state.is_going_on else state.text
+        self._progress.set_text(state.text, _tip(state))
+        show_pause(self.pause, state)
+        self._run.setVisible(state.is_going_on)
+        self._line.set_text(rest)
+        self._line.setVisible(state.is_going_on or not is_long)
+        self._more.setText(rest)
+        self._more.setVisible(is_long and not state.is_going_on)
+        self.details.set_icon(*state.icon)
+        self.act.setText(state.act)
+        self.act.setVisible(bool(state.act))
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw how far the reading has come, along the upper edge."""
+        width = round(self.width() * (self.state.fraction or 0.0))
+        QPainter(self).fillRect(0, 0, width, 2, Theme.current().color("accent.base"))
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow the font scale."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange:
+            self._rest.setMinimumHeight(Theme.current().px(38))
+
+    def _lay_out(self) -> None:
+        self._run = QWidget()
+        run = QHBoxLayout(self._run)
+        run.setContentsMargins(16, 6, 10, 0)
+        run.setSpacing(4)
+        run.addWidget(self._progress, 1)
+        run.addWidget(self.pause)
+        run.addWidget(self.cancel)
+        texts = QVBoxLayout()
+        texts.setSpacing(0)
+        texts.addWidget(self._line)
+        texts.addWidget(self._more)
+        texts.addWidget(self.act, 0, Qt.AlignmentFlag.AlignLeft)
+        self._rest = QWidget()
+        row = QHBoxLayout(self._rest)
+        row.setContentsMargins(12, 5, 8, 5)
+        row.setSpacing(4)
+        row.addWidget(self.details)
+        row.addLayout(texts, 1)
+        row.addWidget(self.settings)
+        self._rest.setMinimumHeight(Theme.current().px(38))
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self._run)
+        column.addWidget(self._rest)
+
+    def _on_act(self) -> None:
+        if self.state.kind == "done":
+            self.problems_requested.emit()
+        else:
+            self.continue_requested.emit()
+
+    def _on_pause(self) -> None:
+        is_paused = self.state.kind == "paused"
+        (self.continue_requested if is_paused else self.pause_requested).emit()
+
+
+def show_pause(button: IconButton, state: IndexState) -> None:
+    """Let a button pause a run, or let it go on where it is paused."""
+    is_paused = state.kind == "paused"
+    button.set_icon("play" if is_paused else "pause")
+    button.set_name("Go on reading the notes" if is_paused else "Pause reading the notes")
+
+
+def _tip(state: IndexState) -> str:
+    if state.fraction is None:
+        return state.work
+    parts = (f"{plural(state.total, 'passage')} are new or changed.", state.pace, state.slowed)
+    return "\n".join(filter(None, parts))

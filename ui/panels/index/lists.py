@@ -1,0 +1,168 @@
+"""The notes by how they stand in the index: indexed, left out with the rule, not read and why."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, Qt, QTimer, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QVBoxLayout, QWidget
+
+from ui.kit.controls import button, label, one_line, wrapped
+from ui.kit.figures import count, plural
+from ui.kit.lists import Index
+from ui.kit.long_list import LongList, TwoLines
+from ui.kit.menu_button import MenuButton
+from ui.theme import dress, tokens
+
+if TYPE_CHECKING:
+    from vault.store import NoteState
+
+__all__ = ["NoteLists"]
+
+_FILTERED_FROM = 8
+
+
+class NoteLists(QWidget):
+    """One list at a time, chosen above it.
+
+    `note_chosen` carries the path of a note to open, `reveal_requested` that of one to be shown
+    among its folders, `retry_requested` those to be read again, none for all.
+    """
+
+    note_chosen = Signal(str)
+    reveal_requested = Signal(str)
+    retry_requested = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._notes: dict[str, list[NoteState]] = {state: [] for state in _WORDS}
+        self.which = MenuButton("Which notes are listed", kind="ui_strong")
+        self.which.chosen.connect(self.show_which)
+        self._count = label("", "caption", "tertiary", numbers=True)
+        self.try_all = button("Try all again", "link", lambda: self.retry_requested.emit(()))
+        self.try_all.setToolTip("Read all notes again that could not be read")
+        self.filter = QLineEdit()
+        self.filter.setPlaceholderText("Filter by path or reason")
+        self.filter.setAccessibleName("Filter the notes by path or reason")
+        dress(self.filter, "ui", "")
+        self._pause = QTimer(self, singleShot=True, interval=tokens()["motion"]["stream_flush"])
+        self._pause.timeout.connect(self._refresh)
+        self.filter.textChanged.connect(lambda _text: self._pause.start())
+        self._model = NoteRows(self)
+        self.list = LongList("Notes by how they stand in the index")
+        self.list.setModel(self._model)
+        self.list.chosen.connect(self._on_chosen)
+        self.list.menu_wanted.connect(self._fill_menu)
+        self._empty = wrapped("", "caption", "tertiary")
+        self._empty.setContentsMargins(16, 4, 16, 8)
+        self._lay_out()
+        self.show_which("failed")
+
+    def show_notes(self, notes: "Sequence[NoteState]") -> None:
+        """Show these notes in place of all others."""
+        for state in self._notes:
+            self._notes[state] = [note for note in notes if note.state == state]
+        self._refresh()
+
+    def show_which(self, state: str) -> None:
+        """Show the notes of one state: `indexed`, `excluded` or `failed`."""
+        self.which.set_value(state)
+        self._refresh()
+
+    def shown(self) -> list[str]:
+        """Return the paths that are listed."""
+        return [note.path for note in self._model.notes]
+
+    def _refresh(self) -> None:
+        known, state = self._notes, self.which.value
+        self.which.set_choices([(s, word, count(len(known[s]))) for s, word in _WORDS.items()])
+        notes, words = known[state], self.filter.text().casefold().split()
+        self.filter.setVisible(len(notes) > _FILTERED_FROM or bool(words))
+        found = [note for note in notes if _fits(note, words)] if words else notes
+        self._model.set_notes(found)
+        total = plural(len(notes), "note")
+        self._count.setText(f"{count(len(found))} of {total}" if words else total)
+        self.try_all.setVisible(state == "failed" and bool(notes))
+        self._empty.setText("No note fits." if notes else _EMPTY[state])
+        self._empty.setVisible(not found)
+        self.list.setVisible(bool(found))
+
+    def _on_chosen(self, index: QModelIndex) -> None:
+        self.note_chosen.emit(self._model.notes[index.row()].path)
+
+    def _fill_menu(self, index: QModelIndex, menu: QMenu) -> None:
+        note = self._model.notes[index.row()]
+        path = note.path
+        menu.addAction("Open").triggered.connect(lambda: self.note_chosen.emit(path))
+        reveal = menu.addAction("Show among the folders")
+        reveal.triggered.connect(lambda: self.reveal_requested.emit(path))
+        if note.state == "failed":
+            retry = menu.addAction("Try to read it again")
+            retry.triggered.connect(lambda: self.retry_requested.emit((path,)))
+
+    def _lay_out(self) -> None:
+        head = QHBoxLayout()
+        head.setContentsMargins(8, 0, 16, 0)
+        head.setSpacing(4)
+        head.addWidget(self.which)
+        head.addWidget(self._count)
+        head.addStretch(1)
+        head.addWidget(self.try_all)
+        field = QHBoxLayout()
+        field.setContentsMargins(16, 2, 16, 6)
+        field.addWidget(self.filter)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(head)
+        column.addLayout(field)
+        column.addWidget(self._empty)
+        column.addWidget(self.list, 1)
+        column.addStretch(0)
+
+
+class NoteRows(QAbstractListModel):
+    """Notes, each made into a row when it comes into view."""
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self.notes: Sequence[NoteState] = ()
+
+    def set_notes(self, notes: "Sequence[NoteState]") -> None:
+        """Replace everything; what is the same already stays in its place."""
+        if notes != self.notes:
+            self.beginResetModel()
+            self.notes = notes
+            self.endResetModel()
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
+        """Return the number of notes."""
+        return 0 if parent.isValid() else len(self.notes)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """Return what a row shows."""
+        return _row(self.notes[index.row()]).data(role) if index.isValid() else None
+
+
+def _row(note: "NoteState") -> TwoLines:
+    path = one_line(note.path)
+    detail = one_line(note.reason or note.title)
+    return TwoLines(path, detail, _ICONS[note.state], name=f"{path}, {_SAID[note.state]}: {detail}")
+
+
+def _fits(note: "NoteState", words: Sequence[str]) -> bool:
+    text = f"{note.path}\n{note.reason}".casefold()
+    return all(word in text for word in words)
+
+
+_WORDS = {"failed": "Could not be read", "excluded": "Left out", "indexed": "Indexed"}
+_SAID = {"failed": "could not be read", "excluded": "left out", "indexed": "indexed"}
+_EMPTY = {
+    "failed": "Every note could be read.",
+    "excluded": "No note is left out.",
+    "indexed": "No note is indexed yet.",
+}
+_ICONS = {
+    "failed": ("warning", "amber.graphic"),
+    "excluded": ("prohibit", "text.tertiary"),
+    "indexed": ("file-text", "text.secondary"),
+}

@@ -1,0 +1,128 @@
+"""The index in full: what it is at, what it holds, and which notes are not in it and why."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+
+from ui.kit.controls import button, one_line, wrapped
+from ui.kit.figures import ago, plural, size
+from ui.kit.surfaces import Hairline, Notice, Pane
+from ui.panels.index.lists import NoteLists
+from ui.panels.index.run import RunBox
+from ui.panels.index.state import IndexState
+
+if TYPE_CHECKING:
+    from vault.status import IndexStatus
+    from vault.store import NoteState
+
+__all__ = ["IndexPanel"]
+
+
+class IndexPanel(Pane):
+    """Told by `show_state` what is going on, by `show_status` and `show_notes` what there is.
+
+    `run` and `lists` say by their signals what was asked of them; `rebuild_confirmed` that all is
+    to be thrown away and made again; `looked_at` that the panel has come into sight.
+    """
+
+    rebuild_confirmed = Signal()
+    looked_at = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("panel", parent)
+        self._state = IndexState()
+        self._chunks = 0
+        self.run = RunBox()
+        self.lists = NoteLists()
+        self._facts = wrapped("", "caption", "secondary")
+        self.rebuild = button("Rebuild the index…", "link", self._ask_to_rebuild)
+        self.question = Notice("info")
+        self.question.hide()
+        self._lay_out()
+        self.show_state(self._state)
+        self.show_status(None)
+
+    def show_state(self, state: IndexState) -> None:
+        """Say what the index is at."""
+        is_open = state.kind != "none"
+        self._state = state
+        self.run.show_state(state)
+        self.lists.setVisible(is_open)
+        self.rebuild.setVisible(is_open and not state.is_elsewhere)
+        self._facts.setVisible(bool(self._facts.text()) and is_open)
+
+    def show_status(self, status: "IndexStatus | None") -> None:
+        """Say what the index holds and what it takes; None where it cannot be told."""
+        self._chunks = 0 if status is None else status.chunks
+        self._facts.setText("" if status is None else _facts(status))
+        self._facts.setVisible(bool(self._facts.text()) and self._state.kind != "none")
+
+    def show_notes(self, notes: "Sequence[NoteState]") -> None:
+        """List the notes by how they stand."""
+        self.lists.show_notes(notes)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Say that the panel has come into sight, so that what it shows can be looked up."""
+        super().showEvent(event)
+        self.looked_at.emit()
+
+    def _ask_to_rebuild(self) -> None:
+        again = f"{plural(self._chunks, 'passage')} are taken in again. " if self._chunks else ""
+        text = f"Your notes are untouched. {again}Search finds less until that is done."
+        ways = (("Keep it", self._on_kept), ("Rebuild the index", self._on_confirmed))
+        self.question.show_notice("info", "Throw the index away and make it again?", text, ways)
+        self.question.focus_first()
+
+    def _on_kept(self) -> None:
+        self.question.hide()
+        self.rebuild.setFocus()
+
+    def _on_confirmed(self) -> None:
+        self._on_kept()
+        self.rebuild_confirmed.emit()
+
+    def _lay_out(self) -> None:
+        content = Pane("panel")
+        column = QVBoxLayout(content)
+        column.setContentsMargins(0, 0, 0, 8)
+        column.setSpacing(0)
+        column.addWidget(self.run)
+        column.addLayout(self._about())
+        column.addWidget(Hairline())
+        column.addSpacing(4)
+        column.addWidget(self.lists, 1)
+        column.addStretch(0)
+        scroll = QScrollArea(self)
+        scroll.setWidgetResizable(True)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        scroll.setWidget(content)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(scroll)
+
+    def _about(self) -> QVBoxLayout:
+        about = QVBoxLayout()
+        about.setContentsMargins(16, 8, 16, 8)
+        about.setSpacing(4)
+        about.addWidget(self._facts)
+        row = QHBoxLayout()
+        row.addWidget(self.rebuild)
+        row.addStretch(1)
+        about.addLayout(row)
+        about.addWidget(self.question)
+        return about
+
+
+def _facts(status: "IndexStatus") -> str:
+    """Say what the index holds, when it was made, by what, and what it takes."""
+    if not status.notes and status.indexed_at is None:
+        return "Nothing is indexed yet."
+    when = f", indexed {ago(status.indexed_at)}" if status.indexed_at else ""
+    held = f"{plural(status.notes, 'note')} in {plural(status.chunks, 'passage')}{when}."
+    model = f" Meaning by {one_line(status.embedder)}." if status.embedder else ""
+    return f"{held} {size(status.size_bytes)} on the disk, outside the folder.{model}"

@@ -1,0 +1,94 @@
+"""What the index is at: how far, how fast, and what stops it."""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from ui.kit.controls import IconButton, IconLabel, button, wrapped
+from ui.panels.index.footer import show_pause
+from ui.panels.index.state import IndexState
+from ui.theme import Theme
+
+__all__ = ["RunBox"]
+
+
+class RunBox(QWidget):
+    """A line with its buttons, how far the run is, and the particulars below."""
+
+    pause_requested = Signal()
+    continue_requested = Signal()
+    cancel_requested = Signal()
+    index_requested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._state = IndexState()
+        self._icon = IconLabel("check-circle", "success.graphic", 16)
+        self._text = wrapped("", "ui_strong")
+        self._bar = _Bar()
+        self._more = wrapped("", "caption", "secondary")
+        self.pause = IconButton("pause", "Pause reading the notes", size=24, icon_px=14)
+        self.pause.clicked.connect(self._on_pause)
+        self.cancel = IconButton("x", "Stop reading the notes", size=24, icon_px=14)
+        self.cancel.clicked.connect(self.cancel_requested)
+        self.again = IconButton("arrows-clockwise", "Read the notes again", size=24, icon_px=14)
+        self.again.clicked.connect(self.index_requested)
+        self.act = button("", "link", self.continue_requested.emit)
+        self._lay_out()
+        self.show_state(self._state)
+
+    def show_state(self, state: IndexState) -> None:
+        """Say how the index stands."""
+        self._state = state
+        self._icon.set_icon(*state.icon)
+        self._text.setText(state.text)
+        self._bar.show_fraction(state.fraction)
+        self._bar.setVisible(state.is_going_on)
+        lines = (state.work, state.pace, state.slowed)
+        said = "\n".join(filter(None, lines)) if state.is_going_on else ""
+        self._more.setText(said)
+        self._more.setVisible(bool(said))
+        show_pause(self.pause, state)
+        self.pause.setVisible(state.is_going_on)
+        self.cancel.setVisible(state.is_going_on)
+        self.again.setVisible(state.kind == "done")
+        self.act.setText(state.act)
+        self.act.setVisible(state.kind in {"stopped", "failed"})
+
+    def _on_pause(self) -> None:
+        is_paused = self._state.kind == "paused"
+        (self.continue_requested if is_paused else self.pause_requested).emit()
+
+    def _lay_out(self) -> None:
+        head = QHBoxLayout()
+        head.setSpacing(8)
+        head.addWidget(self._icon)
+        head.addWidget(self._text, 1)
+        for control in (self.pause, self.cancel, self.again):
+            head.addWidget(control)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 8, 12, 0)
+        column.setSpacing(4)
+        column.addLayout(head)
+        column.addWidget(self._bar)
+        column.addWidget(self._more)
+        column.addWidget(self.act, 0, Qt.AlignmentFlag.AlignLeft)
+
+
+class _Bar(QWidget):
+    """How far something is, in a line of four pixels; empty where that is not known."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._fraction: float | None = None
+        self.setFixedHeight(4)
+
+    def show_fraction(self, fraction: float | None) -> None:
+        self._fraction = fraction
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        theme, painter = Theme.current(), QPainter(self)
+        painter.fillRect(self.rect(), theme.color("layer.free"))
+        width = round(self.width() * (self._fraction or 0.0))
+        painter.fillRect(0, 0, width, self.height(), theme.color("accent.base"))

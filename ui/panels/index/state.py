@@ -1,0 +1,135 @@
+"""What an indexing run is at, and the words for it."""
+
+from dataclasses import dataclass
+
+from ui.kit.figures import count, plural, span
+
+__all__ = ["IndexState"]
+
+_UNCOUNTED = {"seen", "scan"}
+_COVERED = "Search covers what is done."
+
+
+@dataclass(frozen=True)
+class IndexState:
+    """How the index stands.
+
+    Attributes:
+        kind: `none`, `running`, `paused`, `done`, `stopped` or `failed`.
+        done: what the present phase has done; `total` is 0 while it is not known.
+        notes: notes in the index; `failed` those that could not be read.
+        message: what is the matter, in a sentence.
+        phase: `seen`, `scan`, `embed` or `store`, of a run.
+        per_s: how much of it is done in a second; 0 while it is not known.
+        left_s: how long it will take; None while it is not known.
+        slow: why the run is slower than it could be: `battery`, `load`, or nothing.
+        is_elsewhere: whether another Strata keeps the index up to date.
+    """
+
+    kind: str = "none"
+    done: int = 0
+    total: int = 0
+    notes: int = 0
+    failed: int = 0
+    message: str = ""
+    phase: str = ""
+    per_s: float = 0.0
+    left_s: float | None = None
+    slow: str = ""
+    is_elsewhere: bool = False
+
+    @property
+    def is_going_on(self) -> bool:
+        """Whether there is a run, also one that is paused."""
+        return self.kind in {"running", "paused"}
+
+    @property
+    def fraction(self) -> float | None:
+        """How far the run is; None where that cannot be told."""
+        if not self.is_going_on or not self._is_counted:
+            return None
+        return min(1.0, self.done / self.total)
+
+    @property
+    def icon(self) -> tuple[str, str]:
+        """The icon of the state and its colour."""
+        return _ICONS["problems" if self.failed and self.kind == "done" else self.kind]
+
+    @property
+    def text(self) -> str:
+        """What is said of it in a line."""
+        match self.kind:
+            case "running":
+                return f"Reading your notes: {self._place}" if self._is_counted else _READING
+            case "paused":
+                return f"Paused at {self._place}" if self._is_counted else "Paused"
+            case "stopped":
+                at = f" at {self._place}" if self._is_counted else ""
+                return f"Indexing stopped{at}. {_COVERED}"
+            case "failed":
+                return self.message
+            case "none":
+                return "No notes are open"
+        indexed = f"{plural(self.notes, 'note')} indexed"
+        return f"{indexed}, {count(self.failed)} could not be read" if self.failed else indexed
+
+    @property
+    def act(self) -> str:
+        """What can be done about it, in a word or two."""
+        return _ACTS.get("problems" if self.failed and self.kind == "done" else self.kind, "")
+
+    @property
+    def second(self) -> str:
+        """What else is worth a line while it goes on."""
+        return _COVERED if self.kind == "paused" else "You need not wait for this."
+
+    @property
+    def work(self) -> str:
+        """What the run is at in particular."""
+        match self.phase:
+            case "seen":
+                return f"Looking through the folder: {plural(self.done, 'file')}"
+            case "scan" if self.total:
+                return f"Reading {self._place} new or changed notes"
+            case "embed" if self.total:
+                return f"Taking in {self._place} new or changed passages"
+            case "store":
+                return "Putting the passages in order"
+        return ""
+
+    @property
+    def pace(self) -> str:
+        """How fast it is and how long it will take, as far as that is known."""
+        if self.kind != "running" or self.left_s is None:
+            return ""
+        return f"{count(max(1, round(self.per_s)))} a second, {span(self.left_s)} left"
+
+    @property
+    def slowed(self) -> str:
+        """Why it is slower than it could be."""
+        return _SLOW.get(self.slow, "") if self.kind == "running" else ""
+
+    @property
+    def _is_counted(self) -> bool:
+        return self.total > 0 and self.phase not in _UNCOUNTED
+
+    @property
+    def _place(self) -> str:
+        return f"{count(self.done)} of {count(self.total)}"
+
+
+_READING = "Reading your notes…"
+_ACTS = {"problems": "Show them", "stopped": "Continue", "failed": "Look again"}
+_SLOW = {
+    "battery": "Slower, since the computer runs on its battery.",
+    "load": "Slower, since other programs are busy.",
+}
+_ICONS = {
+    "none": ("books", "text.tertiary"),
+    "running": ("books", "accent.base"),
+    "paused": ("pause-circle", "text.secondary"),
+    "done": ("check-circle", "success.graphic"),
+    "problems": ("warning", "amber.graphic"),
+    "stopped": ("warning", "amber.graphic"),
+    "failed": ("warning", "amber.graphic"),
+}
