@@ -9,8 +9,8 @@ that further (`shaping`, `hooks`, `patches`). The turn's own context, what earli
 it is decided what lasts (`settle`): how far old results are trimmed (`boundaries`, `trim_step`,
 `shorter`), and whether old turns become a summary (`compaction_chain`, `summaries`, `outline`);
 each decision is an entry, and the request is made from the path that ends with it. The guard leaves
-out what the budget still has no room for (`guard`, `history`, `work`), the result is compared with
-the previous request (`cache`), told of (`accounting`, `report`, `markdown`) and marked for the
+out what the budget still has no room for (`guard`, `history`, `shrinking`, `work`), the result is compared with
+the previous request (`cache`), told of (`accounting`, `layer_parts`, `report`, `markdown`) and marked for the
 provider's cache (`marks`). What comes out is a `PreparedRequest`, the only thing that a model is
 called with. Once a turn has its answer, hooks may shape what later requests see of it (`turn_end`),
 and the chat may be compacted apart from any request (`force`). Calls beside the turns, as that for

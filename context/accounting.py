@@ -10,6 +10,7 @@ from context.draft import Draft
 from context.entries import TransformEntry
 from context.guard import BUDGET, ROOM, GuardReport, segment_left_out, turns_left_out
 from context.inputs import PrepareInputs, Upkeep
+from context.layer_parts import parts_of
 from context.layers import Layer, Segment
 from context.offload import Offloaded, read_stub
 from context.prior import LOSSES, loss_of
@@ -69,6 +70,7 @@ def account(
         ephemerals=len(shaped.envelope.messages.uncached),
         transforms=tuple(_told(transform) for transform in shaped.transforms),
         system_parts=tuple((part.name, len(part.text)) for part in draft.preamble.system.parts),
+        parts=parts_of(draft),
         has_uncached=draft.uncached is not None,
         pins=tuple(_pins(shaped.reading, base)),
         policy=upkeep.policy,

@@ -10,7 +10,7 @@ from context.frozen import compact_json
 from context.layers import Layer, Segment, render_segments
 from context.messages import Message, Part, TextPart, ToolDefinition
 from context.pins import NO_PINS, Pins
-from context.tokens import TokenCounter, count_message, count_part, count_tools
+from context.tokens import TokenCounter, count_message, count_part, count_tool
 from context.turn_list import TurnList
 
 
@@ -23,9 +23,14 @@ class Preamble:
     counter: TokenCounter
 
     @cached_property
+    def tool_sizes(self) -> tuple[tuple[str, int], ...]:
+        """The name of each tool with its size."""
+        return tuple((tool.name, count_tool(tool, self.counter)) for tool in self.tools)
+
+    @cached_property
     def tool_tokens(self) -> int:
         """The size of T."""
-        return count_tools(self.tools, self.counter)
+        return sum(size for _, size in self.tool_sizes)
 
     @cached_property
     def system_tokens(self) -> int:

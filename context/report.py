@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from context.budget import BudgetPolicy, Room
+from context.layer_parts import LayerPart
 from context.layers import WIRE_ORDER, Layer, Segment
 from context.markdown import report_markdown
 from context.memory import Memory
@@ -189,6 +190,7 @@ class ContextReport:
         compactions: those that were replayed, as JSON.
         transforms: the persisted ones that were replayed, as JSON.
         system_parts: the name of each, and how many characters of the system message it is.
+        parts: what the layers without segments hold.
         has_uncached: whether the last message belongs to this request alone.
         pins: all of the path, in its order.
         policy: the fractions of the budget at which something is done.
@@ -216,6 +218,7 @@ class ContextReport:
     ephemerals: int = 0
     transforms: tuple[Mapping[str, object], ...] = ()
     system_parts: tuple[tuple[str, int], ...] = ()
+    parts: Mapping[Layer, tuple[LayerPart, ...]] = field(default_factory=dict)
     has_uncached: bool = False
     pins: tuple[PinUse, ...] = ()
     policy: BudgetPolicy = field(default_factory=BudgetPolicy)
@@ -271,6 +274,10 @@ class ContextReport:
             "ephemerals": self.ephemerals,
             "transforms": [dict(transform) for transform in self.transforms],
             "system_parts": [{"name": name, "chars": size} for name, size in self.system_parts],
+            "parts": {
+                str(layer): [part.to_dict() for part in parts]
+                for layer, parts in self.parts.items()
+            },
             "uncached": int(self.has_uncached),
             "memory": self.memory.to_dict(),
             "pins": [pin.to_dict() for pin in self.pins],

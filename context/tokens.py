@@ -6,7 +6,6 @@ reported more than was estimated.
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final, Protocol, runtime_checkable
 
@@ -103,12 +102,8 @@ def count_part(text: str, counter: TokenCounter) -> int:
     return counter.count(text) + counter.part_overhead
 
 
-def count_tools(tools: Sequence[ToolDefinition], counter: TokenCounter) -> int:
-    """Return the tokens of the tool definitions of a request."""
-    return sum(_count_tool(tool, counter) for tool in tools)
-
-
-def _count_tool(tool: ToolDefinition, counter: TokenCounter) -> int:
+def count_tool(tool: ToolDefinition, counter: TokenCounter) -> int:
+    """Return the tokens of one tool definition."""
     text = tool.name + tool.description + tool.parameters_json
     return math.ceil(counter.count(text) * TOOL_OVERHEAD_FACTOR) + TOOL_OVERHEAD_TOKENS
 

@@ -50,6 +50,7 @@ def make_context(
         "deferred_tools": [],
         "offloaded": [],
         "memory": {"scratchpad": "", "progress": {}, "facts": []},
+        "parts": {},
         "pins": [],
         "pins_limit": budget // 4,
         "policy": {"trim_at": 0.8, "compact_at": 0.95, "block_at": 0.98, "auto_compact": True},
@@ -76,6 +77,11 @@ def make_segment(**fields: Any) -> dict[str, Any]:
     return segment | fields
 
 
+def make_part(**fields: Any) -> dict[str, Any]:
+    """Return one piece of a layer without segments."""
+    return {"kind": "tool", "name": "", "entry": None, "turns": 0, "tokens": 0} | fields
+
+
 def make_dropped(**fields: Any) -> dict[str, Any]:
     """Return one thing that a report left out: a turn for want of room."""
     return {"layer": "L4", "entries": [], "turns": 0, "tokens": 0, "reason": "room"} | fields
@@ -88,7 +94,9 @@ def panel_states() -> dict[str, dict[str, Any]]:
     full = {**base, "L4": 78_420, "L2": 3_020, "L3": 14_880, "L5": 32}
     shortened = {**base, "L4": 71_900, "L2": 2_240, "L3": 18_400, "L5": 60}
     return {
-        "calm": _reusing(make_context(chat, reused=36_558, segments=_SEGMENTS, pins=_PINS)),
+        "calm": _reusing(
+            make_context(chat, reused=36_558, segments=_SEGMENTS, parts=_PARTS, pins=_PINS)
+        ),
         "amber": _reusing(make_context(full, reused=83_120, trimmed=_TRIMMED)),
         "compacted": _compacted({**chat, "L4": 30_120}),
         "dropped": _dropped(shortened),
@@ -163,6 +171,22 @@ _SEGMENTS = [
         state="compacted",
     ),
 ]
+_PARTS = {
+    "T": [
+        make_part(name="search_notes", tokens=1_204),
+        make_part(name="read_note", tokens=936),
+    ],
+    "L1": [
+        make_part(kind="instructions", name="agent", tokens=2_906),
+        make_part(kind="instructions", name="user_instructions", tokens=502),
+    ],
+    "L4": [
+        make_part(kind="summary", tokens=604),
+        make_part(kind="turns", turns=14, tokens=24_190),
+        make_part(kind="turn", entry="u1", turns=1, tokens=4_801),
+        make_part(kind="turn", entry="u2", turns=1, tokens=2_000),
+    ],
+}
 _PINS = [
     {"target": "s2", "kind": "selection", "source": "Prices.md", "tokens": 418},
     {"target": "u2", "kind": "selection", "source": "this chat", "tokens": 26},

@@ -15,6 +15,7 @@ from pathlib import Path
 from PySide6.QtWidgets import QApplication, QTreeView
 
 from resources import resource_path
+from tests.support.panel_pictures import make_panels
 from tests.support.picture_states import make_more_states
 from tests.support.stage import (
     BACKUPS,
@@ -50,6 +51,7 @@ def make_all(on: Stage, folder: Path, sizes: Sequence[str]) -> None:
         for size in sizes or SIZES:
             make_states(on, mode, size, folder)  # type: ignore[arg-type]
         make_settings(on, mode, folder)  # type: ignore[arg-type]
+        make_panels(mode, folder)  # type: ignore[arg-type]
 
 
 def make_states(on: Stage, mode: Mode, size: str, folder: Path) -> None:

@@ -226,12 +226,31 @@ def test_an_opened_row_tells_what_became_of_a_segment() -> None:
     ]
 
 
-def test_tools_and_instructions_open_into_their_names() -> None:
-    parts = [{"name": "task_context", "chars": 1_200}, {"name": "memory", "chars": 90}]
-    context = make_context(tools=["search_notes"], system_parts=parts)
-    assert [row.text for row in part_rows(context, "T")] == ["search_notes"]
-    assert [row.text for row in part_rows(context, "L1")] == ["Task context", "Memory"]
-    assert part_rows(context, "L1")[0].beside[0] == "1,200 characters"
+def test_tools_and_instructions_open_into_their_names_with_their_tokens() -> None:
+    context = panel_states()["calm"]
+    tools, written = part_rows(context, "T"), part_rows(context, "L1")
+    assert [(row.text, row.tokens) for row in tools] == [
+        ("search_notes", 1_204),
+        ("read_note", 936),
+    ]
+    assert [row.text for row in written] == ["Base instructions", "User instructions"]
+    assert [row.tokens for row in written] == [2_906, 502]
+
+
+def test_the_history_opens_into_its_turns_by_what_was_asked() -> None:
+    rows = part_rows(panel_states()["calm"], "L4", {"u1": "How are\nthe notes backed up?"})
+    assert [(row.text, row.tokens) for row in rows] == [
+        ("Summary of what was said before", 604),
+        ("14 older turns", 24_190),
+        ("“How are the notes backed up?”", 4_801),
+        ("One turn", 2_000),
+    ]
+
+
+def test_instructions_from_a_note_stand_there_once() -> None:
+    segment = make_segment(id="user_instructions", layer="L1", source="AGENTS.md")
+    context = panel_states()["calm"] | {"segments": [segment]}
+    assert [row.text for row in part_rows(context, "L1")][1:] == ["Base instructions"]
 
 
 def test_the_layer_that_makes_a_request_too_large_is_marked() -> None:

@@ -20,7 +20,7 @@ from context.tokens import (
     count_message,
     count_part,
     count_segment,
-    count_tools,
+    count_tool,
     factor_for,
     raised_factor,
 )
@@ -108,9 +108,7 @@ def test_a_part_costs_its_text_and_overhead():
 
 def test_tools_cost_a_fifth_more_than_their_json():
     tool = ToolDefinition("name", "does things", {"type": "object"})
-    assert count_tools([tool], Words()) == math.ceil(2 * 1.2) + 8
-    assert count_tools([tool, tool], Words()) == 2 * count_tools([tool], Words())
-    assert count_tools((), Words()) == 0
+    assert count_tool(tool, Words()) == math.ceil(2 * 1.2) + 8
 
 
 def test_the_factor_is_one_only_for_the_models_own_tokenizer():

@@ -105,10 +105,12 @@ class ContextPanel(Pane):
         self._bar.show_context(context)
         self._window.setText(window_sentence(context, beside.counted))
         self._show_notice(notice_of(context), beside.offers)
-        self._rows.show_rows(
-            layers,
-            {row.code: part_rows(context, row.code, is_estimate=row.is_estimate) for row in layers},
-        )
+        asked = beside.questions
+        parts = {
+            row.code: part_rows(context, row.code, asked, is_estimate=row.is_estimate)
+            for row in layers
+        }
+        self._rows.show_rows(layers, parts)
         self._show_left_out(context, beside)
         self._show_reuse(context, beside)
         self._show_kept(context, beside)

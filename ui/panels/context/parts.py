@@ -17,6 +17,9 @@ _PINNABLE = ("L2", "L3")
 _VERSION_CHARS = 8
 _OWN_CHAT = "this chat"
 _PASSAGES = "Passages, found on sending"
+_KINDS = {"summary": "Summary of what was said before", "messages": "Messages of an extension"}
+_BASE = ("chat", "vault_qa", "agent")
+NO_QUESTIONS: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True)
@@ -119,8 +122,21 @@ def layer_rows(context: Mapping[str, Any], *, is_estimate: bool = False) -> list
     return rows
 
 
-def part_rows(context: Mapping[str, Any], code: str, *, is_estimate: bool = False) -> list[PartRow]:
-    """Return what a layer holds: its segments, else its parts by name, else how many they are."""
+def part_rows(
+    context: Mapping[str, Any],
+    code: str,
+    questions: Mapping[str, str] = NO_QUESTIONS,
+    *,
+    is_estimate: bool = False,
+) -> list[PartRow]:
+    """Return what a layer holds: its segments, tools, instructions or turns, else how many.
+
+    Args:
+        context: the report.
+        code: the layer.
+        questions: what was asked, by the id of the entry that holds it; it names the turns.
+        is_estimate: whether passages will be looked up for this turn.
+    """
     pinned = {pin["target"] for pin in context.get("pins", ())}
     is_stored = context["when"] == "last"
     rows = [
@@ -128,7 +144,7 @@ def part_rows(context: Mapping[str, Any], code: str, *, is_estimate: bool = Fals
         for segment in context["segments"]
         if segment["layer"] == code and segment["state"] != "dropped"
     ]
-    rows += _named_rows(context, code)
+    rows += _plain_rows(context, code, questions)
     layer = context["layers"][code]
     if not rows and layer["tokens"] > 0:
         rows.append(PartRow(plural(layer["items"], _UNITS.get(code, "message")), layer["tokens"]))
@@ -157,18 +173,28 @@ def pin_rows(context: Mapping[str, Any], questions: Mapping[str, str]) -> list[P
     return rows
 
 
-def _named_rows(context: Mapping[str, Any], code: str) -> list[PartRow]:
-    """Return tools and parts of the instructions, which are counted together only."""
-    if code == "T":
-        return [PartRow(one_line(tool), tip=one_line(tool)) for tool in context.get("tools", ())]
-    if code != "L1":
-        return []
-    written = {segment["id"] for segment in context["segments"] if segment["layer"] == "L1"}
-    return [
-        PartRow(in_words(part["name"]), beside=(f"{count(part['chars'])} characters", ""))
-        for part in context.get("system_parts", ())
-        if part["name"] not in written
-    ]
+def _plain_rows(
+    context: Mapping[str, Any], code: str, questions: Mapping[str, str]
+) -> list[PartRow]:
+    """Return tools, parts of the instructions and turns; notes among these are segments already."""
+    written = {segment["id"] for segment in context["segments"] if segment["layer"] == code}
+    found = context.get("parts", {}).get(code, ())
+    shown = [(_words_of(part, questions), part) for part in found if part["name"] not in written]
+    return [PartRow(text, part["tokens"], tip=text) for text, part in shown]
+
+
+def _words_of(part: Mapping[str, Any], questions: Mapping[str, str]) -> str:
+    match part["kind"]:
+        case "turn" if asked := one_line(questions.get(part["entry"], "")):
+            return f"“{asked}”"
+        case "turn" | "turns":
+            return "One turn" if part["turns"] == 1 else f"{count(part['turns'])} older turns"
+        case "summary" | "messages" as kind:
+            return _KINDS[kind]
+        case "tool":
+            return one_line(part["name"])
+        case _:
+            return "Base instructions" if part["name"] in _BASE else in_words(part["name"])
 
 
 def _segment_row(segment: Mapping[str, Any], pinned: set[str], *, can_pin: bool) -> PartRow:

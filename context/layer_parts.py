@@ -1,0 +1,76 @@
+"""What the layers without segments hold: each tool, each part of the instructions, the turns.
+
+Source: "Context Envelope and Hooks", "/context".
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from context.draft import Draft
+from context.layers import Layer
+from context.measured import MeasuredTurn
+from context.summaries import HEAD
+from context.turn_list import TurnList
+
+SINGLE_TURNS: Final = 12
+
+PartKind = Literal["tool", "instructions", "summary", "turn", "turns", "messages"]
+
+
+@dataclass(frozen=True, slots=True)
+class LayerPart:
+    """A piece of a layer.
+
+    Attributes:
+        name: of a tool or a part of the instructions; empty for others.
+        entry: the question of a turn; None for what is none.
+        turns: how many turns it is.
+    """
+
+    kind: PartKind
+    tokens: int
+    name: str = ""
+    entry: str | None = None
+    turns: int = 0
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the part as JSON."""
+        return {
+            "kind": self.kind,
+            "name": self.name,
+            "entry": self.entry,
+            "turns": self.turns,
+            "tokens": self.tokens,
+        }
+
+
+def parts_of(draft: Draft) -> Mapping[Layer, tuple[LayerPart, ...]]:
+    """Return what T, L1 and L4 hold, in the order of the wire.
+
+    Of the turns the newest are told one by one, the older ones together.
+    """
+    before = draft.preamble
+    tools = (LayerPart("tool", size, name) for name, size in before.tool_sizes)
+    written = (LayerPart("instructions", size, name) for name, size in before.part_tokens.items())
+    history = tuple(_turns(draft.history))
+    return {Layer.T: tuple(tools), Layer.L1: tuple(written), Layer.L4: history}
+
+
+def _turns(history: TurnList) -> Iterator[LayerPart]:
+    if history and history[0].turn.user is None:
+        yield _single(history[0])
+        history = history[1:]
+    older = history[: max(0, len(history) - SINGLE_TURNS)]
+    if len(older) == 1:
+        yield _single(older[0])
+    elif older:
+        yield LayerPart("turns", older.tokens, turns=len(older))
+    yield from map(_single, history[len(older) :])
+
+
+def _single(turn: MeasuredTurn) -> LayerPart:
+    if turn.turn.user is not None:
+        return LayerPart("turn", turn.tokens, entry=turn.turn.user.id, turns=1)
+    is_summary = any(message.text.startswith(HEAD) for message in turn.messages)
+    return LayerPart("summary" if is_summary else "messages", turn.tokens)
