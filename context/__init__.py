@@ -8,13 +8,13 @@ that further (`shaping`, `hooks`, `patches`). The turn's own context, what earli
 (`turn_context`). All of it is measured (`base`, `draft`, `measured`, `turn_list`, `tokens`). Then
 it is decided what lasts (`settle`): how far old results are trimmed (`boundaries`, `trim_step`,
 `shorter`), and whether old turns become a summary (`compaction_chain`, `summaries`, `outline`);
-each decision is an entry, and the request is made from the path that ends with it. The guard leaves
-out what the budget still has no room for (`guard`, `history`, `shrinking`, `work`), the result is compared with
-the previous request (`cache`), told of (`accounting`, `layer_parts`, `report`, `markdown`) and marked for the
-provider's cache (`marks`). What comes out is a `PreparedRequest`, the only thing that a model is
-called with. Once a turn has its answer, hooks may shape what later requests see of it (`turn_end`),
-and the chat may be compacted apart from any request (`force`). Calls beside the turns, as that for
-a summary, pass the same guard (`calls`).
+each decision is an entry, and the request is made from the path that ends with it. The guard
+shortens and leaves out what the budget still has no room for (`guard`, `history`, `shrinking`,
+`work`), the result is compared with the previous request (`cache`), told of (`accounting`,
+`layer_parts`, `report`, `markdown`) and marked for the provider's cache (`marks`). What comes out
+is a `PreparedRequest`, the only thing that a model is called with. Once a turn has its answer,
+hooks may shape what later requests see of it (`turn_end`), and the chat may be compacted apart from
+any request (`force`). Calls beside the turns, as that for a summary, pass the same guard (`calls`).
 
     log lines ─ entries ─ active path ─ replay ─┐
     instructions, tools ────────── hooks ───────┼─ Base ─ settle ─ guard.enforce ─ PreparedRequest
