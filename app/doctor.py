@@ -11,6 +11,7 @@ from typing import Any
 from app import secrets
 from app.assistant import Assistant
 from app.errors import AppError, describe
+from app.index_options import index_options
 from app.library import Library
 from app.paths import make_private_folder
 from chains.models import EXTRACTIVE
@@ -120,9 +121,11 @@ def _vault(assistant: Assistant, vault: Path | None) -> Iterator[Check]:
     if vault is None:
         yield Check("vault", True, "none is chosen")
         return
-    exclude = assistant.settings.values.vault_exclude
+    values = assistant.settings.values
     try:
-        library = Library.open(vault, assistant.paths, exclude)
+        library = Library.open(
+            vault, assistant.paths, values.vault_exclude, lambda: index_options(values)
+        )
     except (VaultError, OSError) as error:
         yield Check("vault", False, describe(error).message)
         return

@@ -16,6 +16,7 @@ from vault.errors import VaultError
 from vault.hits import Hit
 from vault.indexer import IndexProgress, IndexReport
 from vault.notes import Note
+from vault.options import IndexOptions
 from vault.related import RelatedNote
 from vault.search import SearchResult
 from vault.self_test import SelfTest
@@ -36,16 +37,34 @@ class IndexFinished:
 class Library:
     """A folder of notes with its index; safe to use from several threads."""
 
-    def __init__(self, root: Path, index_dir: Path, exclude: Sequence[str]) -> None:
+    def __init__(
+        self,
+        root: Path,
+        index_dir: Path,
+        exclude: Sequence[str],
+        options: Callable[[], IndexOptions] = IndexOptions,
+    ) -> None:
         self.root = root
         self.index_dir = index_dir
-        self._index = VaultIndex(root, index_dir, exclude)
+        self._index = VaultIndex(root, index_dir, exclude, options=options)
         self._lock = threading.Lock()
         self._updates = 0
 
     @classmethod
-    def open(cls, folder: Path, paths: Paths, exclude: Sequence[str] = ()) -> "Library":
+    def open(
+        cls,
+        folder: Path,
+        paths: Paths,
+        exclude: Sequence[str] = (),
+        options: Callable[[], IndexOptions] = IndexOptions,
+    ) -> "Library":
         """Open a folder of notes; nothing in it is written.
+
+        Args:
+            folder: where they lie.
+            paths: where Strata's own files lie.
+            exclude: patterns as in a `.gitignore`.
+            options: tells which model embeds, and where its vectors are searched.
 
         Raises:
             VaultMissing: there is no folder there.
@@ -55,7 +74,7 @@ class Library:
         root = check_folder(folder)
         index_dir = paths.index_of(root)
         make_private_folder(index_dir)
-        return cls(root, index_dir, exclude)
+        return cls(root, index_dir, exclude, options)
 
     @property
     def note_count(self) -> int:

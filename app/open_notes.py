@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from app.errors import InvalidRequest, VaultNotChosen, storage_errors
+from app.index_options import index_options
 from app.library import IndexFinished, Library
 from app.paths import Paths
 from app.settings_file import SettingsStore
@@ -52,7 +53,12 @@ class OpenNotes:
         """
         with self._lock:
             with storage_errors(self._paths.data):
-                library = Library.open(folder, self._paths, self._settings.values.vault_exclude)
+                library = Library.open(
+                    folder,
+                    self._paths,
+                    self._settings.values.vault_exclude,
+                    lambda: index_options(self._settings.values),
+                )
             self.close()
             self._library = library
             if remember:

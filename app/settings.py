@@ -55,6 +55,23 @@ class Settings(BaseModel):
         "Left out of the index",
         "Patterns as in a .gitignore file, relative to the folder of notes.",
     )
+    embedding_model: str = _setting(
+        "embedding.model",
+        "all-MiniLM-L6-v2",
+        "Vault and index",
+        "Model for meaning",
+        "A sentence-transformers model on this computer: a folder or a name. Another one reads "
+        "all notes again; search goes on meanwhile.",
+        min_length=1,
+    )
+    vector_store_url: str = _setting(
+        "vectorStore.url",
+        "",
+        "Vault and index",
+        "Vector server",
+        "Address of a Chroma server, such as https://HOST:8000?tenant=T&database=D. Empty: a "
+        "store on this computer.",
+    )
     chat_model: str = _setting(
         "chat.model",
         "extractive",
@@ -216,7 +233,7 @@ class Settings(BaseModel):
         "Refuse every call that leaves this computer. Servers on this computer still answer.",
     )
 
-    @field_validator("chat_api_base")
+    @field_validator("chat_api_base", "vector_store_url")
     @classmethod
     def _is_web_address(cls, value: str) -> str:
         if value:

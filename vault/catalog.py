@@ -15,22 +15,17 @@ from typing import Any, Literal
 from vault.chunking import CHUNKER_VERSION, embedded_text
 from vault.errors import IndexUnusable
 from vault.migrations import MIGRATIONS, migrate, schema_version
-from vault.model_card import DIMENSION, EMBEDDER
 from vault.scan import FileStat
 from vault.words import WORDS_VERSION
 
 State = Literal["indexed", "excluded", "failed"]
 Row = tuple[Any, ...]
+VectorTable = Literal["vectors", "spare_vectors"]
 
 NEVER_SEEN = FileStat(-1, -1, -1, -1)
 FINGERPRINT = "fingerprint"  # of the folder, when a run last ended with everything done
 _BUSY_S = 30.0
-_STAMP = {
-    "chunker": CHUNKER_VERSION,
-    "words": WORDS_VERSION,
-    "embedder": EMBEDDER,
-    "dimension": str(DIMENSION),
-}
+_STAMP = {"chunker": CHUNKER_VERSION, "words": WORDS_VERSION}
 
 
 class Catalog:
@@ -85,33 +80,38 @@ class Catalog:
         found = self.rows("SELECT value FROM meta WHERE key = ?", (key,))
         return str(found[0][0]) if found else None
 
-    def unembedded(self) -> list[tuple[int, int]]:
+    def unembedded(self, table: VectorTable = "vectors") -> list[tuple[int, int]]:
         """List a passage for each text without a vector, with its tokens, longest first."""
         return [
             (row[0], row[1])
             for row in self.rows(
-                "SELECT min(id), tokens FROM chunks WHERE hash NOT IN (SELECT hash FROM vectors)"
+                "SELECT min(id), tokens FROM chunks"  # noqa: S608 - a name of ours
+                f" WHERE hash NOT IN (SELECT hash FROM {table})"
                 " GROUP BY hash ORDER BY tokens DESC, 1"
             )
         ]
 
-    def unembedded_of(self, paths: Collection[str]) -> list[tuple[int, int]]:
+    def unembedded_of(
+        self, paths: Collection[str], table: VectorTable = "vectors"
+    ) -> list[tuple[int, int]]:
         """List the same of some notes only, at a cost that does not grow with the others."""
         return [
             (row[0], row[1])
             for row in self.rows(
-                "SELECT min(chunks.id), tokens FROM chunks JOIN files ON files.id = file_id"
+                "SELECT min(chunks.id), tokens"  # noqa: S608 - a name of ours
+                " FROM chunks JOIN files ON files.id = file_id"
                 " WHERE path IN (SELECT value FROM json_each(?))"
-                " AND NOT EXISTS (SELECT 1 FROM vectors WHERE vectors.hash = chunks.hash)"
+                f" AND NOT EXISTS (SELECT 1 FROM {table} AS v"
+                " WHERE v.hash = chunks.hash)"
                 " GROUP BY chunks.hash ORDER BY tokens DESC, 1",
                 (json.dumps(list(paths)),),
             )
         ]
 
-    def unembedded_count(self) -> int:
+    def unembedded_count(self, table: VectorTable = "vectors") -> int:
         """Count the passages whose text has no vector yet."""
-        statement = "SELECT count(*) FROM chunks WHERE hash NOT IN (SELECT hash FROM vectors)"
-        return int(self.rows(statement)[0][0])
+        missing = f"hash NOT IN (SELECT hash FROM {table})"  # noqa: S608 - a name of ours
+        return int(self.rows(f"SELECT count(*) FROM chunks WHERE {missing}")[0][0])  # noqa: S608
 
     def texts(self, chunk_ids: Sequence[int]) -> list[tuple[bytes, str]]:
         """Read hash and embedded text of passages; those that are gone are left out."""
@@ -170,23 +170,33 @@ class Catalog:
         """Write one of the catalog's own values."""
         self.run("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
-    def add_vectors(self, hashes: Sequence[bytes], vectors: Sequence[bytes]) -> None:
+    def add_vectors(
+        self, hashes: Sequence[bytes], vectors: Sequence[bytes], table: VectorTable = "vectors"
+    ) -> None:
         """Keep the vectors of texts, as float32 bytes."""
         pairs = list(zip(hashes, vectors, strict=True))
-        self.run_many("INSERT OR IGNORE INTO vectors (hash, vector) VALUES (?, ?)", pairs)
+        statement = f"INSERT OR IGNORE INTO {table} (hash, vector) VALUES (?, ?)"  # noqa: S608
+        self.run_many(statement, pairs)
 
     def drop_unused_vectors(self) -> int:
         """Forget the vectors of texts that no note holds any more."""
-        unused = "DELETE FROM vectors WHERE hash NOT IN (SELECT hash FROM chunks)"
-        dropped = self.run(unused).rowcount
+        unused = "WHERE hash NOT IN (SELECT hash FROM chunks)"
+        self.run(f"DELETE FROM spare_vectors {unused}")  # noqa: S608 - words of ours
+        dropped = self.run(f"DELETE FROM vectors {unused}").rowcount  # noqa: S608
         if dropped:
-            self._tell_that_vectors_went()
+            self.tell_that_vectors_went()
         return dropped
+
+    def tell_that_vectors_went(self) -> None:
+        """Have those that keep vectors in memory read them anew."""
+        self.set_meta("vectors_epoch", str(int(self.meta("vectors_epoch") or 0) + 1))
 
     def clear(self) -> None:
         """Forget every file and every vector."""
         self._forget_files()
-        self._forget_vectors()
+        for table in ("vectors", "spare_vectors"):
+            self.run(f"DELETE FROM {table}")  # noqa: S608 - a name of ours
+        self.tell_that_vectors_went()
         self.set_meta(FINGERPRINT, "")
 
     def close(self) -> None:
@@ -201,14 +211,6 @@ class Catalog:
     def _forget_files(self) -> None:
         self.run("DELETE FROM files")
         self.run("INSERT INTO words (words) VALUES ('delete-all')")
-
-    def _forget_vectors(self) -> None:
-        self.run("DELETE FROM vectors")
-        self._tell_that_vectors_went()
-
-    def _tell_that_vectors_went(self) -> None:
-        """Have those that keep vectors in memory read them anew."""
-        self.set_meta("vectors_epoch", str(int(self.meta("vectors_epoch") or 0) + 1))
 
     def _writing(self) -> sqlite3.Connection:
         if self._writer is None:
@@ -270,10 +272,7 @@ class Catalog:
         if not self.is_writable:
             raise self._foreign()
         with self.transaction():
-            if differing & {"chunker", "words"}:
-                self._forget_files()
-            if differing & {"embedder", "dimension"}:
-                self._forget_vectors()
+            self._forget_files()
             for key, value in {**_STAMP, FINGERPRINT: ""}.items():
                 self.set_meta(key, value)
 

@@ -1,7 +1,8 @@
 """The child that embeds text: the only module that loads sentence-transformers and torch.
 
-Run as `python -P -m vault.embed_worker IDLE_S`. It checks the weights of the installed model, loads
-it without a network, and answers `{texts}` with float32 vectors of length one.
+Run as `python -P -m vault.embed_worker IDLE_S [FOLDER]`. It loads the model in the folder without a
+network, or the installed one, whose weights it checks first, and answers `{texts}` with float32
+vectors of length one; texts that are urgent are questions.
 """
 
 import hashlib
@@ -22,21 +23,25 @@ _SAMPLES = (
 )
 _MIN_COSINE = 0.999
 
+Encode = Callable[[Sequence[str], bool], Any]
+
 
 def main() -> None:
     """Serve until the parent is gone; a model that cannot be loaded is the answer to everything."""
     requests = Requests(ends_at_once=True, idle_s=float(sys.argv[1]))
     try:
-        handle = _embedding(*_load(_model_folder()))
+        folder = Path(sys.argv[2]) if len(sys.argv) > 2 else _installed_model()
+        handle = _embedding(*_load(folder))
     except Exception as error:  # noqa: BLE001 - the parent tells the user what is wrong
         handle = _refusing(error)
     requests.serve(handle)
 
 
-def _embedding(encode: Callable[[Sequence[str]], Any], precision: str) -> Handler:
+def _embedding(encode: Encode, precision: str) -> Handler:
     def handle(frame: Frame) -> Answer:
-        vectors = encode(frame.header["texts"])
-        return {"precision": precision}, vectors.astype("<f4").tobytes()
+        vectors = encode(frame.header["texts"], bool(frame.header.get("urgent")))
+        header = {"precision": precision, "shape": vectors.shape}
+        return header, vectors.astype("<f4").tobytes()
 
     return handle
 
@@ -48,7 +53,7 @@ def _refusing(error: Exception) -> Handler:
     return handle
 
 
-def _model_folder() -> Path:
+def _installed_model() -> Path:
     spec = importlib.util.find_spec(MODEL_PACKAGE)
     if spec is None or not spec.submodule_search_locations:
         raise FileNotFoundError("the embedding model is not installed; reinstall Strata")
@@ -60,25 +65,27 @@ def _model_folder() -> Path:
     return folder
 
 
-def _load(folder: Path) -> tuple[Callable[[Sequence[str]], Any], str]:
+def _load(folder: Path) -> tuple[Encode, str]:
     """Load the model, in bfloat16 where the processor has it and the vectors stay the same."""
     import torch
 
     threads = torch.get_num_threads()
 
-    def encode(texts: Sequence[str]) -> Any:
+    def encode(texts: Sequence[str], is_question: bool = False) -> Any:
         # One short text is done before a second thread has woken up, which then spins for nothing.
         torch.set_num_threads(threads if len(texts) > 1 else 1)
-        return model.encode(
+        # Some models want questions to be put differently from what answers them.
+        put = model.encode_query if is_question else model.encode_document
+        return put(
             list(texts),
             batch_size=max(len(texts), 1),
             normalize_embeddings=True,
             show_progress_bar=False,
         )
 
-    def encode_fast(texts: Sequence[str]) -> Any:
+    def encode_fast(texts: Sequence[str], is_question: bool = False) -> Any:
         with torch.autocast("cpu", dtype=torch.bfloat16):
-            return encode(texts)
+            return encode(texts, is_question)
 
     model = _open(folder)
     if _has_bfloat16(torch):

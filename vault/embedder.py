@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from vault.child import Child
+from vault.embedding_models import PACKAGED, EmbeddingModel
 from vault.errors import ChildDied, ChildRefused, EmbedderFailed
-from vault.model_card import DIMENSION
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,12 +37,14 @@ class _Asked:
 class Embedder:
     """The embedding child, shared by indexing and searching; safe to use from several threads."""
 
-    def __init__(self, idle_s: float = _IDLE_S) -> None:
+    def __init__(self, model: EmbeddingModel = PACKAGED, *, idle_s: float = _IDLE_S) -> None:
         """Start nothing yet.
 
         Args:
+            model: what embeds.
             idle_s: how long the child stays when nothing is asked of it; it holds much memory.
         """
+        self.model = model
         self._idle_s = idle_s
         self._lock = threading.Lock()
         self._child: Child | None = None
@@ -131,7 +133,8 @@ class Embedder:
                 self._child.close()
                 self._child = None
             if self._child is None:
-                self._child = Child("vault.embed_worker", str(self._idle_s))
+                folder = () if self.model.folder is None else (str(self.model.folder),)
+                self._child = Child("vault.embed_worker", str(self._idle_s), *folder)
             return self._child
 
     def _ask(self, texts: Sequence[str], *, is_urgent: bool) -> _Asked:
@@ -158,7 +161,7 @@ class Embedder:
             else:
                 self._deaths = 0
                 self._precision = str(frame.header["precision"])
-                return np.frombuffer(frame.payload, "<f4").reshape(len(asked.texts), DIMENSION)
+                return np.frombuffer(frame.payload, "<f4").reshape(frame.header["shape"])
 
     def _bury(self, child: Child, error: ChildDied) -> None:
         """Make room for a new child; each death counts once, however many waited for it."""

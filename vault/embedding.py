@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 
-from vault.catalog import Catalog
+from vault.catalog import Catalog, VectorTable
 from vault.embedder import Embedder
 from vault.errors import VectorStoreFailed
 from vault.reports import Meter
@@ -22,8 +22,16 @@ class Embedding:
         count: how many texts were embedded so far.
     """
 
-    def __init__(self, catalog: Catalog, embedder: Embedder, store: VectorStore, meter: Meter):
+    def __init__(
+        self,
+        catalog: Catalog,
+        embedder: Embedder,
+        store: VectorStore,
+        meter: Meter,
+        table: VectorTable = "vectors",
+    ):
         self.count = 0
+        self._table: VectorTable = table
         self._catalog = catalog
         self._embedder = embedder
         self._store = store
@@ -42,6 +50,10 @@ class Embedding:
             EmbedderFailed: the model is damaged or its process cannot be kept running.
         """
         self._meter.begin("embed", len(waiting))
+        if self._table != "vectors":
+            for _ in self._vectors(waiting):
+                pass  # the store holds what searches use
+            return
         if fills_store:
             self._store.start()
         not_stored: list[bytes] = []
@@ -65,7 +77,8 @@ class Embedding:
         ):
             hashes = asked.popleft()
             with self._catalog.transaction():
-                self._catalog.add_vectors(hashes, [vector.tobytes() for vector in vectors])
+                rows = [vector.tobytes() for vector in vectors]
+                self._catalog.add_vectors(hashes, rows, self._table)
             self.count += len(hashes)
             self._meter.step(self.count)
             yield hashes

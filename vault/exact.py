@@ -9,7 +9,6 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from vault.catalog import Catalog
-from vault.model_card import DIMENSION
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,6 +39,8 @@ class ExactScan:
         import numpy as np
 
         hashes, matrix = self._current()
+        if matrix is not None and matrix.shape[1] != len(vector):
+            return []  # the vectors of another embedder have taken their place just now
         if matrix is not None and among is not None:
             rows = [row for row, text_hash in enumerate(hashes) if text_hash in among]
             hashes, matrix = [hashes[row] for row in rows], matrix[rows]
@@ -65,7 +66,7 @@ class ExactScan:
             )
             if rows:
                 joined = b"".join(row[2] for row in rows)
-                added = np.frombuffer(joined, "<f4").reshape(-1, DIMENSION)
+                added = np.frombuffer(joined, "<f4").reshape(len(rows), -1)
                 known = [] if self._matrix is None else [self._matrix]
                 self._matrix = np.concatenate([*known, added])
                 self._hashes = self._hashes + [bytes(row[1]) for row in rows]

@@ -4,15 +4,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from vault.embedder import Embedder
+from vault.embedders import Embedders
 from vault.errors import IndexUnusable
 from vault.freshness import Disk
+from vault.generations import used_model
 from vault.hits import Hit, SearchResult
 from vault.listing import list_notes
 from vault.opened import Opened
 from vault.records import Records
 from vault.related import RelatedNote, related_notes
-from vault.search import Searcher
+from vault.search import Encode, Searcher
 from vault.self_test import SelfTest, run_self_test
 from vault.why_not import why_not
 from vault.within import Text, search_within
@@ -27,7 +28,7 @@ class Finding(ABC):
 
     root: Path
     exclude: tuple[str, ...]
-    _embedder: Embedder
+    _embedders: Embedders
 
     @abstractmethod
     def _open(self) -> Opened | None:
@@ -44,9 +45,9 @@ class Finding(ABC):
             return SearchResult(query, (), 0.0)
         opened.refill_if_needed()
         searcher = Searcher(
-            opened.catalog, self._embedder.begin_query, opened.nearest, self._disk().current
+            opened.catalog, self._encoding(opened), opened.nearest, self._disk().current
         )
-        return searcher.search(query, k)
+        return opened.with_warning(opened.in_one_generation(lambda: searcher.search(query, k)))
 
     def list_notes(self, query: str, limit: int, offset: int = 0) -> SearchResult:
         """List every note that fits the filters of a query and holds its words, one hit a note.
@@ -71,7 +72,7 @@ class Finding(ABC):
         if opened is None:
             return search_within(texts, query, k)
         vectors = opened.catalog.vectors
-        return search_within(texts, query, k, self._embedder.begin_query, vectors)
+        return search_within(texts, query, k, self._encoding(opened), vectors)
 
     def related(self, path: str, k: int = 8) -> list[RelatedNote]:
         """Give the `k` notes nearest to one, in meaning or by a link; no model is needed."""
@@ -95,6 +96,10 @@ class Finding(ABC):
         if opened is None:
             raise IndexUnusable("There is no index of these notes yet; run: strata index.")
         return run_self_test(opened.catalog, self.search, is_cancelled)
+
+    def _encoding(self, opened: Opened) -> Encode:
+        """Give what encodes a query as the vectors were made that it is compared with."""
+        return lambda words: self._embedders.named(*used_model(opened.catalog)).begin_query(words)
 
     def _disk(self) -> Disk:
         """Give what holds passages against the disk.

@@ -12,12 +12,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from vault.catalog import FINGERPRINT, Catalog
+from vault.catalog import FINGERPRINT, Catalog, VectorTable
 from vault.chunking import Chunk, chunk_note
 from vault.embedder import Embedder
 from vault.embedding import Embedding
 from vault.errors import NoteUnreadable, UnsafePath, VaultMissing
 from vault.foreign import ForeignReader
+from vault.generations import switch, table_of
 from vault.kinds import kind_of
 from vault.notes import Note, parse_note, read_bytes
 from vault.pace import Pace
@@ -48,6 +49,7 @@ class _Counts:
     removed: int = 0
     renamed: int = 0
     embedded: int = 0
+    is_switched: bool = False
 
     @property
     def has_change(self) -> bool:
@@ -96,6 +98,7 @@ class Indexer:
         self._exclude = tuple(exclude)
         self._pace = pace or Pace()
         self._counts = _Counts()
+        self._table: VectorTable = "vectors"
         self._foreign = ForeignReader()
 
     def run(
@@ -119,6 +122,7 @@ class Indexer:
         """
         began = time.monotonic()
         self._counts = _Counts()
+        self._table = table_of(self._catalog, self._embedder.model)
         self._pace.begin()
         meter = Meter(progress, is_cancelled, self._pace)
         is_complete = True
@@ -144,20 +148,21 @@ class Indexer:
         changes = self._compare(found, self._records.files_of(paths))
         self._leave_out(changes, found)
         self._read(changes, meter)
-        self._embed(self._catalog.unembedded_of(paths), meter, fills_store=False)
+        self._embed(self._catalog.unembedded_of(paths, self._table), meter, fills_store=False)
         self._finish("")
 
     def _look_at_all(self, meter: Meter) -> None:
         meter.begin("seen")
         found = scan(self._root, self._exclude, meter.step)
         fingerprint = found.fingerprint()
-        if self._catalog.meta(FINGERPRINT) == fingerprint:
+        if self._catalog.meta(FINGERPRINT) == fingerprint and self._table == "vectors":
             self._finish(fingerprint)
             return
         changes = self._compare(found, self._records.files())
         self._leave_out(changes, found)
         self._read(changes, meter)
-        self._embed(self._catalog.unembedded(), meter)
+        self._embed(self._catalog.unembedded(self._table), meter)
+        self._use_what_is_complete()
         self._tidy(meter)
         self._finish(fingerprint if not self._records.left_out("failed") else "")
 
@@ -291,16 +296,25 @@ class Indexer:
         finally:
             self._counts.embedded = embedding.count
 
+    def _use_what_is_complete(self) -> None:
+        """Let searches use the vectors of another embedder, once none is missing."""
+        if self._table != "vectors":
+            self._store.set_aside()
+            switch(self._catalog)
+            self._table = "vectors"
+            self._counts.is_switched = True
+
     def _tidy(self, meter: Meter) -> None:
         dropped = 0
         with self._catalog.transaction():
             if self._counts.has_change:
                 dropped = self._catalog.drop_unused_vectors()
-        if self._counts.embedded or (dropped and self._store.pid is not None):
+        is_other = self._counts.embedded or self._counts.is_switched
+        if is_other or (dropped and self._store.pid is not None):
             self._embedding(meter).bring_store_in_line()
 
     def _embedding(self, meter: Meter) -> Embedding:
-        return Embedding(self._catalog, self._embedder, self._store, meter)
+        return Embedding(self._catalog, self._embedder, self._store, meter, self._table)
 
     def _finish(self, fingerprint: str) -> None:
         """Note when a whole run ended, and on what; a failed note is to be looked at again."""
@@ -310,7 +324,7 @@ class Indexer:
 
     def _report(self, seconds: float, is_complete: bool) -> IndexReport:
         notes, chunks = self._records.counts()
-        unembedded = 0 if is_complete else self._catalog.unembedded_count()
+        unembedded = 0 if is_complete else self._catalog.unembedded_count(self._table)
         counts = self._counts
         return IndexReport(
             vault=str(self._root),

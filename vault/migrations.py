@@ -79,7 +79,22 @@ def m001_notes_chunks_vectors(connection: sqlite3.Connection) -> None:
         connection.execute(statement)
 
 
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (m001_notes_chunks_vectors,)
+def m002_spare_vectors(connection: sqlite3.Connection) -> None:
+    """Room for the vectors of a second embedder beside those that searches use.
+
+    The two tables change their names when the second is complete, so that whatever searches reads
+    `vectors` and need not know of the other.
+    """
+    connection.execute(
+        "CREATE TABLE spare_vectors ("
+        " id INTEGER PRIMARY KEY AUTOINCREMENT, hash BLOB NOT NULL UNIQUE, vector BLOB NOT NULL)"
+    )
+
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
+    m001_notes_chunks_vectors,
+    m002_spare_vectors,
+)
 
 
 def migrate(connection: sqlite3.Connection) -> None:

@@ -3,14 +3,17 @@
 import fcntl
 import os
 import threading
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from vault.catalog import Catalog
 from vault.errors import IndexBusy, IndexUnusable, VaultError, VectorStoreFailed
 from vault.exact import ExactScan
+from vault.generations import used_model
+from vault.hits import SearchResult
 from vault.vectors import VectorStore
 
 if TYPE_CHECKING:
@@ -39,6 +42,25 @@ class Opened:
             with suppress(VectorStoreFailed):  # the exact scan answers in its place
                 return self.store.query(vector, k)
         return self._exact.query(vector, k, among)
+
+    def in_one_generation(self, search: Callable[[], SearchResult]) -> SearchResult:
+        """Search, and again where the vectors of another embedder came into use meanwhile."""
+        while True:
+            before = used_model(self.catalog)
+            try:
+                result: SearchResult | None = search()
+            except ValueError:  # vectors of different lengths were compared
+                if used_model(self.catalog) == before:
+                    raise
+                result = None
+            if result is not None and used_model(self.catalog) == before:
+                return result
+
+    def with_warning(self, result: SearchResult) -> SearchResult:
+        """Add to a result that the server which the user has chosen was not asked."""
+        if self.store is None or self.store.server is None or not self.store.failure:
+            return result
+        return replace(result, warnings=(*result.warnings, self.store.failure))
 
     def refill_if_needed(self) -> None:
         """Bring an owner's store in line beside the search, which does not wait for it."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vault.catalog import Catalog
+from vault.generations import used_model
 from vault.records import Records
 
 __all__ = ["IndexStatus", "status_of"]
@@ -34,7 +35,7 @@ class IndexStatus:
     owner: bool = False
 
 
-def status_of(catalog: Catalog, index_dir: Path, embedder: str, *, is_owner: bool) -> IndexStatus:
+def status_of(catalog: Catalog, index_dir: Path, *, is_owner: bool) -> IndexStatus:
     """Tell how an open index stands."""
     records = Records(catalog)
     notes, chunks = records.counts()
@@ -42,7 +43,7 @@ def status_of(catalog: Catalog, index_dir: Path, embedder: str, *, is_owner: boo
         notes=notes,
         chunks=chunks,
         size_bytes=sum(_sizes(index_dir)),
-        embedder=embedder,
+        embedder=used_model(catalog)[0],
         indexed_at=catalog.meta("indexed_at"),
         excluded=records.left_out("excluded"),
         failed=records.left_out("failed"),

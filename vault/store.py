@@ -9,15 +9,17 @@ from typing import IO, Literal
 from vault.access import still_allowed
 from vault.catalog import Catalog
 from vault.embedder import Embedder
-from vault.errors import IndexBusy, IndexUnusable, VaultError
+from vault.embedders import Embedders
+from vault.errors import EmbedderFailed, IndexUnusable, VaultError
 from vault.finding import Finding
+from vault.generations import used_model
+from vault.health import Health
 from vault.indexer import CancelCheck, Indexer, IndexReport, ProgressCallback
-from vault.model_card import MODEL_NAME
 from vault.notes import Note, read_note
 from vault.opened import Opened, take_lock
+from vault.options import IndexOptions
 from vault.pace import Pace
 from vault.records import Records
-from vault.scan import check_folder
 from vault.status import IndexStatus, status_of
 from vault.strain import Machine
 from vault.vectors import VectorStore
@@ -50,6 +52,7 @@ class VaultIndex(Finding):
         index_dir: Path,
         exclude: Sequence[str] = (),
         embedder: Embedder | None = None,
+        options: Callable[[], IndexOptions] = IndexOptions,
     ):
         """Name the folder and where its index lies; nothing is opened or started yet.
 
@@ -58,17 +61,19 @@ class VaultIndex(Finding):
             index_dir: holds `catalog.db`, `chroma/` and the lock; made when it is needed.
             exclude: patterns as in a `.gitignore`.
             embedder: one to share with other indexes, which outlives this one.
+            options: tells what is chosen now; another choice counts from the next update on.
         """
         self.root = root
         self.index_dir = index_dir
         self.exclude = tuple(exclude)
         self.pace = Pace()
-        self._embedder = embedder or Embedder()
-        self._owns_embedder = embedder is None
+        self._embedders = Embedders(embedder)
+        self._options = options
         self._lock = threading.RLock()
         self._update_lock = threading.Lock()
         self._owner_lock: IO[bytes] | None = None
         self._opened: Opened | None = None
+        self._former: list[Opened] = []
         self._watcher: Watcher | None = None
         self._is_closed = False
         self._is_given_up = False
@@ -93,13 +98,22 @@ class VaultIndex(Finding):
             EmbedderFailed: passages cannot be embedded; they are found by their words.
             IndexUnusable: the index cannot be written.
         """
+
+        def is_over() -> bool:
+            return self._is_given_up or is_cancelled()
+
         with self._update_lock:
             opened = self._own()
             assert opened.store is not None
+            opened.store.use(self._options().server)
+            embedder, failure = self._chosen_embedder(opened.catalog)
             indexer = Indexer(
-                self.root, opened.catalog, self._embedder, opened.store, self.exclude, self.pace
+                self.root, opened.catalog, embedder, opened.store, self.exclude, self.pace
             )
-            return indexer.run(progress, lambda: self._is_given_up or is_cancelled(), only)
+            report = indexer.run(progress, is_over, only)
+        if failure is not None:
+            raise failure
+        return report
 
     def retry(self, paths: Collection[str] | None = None) -> None:
         """Let the next update look at failed files again, though they have not changed.
@@ -213,9 +227,8 @@ class VaultIndex(Finding):
         """
         opened = self._open()
         if opened is None:
-            return IndexStatus(embedder=MODEL_NAME)
-        is_owner = opened.store is not None
-        return status_of(opened.catalog, self.index_dir, MODEL_NAME, is_owner=is_owner)
+            return IndexStatus(embedder=self._options().model)
+        return status_of(opened.catalog, self.index_dir, is_owner=opened.store is not None)
 
     def read_note(self, path: str) -> Note:
         """Read one note as it is on disk now.
@@ -228,19 +241,8 @@ class VaultIndex(Finding):
 
     def health(self) -> list[tuple[str, bool, str]]:
         """Try each part of the index for real: its name, whether it works, and details."""
-        parts = {
-            "notes folder": self._folder_health,
-            "catalog": self._catalog_health,
-            "embedding model": self._model_health,
-            "vector store": self._store_health,
-        }
-        checks = []
-        for name, check in parts.items():
-            try:
-                checks.append((name, True, check()))
-            except VaultError as error:
-                checks.append((name, False, str(error)))
-        return checks
+        model = self._options().model
+        return Health(self.root, self._open, self._own, self._embedders, model).checks()
 
     def close(self) -> None:
         """End the children and give up the lock."""
@@ -250,10 +252,9 @@ class VaultIndex(Finding):
         self.pace.resume()  # a run that stands still is to find that it is over
         if self._watcher is not None:
             self._watcher.close()
-        if self._owns_embedder:
-            self._embedder.close()
-        if opened is not None:
-            opened.close()
+        self._embedders.close()
+        for one in (*self._former, *([opened] if opened else [])):
+            one.close()
         if self._owner_lock is not None:
             self._owner_lock.close()
 
@@ -262,33 +263,14 @@ class VaultIndex(Finding):
     def _children(self) -> tuple[int | None, ...]:
         opened = self._opened
         store = None if opened is None else opened.store
-        return self._embedder.pid, None if store is None else store.pid
+        return *self._embedders.pids, None if store is None else store.pid
 
-    def _folder_health(self) -> str:
-        check_folder(self.root)
-        return str(self.root)
-
-    def _catalog_health(self) -> str:
-        opened = self._open()
-        if opened is None:
-            return "not made yet; `strata index` makes it"
-        notes, chunks = Records(opened.catalog).counts()
-        return f"{notes} notes in {chunks} passages; every script is found by its words"
-
-    def _model_health(self) -> str:
-        self._embedder.embed_query("a note about health")
-        return f"{MODEL_NAME} in {self._embedder.precision}; found by meaning: English"
-
-    def _store_health(self) -> str:
-        if self._open() is None:
-            return "not made yet; `strata index` makes it"
+    def _chosen_embedder(self, catalog: Catalog) -> tuple[Embedder, EmbedderFailed | None]:
+        """Give what is to embed, or in its place what embedded so far, and why that is."""
         try:
-            store = self._own().store
-        except IndexBusy:
-            return "kept by another Strata; this one searches the catalog's vectors"
-        assert store is not None
-        store.bring_in_line()
-        return f"{store.size} vectors in Chroma, in line with the catalog"
+            return self._embedders.chosen(self._options().model), None
+        except EmbedderFailed as error:
+            return self._embedders.named(*used_model(catalog)), error
 
     def _own(self) -> Opened:
         """Become the owner of the index, or find that another process is."""
@@ -304,9 +286,10 @@ class VaultIndex(Finding):
                 lock.close()
                 raise
             if self._opened is not None:
-                self._opened.close()
+                self._former.append(self._opened)  # a search may be reading it yet
             self._owner_lock = lock
-            self._opened = Opened(catalog, VectorStore(catalog, self.index_dir / "chroma"))
+            store = VectorStore(catalog, self.index_dir / "chroma", self._options().server)
+            self._opened = Opened(catalog, store)
             return self._opened
 
     def _open(self) -> Opened | None:

@@ -1,91 +1,134 @@
-"""The child that holds the Chroma store: the only module that loads chromadb.
+"""The child that talks to Chroma: the only module that loads chromadb.
 
-Run as `python -P -m vault.vector_worker FOLDER`. It keeps our own vectors under the hash of their
-text, and nothing else of them. A lock beside the folder keeps a second one out until the first is
-gone, since two processes on one store break it. The request at hand is finished before it ends.
+Run as `python -P -m vault.vector_worker [FOLDER]`: with a folder it holds the store in it, without
+one it is a client of the server that the request `open` names. It keeps our own vectors under the
+hash of their text, and nothing else of them. A lock beside the folder keeps a second one out until
+the first is gone, since two processes on one store break it. The request at hand is finished before
+it ends.
 """
 
 import fcntl
 import os
+import socket
 import sys
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from vault.frames import Answer, Frame, Requests
-from vault.model_card import DIMENSION
 
-_COLLECTION = "chunks"
 _HNSW = {"space": "cosine", "ef_construction": 128, "ef_search": 256, "max_neighbors": 24}
+_CONNECT_S = 5.0
+_MOST_ON_A_SERVER = 300  # what Chroma's own service gives at once, or takes
 
 
 def main() -> None:
     """Serve until the parent is gone."""
     requests = Requests(ends_at_once=False)
     os.umask(0o077)
+    if len(sys.argv) < 2:
+        requests.serve(_Store(None).handle)
+        return
     folder = Path(sys.argv[1])
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with folder.with_name(f"{folder.name}.lock").open("wb") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        store = _Store(folder)
-        requests.serve(store.handle)
+        requests.serve(_Store(folder).handle)
 
 
 class _Store:
-    """One collection, opened at the first request so that a failure to open is an answer."""
+    """One collection, in a folder or on a server."""
 
-    def __init__(self, folder: Path):
+    def __init__(self, folder: Path | None):
         self._folder = folder
-        self._opened: Any = None
-        self._largest_batch = 1
+        self._collection: Any = None
+        self._most = 1
 
     def handle(self, frame: Frame) -> Answer:
-        """Do what a request asks for: `ids`, `upsert`, `delete` or `query`."""
-        collection = self._collection()
+        """Do what a request asks for: `open` first, then `upsert`, `delete` or `query`."""
         match frame.header["do"]:
-            case "ids":
-                return {"ids": collection.get(include=[])["ids"]}, b""
+            case "open":
+                return {"ids": self._open(frame.header)}, b""
             case "upsert":
-                self._upsert(collection, frame)
-                return {}, b""
+                ids, vectors = frame.header["ids"], _vectors(frame)
+                for part in self._parts(len(ids)):
+                    self._collection.upsert(ids=ids[part], embeddings=vectors[part])
             case "delete":
-                collection.delete(ids=frame.header["ids"])
-                return {}, b""
+                ids = frame.header["ids"]
+                for part in self._parts(len(ids)):
+                    self._collection.delete(ids=ids[part])
             case _:
-                return self._query(collection, frame)
+                return self._query(frame)
+        return {}, b""
 
-    def _collection(self) -> Any:
-        if self._opened is None:
-            import chromadb
-            from chromadb.config import Settings
+    def _open(self, wanted: Mapping[str, Any]) -> Sequence[str]:
+        """Open a collection and give what is in it; others of the same index are deleted."""
+        client = _local(self._folder) if self._folder else _remote(wanted["server"])
+        self._most = client.get_max_batch_size()
+        if self._folder is None:
+            self._most = min(self._most, _MOST_ON_A_SERVER)
+        for name in [collection.name for collection in client.list_collections()]:
+            is_ours = self._folder is not None or name.startswith(wanted["prefix"])
+            if is_ours and (name != wanted["collection"] or wanted["anew"]):
+                client.delete_collection(name)
+        self._collection = client.get_or_create_collection(
+            wanted["collection"], embedding_function=None, configuration={"hnsw": _HNSW}
+        )
+        return self._ids()
 
-            client = chromadb.PersistentClient(
-                str(self._folder), settings=Settings(anonymized_telemetry=False)
-            )
-            self._largest_batch = client.get_max_batch_size()
-            self._opened = client.get_or_create_collection(
-                _COLLECTION, embedding_function=None, configuration={"hnsw": _HNSW}
-            )
-        return self._opened
+    def _ids(self) -> Sequence[str]:
+        if self._folder is not None:
+            found: list[str] = self._collection.get(include=[])["ids"]
+            return found
+        ids: list[str] = []
+        while page := self._collection.get(include=[], limit=self._most, offset=len(ids))["ids"]:
+            ids += page
+        return ids
 
-    def _upsert(self, collection: Any, frame: Frame) -> None:
-        ids, vectors = frame.header["ids"], _vectors(frame)
-        for start in range(0, len(ids), self._largest_batch):
-            part = slice(start, start + self._largest_batch)
-            collection.upsert(ids=ids[part], embeddings=vectors[part])
+    def _parts(self, count: int) -> Iterator[slice]:
+        for start in range(0, count, self._most):
+            yield slice(start, start + self._most)
 
-    def _query(self, collection: Any, frame: Frame) -> Answer:
-        found = collection.query(
+    def _query(self, frame: Frame) -> Answer:
+        wanted = int(frame.header["k"])
+        found = self._collection.query(
             query_embeddings=_vectors(frame),
-            n_results=frame.header["k"],
+            n_results=wanted if self._folder else min(wanted, _MOST_ON_A_SERVER),
             include=["distances"],
         )
         return {"ids": found["ids"][0], "distances": found["distances"][0]}, b""
 
 
+def _local(folder: Path) -> Any:
+    import chromadb
+    from chromadb.config import Settings
+
+    return chromadb.PersistentClient(str(folder), settings=Settings(anonymized_telemetry=False))
+
+
+def _remote(server: Mapping[str, Any]) -> Any:
+    # The library itself would wait for a server that does not answer for as long as the system.
+    socket.create_connection((server["host"], server["port"]), _CONNECT_S).close()
+    import chromadb
+    from chromadb.config import Settings
+
+    token = server["token"]
+    return chromadb.HttpClient(
+        host=server["host"],
+        port=server["port"],
+        ssl=server["ssl"],
+        tenant=server["tenant"],
+        database=server["database"],
+        headers={"X-Chroma-Token": token, "Authorization": f"Bearer {token}"} if token else None,
+        settings=Settings(anonymized_telemetry=False),
+    )
+
+
 def _vectors(frame: Frame) -> Any:
     import numpy as np
 
-    return np.frombuffer(frame.payload, "<f4").reshape(-1, DIMENSION)
+    count = len(frame.header.get("ids", ("the question",)))
+    return np.frombuffer(frame.payload, "<f4").reshape(count, -1)
 
 
 if __name__ == "__main__":

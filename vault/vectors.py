@@ -1,11 +1,14 @@
 """The Chroma store, kept in line with the catalog, in a child process of its own.
 
 The catalog is the source. A store that is missing, lags behind, cannot be opened or ends its
-process is brought in line, or thrown away and filled again; `vault.exact` answers meanwhile.
+process is brought in line, or thrown away and filled again; `vault.exact` answers meanwhile. It
+lies in a folder, or on a server, where a collection is named by its index and its embedder.
 """
 
+import hashlib
 import shutil
 import threading
+import uuid
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +17,8 @@ from vault.catalog import Catalog
 from vault.child import Child
 from vault.errors import ChildDied, ChildRefused, VectorStoreFailed
 from vault.frames import Frame
+from vault.generations import used_model
+from vault.options import VectorServer
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,21 +27,38 @@ if TYPE_CHECKING:
 BATCH = 512
 _ANSWER_S = 180.0
 _ATTEMPTS = 3
+_INDEX_ID = "index_id"
 
 Progress = Callable[[int], None]
 
 
 class VectorStore:
-    """The vectors of one catalog in Chroma; safe to use from several threads."""
+    """The vectors of one catalog in Chroma; safe to use from several threads.
 
-    def __init__(self, catalog: Catalog, folder: Path):
+    Attributes:
+        server: where they lie; None for a folder.
+        failure: why they could not be brought in line; empty where they could.
+    """
+
+    def __init__(self, catalog: Catalog, folder: Path, server: VectorServer | None = None):
+        """Start nothing yet.
+
+        Args:
+            catalog: whose vectors it holds.
+            folder: where it lies, unless there is a server.
+            server: where it lies instead.
+        """
+        self.server = server
+        self.failure = ""
         self._catalog = catalog
         self._folder = folder
+        self._collection = ""
         self._lock = threading.RLock()
         self._child: Child | None = None
         self._held: set[bytes] | None = None
         self._is_in_line = False
         self._is_broken = False
+        self._is_unwanted = False
         self._closed = threading.Event()
 
     @property
@@ -57,7 +79,8 @@ class VectorStore:
 
     def start(self) -> None:
         """Start the child without waiting for it."""
-        self._running()
+        if self.server is None or not self.server.is_refused:
+            self._running()
 
     def bring_in_line(
         self,
@@ -76,22 +99,40 @@ class VectorStore:
         Raises:
             VectorStoreFailed: not even a new store works.
         """
-        with self._lock:
-            for attempt in range(_ATTEMPTS):
-                if self._is_broken:
-                    self._throw_away()
-                try:
-                    self._fill(progress, on_wait)
-                except (ChildDied, ChildRefused) as error:
-                    failure = error
-                    self._stop()
-                    self._is_broken = attempt > 0 or isinstance(error, ChildRefused)
-                else:
-                    return
+        try:
+            with self._lock:
+                self._bring_in_line(progress, on_wait)
+        except VectorStoreFailed as error:
+            self.failure = str(error)
+            raise
+        self.failure = ""
+
+    def _bring_in_line(self, progress: Progress, on_wait: Callable[[], None]) -> None:
+        self._refuse_to_leave()
+        attempts = _ATTEMPTS if self.server is None else 1
+        for attempt in range(attempts):
+            if self._is_broken:
+                self._mend()
+            try:
+                self._fill(progress, on_wait)
+            except (ChildDied, ChildRefused) as error:
+                failure = error
+                self._stop()
+                self._is_broken = attempt > 0 or isinstance(error, ChildRefused)
+            else:
+                return
+        where = f"in {self._folder}" if self.server is None else f"at {self.server.host}"
         raise VectorStoreFailed(
-            f"The vector store in {self._folder} cannot be used: {failure}. "
+            f"The vector store {where} cannot be used: {failure}. "
             "Search goes on without it; `strata doctor` tells more."
         ) from failure
+
+    def _refuse_to_leave(self) -> None:
+        if self.server is not None and self.server.is_refused:
+            raise VectorStoreFailed(
+                f"The vector store at {self.server.host} is not asked, since privacy.offline is "
+                "on. Search goes on without it."
+            )
 
     def add(self, hashes: Sequence[bytes], on_wait: Callable[[], None] = lambda: None) -> None:
         """Put some more of the catalog's vectors into a store that is in line already.
@@ -132,8 +173,19 @@ class VectorStore:
         found = zip(frame.header["ids"], frame.header["distances"], strict=True)
         return [(bytes.fromhex(text_hash), 1.0 - distance) for text_hash, distance in found]
 
+    def use(self, server: VectorServer | None) -> None:
+        """Lie somewhere else from now on, if that is another place."""
+        with self._lock:
+            if server != self.server:
+                self._stop()
+                self.server, self.failure, self._is_broken = server, "", False
+
+    def set_aside(self) -> None:
+        """Answer no question until it is brought in line again."""
+        self._is_in_line = False
+
     def throw_away(self) -> None:
-        """End the child and delete what it holds; it can be filled again."""
+        """End the child and delete what it holds, now or on a server when it is filled again."""
         with self._lock:
             self._throw_away()
 
@@ -151,7 +203,8 @@ class VectorStore:
             if self._child is not None and not self._child.is_alive:
                 self._stop()
             if self._child is None:
-                self._child = Child("vault.vector_worker", str(self._folder))
+                folder = () if self.server is not None else (str(self._folder),)
+                self._child = Child("vault.vector_worker", *folder)
                 self._held = None
                 if self._closed.is_set():  # in the meantime, by another thread that saw no child
                     self._child.close()
@@ -159,10 +212,11 @@ class VectorStore:
 
     def _fill(self, progress: Progress, on_wait: Callable[[], None]) -> None:
         child = self._running()
-        is_fresh = self._held is None
-        if self._held is None:
-            frame = self._ask(child, {"do": "ids"}, b"", on_wait)
-            self._held = {bytes.fromhex(text_hash) for text_hash in frame.header["ids"]}
+        prefix, name = _names_of(self._catalog)
+        is_fresh = self._held is None or self._collection != name
+        if self._held is None or self._collection != name:
+            self._held = self._open(child, prefix, name, on_wait)
+            self._collection = name
         wanted = self._catalog.vector_hashes()
         missing, extra = sorted(wanted - self._held), sorted(self._held - wanted)
         for part in _parts(extra):
@@ -174,6 +228,15 @@ class VectorStore:
         if is_fresh and self._held:
             self._probe(child, next(iter(self._held)), on_wait)
         self._is_in_line = True
+
+    def _open(
+        self, child: Child, prefix: str, name: str, on_wait: Callable[[], None]
+    ) -> set[bytes]:
+        server = None if self.server is None else self.server.to_dict()
+        wanted = {"collection": name, "prefix": prefix, "anew": self._is_unwanted, "server": server}
+        frame = self._ask(child, {"do": "open", **wanted}, b"", on_wait)
+        self._is_unwanted = False
+        return {bytes.fromhex(text_hash) for text_hash in frame.header["ids"]}
 
     def _put(self, child: Child, part: Sequence[bytes], on_wait: Callable[[], None]) -> None:
         assert self._held is not None
@@ -201,16 +264,36 @@ class VectorStore:
         if child is not None:
             child.kill("it is started anew")
 
+    def _mend(self) -> None:
+        """Throw a folder away; a server was out of reach rather, and is asked what it holds."""
+        if self.server is None:
+            self._throw_away()
+        else:
+            self._held, self._is_broken = None, False
+
     def _throw_away(self) -> None:
         self._stop()
         self._is_broken = False
-        # What cannot be deleted is refused by Chroma again, and said then.
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._is_unwanted = self.server is not None
+        if self.server is None:
+            # What cannot be deleted is refused by Chroma again, and said then.
+            shutil.rmtree(self._folder, ignore_errors=True)
 
 
 def _parts(hashes: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
     for start in range(0, len(hashes), BATCH):
         yield hashes[start : start + BATCH]
+
+
+def _names_of(catalog: Catalog) -> tuple[str, str]:
+    """Name what is ours on a server, and the collection for the embedder that is used now."""
+    index = catalog.meta(_INDEX_ID)
+    if index is None:
+        index = uuid.uuid4().hex
+        with catalog.transaction():
+            catalog.set_meta(_INDEX_ID, index)
+    stamp = hashlib.sha256(used_model(catalog)[1].encode("utf-8")).hexdigest()
+    return f"strata-{index}-", f"strata-{index}-{stamp[:16]}"
 
 
 def _names(hashes: Sequence[bytes]) -> list[str]:

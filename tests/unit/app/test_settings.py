@@ -18,6 +18,8 @@ def test_defaults_are_those_of_the_schema() -> None:
         "ui.theme": "system",
         "vault.path": "",
         "vault.exclude": [],
+        "embedding.model": "all-MiniLM-L6-v2",
+        "vectorStore.url": "",
         "chat.model": "extractive",
         "chat.apiBase": "",
         "chat.temperature": 0.2,

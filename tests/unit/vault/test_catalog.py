@@ -166,20 +166,6 @@ def test_another_chunker_means_reading_again_and_keeping_vectors(tmp_path: Path)
     catalog.close()
 
 
-def test_another_embedder_means_other_vectors(tmp_path: Path) -> None:
-    path = tmp_path / "catalog.db"
-    catalog = Catalog(path, is_writable=True)
-    put(catalog, "a.md", "text\n")
-    with catalog.transaction():
-        catalog.add_vectors([b"hash"], [VECTOR])
-        catalog.set_meta("embedder", "another")
-    catalog.close()
-    catalog = Catalog(path, is_writable=True)
-    assert catalog.vector_hashes() == set()
-    assert found(catalog, "text") == ["a.md"]
-    catalog.close()
-
-
 def test_a_closed_catalog_says_so(tmp_path: Path) -> None:
     catalog = Catalog(tmp_path / "catalog.db", is_writable=True)
     catalog.close()

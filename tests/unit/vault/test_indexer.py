@@ -77,7 +77,7 @@ def test_a_second_run_reads_no_note_and_asks_no_model(
     report = fresh.update()
     assert counted(report) == {}
     assert report.reused_chunks == report.chunks == 3
-    assert fresh._embedder.pid is None
+    assert fresh._embedders.pids == (None,)
     fresh.close()
 
 

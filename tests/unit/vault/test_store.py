@@ -229,7 +229,7 @@ index = VaultIndex(Path(sys.argv[1]), Path(sys.argv[2]))
 
 def tell(progress):
     store = index._opened.store if index._opened else None
-    print(progress.phase, progress.done, index._embedder.pid, store and store.pid,
+    print(progress.phase, progress.done, index._embedders.pids[0], store and store.pid,
           not {"torch", "chromadb"} & sys.modules.keys(), flush=True)
 
 index.update(tell)

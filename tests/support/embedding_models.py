@@ -1,0 +1,42 @@
+"""Embedding models for tests: the installed one, changed so that its vectors are others."""
+
+import json
+from importlib.resources import files
+from pathlib import Path
+
+from vault.model_card import DIMENSION, MODEL_PACKAGE
+
+__all__ = ["other_model"]
+
+_DENSE = "sentence_transformers.models.Dense"
+
+
+def other_model(folder: Path, dimension: int = 256) -> Path:
+    """Make a model that gives shorter vectors, which mean about the same."""
+    import numpy as np
+    from safetensors.numpy import save_file
+
+    installed = Path(str(files(MODEL_PACKAGE).joinpath("model")))
+    for path in installed.rglob("*"):
+        target = folder / path.relative_to(installed)
+        if path.is_dir():
+            target.mkdir(parents=True)
+        elif path.name not in ("modules.json", "README.md"):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.symlink_to(path)
+    dense = folder / "3_Dense"
+    dense.mkdir()
+    weights = np.random.default_rng(dimension).standard_normal((dimension, DIMENSION), "f4")
+    save_file({"linear.weight": weights}, dense / "model.safetensors")
+    config = {
+        "in_features": DIMENSION,
+        "out_features": dimension,
+        "bias": False,
+        "activation_function": "torch.nn.modules.linear.Identity",
+    }
+    (dense / "config.json").write_text(json.dumps(config))
+    modules = json.loads((installed / "modules.json").read_text())
+    modules.append({"idx": 3, "name": "3", "path": "3_Dense", "type": _DENSE})
+    (folder / "modules.json").write_text(json.dumps(modules))
+    (folder / "README.md").write_text("---\nlanguage: [en, de]\n---\n# A model of the tests\n")
+    return folder
