@@ -92,17 +92,17 @@ class Assistant:
         yield from self._notes.require().update(cancel)
 
     def search(self, query: str, k: int | None = None) -> SearchResult:
-        """Find passages by words and by meaning.
+        """Find the places that fit a query best, by words and by meaning.
 
         Args:
             query: what to look for.
-            k: how many passages; as many as the setting `retrieval.topK` says where it is None.
+            k: how many; as many as the setting `retrieval.topK` says where it is None.
 
         Raises:
             VaultNotChosen: no folder is open.
             VaultError: the index cannot be searched.
         """
-        return self._notes.search(query, k)
+        return self._notes.excerpts(query, k)
 
     def notes(self) -> tuple[NoteState, ...]:
         """Return what is known of every file in the open folder; nothing where none is open."""

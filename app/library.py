@@ -175,6 +175,10 @@ class Library:
         """Find the best `k` passages by words and by meaning."""
         return self._index.search(query, k)
 
+    def excerpts(self, query: str, k: int) -> SearchResult:
+        """Find the best `k` places: passages, and of long notes the sentences that fit."""
+        return self._index.excerpts(query, k)
+
     def list_notes(self, query: str, limit: int, offset: int = 0) -> SearchResult:
         """List every note that fits the filters of a query and holds its words, in pages."""
         return self._index.list_notes(query, limit, offset)

@@ -85,8 +85,17 @@ class OpenNotes:
             )
         return self._library
 
-    def search(self, query: str, k: int | None = None) -> SearchResult:
-        """Find passages by words and by meaning.
+    def search(self, query: str, k: int) -> SearchResult:
+        """Find passages by words and by meaning, as a model is given them.
+
+        Raises:
+            VaultNotChosen: no folder is open.
+            VaultError: the index cannot be searched.
+        """
+        return self.require().search(query, k)
+
+    def excerpts(self, query: str, k: int | None = None) -> SearchResult:
+        """Find the places that fit a query best, as a person reads them.
 
         Raises:
             VaultNotChosen: no folder is open.
@@ -96,7 +105,7 @@ class OpenNotes:
         library = self.require()
         if not query.strip():
             raise InvalidRequest("There is nothing to search for.")
-        return library.search(query, k or self._settings.values.retrieval_top_k)
+        return library.excerpts(query, k or self._settings.values.retrieval_top_k)
 
     def search_within(self, segments: Sequence[Segment], query: str, k: int) -> Sequence[Hit]:
         """Find the best `k` passages of what is attached, of the notes or from elsewhere."""

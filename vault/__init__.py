@@ -1,6 +1,7 @@
 """Notes on disk, and the index over them.
 
-`store.VaultIndex` is the face to the packages above. One update runs from top to bottom:
+`store.VaultIndex` is the face to the packages above, `finding` the side of it that is asked. One
+update runs from top to bottom:
 
     scan      names and attributes of the folder          no note is opened
     notes     bytes → text → structure                    encodings, markdown, links
@@ -27,6 +28,7 @@ leave; then words by FTS5 (`words`, `passages`) and, encoded meanwhile, meaning 
 that is not ready or filters count, by an exact scan of the catalog (`vectors`, `exact`); then both
 by `fusion`, lifted where the query is a name (`lifts`). What is found is held against the disk as
 it is now (`freshness`) and given as `hits`. Beside it are `related` notes, `why_not`, `self_test`.
+For whoever reads them, hits of long notes are cut to `excerpts`; a model gets whole passages.
 `listing` gives the whole set that a query selects, in pages, where a search gives the best of it.
 `within` searches texts that are at hand the same way, in a catalog for that moment.
 

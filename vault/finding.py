@@ -1,16 +1,21 @@
 """What can be asked of an index: the best passages, whole lists, notes beside a note, and why."""
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from vault.embedders import Embedders
 from vault.errors import IndexUnusable
+from vault.excerpts import FEWEST_PASSAGES, LONG_NOTE_PASSAGES, excerpts
 from vault.freshness import Disk
 from vault.generations import used_model
 from vault.hits import Hit, SearchResult
 from vault.listing import list_notes
 from vault.opened import Opened
+from vault.passages import Passages
+from vault.query import parse_query
 from vault.records import Records
 from vault.related import RelatedNote, related_notes
 from vault.search import Encode, Searcher
@@ -49,6 +54,22 @@ class Finding(ABC):
         )
         return opened.with_warning(opened.in_one_generation(lambda: searcher.search(query, k)))
 
+    def excerpts(self, query: str, k: int = 8) -> SearchResult:
+        """Find the `k` best places: passages, and of long notes the sentences that fit.
+
+        Raises:
+            IndexUnusable: the index cannot be read.
+        """
+        began = time.perf_counter()
+        opened = self._open()
+        if opened is None or k < 1:
+            return SearchResult(query, (), 0.0)
+        found = self.search(query, max(k, FEWEST_PASSAGES))
+        counts = Passages(opened.catalog).counts({hit.path for hit in found.hits})
+        long_notes = {path for path, count in counts.items() if count >= LONG_NOTE_PASSAGES}
+        hits = excerpts(found.hits, parse_query(query), long_notes, k)
+        return replace(found, hits=tuple(hits), seconds=time.perf_counter() - began)
+
     def list_notes(self, query: str, limit: int, offset: int = 0) -> SearchResult:
         """List every note that fits the filters of a query and holds its words, one hit a note.
 
@@ -80,11 +101,11 @@ class Finding(ABC):
         return [] if opened is None else related_notes(opened.catalog, opened.nearest, path, k)
 
     def why_not(self, query: str, path: str, k: int = 8) -> str:
-        """Say in a sentence why a note is not among the `k` hits of a query."""
+        """Say in a sentence why a note is not among the `k` best places of a query."""
         opened = self._open()
         states = [] if opened is None else Records(opened.catalog).states()
         state = next(((state, reason) for at, _, state, reason in states if at == path), None)
-        return why_not(path, state, self.search(query, _MANY_HITS), k)
+        return why_not(path, state, self.search(query, _MANY_HITS), self.excerpts(query, k).hits)
 
     def self_test(self, is_cancelled: Callable[[], bool] = lambda: False) -> SelfTest:
         """Ask for the vault's own notes, and tell how often and how fast they are found.

@@ -142,6 +142,15 @@ class Passages:
             for row in rows
         }
 
+    def counts(self, paths: Collection[str]) -> dict[str, int]:
+        """Give how many passages each of some notes has."""
+        rows = self._catalog.rows(
+            "SELECT path, count(*) FROM chunks JOIN files ON files.id = file_id"
+            " WHERE path IN (SELECT value FROM json_each(?)) GROUP BY file_id",
+            (json.dumps(list(paths)),),
+        )
+        return {row[0]: int(row[1]) for row in rows}
+
     def details(self, ids: Iterable[int]) -> Mapping[int, Passage]:
         """Read passages with their notes."""
         rows = self._catalog.rows(

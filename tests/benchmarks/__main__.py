@@ -18,6 +18,7 @@ BENCHES = (
     "guard",
     "price",
     "relevance",
+    "chunking",
 )
 
 

@@ -1,4 +1,6 @@
-"""How good a search is, against words alone and meaning alone over the same passages.
+"""How good the installed program's search is, against words alone and meaning alone.
+
+All three rank the same passages.
 
 SciFact: claims and the papers that bear on them; of its training queries one half was for choosing
 weights, the other is reported. Known-item search: a note of the EIPs by its title or by a heading
@@ -17,10 +19,9 @@ from statistics import mean
 
 import numpy as np
 
-from tests.benchmarks.measure import DATA, DataAbsent, Ratio, unpack_vault
+from tests.benchmarks.measure import DATA, DataAbsent, Ratio, SearchedVault, unpack_vault
 from vault.catalog import Catalog
 from vault.embedder import Embedder
-from vault.store import VaultIndex
 from vault.words import any_of, query_terms
 
 DEPTH = 1_000
@@ -58,20 +59,19 @@ def _judge(
     embedder: Embedder,
     at_least: float = 0.98,
 ) -> list[Ratio]:
-    index = VaultIndex(notes, notes.with_name(f"{notes.name}-index"), embedder=embedder)
+    vault = SearchedVault(notes, notes.with_name(f"{notes.name}-home"))
     try:
-        index.update()
-        catalog = Catalog(index.index_dir / "catalog.db", is_writable=False)
+        catalog = Catalog(vault.catalog, is_writable=False)
         alone = _Alone(catalog, embedder)
         questions = ask(catalog)
         ways: dict[str, Rank] = {
-            "fused": lambda query: _notes(hit.path for hit in index.search(query, 100).hits),
+            "fused": lambda query: _notes(hit["path"] for hit in vault.search(query, 100)),
             "words": alone.by_words,
             "meaning": alone.by_meaning,
         }
         ranked = {way: [rank(each.text) for each in questions] for way, rank in ways.items()}
     finally:
-        index.close()
+        vault.close()
     scores = {way: _mean(_ndcg, lists, questions) for way, lists in ranked.items()}
     recalls = {way: _mean(_recall, lists, questions) for way, lists in ranked.items()}
     best, best_recall = (max(s["words"], s["meaning"]) for s in (scores, recalls))

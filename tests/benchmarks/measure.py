@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 import tarfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import quantiles
@@ -70,6 +70,44 @@ def run_strata(home: Path, *words: str, **environment: str) -> Mapping[str, Any]
     )
     document: Mapping[str, Any] = json.loads(done.stdout)
     return document
+
+
+class SearchedVault:
+    """Notes that the installed program indexes and searches, one query after the other."""
+
+    def __init__(self, notes: Path, home: Path) -> None:
+        """Index the notes."""
+        self.home = home
+        run_strata(home, "index", str(notes))
+        self._program = subprocess.Popen(
+            [Path(sys.executable).with_name("strata"), "--vault", notes, "rpc"],
+            env={**os.environ, "STRATA_HOME": str(home)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+
+    @property
+    def catalog(self) -> Path:
+        """The index as it lies among the program's files."""
+        return next(self.home.rglob("catalog.db"))
+
+    def search(self, query: str, k: int) -> Sequence[Mapping[str, Any]]:
+        """Return the hits as `strata search` prints them."""
+        assert self._program.stdin is not None
+        assert self._program.stdout is not None
+        asked = {"id": 1, "type": "search", "query": query, "k": k}
+        self._program.stdin.write(json.dumps(asked).encode() + b"\n")
+        self._program.stdin.flush()
+        for line in self._program.stdout:
+            said = json.loads(line)
+            if said["type"] == "response":
+                hits: Sequence[Mapping[str, Any]] = said["data"]["hits"]
+                return hits
+        raise RuntimeError("strata rpc ended")
+
+    def close(self) -> None:
+        """End the program."""
+        self._program.communicate()
 
 
 def percentile(values: list[float], percent: int) -> float:
