@@ -338,4 +338,5 @@ class RunningTurn:
             usage=answer.usage,
             warnings=self._report.warnings,
             context=self._report.to_dict(),
+            searched=request.searched or None,
         )

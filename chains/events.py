@@ -184,6 +184,7 @@ class AskResult:
         usage: None where no service counted.
         context: the report of the last request, as plain data.
         read_whole: what reading attachments whole took, or would take; None where none was.
+        searched: what was looked up where that was more than the question; None otherwise.
     """
 
     session: str | None
@@ -200,6 +201,7 @@ class AskResult:
     context: Mapping[str, Any]
     tools: tuple[Mapping[str, Any], ...] = ()
     read_whole: Mapping[str, Any] | None = None
+    searched: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON values, with every field of the command line's shape."""
@@ -219,6 +221,7 @@ class AskResult:
             "warnings": list(self.warnings),
             "context": dict(self.context),
             **read,
+            **({} if self.searched is None else {"searched": self.searched}),
         }
 
 

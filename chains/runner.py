@@ -18,14 +18,13 @@ from chains.events import (
     ContextPrepared,
     Event,
     MessageEnded,
-    Retrieved,
-    Step,
     TurnEnded,
     Warned,
 )
 from chains.extractive import ExtractiveModel
 from chains.fitting import Fitter
 from chains.hooking import hear
+from chains.looking_up import look_up, searching
 from chains.model import LiteLLMModel, Pause, wait_or_cancel
 from chains.model_port import KeyFor, ModelPort
 from chains.models import EXTRACTIVE, ModelInfo, describe
@@ -33,7 +32,7 @@ from chains.oversize import WithinPort
 from chains.reading.asking import PROMPT as READING_PROMPT
 from chains.reading.plan import ReadingCost
 from chains.reading.whole import ReadWhole, keep_counts, told_with
-from chains.retrieval import SearchPort, passages
+from chains.retrieval import SearchPort
 from chains.summarizer import PROMPT as SUMMARY_PROMPT
 from chains.tokenizer import counter_for
 from chains.turn import (
@@ -48,7 +47,6 @@ from chains.turn import (
 )
 from context.force import Forced
 from context.guard import PreparedRequest
-from context.layers import Segment
 from context.messages import ToolDefinition
 from context.prior import Resolve
 from context.report import ContextReport
@@ -143,7 +141,7 @@ def open_turn(
     request = heard.request
     means = call(lambda: running_means(chain, request, cancel), cancel)
     fitted = yield from fitter_of(chain).fit(request, means, session, cancel)
-    request = fitted.request
+    request = fitted.request if chain.search is None else searching(fitted.request, session)
     drafted, warnings = yield from draft(chain, request, session, cancel)
     drafted, warnings = heard.apply(drafted, session), (*problems, *fitted.warnings, *warnings)
     if request.dry_run:
@@ -189,7 +187,7 @@ def draft(
         for warning in warnings:
             yield Warned(warning)
         return drafted, warnings
-    found, warnings = yield from _retrieve(chain, request, cancel)
+    found, warnings = yield from look_up(chain.search, request, cancel)
     return draft_turn(session, request, found), warnings
 
 
@@ -301,22 +299,6 @@ def compact_chat(
     return (yield from compact(request, session, means, cancel, instructions))
 
 
-def _retrieve(
-    chain: Chain, request: TurnRequest, cancel: CancelToken
-) -> Generator[Event, None, tuple[tuple[Segment, ...] | None, tuple[str, ...]]]:
-    """Look passages up beside what is attached; None where there is nothing of either."""
-    search = chain.search
-    if search is None:
-        return request.attached or None, ()
-    yield Step("search", "Searching…")
-    result = call(lambda: search.search(request.question, request.top_k), cancel)
-    found = (*request.attached, *passages(result.hits, request.attached))
-    yield Retrieved(found)
-    for warning in result.warnings:
-        yield Warned(warning)
-    return found, result.warnings
-
-
 def model_of(chain: Chain, request: TurnRequest, info: ModelInfo) -> ModelPort:
     """Return who answers.
 
@@ -324,7 +306,8 @@ def model_of(chain: Chain, request: TurnRequest, info: ModelInfo) -> ModelPort:
         BadRequest: no service has a model of that name.
     """
     if request.model == EXTRACTIVE:
-        return ExtractiveModel(request.question, has_searched=chain.search is not None)
+        question = request.searched or request.question
+        return ExtractiveModel(question, has_searched=chain.search is not None)
     if info.endpoint is None:
         raise BadRequest(
             request.model,
@@ -349,4 +332,5 @@ def _dry_result(request: TurnRequest, session: SessionPort, report: ContextRepor
         usage=None,
         warnings=report.warnings,
         context=report.to_dict(),
+        searched=request.searched or None,
     )

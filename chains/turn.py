@@ -11,6 +11,7 @@ from chains.additions import NOTHING_ADDED, Additions
 from chains.cancel import CancelToken
 from chains.chat_ports import ChatPort, ChatView, SessionPort
 from chains.events import Mode, Usage
+from chains.follow_up import SEARCHED
 from chains.models import EXTRACTIVE, ModelInfo
 from chains.spending import SUMMARY, Spend, counted
 from chains.upkeep import THRESHOLD, breaker_of, epoch_entries, sent_before
@@ -69,6 +70,7 @@ class TurnRequest:
         keep_last: `context.keepLastAssistantMessages`.
         clean_after: `history.cleanToolOutputAfterTurns`.
         summary_model: who makes summaries; empty for the model that answers.
+        searched: what is looked up where that is more than the question; empty for the question.
     """
 
     question: str
@@ -93,6 +95,7 @@ class TurnRequest:
     keep_last: int = 10
     clean_after: int = 3
     summary_model: str = ""
+    searched: str = ""
 
     @property
     def summarised_by(self) -> str:
@@ -223,7 +226,8 @@ def draft_turn(
     if found is not None:
         segments = SegmentsEntry(chat.new_id(), leaf, now, turn, tuple(found))
         leaf = segments.id
-    noted = {"mode": request.mode, **request.named, THRESHOLD: request.threshold}
+    searched = {SEARCHED: request.searched} if request.searched else {}
+    noted = {"mode": request.mode, **request.named, **searched, THRESHOLD: request.threshold}
     message = Message("user", request.question)
     question = MessageEntry(chat.new_id(), leaf, now, message, turn, extra=noted)
     return DraftedTurn(turn, question, segments)

@@ -465,3 +465,23 @@ def test_two_chats_run_side_by_side(server, search, ask):
     for thread in threads:
         thread.join(30)
     assert answers == {f"chat{n}": f"Question of chat{n}?" for n in range(4)}
+
+
+def test_a_question_that_leans_is_searched_with_the_last_turn_and_says_so(
+    run, search, session, server
+):
+    server.script(Answer("In May [1]."))
+    run("When are beans sown?")
+    events = run("and in autumn?")
+    assert search.asked[-1] == ("and in autumn? beans sown Garden", 8)
+    assert Step("search", "Searching for “and in autumn? beans sown Garden”") in events
+    assert result_of(events).to_dict()["searched"] == "and in autumn? beans sown Garden"
+    asked = [e for e in session.path() if isinstance(e, MessageEntry) and e.message.role == "user"]
+    assert [e.extra.get("searched") for e in asked] == [None, "and in autumn? beans sown Garden"]
+
+
+def test_a_question_that_stands_by_itself_says_nothing_of_searching(run, search):
+    run("When are beans sown?")
+    events = run("How much power does the server draw?")
+    assert search.asked[-1][0] == "How much power does the server draw?"
+    assert "searched" not in result_of(events).to_dict()
