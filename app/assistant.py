@@ -12,6 +12,7 @@ from app.attachments import Attachments, Selection
 from app.branching import Branching, LeftBranch
 from app.instructions import Instructions
 from app.library import IndexFinished, Library
+from app.long_texts import LongTexts
 from app.looking_back import LookingBack, context_of
 from app.model_choices import ModelChoice, model_choices
 from app.open_notes import OpenNotes
@@ -41,12 +42,14 @@ class Assistant:
         paths: where Strata's own files lie.
         settings: what the user set.
         sessions: the chats.
+        long_texts: what becomes of a message that is too long.
     """
 
     def __init__(self, paths: Paths, settings: SettingsStore, sessions: SessionStore) -> None:
         self.paths = paths
         self.settings = settings
         self.sessions = sessions
+        self.long_texts = LongTexts(paths.pasted)
         self._notes = OpenNotes(paths, settings)
         self._additions = UserAdditions(paths, settings, self._notes)
         self._asking = Asking(settings, sessions, self._notes, self._additions)

@@ -58,6 +58,11 @@ class Paths:
         return self.data / "sessions"
 
     @property
+    def pasted(self) -> Path:
+        """Texts that were too long for a message and were attached to one instead."""
+        return self.data / "pasted"
+
+    @property
     def state_db(self) -> Path:
         """What can be made again: the last requests, the list of chats."""
         return self.state / "state.db"

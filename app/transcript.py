@@ -27,6 +27,7 @@ from context.entries import (
     PinEntry,
     TransformEntry,
 )
+from context.layers import Segment
 from context.messages import ToolCallPart, ToolResultPart
 from context.replay import Turn, turns
 from context.tree import EntryTree
@@ -71,7 +72,7 @@ class _Reader:
     def items(self, turn: Turn) -> Iterator[TranscriptItem]:
         """Return what is shown of a turn."""
         if turn.user is not None:
-            yield self._question(turn.user)
+            yield self._question(turn.user, turn.segments)
         work: list[MessageEntry] = []
         for entry in turn.said:
             if isinstance(entry, CustomMessageEntry):
@@ -85,7 +86,7 @@ class _Reader:
         if work:
             yield self._answer(turn, work)
 
-    def _question(self, asked: MessageEntry) -> UserItem:
+    def _question(self, asked: MessageEntry, sent: Sequence[Segment]) -> UserItem:
         return UserItem(
             entry=asked.id,
             text=asked.message.text,
@@ -96,6 +97,7 @@ class _Reader:
             siblings=self._siblings(asked.id, asked.id),
             label=self._labels.get(asked.id, ""),
             is_pinned=self._pins.get(asked.id, False),
+            sent=tuple(sent),
         )
 
     def _answer(self, turn: Turn, work: Sequence[MessageEntry]) -> AnswerItem:

@@ -32,6 +32,7 @@ class UserItem:
         siblings: its wordings, itself included, in the order of the log.
         label: the user's name for it.
         is_pinned: whether it is sent word for word whatever else is left out.
+        sent: what was sent along with it.
     """
 
     entry: str
@@ -43,6 +44,7 @@ class UserItem:
     siblings: tuple[str, ...] = ()
     label: str = ""
     is_pinned: bool = False
+    sent: tuple[Segment, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,8 @@ Source: "Token Budget Enforcement", "Turn-Time Compaction".
 
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final
 
 from chains.cancel import CancelToken
 from chains.concurrency import call
@@ -18,6 +20,10 @@ from context.budget import room_for
 from context.turn_context import TURN_CONTEXT_SHARE, passages_share
 
 __all__ = ["Fitted", "Fitter"]
+
+_NOT_READ: Final = (
+    "Nothing was read for this: the request is shown as it is without that."
+)
 
 
 @dataclass(frozen=True)
@@ -62,16 +68,20 @@ class Fitter:
         plan = None
         if request.reads_whole:
             plan = call(lambda: self.plan(request, means, session), cancel)
-        if plan is None or request.dry_run:
-            fitted = yield from self._searched(request, means, cancel)
-            return fitted if plan is None else replace(fitted, read=_planned(plan, fitted, means))
-        request = replace(request, turn=request.turn or session.new_id())
-        read = yield from read_whole(
-            plan, request, means, lambda: self.model(request, means), session, cancel
-        )
-        for warning in read.warnings:
+        if plan is None:
+            fitted = self._searched(request, means, cancel)
+        elif request.dry_run:
+            told = plan.cost(means.model).to_dict() | {"done": None}
+            searched = self._searched(request, means, cancel).request
+            fitted = Fitted(searched, (_NOT_READ,), ReadWhole(searched.attached, told))
+        else:
+            request = replace(request, turn=request.turn or session.new_id())
+            model = partial(self.model, request, means)
+            read = yield from read_whole(plan, request, means, model, session, cancel)
+            fitted = Fitted(replace(request, attached=read.attached), read.warnings, read)
+        for warning in fitted.warnings:
             yield Warned(warning)
-        return Fitted(replace(request, attached=read.attached), read.warnings, read)
+        return fitted
 
     def plan(self, request: TurnRequest, means: Means, chat: ChatPort) -> Plan | None:
         """Return how attachments are read whole; None where all of them fit as they are."""
@@ -82,17 +92,13 @@ class Fitter:
         plan = self.plan(request, means, chat)
         return None if plan is None else plan.cost(means.model)
 
-    def _searched(
-        self, request: TurnRequest, means: Means, cancel: CancelToken
-    ) -> Generator[Event, None, Fitted]:
+    def _searched(self, request: TurnRequest, means: Means, cancel: CancelToken) -> Fitted:
         within = self.within
         if within is None:
             return Fitted(request)
         attached, question, counter = request.attached, request.question, means.counter
         shares = self._shares(request, means)
         found = call(lambda: narrowed(attached, question, shares, counter, within), cancel)
-        for warning in found.warnings:
-            yield Warned(warning)
         return Fitted(replace(request, attached=found.segments), found.warnings)
 
     def _shares(self, request: TurnRequest, means: Means) -> Shares:
@@ -100,9 +106,3 @@ class Fitter:
         budget = room_for(means.counter, *limits).budget
         share = passages_share(budget, means.counter.count(request.question))
         return int(budget * TURN_CONTEXT_SHARE), share // 2 if self.searches else share
-
-
-def _planned(plan: Plan, fitted: Fitted, means: Means) -> ReadWhole:
-    """What a dry run tells of reading."""
-    told = plan.cost(means.model).to_dict() | {"done": None}
-    return ReadWhole(fitted.request.attached, told)

@@ -4,7 +4,8 @@ What fits is sent whole, the smaller first. Of the rest the passages are sent th
 best, until the share is used.
 """
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
@@ -16,6 +17,7 @@ from vault.hits import Hit
 __all__ = ["Narrowed", "Shares", "TooLarge", "WithinPort", "narrowed", "too_large"]
 
 MOST_HITS: Final = 200
+MOST_NAMED: Final = 2  # attachments that are told of one by one
 
 # Tokens that attachments may take together, and passages of them among these.
 Shares = tuple[int, int]
@@ -34,7 +36,7 @@ class Narrowed:
 
     Attributes:
         segments: numbered from 1.
-        warnings: one sentence for each attachment that is not sent whole.
+        warnings: what is not sent whole.
     """
 
     segments: tuple[Segment, ...]
@@ -85,13 +87,12 @@ def narrowed(
     if not large.segments:
         return Narrowed(tuple(attached))
     whole = [part for part in attached if part not in large.segments]
-    found = passages(within.search_within(large.segments, question, MOST_HITS))
-    chosen = _fitting(found, min(large.room, shares[1]), counter)
+    found = within.search_within(large.segments, question, MOST_HITS)
+    chosen = passages(_fitting(found, min(large.room, shares[1]), counter))
     if not chosen:
         return Narrowed(tuple(attached))
     numbered = tuple(replace(part, number=n) for n, part in enumerate((*whole, *chosen), start=1))
-    told = tuple(_told(part, large.sizes[part.id], chosen) for part in large.segments)
-    return Narrowed(numbered, told)
+    return Narrowed(numbered, tuple(_tellings(large, found, chosen)))
 
 
 def _size(part: Segment, counter: TokenCounter) -> int:
@@ -112,20 +113,47 @@ def _too_large(
     return ()
 
 
-def _fitting(found: Sequence[Segment], room: int, counter: TokenCounter) -> tuple[Segment, ...]:
-    """Return the best passages, as many as there is room for."""
+def _fitting(found: Sequence[Hit], room: int, counter: TokenCounter) -> list[Hit]:
+    """Return the best hits, each that there is room for beside those before it.
+
+    They are counted one by one: those that touch become one passage, which counts no more.
+    """
     chosen = []
-    for passage in found:
-        room -= _size(passage, counter)
-        if room < 0:
-            break
-        chosen.append(passage)
-    return tuple(chosen)
+    for hit in found:
+        (passage,) = passages([hit])
+        size = _size(passage, counter)
+        if size <= room:
+            room -= size
+            chosen.append(hit)
+    return chosen
 
 
-def _told(part: Segment, tokens: int, chosen: Sequence[Segment]) -> str:
-    own = sum(1 for passage in chosen if passage.source == part.source)
-    used = f"{own} of its passages were" if own > 1 else "one of its passages was"
-    if not own:
-        used = "none of its passages fits the question, so nothing of it was"
-    return f"{part.source} is too large to be sent whole (about {tokens:,} tokens): {used} sent."
+def _tellings(large: TooLarge, found: Sequence[Hit], chosen: Sequence[Segment]) -> Iterator[str]:
+    """Say what is not sent whole: of each thing by itself, of many in one sentence."""
+    used = Counter(passage.source for passage in chosen)
+    sizes = [large.sizes[part.id] for part in large.segments]
+    if len(sizes) <= MOST_NAMED:
+        known = {hit.path for hit in found}
+        for part, tokens in zip(large.segments, sizes, strict=True):
+            yield (
+                f"{part.source} is too large to be sent whole (about {tokens:,} tokens): "
+                f"{_used(used[part.source], part.source in known)} sent."
+            )
+        return
+    of_all = len(used) == len(sizes)
+    rest = "" if of_all else f", nothing of the other {len(sizes) - len(used):,}"
+    yield (
+        f"{len(sizes):,} of the attached notes are too large together to be sent whole (about "
+        f"{sum(sizes):,} tokens): {len(chosen):,} passages of {len(used):,} of them were sent"
+        f"{rest}."
+    )
+
+
+def _used(passages: int, is_known: bool) -> str:
+    if passages > 1:
+        return f"{passages} of its passages were"
+    if passages == 1:
+        return "one of its passages was"
+    if is_known:
+        return "there was no room for any of its passages, so nothing of it was"
+    return "none of its passages fits the question, so nothing of it was"

@@ -1,6 +1,6 @@
 """What reading attachments whole takes, found without a model: parts, calls, tokens, price."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -20,16 +20,18 @@ class Reading:
     """One attachment that is read whole.
 
     Attributes:
+        size: its tokens, as it would be sent whole.
         notes_room: what its notes may take in the end.
     """
 
     segment: Segment
+    size: int
     parts: tuple[Part, ...]
     notes_room: int
 
     @property
     def tokens(self) -> int:
-        """What the whole of it counts as it is read."""
+        """What its parts count as they are shown, with the numbers of their lines."""
         return sum(part.tokens for part in self.parts)
 
 
@@ -106,11 +108,14 @@ class Plan:
         return calls
 
 
-def plan_reading(segments: Sequence[Segment], notes_room: int, asked: Asked) -> Plan:
+def plan_reading(
+    segments: Sequence[Segment], sizes: Mapping[str, int], notes_room: int, asked: Asked
+) -> Plan:
     """Return how attachments are read whole.
 
     Args:
         segments: those that are too large to be sent.
+        sizes: what each counts, by its id.
         notes_room: what their notes may take together.
         asked: how a model is asked for them.
 
@@ -125,7 +130,7 @@ def plan_reading(segments: Sequence[Segment], notes_room: int, asked: Asked) -> 
         first = segment.lines[0] if segment.lines else 1
         parts = parts_of(segment.raw_content, first, asked.part_tokens, asked.counter)
         left -= len(parts)
-        readings.append(Reading(segment, tuple(parts), each))
+        readings.append(Reading(segment, sizes[segment.id], tuple(parts), each))
     if left < 0:
         raise CannotRead(
             f"Reading all of it would take {MOST_PARTS - left:,} calls of the model, and at most "
@@ -136,4 +141,4 @@ def plan_reading(segments: Sequence[Segment], notes_room: int, asked: Asked) -> 
 
 def _named(reading: Reading) -> tuple[str, tuple[int, int], int, int]:
     lines = reading.parts[0].lines[0], reading.parts[-1].lines[1]
-    return reading.segment.source, lines, reading.tokens, len(reading.parts)
+    return reading.segment.source, lines, reading.size, len(reading.parts)

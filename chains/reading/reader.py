@@ -33,6 +33,7 @@ from chains.reading.plan import Plan, Reading
 from context.errors import ContextOverflow
 from context.guard import PreparedRequest
 from context.layers import Segment
+from context.report import ContextReport
 
 __all__ = ["DERIVED", "CountedCall", "Reader", "Unread"]
 
@@ -45,14 +46,9 @@ _READING: Final = WorkerPool(AT_ONCE)
 
 @dataclass(frozen=True)
 class CountedCall:
-    """What the service counted for a call, beside our own count of its request.
+    """What the service counted for a call, beside what we know of its request."""
 
-    Attributes:
-        factor: what the budget of the call was divided by.
-    """
-
-    estimated: int
-    factor: float
+    report: ContextReport
     usage: Usage
 
 
@@ -245,8 +241,7 @@ class Reader:
                 pieces.append(event.text)
             elif isinstance(event, ModelEnded):
                 ended = event
-        report, usage = request.report, ended.usage
-        counted = None if usage is None else CountedCall(report.used, report.room.factor, usage)
+        counted = None if ended.usage is None else CountedCall(request.report, ended.usage)
         notes = tuple(read_notes("".join(pieces), call.lines, call.find))
         is_cut = ended.finish == "length" or ended.status == "interrupted"
         return _Outcome(notes, counted, is_cut)

@@ -18,17 +18,16 @@ from chains.oversize import Shares, too_large
 from chains.reading.asking import PROMPT, Asked
 from chains.reading.plan import Plan, plan_reading
 from chains.reading.reader import CountedCall, Reader
+from chains.spending import counted
 from chains.turn import ChatPort, Means, SessionPort, TurnRequest, factor_so_far
 from context.budget import room_for
-from context.entries import UsageEntry
 from context.layers import Segment
-from context.tokens import raised_factor
 
 __all__ = ["ReadWhole", "keep_counts", "plan_of", "read_whole", "told_with"]
 
 FOR_NOTES: Final = 0.75  # of what attachments may take; passages want some of it too
 HEAD_TOKENS: Final = 120  # of the segment that holds the notes
-NO_REQUEST: Final = 0  # a call beside the requests of its turn
+READING: Final = "read"
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ def plan_of(request: TurnRequest, means: Means, shares: Shares, chat: ChatPort) 
         temperature=request.temperature,
     )
     room = int(large.room * FOR_NOTES) - HEAD_TOKENS * len(large.segments)
-    return plan_reading(large.segments, room, asked)
+    return plan_reading(large.segments, large.sizes, room, asked)
 
 
 def read_whole(
@@ -104,28 +103,12 @@ def read_whole(
     return ReadWhole(attached, told, tuple(reader.warnings), tuple(reader.counted))
 
 
-def keep_counts(counted: Sequence[CountedCall], request: TurnRequest, session: SessionPort) -> None:
+def keep_counts(calls: Sequence[CountedCall], request: TurnRequest, session: SessionPort) -> None:
     """Write what the service counted for calls of a turn to the log of its chat."""
-    parent, now = session.path()[-1].id, session.now()
-    factor = factor_so_far(session, request.model) or 0.0
-    entries = []
-    for one in counted:
-        factor = raised_factor(max(factor, one.factor), one.estimated, one.usage.prompt_tokens)
-        entries.append(
-            UsageEntry(
-                session.new_id(),
-                parent,
-                now,
-                request.turn or "",
-                request=NO_REQUEST,
-                model=request.model,
-                estimated=one.estimated,
-                prompt_tokens=one.usage.prompt_tokens,
-                completion_tokens=one.usage.completion_tokens,
-                cached_tokens=one.usage.cached_tokens,
-                factor=factor,
-            )
-        )
+    entries = [
+        counted(session, request.turn or "", call.report, call.usage, purpose=READING)
+        for call in calls
+    ]
     if entries:
         session.append(entries)
 

@@ -137,7 +137,8 @@ def test_what_is_too_large_says_how_much_of_it_goes(window: MainWindow, small_va
     assert state.sent is not None
     assert state.tokens is not None
     assert state.sent < state.tokens
-    assert state.is_amber
+    assert state.is_amber is False
+    assert state.figures == "2,000 lines, searched within"
 
 
 def test_a_folder_is_one_chip_with_its_notes(window: MainWindow) -> None:
@@ -186,7 +187,7 @@ def test_what_was_not_sent_comes_back_with_its_attachments(
     assert server.bodies == []
     assert window._composer.text().strip() == ("word " * 40_000).strip()
     assert list(chips(window)) == ["Watering.md"]
-    assert "tokens too many. Nothing was sent." in window._composer.error()
+    assert "are free for it. Nothing was sent." in window._composer.error()
 
 
 def test_a_question_that_is_stored_does_not_come_back(

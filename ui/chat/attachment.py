@@ -1,8 +1,12 @@
 """What is sent along with a message, as the user named it."""
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Attachment"]
+from context.layers import Segment
+from ui.kit.figures import plural
+
+__all__ = ["Attachment", "uses_of"]
 
 _NOTE_SUFFIXES = (".md", ".markdown")
 
@@ -56,3 +60,17 @@ class Attachment:
     def is_folder(self) -> bool:
         """Whether it stands for the notes in a folder."""
         return self.target.endswith("/") and self.lines is None
+
+
+def uses_of(attached: Iterable[Attachment], sent: Sequence[Segment]) -> Mapping[Attachment, str]:
+    """Return what was sent of each thing that was too large to be sent whole."""
+    return {item: use for item in attached for use in _use(item, sent)}
+
+
+def _use(item: Attachment, sent: Sequence[Segment]) -> Iterator[str]:
+    own = [part for part in sent if part.source == item.target and item.lines is None]
+    passages = sum(part.kind == "passage" for part in own)
+    if any(part.derived for part in own):
+        yield "read whole"
+    elif passages and passages == len(own):
+        yield f"{plural(passages, 'passage')} used"

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
@@ -22,6 +23,7 @@ _CROSS = 24
 _PADDING = 8
 _ROUNDED = 2  # widths of text are rounded down
 _COUNTING = "…"
+_NO_USES: Mapping[Attachment, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -33,23 +35,30 @@ class ChipState:
         tokens: None while they are counted.
         sent: the tokens of it that the next request has room for, where that is not all.
         problem: why it cannot be sent; nothing where it can.
+        length: how long it is, such as `412 pages`.
+        parts: how many it is read in, where it is too large to be sent; 0 where it is searched.
     """
 
     notes: int = 0
     tokens: int | None = None
     sent: int | None = None
     problem: str = ""
+    length: str = ""
+    parts: int | None = None
 
     @property
     def is_amber(self) -> bool:
         """Whether something is the matter with it."""
-        return bool(self.problem) or self.sent is not None
+        return bool(self.problem) or (self.sent is not None and self.parts is None)
 
     @property
     def figures(self) -> str:
         """What stands behind the name, such as `11 notes, 3,120`."""
         if self.problem:
             return "cannot be sent"
+        if self.parts is not None:
+            how = f"read in {plural(self.parts, 'part')}" if self.parts else "searched within"
+            return f"{self.length}, {how}" if self.length else how
         amount = _COUNTING if self.tokens is None else count(self.tokens)
         if self.sent is not None:
             amount = f"{count(self.sent)} of {amount}"
@@ -62,6 +71,10 @@ class ChipState:
             return self.problem
         if self.tokens is None:
             return "Its tokens are being counted."
+        if self.parts:
+            return f"All of its {count(self.tokens)} tokens are read before the answer."
+        if self.parts == 0:
+            return f"Too large to go whole ({count(self.tokens)} tokens): what is closest goes."
         if self.sent == 0:
             return "Too large: nothing of it fits into the next message."
         if self.sent is not None:
@@ -78,16 +91,20 @@ class Chip(QAbstractButton):
 
     Args:
         attachment: what it stands for.
-        state: what is known of it; None for one that was sent, which has no cross and no figures.
+        state: what is known of it; None for one that was sent, which has no cross.
+        used: what was sent of it, where that is not all.
     """
 
     removed = Signal()
     left = Signal(int)
 
-    def __init__(self, attachment: Attachment, state: ChipState | None = None) -> None:
+    def __init__(
+        self, attachment: Attachment, state: ChipState | None = None, used: str = ""
+    ) -> None:
         super().__init__()
         self.attachment = attachment
         self._state = state
+        self._used = used
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
@@ -98,6 +115,11 @@ class Chip(QAbstractButton):
     def state(self) -> ChipState | None:
         """What is known of it."""
         return self._state
+
+    @property
+    def figures(self) -> str:
+        """What stands behind its name."""
+        return self._state.figures if self._state else self._used
 
     def set_state(self, state: ChipState) -> None:
         """Tell what is known of it now."""
@@ -172,8 +194,7 @@ class Chip(QAbstractButton):
         rest = self.rect().adjusted(spot.right() + 7, 0, -after, 0)
         painter.setFont(theme.font("caption", numbers=True))
         painter.setPen(theme.color("amber.text" if is_amber else "text.secondary"))
-        if self._state:
-            painter.drawText(rest, _RIGHT, self._state.figures)
+        painter.drawText(rest, _RIGHT, self.figures)
         painter.setFont(theme.font("label"))
         painter.setPen(theme.color("amber.text" if is_amber else "text.primary"))
         rest.setRight(rest.right() - (figures + 8 if figures else 0))
@@ -206,10 +227,13 @@ class Chip(QAbstractButton):
 
     def _say(self) -> None:
         whole, state = self.attachment.whole_name, self._state
-        said = f"{whole}\n{state.sentence}" if state else whole
+        more = state.sentence if state else self._used
+        said = f"{whole}\n{more}" if more else whole
         self.setToolTip(plain_tip(said))
         name = one_line(self.attachment.name)
-        told = f", {state.sentence if state.is_amber else self._spoken_figures()}" if state else ""
+        told = f", {self._used}" if self._used else ""
+        if state:
+            told = f", {state.sentence if state.is_amber else self._spoken_figures()}"
         self.setAccessibleName(f"Attached {name}{told}")
         keys = "Delete takes it off." if state else ""
         self.setAccessibleDescription(keys)
@@ -218,17 +242,17 @@ class Chip(QAbstractButton):
         state = self._state
         if state is None or state.tokens is None:
             return "counting"
-        return f"{state.figures} tokens"
+        return state.figures if state.parts is not None else f"{state.figures} tokens"
 
     def _name_width(self) -> int:
         metrics = QFontMetrics(Theme.current().font("label"))
         return metrics.horizontalAdvance(one_line(self.attachment.name)) + _ROUNDED
 
     def _figures_width(self) -> int:
-        if self._state is None:
+        if not self.figures:
             return 0
         metrics = QFontMetrics(Theme.current().font("caption", numbers=True))
-        return metrics.horizontalAdvance(self._state.figures) + _ROUNDED
+        return metrics.horizontalAdvance(self.figures) + _ROUNDED
 
 
 class ChipRow(FlowRow):
@@ -260,9 +284,13 @@ class ChipRow(FlowRow):
             chips.append(chip)
         self._show(chips)
 
-    def show_sent(self, attachments: Sequence[Attachment]) -> None:
-        """Show what was sent along with a message."""
-        self._show([self._make(attachment, None) for attachment in attachments])
+    def show_sent(
+        self,
+        attachments: Sequence[Attachment],
+        uses: Mapping[Attachment, str] = MappingProxyType({}),
+    ) -> None:
+        """Show what was sent along with a message; `uses` tells of what was not sent whole."""
+        self._show([self._make(one, None, uses.get(one, "")) for one in attachments])
 
     def focus_last(self) -> bool:
         """Give the focus to the last chip; false where there is none."""
@@ -275,8 +303,8 @@ class ChipRow(FlowRow):
         self.show_widgets(chips)
         self.setVisible(bool(chips))
 
-    def _make(self, attachment: Attachment, state: ChipState | None) -> Chip:
-        chip = Chip(attachment, state)
+    def _make(self, attachment: Attachment, state: ChipState | None, used: str = "") -> Chip:
+        chip = Chip(attachment, state, used)
         chip.removed.connect(self._on_removed)
         chip.clicked.connect(self._on_clicked)
         chip.left.connect(self._on_left)

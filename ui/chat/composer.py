@@ -58,6 +58,10 @@ class Composer(QWidget):
     `submitted` carries the text, which stays until the owner clears it; `attach_chosen` what is to
     be attached, `attach_removed` and `attach_opened` an `Attachment`; `file_requested` asks for a
     file to be chosen, `last_requested` for the last message to be edited.
+
+    Attributes:
+        offer: says what can be done with what goes along.
+        queue: says what of a long message has been put aside.
     """
 
     submitted = Signal(str)
@@ -85,6 +89,7 @@ class Composer(QWidget):
         self.modes = MenuButton("Mode", "books", "ui_strong")
         self.models = MenuButton("Model", "cpu", "ui_strong")
         self._error, self._note = ComposerLine("danger"), ComposerLine("info")
+        self.offer, self.queue = ComposerLine("info"), ComposerLine("info")
         self._hint = wrapped(_HINT, "caption", "tertiary")
         self._hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._frame = ComposerFrame()
@@ -219,8 +224,10 @@ class Composer(QWidget):
         written.addWidget(self.input)
         said = QVBoxLayout()
         said.setContentsMargins(8, 0, 8, 8)
+        said.setSpacing(4)
         said.addWidget(self._error)
-        said.addWidget(self._note)
+        for line in (self._note, self.queue, self.offer):
+            said.addWidget(line)
         inner = QVBoxLayout(self._frame)
         inner.setContentsMargins(0, 0, 0, 0)
         inner.setSpacing(0)

@@ -15,7 +15,7 @@ from app.transcript_items import (
     TranscriptItem,
     UserItem,
 )
-from ui.chat.attachment import Attachment
+from ui.chat.attachment import Attachment, uses_of
 from ui.chat.composer import Choice
 from ui.chat.feed import Row, Slot
 from ui.chat.message.answer import Answer
@@ -81,6 +81,7 @@ class MessageMaker(QObject):
             case UserItem(), UserMessage() if widget.text == item.text:
                 widget.show_place(item.entry, item.siblings, item.label)
                 widget.show_pin(item.is_pinned)
+                widget.show_uses(uses_of(widget.attached, item.sent))
             case AnswerItem(), Answer() if widget.text == item.text:
                 self._rest(widget, item)
                 self._place(widget, item)
@@ -98,6 +99,7 @@ class MessageMaker(QObject):
         if item is not None:
             made.show_place(item.entry, item.siblings, item.label)
             made.show_pin(item.is_pinned)
+            made.show_uses(uses_of(attached, item.sent))
         return made
 
     def answer(self) -> Answer:

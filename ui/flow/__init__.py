@@ -4,7 +4,8 @@
     indexing      bringing the index up to date, one run at a time
     conversation  one chat: asking, stopping, what each event means; turns, one question of it
     chats         the list of chats, and the way from one to the next
-    drafting      the message that is being written: attaching (what goes along), commanding (slash
+    drafting      the message that is being written: attaching (what goes along), reading (whether
+                  all of it is read), overlong (a message that does not fit), commanding (slash
                   commands), drafts (what comes back with its chat)
     branches      single messages: other words, other answers, other versions, a copy, a pin
     contexts      which request the context panel shows, and what can be done about it

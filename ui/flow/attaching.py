@@ -1,6 +1,8 @@
 """What goes along with the message that is being written: looked up, counted, shown as chips."""
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
@@ -11,9 +13,12 @@ from context.layers import Segment
 from ui.chat.attachment import Attachment
 from ui.chat.chips import ChipState
 from ui.flow.turns import paths_of, selections_of
+from ui.kit.figures import plural
 from ui.tasks import Task, TaskRunner
 
 __all__ = ["Attaching"]
+
+_PAGE = re.compile(r"^# Page \d+$", re.MULTILINE)  # as the text of a PDF is headed
 
 
 class Attaching(QObject):
@@ -31,7 +36,7 @@ class Attaching(QObject):
         self._assistant = assistant
         self._runner = runner
         self._states: dict[Attachment, ChipState] = {}
-        self._ids: dict[Attachment, frozenset[str]] = {}
+        self._found: dict[Attachment, tuple[Segment, ...]] = {}
         self._looks: dict[Task, Attachment] = {}
 
     @property
@@ -62,22 +67,37 @@ class Attaching(QObject):
     def remove(self, item: Attachment) -> None:
         """Take one off."""
         if self._states.pop(item, None) is not None:
-            self._ids.pop(item, None)
+            self._found.pop(item, None)
             self.changed.emit()
 
     def replace(self, items: Iterable[Attachment]) -> None:
         """Attach these and nothing else: another message is being written."""
-        self._states, self._ids = {}, {}
+        self._states, self._found = {}, {}
         self.add(items)
         self.changed.emit()
 
     def count(self, context: Mapping[str, Any]) -> None:
         """Take the tokens of each from the report of the next request."""
         found = {segment["id"]: segment for segment in context["segments"]}
-        for item, ids in self._ids.items():
-            parts = [found[id] for id in ids if id in found]
+        for item, segments in self._found.items():
+            parts = [found[segment.id] for segment in segments if segment.id in found]
             if parts and item in self._states:
                 self._states[item] = _counted(self._states[item], parts)
+        self.told.emit()
+
+    def tell_parts(self, parts: Mapping[str, int], is_read: bool) -> None:
+        """Take what is too large to be sent.
+
+        Args:
+            parts: those that each such source would be read in.
+            is_read: whether it is read; otherwise it is searched.
+        """
+        for item, segments in self._found.items():
+            whole = (segment.source for segment in segments if segment.kind != "selection")
+            large = [parts[source] for source in whole if source in parts]
+            told = (sum(large) if is_read else 0) if large else None
+            length = _length(item, segments) if large else ""
+            self._states[item] = replace(self._states[item], parts=told, length=length)
         self.told.emit()
 
     def _look(self, item: Attachment) -> None:
@@ -93,7 +113,7 @@ class Attaching(QObject):
     def _on_found(self, segments: tuple[Segment, ...]) -> None:
         item = self._looked_up()
         if item is not None:
-            self._ids[item] = frozenset(segment.id for segment in segments)
+            self._found[item] = segments
             is_many = item.is_folder or item.is_tag
             self._states[item] = ChipState(notes=len(segments) if is_many else 0)
             self.changed.emit()
@@ -119,4 +139,14 @@ class Attaching(QObject):
 def _counted(state: ChipState, parts: list[Mapping[str, Any]]) -> ChipState:
     whole = sum(int(part["original_tokens"]) for part in parts)
     sent = sum(0 if part["state"] == "dropped" else int(part["tokens"]) for part in parts)
-    return ChipState(state.notes, whole, sent if sent < whole else None)
+    return replace(state, tokens=whole, sent=sent if sent < whole else None)
+
+
+def _length(item: Attachment, segments: Sequence[Segment]) -> str:
+    """Return how long something is, in pages where it has any."""
+    if len(segments) != 1:
+        return plural(len(segments), "note")
+    (segment,) = segments
+    pages = _PAGE.findall(segment.content) if item.target.lower().endswith(".pdf") else []
+    first, last = segment.lines or (1, 1)
+    return plural(len(pages), "page") if pages else plural(last - first + 1, "line")

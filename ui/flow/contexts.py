@@ -246,16 +246,22 @@ class Contexts(QObject):
 
 
 def too_long(info: ErrorInfo) -> str:
-    """Return in one sentence by how much a message is too long."""
+    """Return in words that a message is too long."""
     if info.context is None:
         return info.message
     return over_sentence(info.context)
 
 
 def over_sentence(context: Context) -> str:
-    """Return in one sentence by how much a request is over its budget."""
-    over = context["used"] - context["budget"]
-    return f"{count(max(1, over))} tokens too many. Nothing was sent."
+    """Return in words that a message does not fit, with its size and what is free for it."""
+    tokens = context["layers"]["L5"]["tokens"]
+    room = context["budget"] - context["used"] + tokens
+    if room <= 0:
+        return "The instructions alone fill the limit, so nothing can be asked. Nothing was sent."
+    return (
+        f"Your message does not fit. It has {count(tokens)} tokens; {count(room)} are free for "
+        "it. Nothing was sent."
+    )
 
 
 def _counted(context: Context) -> Counted | None:

@@ -17,6 +17,7 @@ from chains.events import (
     IndexProgressed,
     MessageEnded,
     Mode,
+    ReadingPart,
     Retrieved,
     Step,
     TextDelta,
@@ -92,7 +93,9 @@ class Conversation(QObject):
         """How the next question is asked; without notes a model can only be talked to."""
         return self.mode if self._assistant.vault is not None else "chat"
 
-    def ask(self, question: str, attached: tuple[Attachment, ...] = ()) -> None:
+    def ask(
+        self, question: str, attached: tuple[Attachment, ...] = (), reads_whole: bool = False
+    ) -> None:
         """Send a question, unless one is being answered here."""
         request = AskRequest(
             question,
@@ -101,8 +104,10 @@ class Conversation(QObject):
             self.session,
             attach=paths_of(attached),
             selections=selections_of(attached),
+            reads_whole=reads_whole,
         )
-        self._begin(Asked(question, attached), lambda token: self._assistant.ask(request, token))
+        asked = Asked(question, attached, reads_whole=reads_whole)
+        self._begin(asked, lambda token: self._assistant.ask(request, token))
 
     def edit(self, entry: str, question: str, attached: tuple[Attachment, ...]) -> None:
         """Ask a question of the open chat in other words; the first ones are kept beside them."""
@@ -218,7 +223,7 @@ class Conversation(QObject):
 
     def _show(self, event: object, turn: Turn) -> None:
         match event:
-            case Step():
+            case Step() | ReadingPart():
                 self._say(event.text)
             case Retrieved():
                 self.sources_found.emit(event.segments)

@@ -14,11 +14,14 @@ from chains.models import EXTRACTIVE
 from ui.chat.attachment import Attachment
 from ui.chat.completion import Offers
 from ui.chat.composer import Composer
+from ui.chat.composer_parts import Action, ComposerLine
 from ui.flow.attaching import Attaching
 from ui.flow.commanding import Commanding, command_choices
 from ui.flow.contexts import Draft, over_sentence
 from ui.flow.conversation import Conversation
 from ui.flow.drafts import Drafts, Written
+from ui.flow.overlong import Overlong
+from ui.flow.reading import Reading
 from ui.flow.turns import Turn
 from ui.tasks import TaskRunner
 
@@ -53,6 +56,8 @@ class Drafting(QObject):
         self._talk, self._composer, self._drafts = talk, composer, drafts
         self._is_over = self._is_opening = False
         self.attaching = Attaching(assistant, runner, self)
+        self.reading = Reading(assistant, runner, self)
+        self.overlong = Overlong(assistant, runner, self._written, self._model, self)
         self.commanding = Commanding(assistant, runner, self)
         self._connect()
 
@@ -67,13 +72,13 @@ class Drafting(QObject):
         written = self._drafts.open(session)
         self._is_opening = True  # what is shown now is not what was written in the chat before
         self._composer.clear_error()
-        self._composer.set_text(written.text)
-        self.attaching.replace(written.attached)
+        self._show(written)
         self._is_opening = False
 
     def begun(self, session: str) -> None:
         """Take what is being written over into the chat that has just begun."""
         self._drafts.begun(session)
+        self._note()
 
     def set_models(self, choices: Sequence[ModelChoice]) -> None:
         """Offer these models."""
@@ -110,28 +115,29 @@ class Drafting(QObject):
         """Send a text with what is attached."""
         if not text.strip() or self._talk.is_running:
             return
-        attached = self.attaching.attached
-        self.clear()
+        attached, is_read = self.attaching.attached, self.reading.is_wanted
+        self._show(self.overlong.next())
         self.asked.emit()
-        self._talk.ask(text, attached)
+        self._talk.ask(text, attached, is_read)
 
     def clear(self) -> None:
         """Begin with an empty message."""
-        self._composer.set_text("")
-        self.attaching.replace(())
+        self._show(Written())
 
     def restore(self, turn: Turn) -> None:
         """Give a message back that was not sent, before what was written meanwhile."""
+        asked = turn.asked
+        written = Written(asked.question, asked.attached, asked.reads_whole)
         if turn.session != self._talk.session:
-            self._drafts.put(turn.session, Written(turn.question, turn.asked.attached))
-            return
-        text = self._composer.text()
-        self._composer.set_text(f"{turn.question}\n\n{text}" if text.strip() else turn.question)
-        self.attaching.replace((*turn.asked.attached, *self.attaching.attached))
+            self._drafts.give_back(turn.session, written)
+        else:
+            self._show(written.before(self._written()))
 
     def take_context(self, context: Mapping[str, Any]) -> None:
         """Show how full the next request is, and what of the attachments fits into it."""
         self.attaching.count(context)
+        self.overlong.measure(context)
+        self.reading.look(self.draft(), context["budget"])
         self._composer.set_meter(context["fraction"], context["policy"]["trim_at"])
         is_over = context["used"] > context["budget"]
         if is_over:
@@ -140,9 +146,11 @@ class Drafting(QObject):
             self._composer.clear_error()
         self._is_over = is_over
 
-    def show_overflow(self, sentence: str) -> None:
+    def show_overflow(self, sentence: str, context: Mapping[str, Any] | None) -> None:
         """Say that what was to be sent did not fit."""
         self._is_over = True
+        if context is not None:
+            self.overlong.measure(context)
         self._composer.show_error(sentence, self._ways_to_fit())
 
     def check(self) -> None:
@@ -169,6 +177,10 @@ class Drafting(QObject):
         composer.attach_opened.connect(self.open_attachment)
         self.attaching.changed.connect(self._on_attached)
         self.attaching.told.connect(self._show_chips)
+        self.reading.changed.connect(self._on_reading)
+        self.overlong.replaced.connect(self._on_replaced)
+        self.overlong.changed.connect(self._show_line)
+        self.overlong.failed.connect(composer.show_error)
         self.commanding.shown.connect(self.clear)
         self.commanding.new_chat_requested.connect(self.clear)
         self.commanding.compact_requested.connect(self.clear)
@@ -180,22 +192,60 @@ class Drafting(QObject):
             self.place_chosen.emit(item.target, *(item.lines or (0, 0)))
 
     def _ways_to_fit(self) -> list[tuple[str, Any]]:
-        ways: list[tuple[str, Any]] = []
-        if attached := self.attaching.attached:
+        ways: list[tuple[str, Any]] = list(self.overlong.ways)
+        if not ways and (attached := self.attaching.attached):
             last = attached[-1]
             ways.append((f"Remove {last.name}", lambda: self.attaching.remove(last)))
         ways.append(("Raise the limit", lambda: self.settings_requested.emit("Context")))
         return ways
 
+    def _written(self) -> Written:
+        parts = self.overlong
+        return Written(
+            self._composer.text(),
+            self.attaching.attached,
+            self.reading.is_wanted,
+            parts.waiting,
+            parts.parts,
+        )
+
+    def _model(self) -> str:
+        return self._talk.model or self._assistant.settings.values.chat_model
+
+    def _show(self, written: Written) -> None:
+        """Let this be what is written."""
+        self.overlong.keep(written)
+        self.reading.keep(written.attached if written.reads_whole else ())
+        self._composer.set_text(written.text)
+        self.attaching.replace(written.attached)
+        self._show_line()
+
+    def _show_line(self) -> None:
+        _say(self._composer.queue, *self.overlong.line)
+
     def _note(self) -> None:
         if not self._is_opening:
-            self._drafts.note(self._composer.text(), self.attaching.attached)
+            self._drafts.note(self._written())
 
     def _on_text_changed(self, _text: str) -> None:
         if not self._is_over:
             self._composer.clear_error()
         self._note()
         self.changed.emit(False)
+
+    def _on_replaced(self, written: Written) -> None:
+        self._show(written)
+        self._composer.setFocus()
+
+    def _on_reading(self) -> None:
+        """Show what is read, or could be."""
+        reading = self.reading
+        is_wanted = reading.is_wanted
+        self.attaching.tell_parts(reading.parts, is_wanted)
+        word = "Search it instead" if is_wanted else "Read it all"
+        way = (word, lambda: reading.want(not is_wanted))
+        _say(self._composer.offer, reading.sentence, [way] if reading.is_offered else [])
+        self._note()
 
     def _on_attached(self) -> None:
         self._show_chips()
@@ -220,3 +270,11 @@ class Drafting(QObject):
     def _on_command_failed(self, text: str, info: ErrorInfo) -> None:
         said = f"{info.message} {info.hint or ''}".strip()
         self._composer.show_error(said, [("Send as text", lambda: self.send(text))])
+
+
+def _say(line: ComposerLine, text: str, actions: Sequence[Action]) -> None:
+    """Say something in a line, or take it away where that is nothing."""
+    if text:
+        line.say(text, actions)
+    else:
+        line.hide()

@@ -1,7 +1,7 @@
 """What is written and attached in each chat and not sent yet; it comes back with its chat."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QObject, QTimer
 
@@ -15,15 +15,36 @@ Kept = dict[str, dict[str, object]]
 
 @dataclass(frozen=True)
 class Written:
-    """A message that was not sent."""
+    """A message that was not sent.
+
+    Attributes:
+        reads_whole: whether what is too large of what is attached is to be read.
+        waiting: the parts of a message that was split which follow this one.
+        parts: how many there were; 0 where none was split.
+    """
 
     text: str = ""
     attached: tuple[Attachment, ...] = ()
+    reads_whole: bool = False
+    waiting: tuple[str, ...] = ()
+    parts: int = 0
+
+    def before(self, later: "Written") -> "Written":
+        """Return this message with what was written after it, which it is not to take away."""
+        if later.parts:
+            waiting = (later.text, *later.waiting) if later.text.strip() else later.waiting
+            return replace(self, waiting=waiting, parts=later.parts)
+        text = f"{self.text}\n\n{later.text}" if later.text.strip() else self.text
+        others = (item for item in later.attached if item not in self.attached)
+        return replace(self, text=text, attached=(*self.attached, *others))
 
     def to_dict(self) -> dict[str, object]:
         """Return it as JSON."""
         attached = [{"target": item.target, "lines": item.lines} for item in self.attached]
-        return {"text": self.text, "attached": attached}
+        more = {"reads_whole": self.reads_whole, "waiting": self.waiting, "parts": self.parts}
+        return {"text": self.text, "attached": attached} | {
+            name: value for name, value in more.items() if value
+        }
 
 
 class Drafts(QObject):
@@ -54,9 +75,8 @@ class Drafts(QObject):
             self._written.pop("", None)
             self._session = session
 
-    def note(self, text: str, attached: tuple[Attachment, ...]) -> None:
+    def note(self, written: Written) -> None:
         """Remember what is written in the open chat."""
-        written = Written(text, attached)
         if written == self._written.get(self._session, Written()):
             return
         if written == Written():
@@ -65,9 +85,10 @@ class Drafts(QObject):
             self._written[self._session] = written
         self._timer.start()
 
-    def put(self, session: str | None, written: Written) -> None:
-        """Remember a message in another chat than the open one."""
-        self._written[session or ""] = written
+    def give_back(self, session: str | None, written: Written) -> None:
+        """Remember a message in another chat than the open one, before what is written there."""
+        later = self._written.get(session or "", Written())
+        self._written[session or ""] = written.before(later)
         self._timer.start()
 
     def save(self) -> None:
@@ -80,8 +101,14 @@ def _read(draft: dict[str, object]) -> Written:
     text, found = draft.get("text"), draft.get("attached")
     items = found if isinstance(found, list) else []
     read = (_attachment(item) for item in items if isinstance(item, dict))
-    attached = tuple(item for item in read if item is not None)
-    return Written(text if isinstance(text, str) else "", attached)
+    waiting, parts = draft.get("waiting"), draft.get("parts")
+    return Written(
+        text if isinstance(text, str) else "",
+        tuple(item for item in read if item is not None),
+        draft.get("reads_whole") is True,
+        tuple(map(str, waiting)) if isinstance(waiting, list) else (),
+        parts if isinstance(parts, int) else 0,
+    )
 
 
 def _attachment(item: dict[str, object]) -> Attachment | None:

@@ -222,7 +222,7 @@ class Presenter(QObject):
             self._failure = info
             announce(self._views.transcript, info.message, is_urgent=True)
         if info is not None and info.code == "context_overflow" and not turn.is_stored:
-            self.drafting.show_overflow(too_long(info))
+            self.drafting.show_overflow(too_long(info), info.context)
         elif info is not None and not is_cancelled:
             self._views.transcript.live.fail(info, is_stored=turn.is_stored)
             return

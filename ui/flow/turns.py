@@ -28,12 +28,14 @@ class Asked:
         attached: what goes along with it.
         instead: the entry in whose place it is put; empty for the end of the chat.
         is_again: whether only the answer is made anew.
+        reads_whole: whether what is attached and too large to be sent is read first.
     """
 
     question: str
     attached: tuple[Attachment, ...] = ()
     instead: str = ""
     is_again: bool = False
+    reads_whole: bool = False
 
 
 class Turn(QObject):

@@ -31,6 +31,8 @@ class FlowRow(QScrollArea):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._inner = QWidget()
         self.setWidget(self._inner)
+        for ground in (self.viewport(), self._inner):  # what it stands on shows between them
+            ground.setAutoFillBackground(False)
         self._inner.installEventFilter(self)
         self._arrange()
 

@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -7,6 +8,7 @@ from hypothesis import strategies as st
 from chains.oversize import narrowed
 from context.layers import Layer, Segment, render_segments
 from context.tokens import ByteEstimator
+from tests.support.memory_session import hit
 from vault.hits import SIGNALS, Hit
 
 COUNTER = ByteEstimator()
@@ -90,10 +92,46 @@ def test_one_of_which_nothing_fits_the_question_is_named() -> None:
     assert "nothing of it was sent" in found.warnings[1]
 
 
+def test_one_whose_passages_had_no_room_is_not_said_to_fit_the_question_badly() -> None:
+    long = "Beans and barrels, again and again. " * 60
+    parts = [attached("A.md", 100), replace(attached("B.md", 1), content=long)]
+    found = narrowed(parts, "Beans?", (400, 400), COUNTER, EveryOtherLine())
+    assert "there was no room for any of its passages" in found.warnings[1]
+
+
+def test_a_smaller_passage_is_sent_where_a_better_one_has_no_room() -> None:
+    long = "Beans and barrels, again and again. " * 60
+    parts = [replace(attached("B.md", 1), content=long), attached("A.md", 400)]
+    found = narrowed(parts, "Beans?", (400, 400), COUNTER, EveryOtherLine())
+    assert {part.source for part in found.segments} == {"A.md"}
+
+
+def test_many_that_are_too_large_are_told_of_in_one_sentence() -> None:
+    parts = [attached(f"{n}.md", 400) for n in range(13)]
+    found = narrowed(parts, "Beans?", (600, 600), COUNTER, EveryOtherLine())
+    (warning,) = found.warnings
+    count = len(found.segments)
+    assert warning.startswith("13 of the attached notes are too large together to be sent whole")
+    assert warning.endswith(f"{count} passages of 1 of them were sent, nothing of the other 12.")
+
+
 def test_where_no_passage_fits_the_question_the_guard_shortens_it() -> None:
     parts = [attached("A.md", 400)]
     found = narrowed(parts, "Sum it up.", (600, 600), COUNTER, EveryOtherLine(finds=False))
     assert (list(found.segments), found.warnings) == (parts, ())
+
+
+def test_passages_that_touch_are_chosen_one_by_one_and_sent_as_one() -> None:
+    class EveryLine(EveryOtherLine):
+        def search_within(self, segments: Sequence[Segment], query: str, k: int) -> Sequence[Hit]:
+            lines = segments[0].raw_content.split("\n")
+            return [hit("A.md", line, first=n) for n, line in enumerate(lines[:k], start=1)]
+
+    found = narrowed([attached("A.md", 400)], "Beans?", (600, 600), COUNTER, EveryLine())
+    (passage,) = found.segments
+    assert passage.lines is not None
+    assert passage.lines[0] == 1 < passage.lines[1]
+    assert size(found.segments) <= 600
 
 
 def test_passages_keep_to_a_share_of_their_own() -> None:

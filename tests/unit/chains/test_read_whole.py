@@ -89,6 +89,7 @@ def test_it_takes_no_more_than_was_told_before(run, server, session) -> None:
     told = result_of(run(attached(3_000), dry_run=True)).read_whole
     assert server.bodies == []
     assert told["done"] is None
+    assert told["attachments"][0]["tokens"] < told["prompt_tokens"]
     done = result_of(run(attached(3_000))).read_whole
     assert {**done, "done": None} == told
     assert 0 < done["done"]["calls"] <= told["calls"]

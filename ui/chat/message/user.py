@@ -1,6 +1,6 @@
 """What the user wrote: plain text on a raised ground, folded when it is long."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import ceil
 
 from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
@@ -103,6 +103,11 @@ class UserMessage(Part):
     def show_pin(self, is_pinned: bool) -> None:
         """Tell whether it is pinned."""
         self.tools.show_pin(is_pinned)
+
+    def show_uses(self, uses: Mapping[Attachment, str]) -> None:
+        """Tell what was sent of what was too large to be sent whole."""
+        if uses:
+            self.chips.show_sent(self.attached, uses)
 
     def toggle(self) -> None:
         """Show all of a long message, or fold it again."""
