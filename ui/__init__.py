@@ -9,7 +9,7 @@ through `notify` or stands in place, in words.
          → window → presenter → chat | panels → kit → icons, theme
                   → conversation, indexing → tasks
                   → settings_dialog, request_view, actions, notify, state
-                  → searching → palette;  bringing → drops
+                  → searching → palette;  bringing → drops;  docking
 
 A start has two steps. What the first paint shows (`frame` and what it imports) needs nothing of the
 program but `app.opening.FirstLook`; the program is loaded and the notes are opened beside it, in a

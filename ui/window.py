@@ -10,9 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QCloseEvent
-from PySide6.QtWidgets import QDockWidget, QFileDialog, QWidget
+from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.opening import FirstLook
 from resources import sample_vault
@@ -115,6 +115,7 @@ class MainWindow(Frame):
         from ui.bringing import Bringing
         from ui.chat.instructions_bar import InstructionsBar
         from ui.chat.transcript import Transcript
+        from ui.docking import Docking
         from ui.flow.chats import Chats
         from ui.flow.conversation import Conversation
         from ui.flow.drafts import Drafts
@@ -122,9 +123,13 @@ class MainWindow(Frame):
         from ui.flow.librarian import Librarian, Shelves
         from ui.flow.presenter import Presenter, Views
         from ui.palette import Palette
+        from ui.panels.index.panel import IndexPanel
+        from ui.panels.related import RelatedPanel
         from ui.request_view import RequestView
         from ui.searching import Searching
 
+        self._column.take_panels(RelatedPanel(), IndexPanel())
+        self._docking = Docking(self._columns, self._column, self._sidebar)
         self._transcript = Transcript()
         self._middle.take_transcript(self._transcript)
         self._talk = Conversation(self._assistant, self.runner, self)
@@ -169,8 +174,8 @@ class MainWindow(Frame):
                 "copy_answer": self._transcript.copy_last_answer,
                 "copy_code": self._transcript.copy_last_code,
                 "stop": self._stop,
-                "toggle_related": lambda: self._toggle_dock(self._column.related_dock),
-                "toggle_index": lambda: self._toggle_dock(self._column.index_dock),
+                "toggle_related": self._docking.toggle_related,
+                "toggle_index": self._docking.toggle_index,
                 "read_again": self._librarian.indexing.resume,
                 "pause_index": self._librarian.indexing.toggle_pause,
                 "choose_folder": self.choose_folder,
@@ -200,13 +205,12 @@ class MainWindow(Frame):
         self._column.note.attach_requested.connect(self._bringing.attach_note)
         self._column.related.attach_requested.connect(self._bringing.attach_note)
         self._column.sources.cited.connect(self._librarian.relating.show_cited)
-        self._column.index.lists.reveal_requested.connect(self._on_reveal_requested)
         self._composer.file_requested.connect(self._bringing.choose_files)
         self._bringing.folder_dropped.connect(self.open_folder)
         librarian = self._librarian
         librarian.opened.connect(self._on_opened)
         librarian.indexed.connect(self._on_indexed)
-        librarian.note_shown.connect(self._on_note_shown)
+        librarian.note_shown.connect(self._docking.show_note)
         librarian.offer_changed.connect(self._presenter.set_empty)
         librarian.listed.connect(self._on_listed)
         librarian.folder_requested.connect(self.choose_folder)
@@ -241,12 +245,10 @@ class MainWindow(Frame):
         sidebar.folder_requested.connect(self.choose_folder)
         sidebar.samples_requested.connect(self.open_samples)
         footer.settings_requested.connect(self.open_settings)
-        footer.problems_requested.connect(self._show_problems)
-        footer.details_requested.connect(self._show_index)
         rail.open_requested.connect(self._columns.toggle_sidebar)
         rail.new_chat_requested.connect(self._new_chat)
         rail.settings_requested.connect(self.open_settings)
-        rail.index_requested.connect(self._show_index)
+        rail.index_requested.connect(self._docking.show_index)
 
     def _regions(self) -> list[QWidget]:
         return [self._transcript, *super()._regions()]
@@ -275,10 +277,6 @@ class MainWindow(Frame):
 
     def _on_listed(self, listing: "Listing") -> None:
         self._presenter.drafting.set_offers(listing.offers)
-
-    def _on_note_shown(self) -> None:
-        self._columns.show_right()
-        self._column.show_dock(self._column.note_dock)
 
     def _new_chat(self) -> None:
         self._columns.close_drawer()
@@ -335,26 +333,6 @@ class MainWindow(Frame):
         elif key.startswith("chat."):
             self._presenter.load_models()
         self._presenter.contexts.refresh()
-
-    def _show_index(self) -> None:
-        self._columns.show_right()
-        self._column.show_dock(self._column.index_dock)
-
-    def _show_problems(self) -> None:
-        self._column.index.lists.show_which("failed")
-        self._show_index()
-
-    def _toggle_dock(self, dock: QDockWidget) -> None:
-        is_shown = self._columns.is_right_shown
-        self._columns.show_right()
-        if is_shown:
-            self._column.toggle_dock(dock)
-        else:
-            self._column.show_dock(dock)
-
-    def _on_reveal_requested(self, _path: str) -> None:
-        self._columns.show_sidebar()
-        self._sidebar.notes.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _on_settings_closed(self) -> None:
         self._composer.setFocus()

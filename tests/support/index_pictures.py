@@ -10,7 +10,8 @@ from pathlib import Path
 from PySide6.QtWidgets import QApplication, QGridLayout, QVBoxLayout, QWidget
 
 from tests.support.stage import save, settle
-from ui.panels.index import IndexFooter, IndexPanel, IndexState
+from ui.panels.index import IndexFooter, IndexState
+from ui.panels.index.panel import IndexPanel
 from ui.panels.related import RelatedPanel
 from ui.theme import Mode, Theme, tokens
 from vault.related import RelatedNote

@@ -28,7 +28,7 @@ Dates are written as 2026-05-14.
 
 def make_more_states(on: Stage, name: str, folder: Path) -> None:
     """Make them in the look and the size that the window has."""
-    for state in (_agent, _chips, _versions, _commands, _instructions, _palette, _request):
+    for state in (_agent, _chips, _versions, _commands, _instructions, _palette, _request, _shelf):
         state(on, name, folder)
         on.window._columns.close_drawer()
 
@@ -130,6 +130,18 @@ def _palette(on: Stage, name: str, folder: Path) -> None:
     settle()
     save(on.window, folder / f"finding-{name}.png")
     on.window._searching._finder.close()
+
+
+def _shelf(on: Stage, name: str, folder: Path) -> None:
+    on.window.show_note("Examples/Home server.md")
+    settle(500)
+    on.window._actions["toggle_related"].trigger()
+    settle(1_000)
+    save(on.window, folder / f"related-{name}.png")
+    on.window._docking.show_index()
+    settle(500)
+    save(on.window, folder / f"index-{name}.png")
+    on.window._reset_layout()
 
 
 def _request(on: Stage, name: str, folder: Path) -> None:

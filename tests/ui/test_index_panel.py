@@ -9,7 +9,8 @@ from pytestqt.qtbot import QtBot
 
 from tests.support import widgets
 from ui.kit.figures import size, span
-from ui.panels.index import IndexFooter, IndexPanel, IndexState
+from ui.panels.index import IndexFooter, IndexState
+from ui.panels.index.panel import IndexPanel
 from vault.status import IndexStatus
 from vault.store import NoteState
 
@@ -67,7 +68,7 @@ def test_a_run_is_paused_and_goes_on_with_the_same_button(panel: IndexPanel, qtb
 def test_what_the_index_holds_and_takes_is_said(panel: IndexPanel) -> None:
     status = IndexStatus(2, 40, 12_400_000, "all-MiniLM-L6-v2", "2026-05-14T10:00:00Z")
     panel.show_status(status)
-    assert "2 notes in 40 passages" in said(panel)
+    assert "40 passages, indexed " in said(panel)
     assert "12.4 MB on the disk, outside the folder. Meaning by all-MiniLM-L6-v2." in said(panel)
 
 
@@ -81,6 +82,15 @@ def test_notes_that_could_not_be_read_come_first_with_their_reason(panel: IndexP
     row = panel.lists.list.model().index(0, 0)
     name = row.data(Qt.ItemDataRole.AccessibleTextRole)
     assert name == "Broken.md, could not be read: it is not text"
+
+
+def test_without_a_failed_note_the_others_come_first_until_one_is_chosen(
+    panel: IndexPanel,
+) -> None:
+    panel.show_notes(NOTES[:2])
+    assert panel.lists.shown() == ["a/One.md", "a/Two.md"]
+    panel.lists.show_which("failed")
+    assert "Every note could be read." in said(panel)
 
 
 def test_thousands_that_are_left_out_are_listed_and_filtered(

@@ -130,7 +130,6 @@ class Librarian(QObject):
         column.note.closed.connect(self._on_note_closed)
         for panel in (column.related, column.index.lists):
             panel.note_chosen.connect(self.notes.show)
-        column.index.lists.reveal_requested.connect(sidebar.notes.select)
         self._views.middle.welcome.again_requested.connect(self.look_again)
 
     def _connect_watching(self) -> None:

@@ -4,7 +4,7 @@ from PySide6.QtCore import QObject
 
 from app.assistant import Assistant
 from ui.flow.indexing import Indexing
-from ui.panels.index import IndexPanel
+from ui.panels.index.panel import IndexPanel
 from ui.tasks import LatestOnly, TaskRunner
 from vault.status import IndexStatus
 

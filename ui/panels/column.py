@@ -4,17 +4,21 @@ The panels are docks of a window inside the window, so that each can be moved, f
 and the column as a whole can stand beside the conversation or, in a narrow window, over it.
 """
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QByteArray, QSize, Qt, Signal
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabBar, QTabWidget, QWidget
 
 from ui.kit.controls import IconButton, label
 from ui.kit.surfaces import Header
 from ui.panels.context import ContextPanel
-from ui.panels.index import IndexPanel
 from ui.panels.note import NotePanel
-from ui.panels.related import RelatedPanel
 from ui.panels.sources import SourcesPanel
 from ui.theme import Theme
+
+if TYPE_CHECKING:
+    from ui.panels.index.panel import IndexPanel
+    from ui.panels.related import RelatedPanel
 
 __all__ = ["RightColumn"]
 
@@ -26,9 +30,14 @@ class RightColumn(QMainWindow):
     """The docks and where they stand.
 
     `close_requested` is emitted when the last panel of the column was closed.
+
+    Attributes:
+        related: in its place after `take_panels`, as `index` is.
     """
 
     close_requested = Signal()
+    related: "RelatedPanel"
+    index: "IndexPanel"
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, Qt.WindowType.Widget)
@@ -38,20 +47,24 @@ class RightColumn(QMainWindow):
         self.context = ContextPanel()
         self.sources = SourcesPanel()
         self.note = NotePanel()
-        self.related = RelatedPanel()
-        self.index = IndexPanel()
         context_head = _head("Context", self.context.switch)
         self.context_dock = _Dock("Context", self.context, context_head)
         self.sources_dock = _Dock("Sources", self.sources, _head("Sources"))
         self.note_dock = _Dock("Note", self.note, self.note.head)
-        self.related_dock = _Dock("Related", self.related, _head("Related"))
-        self.index_dock = _Dock("Index", self.index, _head("Index"))
+        self.related_dock = _Dock("Related", None, _head("Related"))
+        self.index_dock = _Dock("Index", None, _head("Index"))
         for dock in self.docks():
             dock.visibilityChanged.connect(self._on_visibility_changed)
             dock.dockLocationChanged.connect(self._fit_heads)
             dock.topLevelChanged.connect(self._fit_heads)
         self.note.closed.connect(self.note_dock.close)
         self.reset()
+
+    def take_panels(self, related: "RelatedPanel", index: "IndexPanel") -> None:
+        """Fill the docks that are empty when the window appears, so that it appears sooner."""
+        self.related, self.index = related, index
+        self.related_dock.setWidget(related)
+        self.index_dock.setWidget(index)
 
     def docks(self) -> "tuple[_Dock, ...]":
         """Return all docks, the upper one first."""
@@ -75,13 +88,9 @@ class RightColumn(QMainWindow):
         dock.show()
         dock.raise_()
 
-    def toggle_dock(self, dock: QDockWidget) -> bool:
-        """Bring a panel to the front, or close it where it is; true when it is there now."""
-        if dock.isVisible() and not dock.visibleRegion().isEmpty():
-            dock.close()
-            return False
-        self.show_dock(dock)
-        return True
+    def is_in_front(self, dock: QDockWidget) -> bool:
+        """Tell whether a panel is seen, and not only its tab."""
+        return dock.isVisible() and not dock.visibleRegion().isEmpty()
 
     def places(self) -> QByteArray:
         """Return where everything stands, for the next start."""
@@ -119,10 +128,11 @@ class RightColumn(QMainWindow):
 class _Dock(QDockWidget):
     """A panel with a header like that of the columns."""
 
-    def __init__(self, title: str, panel: QWidget, head: Header) -> None:
+    def __init__(self, title: str, panel: QWidget | None, head: Header) -> None:
         super().__init__(title)
         self.setObjectName(title.lower())
-        self.setWidget(panel)
+        if panel is not None:
+            self.setWidget(panel)
         self.setTitleBarWidget(head)
         self._head = head
         for button in head.findChildren(IconButton):

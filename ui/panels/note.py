@@ -34,11 +34,12 @@ class NotePanel(Pane):
     """The text of a note; its title and path stand in `head`, which the dock puts on top.
 
     `closed` is emitted by a button there, `attach_requested` by another one, with the path and the
-    lines that are selected, 0 for the whole note.
+    lines that are selected, 0 for the whole note, `related_requested` by a third one.
     """
 
     closed = Signal()
     attach_requested = Signal(str, int, int)
+    related_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("panel", parent)
@@ -54,6 +55,8 @@ class NotePanel(Pane):
         self.text = NoteText()
         self.attach = IconButton("paperclip", "Attach the note")
         self.attach.clicked.connect(lambda _checked=False: self.attach_selection())
+        self.related = IconButton("share-network", "Show related notes", "Ctrl+Shift+E")
+        self.related.clicked.connect(self.related_requested)
         self.text.selectionChanged.connect(self._on_selected)
         self._empty = label("Click a note or a source to read it here.", "ui", "tertiary")
         self._empty.setContentsMargins(16, 12, 16, 8)
@@ -128,6 +131,7 @@ class NotePanel(Pane):
 
     def _set_visible(self, *, is_empty: bool) -> None:
         self.attach.setVisible(not is_empty)
+        self.related.setVisible(not is_empty)
         self._empty.setVisible(is_empty)
         self._place.setVisible(not is_empty)
         self.text.setVisible(not is_empty)
@@ -142,6 +146,7 @@ class NotePanel(Pane):
         close = IconButton("x", "Close the note")
         close.clicked.connect(self.closed)
         self.head.row.addLayout(texts, 1)
+        self.head.row.addWidget(self.related)
         self.head.row.addWidget(self.attach)
         self.head.row.addWidget(close)
         column = QVBoxLayout(self)

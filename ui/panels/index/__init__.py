@@ -3,13 +3,12 @@
     state     what a run is at, and its words
     footer    the line that is always there: how far it is, pause, stop, what could not be read
     panel     the whole: run (how far, how fast), facts, lists (indexed, left out, not read), and
-              the question before everything is thrown away
+              the question before everything is thrown away; not loaded for the first paint
 
 May import: `ui.kit`, `ui.theme`, and the plain values of the layers below.
 """
 
 from ui.panels.index.footer import IndexFooter
-from ui.panels.index.panel import IndexPanel
 from ui.panels.index.state import IndexState
 
-__all__ = ["IndexFooter", "IndexPanel", "IndexState"]
+__all__ = ["IndexFooter", "IndexState"]

@@ -22,7 +22,7 @@ _FILTERED_FROM = 8
 
 
 class NoteLists(QWidget):
-    """One list at a time, chosen above it.
+    """One list at a time, chosen above it; at first the first one that is not empty.
 
     `note_chosen` carries the path of a note to open, `reveal_requested` that of one to be shown
     among its folders, `retry_requested` those to be read again, none for all.
@@ -54,8 +54,9 @@ class NoteLists(QWidget):
         self.list.menu_wanted.connect(self._fill_menu)
         self._empty = wrapped("", "caption", "tertiary")
         self._empty.setContentsMargins(16, 4, 16, 8)
+        self._chosen = ""
         self._lay_out()
-        self.show_which("failed")
+        self._refresh()
 
     def show_notes(self, notes: "Sequence[NoteState]") -> None:
         """Show these notes in place of all others."""
@@ -64,8 +65,8 @@ class NoteLists(QWidget):
         self._refresh()
 
     def show_which(self, state: str) -> None:
-        """Show the notes of one state: `indexed`, `excluded` or `failed`."""
-        self.which.set_value(state)
+        """Show the notes of one state from now on: `indexed`, `excluded` or `failed`."""
+        self._chosen = state
         self._refresh()
 
     def shown(self) -> list[str]:
@@ -73,8 +74,10 @@ class NoteLists(QWidget):
         return [note.path for note in self._model.notes]
 
     def _refresh(self) -> None:
-        known, state = self._notes, self.which.value
+        known = self._notes
+        state = self._chosen or next((state for state in _WORDS if known[state]), "failed")
         self.which.set_choices([(s, word, count(len(known[s]))) for s, word in _WORDS.items()])
+        self.which.set_value(state)
         notes, words = known[state], self.filter.text().casefold().split()
         self.filter.setVisible(len(notes) > _FILTERED_FROM or bool(words))
         found = [note for note in notes if _fits(note, words)] if words else notes

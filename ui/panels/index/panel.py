@@ -123,6 +123,6 @@ def _facts(status: "IndexStatus") -> str:
     if not status.notes and status.indexed_at is None:
         return "Nothing is indexed yet."
     when = f", indexed {ago(status.indexed_at)}" if status.indexed_at else ""
-    held = f"{plural(status.notes, 'note')} in {plural(status.chunks, 'passage')}{when}."
+    held = f"{plural(status.chunks, 'passage')}{when}."
     model = f" Meaning by {one_line(status.embedder)}." if status.embedder else ""
     return f"{held} {size(status.size_bytes)} on the disk, outside the folder.{model}"
