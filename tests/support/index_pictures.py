@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QApplication, QGridLayout, QVBoxLayout, QWidget
 
 from tests.support.stage import save, settle
 from ui.panels.index import IndexFooter, IndexState
+from ui.panels.index.by_state import NotesByState
 from ui.panels.index.panel import IndexPanel
 from ui.panels.related import RelatedPanel
 from ui.theme import Mode, Theme, tokens
@@ -70,7 +71,7 @@ def _index(state: IndexState) -> IndexPanel:
     panel = IndexPanel()
     panel.show_state(state)
     panel.show_status(_STATUS)
-    panel.show_notes(_NOTES)
+    panel.show_notes(NotesByState(_NOTES))
     return panel
 
 

@@ -3,13 +3,14 @@
 from collections.abc import Callable
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from tests.support import widgets
 from ui.kit.figures import size, span
 from ui.panels.index import IndexFooter, IndexState
+from ui.panels.index.by_state import NotesByState
 from ui.panels.index.panel import IndexPanel
 from vault.status import IndexStatus
 from vault.store import NoteState
@@ -33,7 +34,7 @@ def panel(qtbot: QtBot) -> IndexPanel:
     qtbot.addWidget(panel)
     panel.resize(344, 420)
     panel.show_state(DONE)
-    panel.show_notes(NOTES)
+    panel.show_notes(NotesByState(NOTES))
     panel.show()
     return panel
 
@@ -87,7 +88,7 @@ def test_notes_that_could_not_be_read_come_first_with_their_reason(panel: IndexP
 def test_without_a_failed_note_the_others_come_first_until_one_is_chosen(
     panel: IndexPanel,
 ) -> None:
-    panel.show_notes(NOTES[:2])
+    panel.show_notes(NotesByState(NOTES[:2]))
     assert panel.lists.shown() == ["a/One.md", "a/Two.md"]
     panel.lists.show_which("failed")
     assert "Every note could be read." in said(panel)
@@ -98,10 +99,30 @@ def test_thousands_that_are_left_out_are_listed_and_filtered(
 ) -> None:
     panel.lists.show_which("excluded")
     assert len(panel.lists.shown()) == 5_000
+    model = panel.lists.list.model()
+    assert model.rowCount() < 5_000
+    while model.canFetchMore(QModelIndex()):
+        model.fetchMore(QModelIndex())
+    assert model.index(4_999, 0).data() == "Old/4999.md"
     assert panel.lists.filter.isVisible()
     panel.lists.filter.setText("4999")
     qtbot.waitUntil(lambda: panel.lists.shown() == ["Old/4999.md"])
     assert "1 of 5,000 notes" in said(panel)
+
+
+def test_the_row_that_is_chosen_stays_when_other_notes_come(panel: IndexPanel) -> None:
+    view = panel.lists.list
+    view.setCurrentIndex(view.model().index(1, 0))
+    panel.show_notes(NotesByState([NoteState("A.md", "", "failed", "locked"), *NOTES]))
+    assert panel.lists.shown()[0] == "A.md"
+    assert view.currentIndex().data() == "Film.md"
+
+
+def test_a_list_that_has_not_changed_is_left_alone(panel: IndexPanel, qtbot: QtBot) -> None:
+    before = NotesByState(NOTES)
+    panel.show_notes(before)
+    with qtbot.assertNotEmitted(panel.lists.list.model().modelReset):
+        panel.show_notes(NotesByState((*NOTES, NoteState("New.md", "New", "indexed")), before))
 
 
 def test_a_filter_that_fits_nothing_can_be_changed(panel: IndexPanel, qtbot: QtBot) -> None:

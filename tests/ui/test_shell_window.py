@@ -21,6 +21,7 @@ from ui.flow.notes import Listing
 from ui.kit.surfaces import Header
 from ui.panels.folders import Folders
 from ui.panels.index import IndexState
+from ui.panels.index.by_state import NotesByState
 from ui.panels.sources import SourceRow
 from ui.state import WindowState, load_state, save_state
 from ui.tasks import TaskRunner
@@ -62,7 +63,8 @@ def fill(window: MainWindow) -> None:
     window._column.context.show_context(make_context(None, factor=1.1, reused=36_558), {})
     window._column.sources.show_rows([SourceRow(1, "Tomatoes", "garden/Tomatoes.md", True)])
     window._column.index.show_state(IndexState("running", 3_000, 12_000, 60, phase="embed"))
-    window._column.index.show_notes([*notes, NoteState("A.md", "A", "failed", "It is no text.")])
+    failed = NoteState("A.md", "A", "failed", "It is no text.")
+    window._column.index.show_notes(NotesByState([*notes, failed]))
     window._column.related.show_notes("A.md", [RelatedNote("B.md", "B", 0.5, is_linked=True)])
     window._middle.show_chat(True)
     window._middle.set_title("A question that is long enough to be cut in a narrow window " * 3)

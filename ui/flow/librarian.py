@@ -187,16 +187,15 @@ class Librarian(QObject):
         middle.show_notice("amber", info.message, info.hint or "", *actions, dismiss)
 
     def _on_listed(self, listing: Listing) -> None:
-        notes, sidebar = listing.notes, self._views.sidebar
+        sidebar = self._views.sidebar
         sidebar.show_notes(listing.folders, "" if self.indexing.is_running else _EMPTY)
         sidebar.notes.open_folders_again(self._folders_to_open)
         self._folders_to_open = ()
         library = self._assistant.library
         indexed = library.indexed_at if library is not None else None
-        count = sum(note.state == "indexed" for note in notes)
-        failed = sum(note.state == "failed" for note in notes)
+        count, failed = (len(listing.by_state.of(state)) for state in ("indexed", "failed"))
         self.indexing.show_counts(count, failed)
-        self._views.column.index.show_notes(notes)
+        self._views.column.index.show_notes(listing.by_state)
         self.offer_changed.emit(count, indexed, listing.questions)
         self.listed.emit(listing)
 

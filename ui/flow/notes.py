@@ -12,6 +12,7 @@ from app.errors import describe
 from ui.chat.completion import Offers
 from ui.flow.offers import offers_of
 from ui.panels.folders import Folders
+from ui.panels.index.by_state import NotesByState
 from ui.tasks import LatestOnly, TaskRunner
 from vault.kinds import MARKDOWN, kind_of
 from vault.notes import Note
@@ -28,18 +29,20 @@ _ITEM = re.compile(
 
 @dataclass(frozen=True)
 class Listing:
-    """What is in the folder.
+    """What is in the folder; `folders` and `by_state` stay the same objects until it changes.
 
     Attributes:
         questions: what its notes can answer.
         offers: what of it can be attached.
         folders: the notes below the folders they lie in.
+        by_state: the notes by how they stand in the index.
     """
 
     notes: tuple[NoteState, ...] = ()
     questions: tuple[str, ...] = ()
     offers: Offers = field(default_factory=Offers)
     folders: Folders = field(default_factory=Folders)
+    by_state: NotesByState = field(default_factory=NotesByState)
 
 
 class Notes(QObject):
@@ -120,10 +123,13 @@ class Notes(QObject):
         return folder, None
 
     def _list(self) -> Listing:
-        notes = self._assistant.notes()
+        notes, before = self._assistant.notes(), self.listing
         questions = suggested_questions(notes, self._text_of_questions(notes))
         offers = offers_of(notes, self._assistant.tags())
-        return Listing(notes, questions, offers, Folders(notes))
+        if notes == before.notes:
+            return Listing(notes, questions, offers, before.folders, before.by_state)
+        by_state = NotesByState(notes, before.by_state)
+        return Listing(notes, questions, offers, Folders(notes), by_state)
 
     def _text_of_questions(self, notes: Sequence[NoteState]) -> str:
         paths = [note.path for note in notes if note.path.rpartition("/")[2] == _QUESTIONS]

@@ -136,7 +136,7 @@ class NoteTree(FitTree):
 
     def show_folders(self, folders: Folders) -> None:
         """Show the notes; what was open, chosen and in view stays so."""
-        if folders.notes == self._model.folders.notes:
+        if folders is self._model.folders:
             return
         was_open, at = self.open_folders(), self.verticalScrollBar().value()
         chosen = self._model.path(self.currentIndex()) if self.currentIndex().isValid() else ""

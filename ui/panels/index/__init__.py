@@ -4,6 +4,7 @@
     footer    the line that is always there: how far it is, pause, stop, what could not be read
     panel     the whole: run (how far, how fast), facts, lists (indexed, left out, not read), and
               the question before everything is thrown away; not loaded for the first paint
+    by_state  what those lists show, made in a task
 
 May import: `ui.kit`, `ui.theme`, and the plain values of the layers below.
 """

@@ -11,6 +11,7 @@ from ui.kit.figures import count, plural
 from ui.kit.lists import Index
 from ui.kit.long_list import LongList, TwoLines
 from ui.kit.menu_button import MenuButton
+from ui.panels.index.by_state import NotesByState
 from ui.theme import dress, tokens
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["NoteLists"]
 
 _FILTERED_FROM = 8
+_FETCHED = 500
 
 
 class NoteLists(QWidget):
@@ -34,7 +36,7 @@ class NoteLists(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._notes: dict[str, list[NoteState]] = {state: [] for state in _WORDS}
+        self._notes = NotesByState()
         self.which = MenuButton("Which notes are listed", kind="ui_strong")
         self.which.chosen.connect(self.show_which)
         self._count = label("", "caption", "tertiary", numbers=True)
@@ -58,11 +60,16 @@ class NoteLists(QWidget):
         self._lay_out()
         self._refresh()
 
-    def show_notes(self, notes: "Sequence[NoteState]") -> None:
-        """Show these notes in place of all others."""
-        for state in self._notes:
-            self._notes[state] = [note for note in notes if note.state == state]
+    def show_notes(self, notes: NotesByState) -> None:
+        """Show these notes in place of all others; what is chosen and in view stays so."""
+        bar, row = self.list.verticalScrollBar(), self.list.currentIndex().row()
+        at, path = bar.value(), self._model.notes[row].path if row >= 0 else ""
+        self._notes = notes
         self._refresh()
+        if path:
+            self.list.setCurrentIndex(self._model.find(path))
+        self.list.executeDelayedItemsLayout()
+        bar.setValue(at)
 
     def show_which(self, state: str) -> None:
         """Show the notes of one state from now on: `indexed`, `excluded` or `failed`."""
@@ -75,12 +82,12 @@ class NoteLists(QWidget):
 
     def _refresh(self) -> None:
         known = self._notes
-        state = self._chosen or next((state for state in _WORDS if known[state]), "failed")
-        self.which.set_choices([(s, word, count(len(known[s]))) for s, word in _WORDS.items()])
+        state = self._chosen or next((state for state in _WORDS if known.of(state)), "failed")
+        self.which.set_choices([(s, word, count(len(known.of(s)))) for s, word in _WORDS.items()])
         self.which.set_value(state)
-        notes, words = known[state], self.filter.text().casefold().split()
+        notes, words = known.of(state), self.filter.text().casefold().split()
         self.filter.setVisible(len(notes) > _FILTERED_FROM or bool(words))
-        found = [note for note in notes if _fits(note, words)] if words else notes
+        found = known.fitting(state, words) if words else notes
         self._model.set_notes(found)
         total = plural(len(notes), "note")
         self._count.setText(f"{count(len(found))} of {total}" if words else total)
@@ -124,22 +131,42 @@ class NoteLists(QWidget):
 
 
 class NoteRows(QAbstractListModel):
-    """Notes, each made into a row when it comes into view."""
+    """Notes, each made into a row when it comes into view.
+
+    The view lays out all rows that there are, so there are only as many as it has asked for.
+    """
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self.notes: Sequence[NoteState] = ()
+        self._count = 0
 
     def set_notes(self, notes: "Sequence[NoteState]") -> None:
-        """Replace everything; what is the same already stays in its place."""
-        if notes != self.notes:
+        """Replace everything; the list that is shown already stays as it is."""
+        if notes is not self.notes:
             self.beginResetModel()
-            self.notes = notes
+            self.notes, self._count = notes, min(len(notes), _FETCHED)
             self.endResetModel()
 
+    def find(self, path: str) -> QModelIndex:
+        """Return where a note stands among the rows; an invalid index where it does not."""
+        rows = (row for row in range(self._count) if self.notes[row].path == path)
+        return self.index(next(rows, -1), 0)
+
+    def canFetchMore(self, parent: Index) -> bool:
+        """Return whether there are notes that are not rows yet."""
+        return not parent.isValid() and self._count < len(self.notes)
+
+    def fetchMore(self, parent: Index) -> None:
+        """Make rows of some more notes."""
+        more = min(_FETCHED, len(self.notes) - self._count)
+        self.beginInsertRows(QModelIndex(), self._count, self._count + more - 1)
+        self._count += more
+        self.endInsertRows()
+
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
-        """Return the number of notes."""
-        return 0 if parent.isValid() else len(self.notes)
+        """Return the number of rows that there are by now."""
+        return 0 if parent.isValid() else self._count
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """Return what a row shows."""
@@ -150,11 +177,6 @@ def _row(note: "NoteState") -> TwoLines:
     path = one_line(note.path)
     detail = one_line(note.reason or note.title)
     return TwoLines(path, detail, _ICONS[note.state], name=f"{path}, {_SAID[note.state]}: {detail}")
-
-
-def _fits(note: "NoteState", words: Sequence[str]) -> bool:
-    text = f"{note.path}\n{note.reason}".casefold()
-    return all(word in text for word in words)
 
 
 _WORDS = {"failed": "Could not be read", "excluded": "Left out", "indexed": "Indexed"}

@@ -1,6 +1,5 @@
 """The index in full: what it is at, what it holds, and which notes are not in it and why."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
@@ -10,13 +9,13 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWi
 from ui.kit.controls import button, one_line, wrapped
 from ui.kit.figures import ago, plural, size
 from ui.kit.surfaces import Hairline, Notice, Pane
+from ui.panels.index.by_state import NotesByState
 from ui.panels.index.lists import NoteLists
 from ui.panels.index.run import RunBox
 from ui.panels.index.state import IndexState
 
 if TYPE_CHECKING:
     from vault.status import IndexStatus
-    from vault.store import NoteState
 
 __all__ = ["IndexPanel"]
 
@@ -60,7 +59,7 @@ class IndexPanel(Pane):
         self._facts.setText("" if status is None else _facts(status))
         self._facts.setVisible(bool(self._facts.text()) and self._state.kind != "none")
 
-    def show_notes(self, notes: "Sequence[NoteState]") -> None:
+    def show_notes(self, notes: NotesByState) -> None:
         """List the notes by how they stand."""
         self.lists.show_notes(notes)
 
