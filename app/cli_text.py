@@ -197,7 +197,7 @@ def transcript(chat: "Transcript") -> Iterator[str]:
 
 
 def _item(item: "TranscriptItem") -> Iterator[str]:
-    from app.transcript_items import AnswerItem, CustomItem, SummaryItem, UserItem
+    from app.transcript_items import AnswerItem, CustomItem, ShapedItem, SummaryItem, UserItem
 
     match item:
         case UserItem():
@@ -205,7 +205,8 @@ def _item(item: "TranscriptItem") -> Iterator[str]:
             yield plain(item.text)
         case AnswerItem():
             yield _head(plain(item.model), item)
-            yield from (_step(step) for step in item.steps)
+            for step in item.steps:
+                yield from _step(step)
             yield plain(item.text) or f"({item.status})"
             yield from (f"[{c.n}] {place(c.path, c.lines)}" for c in item.citations)
         case CustomItem():
@@ -214,6 +215,9 @@ def _item(item: "TranscriptItem") -> Iterator[str]:
         case SummaryItem():
             yield f"--- the turns above are sent as a summary ({item.entry}) ---"
             yield plain(item.summary)
+        case ShapedItem():
+            told = ". ".join(filter(None, (item.title, item.summary)))
+            yield plain(f"--- the hook {item.hook} changed what is sent: {told} ---")
         case _:
             yield f"--- {item.turns:,} turns above are not sent any more ({item.reason}) ---"
 
@@ -229,9 +233,11 @@ def _head(who: str, item: "UserItem | AnswerItem") -> str:
     return f"{said} ‹ {at}/{len(item.siblings)} › {others}"
 
 
-def _step(step: "StepItem") -> str:
+def _step(step: "StepItem") -> Iterator[str]:
+    if step.said:
+        yield plain(step.said)
     told = ", ".join(str(value) for value in step.arguments.values())
-    return plain(f"({step.name}: {told}: {step.status})").replace("\n", " ")
+    yield plain(f"({step.name}: {told}: {step.status})").replace("\n", " ")
 
 
 def setting_lines(listing: Iterable[Mapping[str, Any]]) -> Iterator[str]:

@@ -10,6 +10,7 @@ from app.transcript_items import (
     AnswerItem,
     CustomItem,
     DroppedItem,
+    ShapedItem,
     StepItem,
     SummaryItem,
     Transcript,
@@ -52,12 +53,14 @@ def build_transcript(
     reader = _Reader(log)
     lines = dict(_summaries(reader.path))
     divider, boundary = _dropped(reader.path, report)
+    shaped = _shaped(reader.path)
     items: list[TranscriptItem] = []
     for turn in turns(reader.path):
         items += [lines.pop(entry) for entry in turn.entry_ids if entry in lines]
         if divider is not None and boundary in turn.entry_ids:
             items.append(divider)
         items += reader.items(turn)
+        items += [line for entry in turn.entry_ids for line in shaped.get(entry, ())]
     return Transcript(title, (*items, *lines.values()))
 
 
@@ -133,9 +136,11 @@ class _Reader:
             part.tool_call_id: (entry.id, part) for entry in work for part in _results(entry)
         }
         for entry in work:
+            said = entry.message.text.strip()
             for call in calls_of(entry.message):
                 place, result = results.get(call.id, ("", None))
-                yield _step(call, result, self._runs.get(place))
+                yield _step(call, result, self._runs.get(place), said)
+                said = ""
 
     def _siblings(self, entry: str, shown: str) -> tuple[str, ...]:
         """Return the alternatives to a message, each by what is shown of it."""
@@ -177,7 +182,9 @@ def _results(entry: MessageEntry) -> Iterator[ToolResultPart]:
         yield from (part for part in content if isinstance(part, ToolResultPart))
 
 
-def _step(call: ToolCallPart, result: ToolResultPart | None, run: ToolRun | None) -> StepItem:
+def _step(
+    call: ToolCallPart, result: ToolResultPart | None, run: ToolRun | None, said: str
+) -> StepItem:
     is_well = result is not None and not result.is_error
     return StepItem(
         id=call.id,
@@ -187,6 +194,7 @@ def _step(call: ToolCallPart, result: ToolResultPart | None, run: ToolRun | None
         seconds=None if run is None else run.seconds,
         ref_id=None if run is None else run.ref_id,
         text="" if result is None else result.content[:MOST_STEP_CHARS],
+        said=said[:MOST_STEP_CHARS],
     )
 
 
@@ -196,6 +204,29 @@ def _seconds(start: str, end: str) -> float | None:
     except (ValueError, TypeError):  # a time that was edited by hand, or has no zone
         return None
     return seconds if seconds >= 0 else None
+
+
+def _shaped(path: Sequence[Entry]) -> dict[str, list[ShapedItem]]:
+    """Return what hooks want to be seen of their changes, by the message that each stands below."""
+    found: dict[str, list[ShapedItem]] = {}
+    above = ""
+    for entry in path:
+        if isinstance(entry, MessageEntry | CustomMessageEntry):
+            above = entry.id
+        elif isinstance(entry, TransformEntry) and (item := _shaping(entry)) is not None:
+            found.setdefault(above, []).append(item)
+    return found
+
+
+def _shaping(entry: TransformEntry) -> ShapedItem | None:
+    shown = entry.display or {}
+    title, summary, markdown = (
+        text if isinstance(text := shown.get(name), str) else ""
+        for name in ("title", "summary", "markdown")
+    )
+    if not (title + summary + markdown).strip():
+        return None
+    return ShapedItem(entry.id, entry.transformer_name, title, summary, markdown)
 
 
 def _summaries(path: Sequence[Entry]) -> Iterator[tuple[str, SummaryItem]]:

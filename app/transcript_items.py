@@ -12,6 +12,7 @@ __all__ = [
     "AnswerItem",
     "CustomItem",
     "DroppedItem",
+    "ShapedItem",
     "StepItem",
     "SummaryItem",
     "Transcript",
@@ -55,6 +56,7 @@ class StepItem:
         seconds: how long it took; None where that is not known.
         ref_id: where a large result is kept.
         text: the beginning of its result; empty where there is none.
+        said: what the model said before it called; empty where it said nothing.
     """
 
     id: str
@@ -64,6 +66,7 @@ class StepItem:
     seconds: float | None
     ref_id: str | None
     text: str
+    said: str = ""
 
 
 @dataclass(frozen=True)
@@ -136,7 +139,25 @@ class SummaryItem:
     by: str
 
 
-TranscriptItem = UserItem | AnswerItem | CustomItem | DroppedItem | SummaryItem
+@dataclass(frozen=True)
+class ShapedItem:
+    """A hook changed what later requests hold, and wants that to be seen.
+
+    Attributes:
+        entry: where the change is kept.
+        hook: its name.
+        title: what it did, in its own words; empty where it only tells more.
+        markdown: the whole of it; empty where there is no more to say.
+    """
+
+    entry: str
+    hook: str
+    title: str
+    summary: str = ""
+    markdown: str = ""
+
+
+TranscriptItem = UserItem | AnswerItem | CustomItem | DroppedItem | ShapedItem | SummaryItem
 
 
 @dataclass(frozen=True)

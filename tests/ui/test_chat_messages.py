@@ -12,6 +12,7 @@ from app.attachments import Selection
 from app.transcript_items import (
     AnswerItem,
     CustomItem,
+    ShapedItem,
     StepItem,
     SummaryItem,
     TranscriptItem,
@@ -23,7 +24,7 @@ from tests.support import widgets
 from ui.chat.attachment import Attachment
 from ui.chat.message.answer import Answer
 from ui.chat.message.aside import Aside
-from ui.chat.message.divider import SummaryDivider
+from ui.chat.message.divider import HookDivider, SummaryDivider
 from ui.chat.message.step_words import StepView, doing, summary
 from ui.chat.message.user import UserMessage
 from ui.chat.message.wish import Wish
@@ -282,6 +283,29 @@ def test_steps_come_while_the_agent_works(transcript: Transcript) -> None:
     assert shown.steps.head.text() == "Searched, 1 failed"
 
 
+def test_words_between_steps_stand_above_the_step_that_followed(transcript: Transcript) -> None:
+    said = StepItem("c1", "read_note", {"path": "A.md"}, "ok", 0.1, None, "x", "First <b>A.md</b>.")
+    show(transcript, user(), answer(steps=(said, step("c2", "read_note", path="B.md"))))
+    steps = first(transcript, Answer).steps
+    steps.head.click()
+    assert [row.said.text() for row in steps.rows] == ["First <b>A.md</b>.", ""]
+    assert [row.said.isVisible() for row in steps.rows] == [True, False]
+    assert steps.rows[0].said.textFormat() == Qt.TextFormat.PlainText
+
+
+def test_words_that_arrive_before_a_step_go_to_the_step(transcript: Transcript) -> None:
+    transcript.begin_turn("What is backed up?")
+    transcript.live.append("I look it up.")
+    transcript.live.begin_tool(ToolStarted("c1", "search_notes", {"query": "backup"}))
+    transcript.live.begin_tool(ToolStarted("c2", "search_notes", {"query": "copy"}))
+    transcript.live.append("Every night.")
+    shown = first(transcript, Answer)
+    assert [step.said for step in shown.steps.steps] == ["I look it up.", ""]
+    assert shown.text == "Every night."
+    shown.view.flush()
+    assert shown.view.toPlainText() == "Every night."
+
+
 def test_an_answer_without_steps_says_nothing_of_them(transcript: Transcript) -> None:
     show(transcript, user(), answer())
     assert not first(transcript, Answer).steps.isVisible()
@@ -352,7 +376,7 @@ def test_a_summary_has_a_line_that_shows_it(transcript: Transcript) -> None:
     show(transcript, user(entry="u1"), summary_item, user(), answer())
     line = first(transcript, SummaryDivider)
     assert line.text == "Earlier messages summarised · 96,412 → 30,120 tokens"
-    line._more.click()
+    line.more.click()
     assert line.view.toPlainText() == "It rains."
 
 
@@ -361,6 +385,25 @@ def test_an_outline_says_that_no_model_made_it(transcript: Transcript) -> None:
     assert (
         first(transcript, SummaryDivider).text == "Earlier messages became an outline · 900 tokens"
     )
+
+
+def test_what_a_hook_changed_is_said_in_its_own_words(transcript: Transcript) -> None:
+    shaped = ShapedItem("t1", "redact", "<b>Redaction</b>", "2 keys removed", "- `AKIA…`")
+    show(transcript, user(entry="u1"), answer(entry="a0"), shaped, user(), answer())
+    line = first(transcript, HookDivider)
+    assert line.text == "<b>Redaction</b> · 2 keys removed · by the hook redact"
+    assert line.accessibleName() == line.text
+    line.more.click()
+    assert (line.more.text(), line.view.toPlainText()) == ("Hide details", "AKIA…")
+    line.more.click()
+    assert (line.more.text(), line.view.isVisible()) == ("Show details", False)
+
+
+def test_a_hook_without_more_to_say_has_nothing_to_click(transcript: Transcript) -> None:
+    show(transcript, user(), answer(), ShapedItem("t1", "redact", "", "2 keys removed"))
+    line = first(transcript, HookDivider)
+    assert line.text == "Changed for the model · 2 keys removed · by the hook redact"
+    assert not line.more.isVisible()
 
 
 def test_another_branch_takes_only_the_place_of_what_differs(transcript: Transcript) -> None:

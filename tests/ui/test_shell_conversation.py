@@ -4,13 +4,14 @@ from collections.abc import Iterator
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from app.opening import FirstLook
 from tests.support.contexts import make_context
 from tests.support.model_server import Answer, Failure, ModelServer
+from ui.chat.page.view import MarkdownView
 from ui.panels.context.left_out_list import LeftOutList
 from ui.tasks import TaskRunner
 from ui.window import MainWindow
@@ -95,6 +96,54 @@ def test_a_failure_stands_in_the_chat_and_the_question_is_kept(
     assert not window._talk.is_running
     shown = [label.text() for label in window._transcript.findChildren(QLabel)]
     assert any("key" in text for text in shown)
+
+
+HOOK = """
+def fail(event):
+    raise ValueError("no such table")
+
+def register(registry):
+    registry.on("context", fail, name="tables")
+"""
+
+
+@pytest.fixture
+def failing_hook(talking: Assistant) -> None:
+    """A file of the user's whose hook fails at every request."""
+    folder = talking.paths.config / "hooks"
+    folder.mkdir(parents=True)
+    (folder / "tables.py").write_text(HOOK, "utf-8")
+    talking.settings.set("hooks.enabled", True)
+
+
+@pytest.mark.usefixtures("failing_hook")
+def test_a_hook_that_failed_is_turned_off_where_that_is_said(
+    window: MainWindow, server: ModelServer
+) -> None:
+    window._composer.submitted.emit("How much does the barrel hold?")
+    (turn_off,) = buttons(window, "Turn it off")
+    turn_off.click()
+    assert not window._assistant.settings.values.hooks_enabled
+    assert window._notifier.texts() == ["Your hook files are off."]
+    server.script(Answer("210 litres.", usage=None))
+    buttons(window, "Try again")[0].click()
+    assert "210 litres." in [view.toPlainText() for view in window.findChildren(MarkdownView)]
+    (undo,) = buttons(window, "Undo")
+    undo.click()
+    assert window._assistant.settings.values.hooks_enabled
+
+
+@pytest.mark.usefixtures("failing_hook")
+def test_a_hook_that_the_setting_does_not_rule_is_not_said_to_be_off(window: MainWindow) -> None:
+    window._composer.submitted.emit("How much does the barrel hold?")
+    window._assistant.settings.set("hooks.enabled", False)
+    (turn_off,) = buttons(window, "Turn it off")
+    turn_off.click()
+    assert "part of an installed package" in window._notifier.texts()[0]
+
+
+def buttons(window: MainWindow, word: str) -> list[QPushButton]:
+    return [made for made in window.findChildren(QPushButton) if made.text() == word]
 
 
 def test_a_question_that_does_not_fit_comes_back_and_nothing_is_sent(

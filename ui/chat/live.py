@@ -78,7 +78,7 @@ class LiveTurn(QObject):
     def begin_tool(self, event: ToolStarted) -> None:
         """Show a step that has begun."""
         if answer := self._running():
-            answer.steps.begin_step(StepView(event.id, event.name, event.arguments))
+            answer.begin_step(StepView(event.id, event.name, event.arguments))
 
     def end_tool(self, event: ToolEnded) -> None:
         """Show how a step went."""

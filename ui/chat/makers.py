@@ -10,6 +10,7 @@ from app.transcript_items import (
     AnswerItem,
     CustomItem,
     DroppedItem,
+    ShapedItem,
     StepItem,
     SummaryItem,
     TranscriptItem,
@@ -20,7 +21,7 @@ from ui.chat.composer import Choice
 from ui.chat.feed import Row, Slot
 from ui.chat.message.answer import Answer
 from ui.chat.message.aside import Aside
-from ui.chat.message.divider import Divider, SummaryDivider
+from ui.chat.message.divider import Divider, HookDivider, SummaryDivider
 from ui.chat.message.failure import Failure
 from ui.chat.message.sources import doubts_of, sources_of
 from ui.chat.message.step_words import StepView
@@ -137,6 +138,8 @@ class MessageMaker(QObject):
                 return lambda: SummaryDivider(
                     item.summary, item.before_tokens, item.after_tokens, item.by
                 )
+            case ShapedItem():
+                return lambda: HookDivider(item.hook, item.title, item.summary, item.markdown)
             case DroppedItem():
                 return lambda: Divider(item.turns, item.tokens, item.reason)
 
@@ -208,7 +211,13 @@ def _kind_of(item: TranscriptItem) -> str:
 
 
 def _step_of(step: StepItem) -> StepView:
-    is_cut = step.ref_id is not None
     return StepView(
-        step.id, step.name, step.arguments, step.status, step.seconds, step.text, is_cut
+        step.id,
+        step.name,
+        step.arguments,
+        step.status,
+        step.seconds,
+        step.text,
+        is_cut=step.ref_id is not None,
+        said=step.said,
     )

@@ -11,6 +11,7 @@
     contexts      which request the context panel shows, and what can be done about it
     compacting    summing up the open chat when the user asks for it
     instructing   what the notes want models to do, asked about once
+    hook_switch   the user's own hooks off, where one failed, and on again
     presenter     conversation → transcript, composer, context and sources; ways_out of its errors
     librarian     notes, indexing → sidebar, footer, welcome, note panel
 

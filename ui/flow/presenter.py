@@ -26,6 +26,7 @@ from ui.flow.contexts import Contexts, too_long
 from ui.flow.conversation import Conversation
 from ui.flow.drafting import Drafting
 from ui.flow.drafts import Drafts
+from ui.flow.hook_switch import HookSwitch
 from ui.flow.turns import Turn
 from ui.flow.ways_out import WaysOut
 from ui.notify import Notifier, announce
@@ -93,8 +94,13 @@ class Presenter(QObject):
         self._branches = Branches(assistant, runner, talk)
         self.compacting = Compacting(assistant, runner, talk)
         self._summaries: dict[str, str] = {}
+        hooks = HookSwitch(assistant, runner, views.notifier)
+        hooks.switched.connect(self.contexts.refresh)
         self._ways_out = WaysOut(
-            self.settings_requested.emit, self.folder_requested.emit, assistant.paths.log_file
+            self.settings_requested.emit,
+            self.folder_requested.emit,
+            hooks.turn_off,
+            assistant.paths.log_file,
         )
         self._connect_views()
         self._connect_talk()

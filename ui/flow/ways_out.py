@@ -24,6 +24,7 @@ class WaysOut:
     Args:
         open_page: shows a page of the settings.
         choose_folder: asks for a folder of notes.
+        turn_hooks_off: switches the user's own hooks off.
         log: where the log is.
     """
 
@@ -31,9 +32,11 @@ class WaysOut:
         self,
         open_page: Callable[[str], object],
         choose_folder: Callable[[], object],
+        turn_hooks_off: Callable[[], object],
         log: Path,
     ) -> None:
         self._open_page, self._choose_folder = open_page, choose_folder
+        self._turn_hooks_off = turn_hooks_off
         self._log = log
 
     def take(self, name: str, info: ErrorInfo | None) -> None:
@@ -42,6 +45,8 @@ class WaysOut:
             self._open_page(_PAGES[name])
         elif name == "choose_folder":
             self._choose_folder()
+        elif name == "turn_hooks_off":
+            self._turn_hooks_off()
         elif name == "open_log":
             QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._log)))
         elif name == "copy_details" and info is not None:

@@ -3,7 +3,7 @@ from typing import Any
 
 from app.attachments import Selection
 from app.transcript import build_transcript
-from app.transcript_items import AnswerItem, DroppedItem, SummaryItem, UserItem
+from app.transcript_items import AnswerItem, DroppedItem, ShapedItem, SummaryItem, UserItem
 from chains.tools.runs import ToolRun
 from context.entries import (
     DropEntry,
@@ -15,7 +15,8 @@ from context.entries import (
     TransformEntry,
 )
 from context.layers import Layer, Segment
-from context.messages import Message, ToolCallPart, ToolResultPart
+from context.messages import Message, TextPart, ToolCallPart, ToolResultPart
+from context.view import calls_of
 
 TIME = "2026-01-01T10:00:{:02d}.000Z"
 
@@ -184,6 +185,19 @@ def test_an_answer_with_tools_shows_its_steps_and_opens_what_they_read() -> None
     assert [source.number for source in answer.sources] == [1]
 
 
+def test_what_was_said_before_a_tool_stands_with_the_first_step_after_it() -> None:
+    log = agent_turn()
+    called = log[1]
+    assert isinstance(called, MessageEntry)
+    words = TextPart(" I look it up. ")
+    log[1] = replace(
+        called, message=replace(called.message, content=(words, *calls_of(called.message)))
+    )
+    answer = item_of(log, "a")
+    assert [step.said for step in answer.steps] == ["I look it up.", ""]
+    assert answer.text == "Early [1]."
+
+
 def test_steps_of_a_turn_that_broke_off_are_shown() -> None:
     *begun, _ = agent_turn()
     answer = item_of(begun, "r1")
@@ -234,6 +248,18 @@ def test_a_summary_stands_above_the_first_turn_that_is_sent_as_it_was() -> None:
     assert items[2] == SummaryItem("k", "They watered.", 900, 90, "outline")
     lost = replace(compaction, patch=({**operation, "firstKeptEntryId": "gone"},))
     assert isinstance(build_transcript("t", [*turn(1), lost], None).items[-1], SummaryItem)
+
+
+def test_a_change_by_a_hook_stands_below_its_turn_where_it_wants_to_be_seen() -> None:
+    display = {"title": "Redaction", "summary": "Removed secrets", "markdown": 7}
+    seen = TransformEntry("k", "1q", TIME.format(1), "redact", (), display)
+    unseen = TransformEntry("l", "k", TIME.format(1), "silent", ())
+    *asked, answered = turn(1)
+    assert isinstance(answered, MessageEntry)
+    log = [*asked, seen, unseen, replace(answered, parent_id="l"), *turn(2)]
+    items = build_transcript("t", log, None).items
+    assert items[2] == ShapedItem("k", "redact", "Redaction", "Removed secrets")
+    assert kinds(log) == ["UserItem", "AnswerItem", "ShapedItem", "UserItem", "AnswerItem"]
 
 
 def test_a_question_tells_its_mode_and_what_was_named() -> None:

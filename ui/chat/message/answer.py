@@ -1,6 +1,7 @@
 """An answer: its text as it arrives, the present step, then what can be done with it."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QAccessible, QGuiApplication
@@ -86,6 +87,12 @@ class Answer(Part):
         if text:
             self.view.show()
         self.view.append(text)
+
+    def begin_step(self, step: StepView) -> None:
+        """Show a step that has begun; what has arrived of the text was said before it."""
+        self.steps.begin_step(replace(step, said=self._text.strip()))
+        if self._text:
+            self.set_text("")
 
     def set_text(self, text: str) -> None:
         """Show a whole answer."""

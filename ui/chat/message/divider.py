@@ -6,12 +6,12 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout
 
 from ui.chat.message.roles import Part
 from ui.chat.page.view import MarkdownView
-from ui.kit.controls import ElidedLabel, IconLabel, button
+from ui.kit.controls import ElidedLabel, IconLabel, button, one_line
 from ui.kit.figures import count, plural
 from ui.kit.surfaces import Hairline
 from ui.theme import Theme, dress
 
-__all__ = ["Divider", "SummaryDivider"]
+__all__ = ["Divider", "HookDivider", "SummaryDivider"]
 
 _ROOM = "Dropped: history over its room"
 _REASONS = {
@@ -71,7 +71,50 @@ class Divider(Part):
         column.addWidget(_Line("arrow-line-down", said, figures))
 
 
-class SummaryDivider(Part):
+class FoldedDivider(Part):
+    """A line behind which there is more to read, in Markdown; it is shown on request.
+
+    Args:
+        icon: what kind of thing happened.
+        said: what happened.
+        figures: what more there is to say in the line.
+        what: what a click shows, such as `summary`.
+        markdown: the text; without one there is nothing to click.
+        parent: as in Qt.
+    """
+
+    def __init__(
+        self,
+        icon: str,
+        said: str,
+        figures: str,
+        what: str,
+        markdown: str,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(QAccessible.Role.Separator, parent)
+        self.text = " · ".join(filter(None, (said, figures)))
+        self.setAccessibleName(self.text)
+        self._what, self._markdown = what, markdown
+        self.view: MarkdownView | None = None
+        self.more = button(f"Show {what}", "link", self._on_more)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(8)
+        self._column.addWidget(_Line(icon, said, figures, *([self.more] if markdown else ())))
+
+    def _on_more(self) -> None:
+        if self.view is None:
+            self.view = MarkdownView()
+            self.view.setAccessibleName(self._what.capitalize())
+            self.view.set_markdown(self._markdown)
+            self._column.addWidget(self.view)
+        self.view.setVisible(self.view.isHidden())
+        word = "Show" if self.view.isHidden() else "Hide"
+        self.more.setText(f"{word} {self._what}")
+
+
+class SummaryDivider(FoldedDivider):
     """Says that what stands above is sent as a summary, and shows that on request.
 
     Args:
@@ -85,30 +128,29 @@ class SummaryDivider(Part):
     def __init__(
         self, summary: str, before: int, after: int | None, by: str, parent: QWidget | None = None
     ) -> None:
-        super().__init__(QAccessible.Role.Separator, parent)
         is_outline = by == "outline"
         said = "Earlier messages became an outline" if is_outline else "Earlier messages summarised"
         figures = f"{count(before)} tokens"
         if after is not None:
             figures = f"{count(before)} → {count(after)} tokens"
-        self.text = f"{said} · {figures}"
-        self.setAccessibleName(self.text)
-        self._summary = summary
-        self.view: MarkdownView | None = None
-        self._more = button("Show summary", "link", self._on_more)
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(8)
-        line = _Line("arrows-in-line-vertical", said, figures, self._more)
-        self._column.addWidget(line)
+        super().__init__("arrows-in-line-vertical", said, figures, "summary", summary, parent)
 
-    def _on_more(self) -> None:
-        if self.view is None:
-            self.view = MarkdownView()
-            self.view.setAccessibleName("Summary")
-            self.view.set_markdown(self._summary)
-            self._column.addWidget(self.view)
-        else:
-            self.view.setVisible(self.view.isHidden())
-        is_shown = not self.view.isHidden()
-        self._more.setText("Hide summary" if is_shown else "Show summary")
+
+class HookDivider(FoldedDivider):
+    """Says in a hook's own words what it changed for the model.
+
+    Args:
+        hook: its name.
+        title: what it did; the hook's name stands for an empty one.
+        summary: more of it, in one line.
+        markdown: all of it.
+        parent: as in Qt.
+    """
+
+    def __init__(
+        self, hook: str, title: str, summary: str, markdown: str, parent: QWidget | None = None
+    ) -> None:
+        by = f"by the hook {hook}"
+        said = title if title.strip() else "Changed for the model"
+        figures = " · ".join(filter(None, (one_line(summary), one_line(by))))
+        super().__init__("puzzle-piece", one_line(said), figures, "details", markdown, parent)

@@ -27,7 +27,7 @@ _WAYS_OUT = {
     "vault_missing": ("folder", (("Choose a folder", "choose_folder"), _RETRY)),
     "session_missing": ("file-x", ()),
     "busy": ("lock", (_RETRY,)),
-    "hook_failed": ("puzzle-piece", (("Turn it off", "privacy_settings"), _RETRY)),
+    "hook_failed": ("puzzle-piece", (("Turn it off", "turn_hooks_off"), _RETRY)),
     "offline": ("wifi-slash", (("Privacy settings", "privacy_settings"), _RETRY)),
     "storage": ("hard-drives", (_RETRY,)),
     "not_found": ("file-x", (_RETRY,)),

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QVBoxLayout, QWidget
 from ui.chat.message.mono import MonoBox
 from ui.chat.message.step_words import StepView
 from ui.icons import paint_icon
-from ui.kit.controls import paint_focus, plain_tip
+from ui.kit.controls import paint_focus, plain_tip, wrapped
 from ui.kit.lists import paint_text
 from ui.theme import Theme
 
@@ -20,9 +20,10 @@ _NOT_YET = "The result can be read here when the turn has ended."
 
 
 class StepRow(QWidget):
-    """One step; a click shows its arguments and its result.
+    """One step below what the model said before it; a click shows its arguments and its result.
 
     Attributes:
+        said: the words above the row; hidden where there are none.
         line: the row itself.
         details: what is open below it.
     """
@@ -30,24 +31,33 @@ class StepRow(QWidget):
     def __init__(self, step: StepView) -> None:
         super().__init__()
         self.step = step
+        self.said = wrapped("", "ui", "secondary")
+        self.said.setContentsMargins(4, 4, 4, 4)
+        self.said.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.line = _StepLine()
         self.line.clicked.connect(self._on_clicked)
         self.details: QWidget | None = None
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(0)
+        self._column.addWidget(self.said)
         self._column.addWidget(self.line)
-        self.line.show_step(step)
+        self._show(step)
 
     def set_step(self, step: StepView) -> None:
         """Show how it stands now."""
         if step == self.step:
             return
         self.step = step
-        self.line.show_step(step)
+        self._show(step)
         if self.details is not None:
             self._on_clicked()
             self._on_clicked()
+
+    def _show(self, step: StepView) -> None:
+        self.said.setText(step.said)
+        self.said.setVisible(bool(step.said))
+        self.line.show_step(step)
 
     def _on_clicked(self) -> None:
         if self.details is not None:

@@ -29,6 +29,7 @@ class StepView:
         seconds: None where that is not known.
         text: the beginning of its result; None while it is not known.
         is_cut: whether the result goes on behind that.
+        said: what the model said before it; empty where it said nothing.
     """
 
     id: str
@@ -38,6 +39,7 @@ class StepView:
     seconds: float | None = None
     text: str | None = None
     is_cut: bool = False
+    said: str = ""
 
     @property
     def icon(self) -> str:
