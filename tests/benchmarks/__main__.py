@@ -12,6 +12,7 @@ BENCHES = (
     "stream",
     "open",
     "kills",
+    "index_kills",
     "search",
     "index",
     "prepare",

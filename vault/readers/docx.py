@@ -7,7 +7,9 @@ entities, nothing deleted under "track changes", and nothing that a document onl
 import io
 import posixpath
 import zipfile
+import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 from xml.parsers import expat
 
@@ -30,15 +32,26 @@ def read(data: bytes) -> Extract:
     """
     if data.startswith(_OLE_MARK):
         raise ReadingFailed("it is protected by a password, or an old .doc; save it as .docx")
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as package:
-            if len(package.infolist()) > MAX_FILES:
-                raise ReadingFailed(f"it holds more than {MAX_FILES:,} files")
+    with _unpacking():
+        package = zipfile.ZipFile(io.BytesIO(data))
+    with package:
+        if len(package.infolist()) > MAX_FILES:
+            raise ReadingFailed(f"it holds more than {MAX_FILES:,} files")
+        try:
             return _extract(package)
-    except (zipfile.BadZipFile, zipfile.LargeZipFile, expat.ExpatError, EOFError) as error:
+        except expat.ExpatError as error:
+            raise ReadingFailed(_DAMAGED) from error
+
+
+@contextmanager
+def _unpacking() -> Iterator[None]:
+    """Say of whatever the zip's own reader meets that the document is damaged."""
+    try:
+        yield
+    except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, zlib.error, OSError) as error:
         raise ReadingFailed(_DAMAGED) from error
-    except (NotImplementedError, RuntimeError, OSError, ValueError) as error:
-        raise ReadingFailed(_DAMAGED) from error  # odd compression, an encrypted entry
+    except (NotImplementedError, RuntimeError, ValueError) as error:
+        raise ReadingFailed(_DAMAGED) from error  # odd compression, an encrypted entry, bad lengths
 
 
 def _extract(package: zipfile.ZipFile) -> Extract:
@@ -68,11 +81,10 @@ def _main_part(package: zipfile.ZipFile) -> str:
 
 def _bytes(package: zipfile.ZipFile, name: str) -> bytes:
     """Unpack one part, and no more of it than a part may have, whatever the zip claims."""
-    try:
-        with package.open(name) as file:
-            data = file.read(MAX_PART_BYTES + 1)
-    except KeyError:
+    if name not in package.NameToInfo:
         return b""
+    with _unpacking(), package.open(name) as file:
+        data = file.read(MAX_PART_BYTES + 1)
     if len(data) > MAX_PART_BYTES:
         size_mb = MAX_PART_BYTES // 1_000_000
         raise ReadingFailed(f"it unpacks to more than {size_mb} MB (a zip bomb?)")

@@ -1,0 +1,115 @@
+"""`strata index` that is killed at a moment, whole or in part, and what has to hold after that."""
+
+import os
+import random
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.support.program import Program, children_of, ended, wait_until
+from vault.catalog import Catalog
+from vault.chunking import chunk_note
+from vault.notes import parse_note, read_bytes
+from vault.scan import scan
+
+__all__ = ["DoomedIndex", "Kill", "seconds", "texts_of"]
+
+_TARGETS = ("all", "parent", "child")
+
+
+@dataclass(frozen=True)
+class Kill:
+    """When a run is killed, and what of it."""
+
+    after_s: float
+    target: str
+
+    @classmethod
+    def by_chance(cls, seed: int, within_s: float) -> "Kill":
+        """Draw one."""
+        drawn = random.Random(seed)
+        return cls(drawn.uniform(0.05, within_s), drawn.choice(_TARGETS))
+
+
+class DoomedIndex:
+    """The index of one folder, whose runs die."""
+
+    def __init__(self, home: Path, notes: Path):
+        """Start nothing yet.
+
+        Args:
+            home: holds Strata's own files.
+            notes: the folder that is indexed.
+        """
+        self.program = Program(home)
+        self.notes = notes
+
+    @property
+    def folder(self) -> Path:
+        """Where the index lies."""
+        (catalog,) = self.program.home.rglob("catalog.db")
+        return catalog.parent
+
+    def finish(self) -> Mapping[str, Any]:
+        """Let a run come to its end, and return its report."""
+        report: Mapping[str, Any] = self.program.json("index", str(self.notes))
+        return report
+
+    def die(self, kill: Kill) -> list[str]:
+        """Let a run die, and tell what was not as it has to be at once."""
+        run = self.program.start("index", str(self.notes), "--json")
+        with suppress(subprocess.TimeoutExpired):
+            run.wait(kill.after_s)
+        children = children_of(run.pid) if run.returncode is None else []
+        doomed = {"all": [run.pid, *children], "parent": [run.pid], "child": children[:1]}
+        for pid in doomed[kill.target]:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        done = ended(run)
+        wait_until(lambda: not any(map(_is_running, children)), "the end of all children")
+        has_ended_well = done.code in (0, -signal.SIGKILL)
+        if kill.target == "child":
+            has_ended_well = done.code == 0
+        return [] if has_ended_well else [f"{kill}: {done.code} {done.out}{done.err}"]
+
+    def committed(self) -> tuple[set[bytes], set[bytes]]:
+        """Read the texts of the passages, and those that have a vector."""
+        if not any(self.program.home.rglob("catalog.db")):
+            return set(), set()
+        catalog = Catalog(self.folder / "catalog.db", is_writable=False)
+        try:
+            if catalog.is_new:
+                return set(), set()
+            rows = catalog.rows("SELECT DISTINCT hash FROM chunks")
+            return {bytes(row[0]) for row in rows}, catalog.vector_hashes()
+        finally:
+            catalog.close()
+
+
+def texts_of(notes: Path) -> set[bytes]:
+    """Read from the notes themselves which texts have to be in their index."""
+    found = set()
+    for path in scan(notes).files:
+        note, document = parse_note(path, read_bytes(notes, path))
+        found |= {chunk.hash for chunk in chunk_note(note, document)}
+    return found
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (ProcessLookupError, FileNotFoundError):
+        return False
+    return state != "Z"
+
+
+def seconds(act: Callable[[], object]) -> float:
+    """Tell how long something takes."""
+    began = time.monotonic()
+    act()
+    return time.monotonic() - began
