@@ -71,6 +71,7 @@ def index_report(report: "IndexReport") -> Iterator[str]:
     """Return what indexing did, line by line."""
     if not report.is_complete:
         yield "Indexing stopped. Search covers what is done; the next run goes on from here."
+    yield from report.warnings
     if not report.notes and not report.failed:
         yield "No notes in this folder yet. Add Markdown files, or choose another folder."
         return

@@ -33,6 +33,9 @@ class Catalog:
 
     Methods that change it belong inside `with catalog.transaction():`; they are kept together or
     not at all.
+
+    Attributes:
+        was_damaged: what was there could not be read, and a new one was begun.
     """
 
     def __init__(self, path: Path, *, is_writable: bool):
@@ -43,6 +46,7 @@ class Catalog:
         """
         self.path = path
         self.is_writable = is_writable
+        self.was_damaged = False
         self._writing_lock = threading.RLock()
         self._lock = threading.Lock()
         self._is_closed = False
@@ -224,6 +228,7 @@ class Catalog:
             raise
         except sqlite3.DatabaseError:
             # Not a database any more: kept aside for who wants to look, and built anew.
+            self.was_damaged = True
             self.path.replace(self.path.with_suffix(".db.damaged"))
             for tail in ("-wal", "-shm"):
                 self.path.with_name(self.path.name + tail).unlink(missing_ok=True)

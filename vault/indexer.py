@@ -340,6 +340,7 @@ class Indexer:
             failed=self._records.left_out("failed"),
             seconds=seconds,
             is_complete=is_complete,
+            warnings=(self._store.failure,) if self._store.failure else (),
         )
 
 

@@ -57,6 +57,7 @@ class IndexReport:
         reused_chunks: passages whose vector was there, or is shared with an equal text.
         excluded: path and rule; failed: path and reason.
         is_complete: False after a cancel; what was done by then is kept.
+        warnings: what does not stand as it was chosen, though search goes on.
     """
 
     vault: str
@@ -72,6 +73,7 @@ class IndexReport:
     failed: tuple[tuple[str, str], ...] = ()
     seconds: float = 0.0
     is_complete: bool = True
+    warnings: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Give the report as `strata index --json` prints it."""
@@ -88,6 +90,7 @@ class IndexReport:
             "excluded": [{"path": path, "rule": rule} for path, rule in self.excluded],
             "failed": [{"path": path, "reason": reason} for path, reason in self.failed],
             "seconds": round(self.seconds, 3),
+            **({"warnings": list(self.warnings)} if self.warnings else {}),
         }
 
 

@@ -23,6 +23,7 @@ class IndexStatus:
         indexed_at: when the last whole run ended, in ISO 8601 UTC.
         excluded: path and rule; failed: path and reason.
         owner: whether this process keeps the index up to date, from its first run on.
+        was_damaged: it could not be read, and is being made anew from the notes.
     """
 
     notes: int = 0
@@ -33,6 +34,7 @@ class IndexStatus:
     excluded: tuple[tuple[str, str], ...] = ()
     failed: tuple[tuple[str, str], ...] = ()
     owner: bool = False
+    was_damaged: bool = False
 
 
 def status_of(catalog: Catalog, index_dir: Path, *, is_owner: bool) -> IndexStatus:
@@ -48,6 +50,7 @@ def status_of(catalog: Catalog, index_dir: Path, *, is_owner: bool) -> IndexStat
         excluded=records.left_out("excluded"),
         failed=records.left_out("failed"),
         owner=is_owner,
+        was_damaged=catalog.was_damaged and catalog.meta("indexed_at") is None,
     )
 
 

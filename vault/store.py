@@ -25,6 +25,8 @@ from vault.strain import Machine
 from vault.vectors import VectorStore
 from vault.watcher import Watcher
 
+_LOOK_S = 0.05
+
 
 @dataclass(frozen=True, slots=True)
 class NoteState:
@@ -102,15 +104,28 @@ class VaultIndex(Finding):
         def is_over() -> bool:
             return self._is_given_up or is_cancelled()
 
-        with self._update_lock:
-            opened = self._own()
-            assert opened.store is not None
-            opened.store.use(self._options().server)
-            embedder, failure = self._chosen_embedder(opened.catalog)
-            indexer = Indexer(
-                self.root, opened.catalog, embedder, opened.store, self.exclude, self.pace
-            )
-            report = indexer.run(progress, is_over, only)
+        while not self._update_lock.acquire(timeout=_LOOK_S):
+            if is_over():
+                return IndexReport(str(self.root), self.note_count, is_complete=False)
+        try:
+            return self._update(progress, is_over, only)
+        finally:
+            self._update_lock.release()
+
+    def _update(
+        self,
+        progress: ProgressCallback,
+        is_over: CancelCheck,
+        only: Collection[str] | None,
+    ) -> IndexReport:
+        opened = self._own()
+        assert opened.store is not None
+        opened.store.use(self._options().server)
+        embedder, failure = self._chosen_embedder(opened.catalog)
+        indexer = Indexer(
+            self.root, opened.catalog, embedder, opened.store, self.exclude, self.pace
+        )
+        report = indexer.run(progress, is_over, only)
         if failure is not None:
             raise failure
         return report

@@ -13,6 +13,7 @@ BENCHES = (
     "open",
     "kills",
     "index_kills",
+    "memory",
     "search",
     "index",
     "prepare",

@@ -65,6 +65,7 @@ def _lost_while_reading(index: DoomedIndex, wanted: set[bytes], kill: Kill) -> l
     report = index.finish()
     now_texts, now_vectors = index.committed()
     missing = len(wanted - vectors)
+    found = index.program.json("search", "list files", "--vault", str(index.notes))
     checks = {
         f"{kill}: {len(texts - now_texts)} passages went": not texts - now_texts,
         f"{kill}: {len(vectors - now_vectors)} vectors went": not vectors - now_vectors,
@@ -73,7 +74,7 @@ def _lost_while_reading(index: DoomedIndex, wanted: set[bytes], kill: Kill) -> l
         f"{kill}: {report['embedded_chunks']} embedded, {missing} were missing": (
             report["embedded_chunks"] == missing
         ),
-        f"{kill}: nothing is found": bool(index.program.json("search", "list files")["hits"]),
+        f"{kill}: nothing is found": bool(found["hits"]),
     }
     return losses + [said for said, is_so in checks.items() if not is_so]
 

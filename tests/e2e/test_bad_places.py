@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e.test_index import many_notes
 from tests.support.model_server import ModelServer
 from tests.support.program import Done, Program
 
@@ -99,6 +100,19 @@ def test_a_disk_that_is_full_stores_nothing_by_halves(
     assert server.bodies == []
     assert not list(program.home.rglob("*.jsonl*"))
     assert asking(program).json("ask", "-", *CHAT, stdin=question)["status"] == "complete"
+
+
+def test_an_index_on_a_full_disk_says_so_and_goes_on_when_there_is_room(
+    program: Program, tmp_path: Path
+) -> None:
+    notes = many_notes(tmp_path / "many", 60)
+    full = replace(program, before=("bash", "-c", 'ulimit -f 192; exec "$0" "$@"'))
+    done = full.run("index", str(notes), "--json")
+    assert done.code == 1
+    assert "free some space" in done.error["message"]
+    report = program.json("index", str(notes))
+    assert (report["notes"], report["failed"]) == (60, [])
+    assert program.json("index", str(notes))["embedded_chunks"] == 0
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ def read_styles(data: bytes) -> Styles:
             levels[style] = int(match[1])
         elif name == "name" and attributes.get("val", "").lower() == "title":
             levels[style] = 1
-        elif name == "outlineLvl" and attributes.get("val", "").isdigit():
+        elif name == "outlineLvl" and attributes.get("val", "").isdecimal():
             levels.setdefault(style, int(attributes["val"]) + 1)
     return levels
 
@@ -159,9 +159,9 @@ class _Body:
                 paragraph.style = value
             case "numPr":
                 paragraph.is_item = True
-            case "ilvl" if value.isdigit():
+            case "ilvl" if value.isdecimal():
                 paragraph.indent = min(int(value), 8)
-            case "outlineLvl" if value.isdigit() and int(value) < 9:
+            case "outlineLvl" if value.isdecimal() and int(value) < 9:
                 paragraph.outline = int(value) + 1
             case _ if name in _INSTEAD:
                 paragraph.text.append(_INSTEAD[name])

@@ -409,3 +409,47 @@ def test_only_the_owner_may_rebuild_or_retry(make_index: MakeIndex, notes: Path)
         with pytest.raises(IndexBusy):
             act()
     assert owner.search("rain").hits
+
+
+def test_a_damaged_index_says_so_until_it_is_made_anew(
+    make_index: MakeIndex, notes: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "index").mkdir()
+    (tmp_path / "index" / "catalog.db").write_bytes(b"no database" * 900)
+    index = make_index(notes)
+    seen: list[bool] = []
+    index.update(lambda _progress: seen.append(index.status().was_damaged))
+    assert seen[0] is True
+    assert index.status().was_damaged is False
+    assert index.search("rain").hits[0].path == "a.md"
+
+
+def test_an_update_that_waits_for_another_can_be_cancelled(
+    make_index: MakeIndex, notes: Path
+) -> None:
+    index = make_index(notes)
+    index.update()
+    index.pace.pause()
+    is_paused, is_over = threading.Event(), threading.Event()
+
+    def told(progress: IndexProgress) -> None:
+        if progress.pace == "paused":
+            is_paused.set()
+
+    running = threading.Thread(target=index.update, args=(told, is_over.is_set))
+    running.start()
+    assert is_paused.wait(60)
+    report = index.update(is_cancelled=lambda: True)
+    assert (report.is_complete, report.notes) == (False, 2)
+    is_over.set()
+    running.join(60)
+
+
+def test_a_note_of_one_line_is_indexed_and_found(make_index: MakeIndex, write: Write) -> None:
+    line = " ".join(f"word{number}" for number in range(40_000))
+    index = make_index(write("line.md", f"{line} zebra {line}").parent)
+    report = index.update(is_cancelled=lambda: index.note_count == 1)  # embedding takes long
+    assert report.notes == 1
+    hit = index.search("zebra").hits[0]
+    assert "zebra" in hit.text
+    assert hit.lines == (1, 1)

@@ -142,7 +142,9 @@ def test_an_index_is_searched_by_a_server_and_without_it_when_it_is_gone(
             assert "Search goes on without it" in index.search("rain barrel", 3).warnings[-1]
             assert {name: ok for name, ok, _ in index.health()}["vector store"] is False
             (small_vault / "New.md").write_text("# Snow\n\nSnow is slow.\n")
-            assert index.update().embedded_chunks == 1
+            report = index.update()
+            assert report.embedded_chunks == 1
+            assert "cannot be used" in report.to_dict()["warnings"][0]
 
             server.start()
             assert {name: ok for name, ok, _ in index.health()}["vector store"] is True
