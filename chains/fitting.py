@@ -12,7 +12,7 @@ from chains.cancel import CancelToken
 from chains.concurrency import call
 from chains.events import Event, Warned
 from chains.model_port import ModelPort
-from chains.oversize import Shares, WithinPort, narrowed
+from chains.oversize import Shares, WithinPort, excerpted, narrowed
 from chains.reading.plan import Plan, ReadingCost
 from chains.reading.whole import ReadWhole, plan_of, read_whole
 from chains.turn import ChatPort, Means, SessionPort, TurnRequest
@@ -21,9 +21,7 @@ from context.turn_context import TURN_CONTEXT_SHARE, passages_share
 
 __all__ = ["Fitted", "Fitter"]
 
-_NOT_READ: Final = (
-    "Nothing was read for this: the request is shown as it is without that."
-)
+_NOT_READ: Final = "Nothing was read for this: the request is shown as it is without that."
 
 
 @dataclass(frozen=True)
@@ -82,6 +80,13 @@ class Fitter:
         for warning in fitted.warnings:
             yield Warned(warning)
         return fitted
+
+    def roughly(self, request: TurnRequest, means: Means) -> TurnRequest:
+        """Return the request about as it will be, before anything is looked up."""
+        if self.within is None or not request.attached:
+            return request
+        shares = self._shares(request, means)
+        return replace(request, attached=excerpted(request.attached, shares, means.counter))
 
     def plan(self, request: TurnRequest, means: Means, chat: ChatPort) -> Plan | None:
         """Return how attachments are read whole; None where all of them fit as they are."""

@@ -7,17 +7,21 @@ best, until the share is used.
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final, Protocol
 
 from chains.retrieval import passages
 from context.layers import Segment, render_segments
+from context.shrinking import shortened
 from context.tokens import TokenCounter
 from vault.hits import Hit
 
-__all__ = ["Narrowed", "Shares", "TooLarge", "WithinPort", "narrowed", "too_large"]
+__all__ = ["Narrowed", "Shares", "TooLarge", "WithinPort", "excerpted", "narrowed", "too_large"]
 
 MOST_HITS: Final = 200
 MOST_NAMED: Final = 2  # attachments that are told of one by one
+REMEMBERED: Final = 64  # attachments that are not counted again while a message is written
+ROUGHLY: Final = 64  # tokens
 
 # Tokens that attachments may take together, and passages of them among these.
 Shares = tuple[int, int]
@@ -95,8 +99,28 @@ def narrowed(
     return Narrowed(numbered, tuple(_tellings(large, found, chosen)))
 
 
+def excerpted(
+    attached: Sequence[Segment], shares: Shares, counter: TokenCounter
+) -> tuple[Segment, ...]:
+    """Return attachments about as large as they will be, before anything is looked up in them."""
+    large = too_large(attached, shares, counter)
+    each = min(large.room, shares[1]) // max(1, len(large.segments))
+    steps = each // ROUGHLY * ROUGHLY  # so that a word more in the question changes nothing
+    short = {part.id: _shortened(part, steps, counter) or part for part in large.segments}
+    return tuple(
+        replace(short[part.id], whole_tokens=large.sizes[part.id]) if part.id in short else part
+        for part in attached
+    )
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _shortened(part: Segment, tokens: int, counter: TokenCounter) -> Segment | None:
+    return shortened(part, tokens, counter)
+
+
+@lru_cache(maxsize=REMEMBERED)
 def _size(part: Segment, counter: TokenCounter) -> int:
-    """Count an attachment with its source, whose number may still grow."""
+    """Count an attachment with its source, whose number may still grow; each is counted once."""
     return counter.count(render_segments([replace(part, number=MOST_HITS)]))
 
 

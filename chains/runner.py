@@ -235,8 +235,10 @@ def preview(chain: Chain, request: TurnRequest, session: SessionPort | None) -> 
     chat = ChatView()
     if session is not None:
         chat = ChatView(session.id, session.path(), session.usage(), session.previous_body())
+    means = means_of(chain, request)
+    request = fitter_of(chain).roughly(request, means)
     drafted = draft_turn(chat, request, request.attached or None)
-    return _prepared_view(chain, request, chat, drafted)
+    return _prepared_view(chain, request, chat, drafted, means)
 
 
 def rebuild(chain: Chain, request: TurnRequest, session: SessionPort) -> PreparedRequest:
@@ -245,13 +247,13 @@ def rebuild(chain: Chain, request: TurnRequest, session: SessionPort) -> Prepare
     The settings are those of `request`, whose question does not matter.
     """
     path, drafted = asked_last(session.path())
-    return _prepared_view(chain, request, ChatView(session.id, path, session.usage()), drafted)
+    chat = ChatView(session.id, path, session.usage())
+    return _prepared_view(chain, request, chat, drafted, means_of(chain, request))
 
 
 def _prepared_view(
-    chain: Chain, request: TurnRequest, chat: ChatView, drafted: DraftedTurn
+    chain: Chain, request: TurnRequest, chat: ChatView, drafted: DraftedTurn, means: Means
 ) -> PreparedRequest:
-    means = means_of(chain, request)
     return prepare_turn(drafted, request, chat, means, "preview", chain.problems).request
 
 

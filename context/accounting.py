@@ -189,7 +189,7 @@ def _segments(base: Base, guarded: GuardReport) -> Iterator[SegmentUse]:
     unfit = {segment.id for segment in base.unfit}
     full = dict(base.prior.full)
     for segment in base.found:
-        size = count_segment(full.get(segment.id, segment), counter)
+        size = segment.whole_tokens or count_segment(full.get(segment.id, segment), counter)
         kept = sent.get(segment.id)
         if kept is None:
             reason = SHARE if segment.id in unfit else BUDGET
@@ -198,6 +198,8 @@ def _segments(base: Base, guarded: GuardReport) -> Iterator[SegmentUse]:
             yield SegmentUse(segment, 0, size, "dropped", loss)
         elif kept.content != segment.content:
             yield SegmentUse(segment, count_segment(kept, counter), size, "shrunk", BUDGET)
+        elif segment.whole_tokens is not None:
+            yield SegmentUse(segment, count_segment(kept, counter), size, "shrunk", SHARE)
         else:
             yield SegmentUse(segment, count_segment(kept, counter), size, _state(segment))
     for segment, loss in base.prior.lost:

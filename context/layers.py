@@ -56,6 +56,7 @@ class Segment:
         content: the text, escaped.
         number: what the source is cited by.
         derived: how the text was made where it is not the source's own, such as `map_reduce`.
+        whole_tokens: what the whole counts, where a preview shows an excerpt; never in a log.
     """
 
     id: str
@@ -70,6 +71,7 @@ class Segment:
     heading: tuple[str, ...] = ()
     number: int | None = None
     derived: str = ""
+    whole_tokens: int | None = None
 
     @classmethod
     def build(  # noqa: PLR0913 - the fields of a segment, by name only

@@ -58,6 +58,7 @@ class SegmentUse:
             "state": self.state,
             "version": segment.version,
             "reason": self.reason,
+            **({"derived": segment.derived} if segment.derived else {}),
         }
 
 

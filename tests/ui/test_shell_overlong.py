@@ -74,6 +74,15 @@ def test_what_is_too_large_is_searched_unless_it_is_wanted_whole(
     assert message.chips.chips()[0].figures.endswith("used")
 
 
+def test_the_panel_shows_what_will_go_of_it(window: MainWindow) -> None:
+    window._presenter.drafting.attach([LOG])
+    preview = window._assistant.preview(None, "", "chat", attach=["Log.md"])
+    (segment,) = [part for part in preview["segments"] if part["source"] == "Log.md"]
+    assert (segment["state"], segment["reason"]) == ("shrunk", "share")
+    assert segment["tokens"] < preview["budget"] // 3 < segment["original_tokens"]
+    assert preview["fraction"] == window._composer.meter.fraction < 0.5
+
+
 def test_it_is_read_whole_where_that_is_chosen(window: MainWindow, server: ModelServer) -> None:
     steps: list[str] = []
     window._talk.step_begun.connect(lambda text, _seconds: steps.append(text))

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chains.oversize import narrowed
+from chains.oversize import excerpted, narrowed
 from context.layers import Layer, Segment, render_segments
 from context.tokens import ByteEstimator
 from tests.support.memory_session import hit
@@ -132,6 +132,15 @@ def test_passages_that_touch_are_chosen_one_by_one_and_sent_as_one() -> None:
     assert passage.lines is not None
     assert passage.lines[0] == 1 < passage.lines[1]
     assert size(found.segments) <= 600
+
+
+def test_before_anything_is_looked_up_they_count_about_what_they_will() -> None:
+    small, large = attached("A.md", 3), attached("Large.md", 400)
+    roughly = excerpted([large, small], (900, 600), COUNTER)
+    assert [part.id for part in roughly] == [large.id, small.id]
+    assert 300 < size(roughly[:1]) <= 660
+    assert 0 <= (roughly[0].whole_tokens or 0) - size([large]) < 9  # its number is not known yet
+    assert roughly[1] == small
 
 
 def test_passages_keep_to_a_share_of_their_own() -> None:

@@ -217,6 +217,8 @@ def _segment_row(segment: Mapping[str, Any], pinned: set[str], *, can_pin: bool)
 
 def _beside(segment: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the state, with what it was made from where there is room for that."""
+    if segment.get("derived"):
+        return ("read whole",)
     state = segment["state"] if segment["state"] in _STATES else ""
     if segment["original_tokens"] > segment["tokens"] and state != "pinned":
         state = state or "shortened"
