@@ -11,7 +11,7 @@ from app.library import IndexFinished, Library
 from app.paths import Paths
 from app.settings_file import SettingsStore
 from chains.cancel import CancelToken
-from chains.events import Event, Step, Warned
+from chains.events import Event, IndexProgressed, Step, Warned
 from context.layers import Segment
 from vault.errors import EmbedderFailed, IndexBusy, VectorStoreFailed
 from vault.hits import Hit
@@ -121,11 +121,24 @@ class OpenNotes:
             return
         yield Step("index", "Reading your notes")
         try:
-            for event in library.update(cancel):
-                if not isinstance(event, IndexFinished):
-                    yield event
+            yield from _updated(library, cancel)
         except (IndexBusy, EmbedderFailed, VectorStoreFailed) as error:
             _log.warning("The index was not brought up to date: %s", error)
             warnings.append(f"{error} The answer rests on what was indexed before.")
             yield Warned(warnings[-1])
         cancel.raise_if_cancelled()
+
+
+def _updated(library: Library, cancel: CancelToken) -> Iterator[IndexProgressed]:
+    """Bring the index up to date; a pause ends that, since somebody waits for the answer."""
+    run = CancelToken()
+    forget = cancel.on_cancel(run.cancel)
+    try:
+        for event in library.update(run):
+            if isinstance(event, IndexFinished):
+                return
+            if event.progress.pace == "paused":
+                run.cancel()
+            yield event
+    finally:
+        forget()

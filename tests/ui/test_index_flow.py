@@ -99,6 +99,35 @@ def test_what_could_not_be_read_is_tried_again_and_all_is_made_again_on_wish(
     assert reports[1].embedded_chunks == reports[1].chunks > 0
 
 
+def test_a_damaged_index_is_said_to_be_made_anew_until_it_is(
+    window: MainWindow, assistant: Assistant, qtbot: QtBot
+) -> None:
+    assert assistant.library is not None
+    (assistant.library.index_dir / "catalog.db").write_bytes(b"this is no database" * 100)
+    window.begin()
+    indexing = window._librarian.indexing
+    qtbot.waitUntil(lambda: indexing.state.is_mending, timeout=_LONG_MS)
+    assert not wait_for(window, "done", qtbot).is_mending
+
+
+def test_a_pause_lets_a_question_go_on_and_stays_seen(
+    window: MainWindow, assistant: Assistant, qtbot: QtBot
+) -> None:
+    assert assistant.library is not None
+    window.begin()
+    wait_for(window, "done", qtbot)
+    indexing, folder = window._librarian.indexing, assistant.library.root
+    (folder / "More.md").write_text("More to read.\n")
+    window._talk.index_progressed.connect(indexing.pause)
+    window._talk.ask("What is there to read?")
+    with qtbot.waitSignal(window._talk.turn_ended, timeout=_LONG_MS):
+        pass
+    assert indexing.state.kind == "paused"
+    window._talk.index_progressed.disconnect(indexing.pause)
+    window._sidebar.footer.pause.click()
+    assert wait_for(window, "done", qtbot).notes == 6
+
+
 def press(buttons: list[QPushButton], word: str) -> None:
     next(button for button in buttons if button.text() == word).click()
 

@@ -39,6 +39,15 @@ def panel(qtbot: QtBot) -> IndexPanel:
     return panel
 
 
+@pytest.fixture
+def footer(qtbot: QtBot) -> IndexFooter:
+    footer = IndexFooter()
+    qtbot.addWidget(footer)
+    footer.resize(248, 90)
+    footer.show()
+    return footer
+
+
 def said(panel: IndexPanel) -> str:
     return "\n".join(label.text() for label in panel.findChildren(QLabel) if label.isVisible())
 
@@ -64,6 +73,16 @@ def test_a_run_is_paused_and_goes_on_with_the_same_button(panel: IndexPanel, qtb
     assert panel.run.pause.accessibleName() == "Go on reading the notes"
     with qtbot.waitSignal(panel.run.continue_requested):
         panel.run.pause.click()
+
+
+def test_a_damaged_index_is_said_to_be_made_anew(panel: IndexPanel, footer: IndexFooter) -> None:
+    state = IndexState("running", is_mending=True)
+    panel.show_state(state)
+    footer.show_state(state)
+    words = "The index was damaged and is being rebuilt. Your notes are untouched."
+    assert words in said(panel)
+    assert footer._more.text() == words
+    assert footer._more.isVisible()
 
 
 def test_what_the_index_holds_and_takes_is_said(panel: IndexPanel) -> None:
@@ -221,15 +240,6 @@ def test_nothing_of_the_panel_is_cut(panel: IndexPanel, width: int, state: Index
 )
 def test_a_state_is_said_without_figures_it_does_not_have(state: IndexState, text: str) -> None:
     assert state.text == text
-
-
-@pytest.fixture
-def footer(qtbot: QtBot) -> IndexFooter:
-    footer = IndexFooter()
-    qtbot.addWidget(footer)
-    footer.resize(248, 90)
-    footer.show()
-    return footer
 
 
 def test_the_foot_pauses_beside_stopping_and_tells_the_pace(

@@ -16,6 +16,7 @@ from ui.panels.index import IndexState
 from ui.tasks import Task, TaskRunner
 from vault.errors import IndexBusy, VaultMissing
 from vault.indexer import IndexProgress, IndexReport
+from vault.status import IndexStatus
 
 __all__ = ["Indexing"]
 
@@ -43,6 +44,7 @@ class Indexing(QObject):
         self._task: Task | None = None
         self._orders: list[Order] = []
         self._is_wanted_again = False
+        self._is_mending = False
         self._phase = ""
         self.state = self._settled = IndexState()
 
@@ -80,10 +82,10 @@ class Indexing(QObject):
     def resume(self) -> None:
         """Let a paused run go on; begin one where there is none."""
         self._let_go_on()
-        if self.state.kind == "paused":
-            self._show(replace(self.state, kind="running"))
-        else:
+        if self._task is None:
             self.start()
+        elif self.state.kind == "paused":
+            self._show(replace(self.state, kind="running"))
 
     def toggle_pause(self) -> None:
         """Pause a run, or let it go on."""
@@ -128,13 +130,17 @@ class Indexing(QObject):
                 per_s=progress.per_s,
                 left_s=progress.remaining_s,
                 slow=progress.pace,
+                is_mending=self._is_mending,
             )
         )
 
     def settle(self) -> None:
         """Show how the index stood before the reading that somebody else began and has ended."""
-        if not self.is_running and self.state.is_going_on:
-            self._show(self._settled)
+        if self.is_running or not self.state.is_going_on:
+            return
+        library = self._assistant.library
+        is_paused = library is not None and library.is_paused  # which stays until it is let go on
+        self._show(replace(self.state, kind="paused") if is_paused else self._settled)
 
     def show_counts(self, notes: int, failed: int) -> None:
         """Take over what the list of notes says, once nothing is being read."""
@@ -165,7 +171,12 @@ class Indexing(QObject):
         if library is not None:
             for order in orders:
                 order(library)
-        yield from self._assistant.index(token)
+        is_first = True
+        for event in self._assistant.index(token):
+            if is_first and library is not None:
+                yield library.status()  # by now it is open, and it is known whether it was damaged
+            is_first = False
+            yield event
 
     def _let_go_on(self) -> None:
         library = self._assistant.library
@@ -173,7 +184,9 @@ class Indexing(QObject):
             library.resume()
 
     def _on_yielded(self, event: object) -> None:
-        if isinstance(event, IndexProgressed):
+        if isinstance(event, IndexStatus):
+            self._is_mending = event.was_damaged
+        elif isinstance(event, IndexProgressed):
             self.show_progress(event.progress)
         elif isinstance(event, IndexFinished):
             self.show_report(event.report)
@@ -184,6 +197,7 @@ class Indexing(QObject):
 
     def _on_finished(self) -> None:
         self._task = None
+        self._is_mending = False
         if self._is_wanted_again:
             self._is_wanted_again = False
             self.start()

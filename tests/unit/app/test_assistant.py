@@ -13,7 +13,7 @@ from app.paths import Paths
 from app.transcript_items import AnswerItem, UserItem
 from app.wiring import build, folder_of
 from chains.cancel import CancelToken
-from chains.events import IndexProgressed, MessageEnded, Warned
+from chains.events import Event, IndexProgressed, MessageEnded, Warned
 from context.errors import ContextOverflow
 from tests.support.model_server import Answer, ModelServer
 from tests.support.turns import ask, result_of
@@ -104,6 +104,29 @@ def test_a_question_does_not_wait_for_an_index_that_is_running(reading: Assistan
     *_, last = indexing
     assert isinstance(last, IndexFinished)
     assert last.report.notes == 5
+
+
+def test_a_question_does_not_wait_for_an_index_that_is_paused_meanwhile(
+    reading: Assistant,
+) -> None:
+    assert reading.library is not None
+    asked = reading.ask(AskRequest("How many litres does the barrel hold?"), CancelToken())
+    events: list[Event] = []
+    for event in asked:
+        events.append(event)
+        if isinstance(event, IndexProgressed):
+            reading.library.pause()
+    assert result_of(events).status == "complete"
+    later = ask(reading, "How many litres does the barrel hold?")
+    assert not any(isinstance(event, IndexProgressed) for event in later)
+
+
+def test_a_question_does_not_wait_long_for_what_the_watcher_takes_up(
+    reading: Assistant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(VaultIndex, "settles", lambda _self, _timeout_s: False)
+    events = ask(reading, "How many litres does the barrel hold?")
+    assert not any(isinstance(event, IndexProgressed) for event in events)
 
 
 def test_an_index_that_is_stopped_says_how_far_it_came(reading: Assistant) -> None:

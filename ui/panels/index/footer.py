@@ -51,15 +51,17 @@ class IndexFooter(Pane):
     def show_state(self, state: IndexState) -> None:
         """Say how the index stands."""
         self.state = state
-        is_long = state.kind in {"stopped", "failed"} or bool(state.failed)
-        rest = state.second if state.is_going_on else state.text
+        if state.is_going_on:
+            rest, is_long = state.second, state.is_mending
+        else:
+            rest, is_long = state.text, state.kind in {"stopped", "failed"} or bool(state.failed)
         self._progress.set_text(state.text, _tip(state))
         show_pause(self.pause, state)
         self._run.setVisible(state.is_going_on)
         self._line.set_text(rest)
-        self._line.setVisible(state.is_going_on or not is_long)
+        self._line.setVisible(not is_long)
         self._more.setText(rest)
-        self._more.setVisible(is_long and not state.is_going_on)
+        self._more.setVisible(is_long)
         self.details.set_icon(*state.icon)
         self.act.setText(state.act)
         self.act.setVisible(bool(state.act))

@@ -44,7 +44,8 @@ class RunBox(QWidget):
         self._text.setText(state.text)
         self._bar.show_fraction(state.fraction)
         self._bar.setVisible(state.is_going_on)
-        lines = (state.work, state.pace, state.slowed)
+        mending = state.second if state.is_mending else ""
+        lines = (mending, state.work, state.pace, state.slowed)
         said = "\n".join(filter(None, lines)) if state.is_going_on else ""
         self._more.setText(said)
         self._more.setVisible(bool(said))

@@ -23,6 +23,7 @@ class IndexState:
         per_s: how much of it is done in a second; 0 while it is not known.
         left_s: how long it will take; None while it is not known.
         slow: why the run is slower than it could be: `battery`, `load`, or nothing.
+        is_mending: whether the index was damaged, and the run makes it anew.
         is_elsewhere: whether another Strata keeps the index up to date.
     """
 
@@ -36,6 +37,7 @@ class IndexState:
     per_s: float = 0.0
     left_s: float | None = None
     slow: str = ""
+    is_mending: bool = False
     is_elsewhere: bool = False
 
     @property
@@ -81,6 +83,8 @@ class IndexState:
     @property
     def second(self) -> str:
         """What else is worth a line while it goes on."""
+        if self.is_mending:
+            return "The index was damaged and is being rebuilt. Your notes are untouched."
         return _COVERED if self.kind == "paused" else "You need not wait for this."
 
     @property
