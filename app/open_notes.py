@@ -94,6 +94,15 @@ class OpenNotes:
         """
         return self.require().search(query, k)
 
+    def list_notes(self, query: str, limit: int, offset: int = 0) -> SearchResult:
+        """List every note that fits the filters of a query and holds its words, in pages.
+
+        Raises:
+            VaultNotChosen: no folder is open.
+            VaultError: the index cannot be searched.
+        """
+        return self.require().list_notes(query, limit, offset)
+
     def excerpts(self, query: str, k: int | None = None) -> SearchResult:
         """Find the places that fit a query best, as a person reads them.
 

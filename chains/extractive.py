@@ -16,6 +16,7 @@ from chains.cancel import CancelToken
 from chains.model_port import ModelEnded, ModelEvent, ModelText
 from chains.quoting.sentences import prose_sentences
 from chains.quoting.verbatim import VerbatimText, plain, word_count
+from chains.whole_list import LIST_SOURCE
 from context.guard import PreparedRequest
 from context.layers import Segment
 from vault.function_words import FUNCTION_WORDS
@@ -66,6 +67,9 @@ def _pieces(question: str, sources: Sequence[Segment], has_searched: bool) -> It
     if not sources:
         yield NOTHING_FOUND if has_searched else NOT_SEARCHED
         return
+    if any(source.source == LIST_SOURCE for source in sources):
+        yield from _list(sources)
+        return
     chosen = _chosen(question, sources)
     yield FOUND if chosen else NO_SENTENCE
     for sentence in chosen:
@@ -73,6 +77,16 @@ def _pieces(question: str, sources: Sequence[Segment], has_searched: bool) -> It
     if not chosen:
         for source in sources[:MOST_SENTENCES]:
             yield f"\n- {_escaped(source.title or source.source)} [{source.number}]"
+
+
+def _list(sources: Sequence[Segment]) -> Iterator[str]:
+    """Give a list as it was found: how many fit, then a line for each note."""
+    for source in sources:
+        if source.source == LIST_SOURCE:
+            yield f"{source.raw_content}\n"
+        elif source.kind == "passage":
+            title, text = _escaped(source.title or source.source), _escaped(source.raw_content)
+            yield f"\n- {title}: {text} [{source.number}]"
 
 
 @dataclass(frozen=True)

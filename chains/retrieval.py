@@ -17,6 +17,9 @@ class SearchPort(Protocol):
     def search(self, query: str, k: int) -> SearchResult:
         """Return the best `k` passages, best first."""
 
+    def list_notes(self, query: str, limit: int, offset: int = 0) -> SearchResult:
+        """Return every note that a query selects, one hit a note, in pages."""
+
 
 def passages(hits: Sequence[Hit], attached: Sequence[Segment] = ()) -> tuple[Segment, ...]:
     """Return hits as segments of this turn, numbered by their rank.

@@ -24,7 +24,7 @@ from chains.events import (
 from chains.extractive import ExtractiveModel
 from chains.fitting import Fitter
 from chains.hooking import hear
-from chains.looking_up import look_up, searching
+from chains.looking_up import Found, look_up, searching
 from chains.model import LiteLLMModel, Pause, wait_or_cancel
 from chains.model_port import KeyFor, ModelPort
 from chains.models import EXTRACTIVE, ModelInfo, describe
@@ -142,7 +142,7 @@ def open_turn(
     means = call(lambda: running_means(chain, request, cancel), cancel)
     fitted = yield from fitter_of(chain).fit(request, means, session, cancel)
     request = fitted.request if chain.search is None else searching(fitted.request, session)
-    drafted, warnings = yield from draft(chain, request, session, cancel)
+    drafted, warnings = yield from draft(chain, request, session, means, cancel)
     drafted, warnings = heard.apply(drafted, session), (*problems, *fitted.warnings, *warnings)
     if request.dry_run:
         events = dry_run(drafted, request, session, means, warnings)
@@ -179,7 +179,7 @@ def reading_cost(
 
 
 def draft(
-    chain: Chain, request: TurnRequest, session: SessionPort, cancel: CancelToken
+    chain: Chain, request: TurnRequest, session: SessionPort, means: Means, cancel: CancelToken
 ) -> Generator[Event, None, tuple[DraftedTurn, tuple[str, ...]]]:
     """Return the entries of a turn with what was looked up for it, and what went wrong."""
     if request.is_again:
@@ -187,8 +187,11 @@ def draft(
         for warning in warnings:
             yield Warned(warning)
         return drafted, warnings
-    found, warnings = yield from look_up(chain.search, request, cancel)
-    return draft_turn(session, request, found), warnings
+    found = Found(request.attached or None)
+    if chain.search is not None:
+        found = yield from look_up(chain.search, request, means, session, cancel)
+    noted = replace(request, named={**request.named, **found.noted})
+    return draft_turn(session, noted, found.segments), found.warnings
 
 
 def begin_turn(

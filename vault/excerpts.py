@@ -2,9 +2,9 @@
 
 A passage is as long as the embedding model reads, since meaning needs its surroundings; what
 answers a query is often two sentences of it. The first passages of long notes are cut into
-excerpts, which compete by the rank of their passage and by the words of the query that they hold;
-of those further down the best excerpt is shown. Notes of a few passages are shown by whole
-passages, and no fence or table is cut.
+excerpts, which compete by the rank of their passage and by the words of the query that they hold.
+Notes of a few passages are shown by whole passages, as is what ranks further down, and no fence or
+table is cut.
 """
 
 import hashlib
@@ -60,17 +60,17 @@ def excerpts(hits: Sequence[Hit], query: Query, long_notes: Collection[str], k: 
     stems = _stems(query.words)
     cut = {
         at: [part for part in _parts(hit.text, stems) if _holds(hit.text, part, query.phrases)]
-        for at, hit in enumerate(hits[: max(FEWEST_PASSAGES, k)])
+        for at, hit in enumerate(hits[:FEWEST_PASSAGES])
         if hit.path in long_notes
     }
     worth = _worths([part for parts in cut.values() for part in parts], stems)
-    ranked = {
-        at: _ranked(parts, worth)[: _MOST_OF_A_PASSAGE if at < FEWEST_PASSAGES else 1]
-        for at, parts in cut.items()
-    }
+    ranked = {at: _ranked(parts, worth) for at, parts in cut.items()}
     if not any(ranked.values()):
         return list(hits[:k])
-    placed = sorted(_places(hits, ranked), key=lambda place: -place[0])
+    first, rest = hits[:FEWEST_PASSAGES], hits[FEWEST_PASSAGES:]
+    placed = sorted(_places(first, ranked), key=lambda place: -place[0])
+    last = placed[-1][0]
+    placed += ((min(last, hit.score), hit) for hit in rest)
     return [replace(hit, score=round(score / 2, 4)) for score, hit in placed[:k]]
 
 
@@ -142,7 +142,7 @@ def _ranked(parts: Sequence[_Part], worth: Mapping[str, float]) -> _Ranked:
     """Give the parts of a passage that hold something, best first."""
     shares = [(sum(worth[stem] for stem in part.held), part) for part in parts]
     shares.sort(key=lambda pair: (-pair[0], pair[1].start))
-    return [pair for pair in shares if pair[0]]
+    return [pair for pair in shares[:_MOST_OF_A_PASSAGE] if pair[0]]
 
 
 def _places(hits: Sequence[Hit], ranked: Mapping[int, _Ranked]) -> Iterator[tuple[float, Hit]]:

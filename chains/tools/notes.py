@@ -24,6 +24,7 @@ _SEARCH: Final = ToolDefinition(
     takes(
         {"query": text("What to look for, in the words that the notes would use.")},
         k=whole(f"How many passages; {USUAL_HITS} where not given.", 1, MOST_HITS),
+        offset=whole("So many are left out, to see the next.", 0),
     ),
 )
 _READ: Final = ToolDefinition(
@@ -63,9 +64,13 @@ def note_tools(notes: NotesPort, sources: Sources) -> tuple[Tool, ...]:
         query = arguments["query"]
         if not query.strip():
             raise ToolFailed("There is nothing to search for.")
-        hits = notes.search(query, arguments.get("k", USUAL_HITS)).hits
-        found = sources.numbered(passages(hits))
-        return render_segments(found) or "Nothing was found. Try other words, or list_folder."
+        k, offset = arguments.get("k", USUAL_HITS), arguments.get("offset", 0)
+        hits = notes.search(query, offset + k + 1).hits[offset:]
+        found = sources.numbered(passages(hits[:k]))
+        if not found:
+            return "Nothing was found. Try other words, or list_folder."
+        more = f"\nThere are more; offset {offset + k} shows the next." if len(hits) > k else ""
+        return render_segments(found) + more
 
     def read(arguments: Mapping[str, Any]) -> str:
         note = notes.read_allowed(arguments["path"])

@@ -90,3 +90,9 @@ class ListSearch:
     def search(self, query: str, k: int) -> SearchResult:
         self.asked.append((query, k))
         return SearchResult(query, self.hits[:k], 0.0)
+
+    def list_notes(self, query: str, limit: int, offset: int = 0) -> SearchResult:
+        self.asked.append((query, limit))
+        end, total = offset + limit, len(self.hits)
+        rest = end if end < total else None
+        return SearchResult(query, self.hits[offset:end], 0.0, total=total, next=rest)

@@ -340,7 +340,7 @@ def test_a_service_that_takes_marks_is_told_where_its_cache_may_end(run, server,
     assert result_of(run(model=CLAUDE, limits=limits)).answer == "Many lines [1]."
     run("And then?", model=CLAUDE, limits=limits)
     first, in_the_loop, next_turn = server.bodies
-    assert marks_in(first) == 0  # what is kept would be too short
+    assert marks_in(first) == 2  # L1 and the question
     assert in_the_loop["messages"][-1]["content"][0]["cache_control"] == {"type": "ephemeral"}
     history = [message for message in next_turn["messages"] if marks_in(message)]
     assert 1 <= marks_in(next_turn) <= 4
@@ -395,3 +395,16 @@ def test_a_model_is_told_that_it_uses_much_where_it_can_help_it(run, server, ses
     assert "[Context:" not in str(first["messages"])
     assert second["messages"][-1]["content"].startswith("[Context: 8")
     assert "compact_context" in second["messages"][-1]["content"]
+
+
+def test_a_search_goes_on_where_another_ended(run, server, notes):
+    notes.hits = (*notes.hits, hit("Beds.md", "Beds are dug in spring."))
+    server.script(
+        calling(("search_notes", {"query": "beans", "k": 1})),
+        calling(("search_notes", {"query": "beans", "k": 1, "offset": 1})),
+        Answer("In May."),
+    )
+    run("When?")
+    _, first, second = server.bodies
+    assert "There are more; offset 1 shows the next." in str(first["messages"][-1])
+    assert "There are more" not in str(second["messages"][-1])

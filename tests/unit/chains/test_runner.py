@@ -485,3 +485,26 @@ def test_a_question_that_stands_by_itself_says_nothing_of_searching(run, search)
     events = run("How much power does the server draw?")
     assert search.asked[-1][0] == "How much power does the server draw?"
     assert "searched" not in result_of(events).to_dict()
+
+
+def test_a_question_for_every_note_is_answered_by_the_whole_list_in_pages(
+    run, search, session, server
+):
+    search.hits = tuple(hit(f"Bed {n}.md", f"Bed {n} was dug.") for n in range(200))
+    events = run("List every note about beds")
+    assert search.asked == [("beds", 500)]
+    (first,) = (e for e in session.path() if isinstance(e, SegmentsEntry))
+    shown = len(first.segments) - 1
+    said = f"200 notes fit; 1 to {shown} are listed here. Ask for more to see the next."
+    assert said in result_of(events).warnings
+    assert said in str(server.bodies[0])
+    assert not result_of(events).context["dropped"]
+    run("more")
+    *_, second = (e for e in session.path() if isinstance(e, SegmentsEntry))
+    assert second.segments[1].source == f"Bed {shown}.md"
+
+
+def test_without_a_model_a_list_is_printed_as_it_was_found(run):
+    answer = result_of(run("Which notes mention beans?", model="extractive")).answer
+    assert answer.startswith("2 notes fit; all of them are listed.")
+    assert answer.count("\n- ") == 2

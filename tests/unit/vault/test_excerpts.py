@@ -1,7 +1,5 @@
 """Long passages cut down to the sentences that a query is about."""
 
-from dataclasses import replace
-
 import pytest
 
 from vault.excerpts import FEWEST_PASSAGES, excerpts
@@ -46,13 +44,12 @@ def test_every_passage_keeps_a_place_and_scores_fall() -> None:
     assert all(0 <= one.score <= 1 for one in found)
 
 
-def test_further_down_a_passage_gives_one_excerpt_only() -> None:
-    text = "\n\n".join(f"{FILLER}\n\n{ANSWER}" for _ in range(3))
-    hits = [replace(hit(text, f"{n}.md", 0.9 - n / 100)) for n in range(FEWEST_PASSAGES + 5)]
+def test_further_down_passages_are_whole_and_in_their_order() -> None:
+    hits = [hit(PASSAGE, f"{n}.md", 0.9 - n / 100) for n in range(FEWEST_PASSAGES + 5)]
     found = excerpts(hits, parse_query("tomatoes"), {one.path for one in hits}, 100)
-    last = [one for one in found if one.path == f"{FEWEST_PASSAGES + 4}.md"]
-    assert len(last) == 1
-    assert sum(one.path == "0.md" for one in found) > 1
+    assert [one.path for one in found[-5:]] == [f"{FEWEST_PASSAGES + n}.md" for n in range(5)]
+    assert all(one.text == PASSAGE for one in found[-5:])
+    assert all(one.text != PASSAGE for one in found[:-5])
 
 
 @pytest.mark.parametrize(
