@@ -14,7 +14,8 @@ text. Around it stand the things a program owns:
 - chats: `session_store` (all of them), `session` (one), `session_file` (its bytes),
   `session_migration`, `transcript` with `transcript_items` (how it reads), `state_db` with
   `migrations` (what was sent last), `snapshots` (what was counted);
-- notes: `library` (the open folder and its index), `attachments`, `long_texts` (messages that
+- notes: `library` (the open folder and its index), `index_options` (what the settings say of it),
+  `attachments`, `long_texts` (messages that
   do not fit);
 - the program itself: `wiring` (puts the parts together), `opening` (in two steps, for the window),
   `errors` (the one place where an error becomes a code and a sentence), `log`, `doctor`, `durable`

@@ -66,6 +66,8 @@ class Pace:
         """Note that a run begins; a short one is never slowed down."""
         self._began = self._rested_at = self._read_at = self._clock()
         self._strain = ""
+        if self._read_strain is not None:
+            self._read_strain()  # each reading is of the time since the one before
 
     def wait(
         self, is_cancelled: Callable[[], bool], on_wait: Callable[[], None] = lambda: None

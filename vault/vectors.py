@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 BATCH = 512
 _ANSWER_S = 180.0
+_SEARCH_S = 10.0  # for a server; the exact scan answers in its place sooner than that
 _ATTEMPTS = 3
 _INDEX_ID = "index_id"
 
@@ -165,7 +166,8 @@ class VectorStore:
             return []
         try:
             request = {"do": "query", "k": min(k, len(held)), "urgent": True}
-            frame = child.request(request, vector.astype("<f4").tobytes(), _ANSWER_S)
+            patience_s = _ANSWER_S if self.server is None else _SEARCH_S
+            frame = child.request(request, vector.astype("<f4").tobytes(), patience_s)
         except (ChildDied, ChildRefused) as error:
             self._is_in_line = False
             self._is_broken = self._is_broken or isinstance(error, ChildRefused)

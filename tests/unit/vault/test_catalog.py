@@ -6,13 +6,16 @@ from pathlib import Path
 import pytest
 
 from vault.catalog import Catalog
-from vault.chunking import chunk_note
+from vault.chunking import CHUNKER_VERSION, chunk_note
+from vault.embedding_models import PACKAGED
 from vault.errors import IndexUnusable
+from vault.generations import table_of, used_model
 from vault.migrations import MIGRATIONS, migrate, schema_version
-from vault.model_card import DIMENSION
+from vault.model_card import DIMENSION, EMBEDDER, MODEL_NAME
 from vault.notes import parse_note
 from vault.records import NEVER_SEEN, Records
 from vault.scan import FileStat
+from vault.words import WORDS_VERSION
 
 STAT = FileStat(1, 2, 3, 4)
 VECTOR = bytes(4 * DIMENSION)
@@ -163,6 +166,24 @@ def test_another_chunker_means_reading_again_and_keeping_vectors(tmp_path: Path)
     assert Records(catalog).files() == {}
     assert found(catalog, "text") == []
     assert catalog.vector_hashes() == {b"hash"}
+    catalog.close()
+
+
+def test_a_catalog_of_the_first_version_keeps_all_that_it_holds(tmp_path: Path) -> None:
+    path = tmp_path / "catalog.db"
+    connection = sqlite3.connect(path, isolation_level=None)
+    MIGRATIONS[0](connection)
+    connection.execute("PRAGMA user_version = 1")
+    stamp = {"chunker": CHUNKER_VERSION, "words": WORDS_VERSION, "embedder": EMBEDDER}
+    connection.executemany("INSERT INTO meta VALUES (?, ?)", stamp.items())
+    connection.execute("INSERT INTO vectors (hash, vector) VALUES (?, ?)", (b"hash", VECTOR))
+    connection.execute("INSERT INTO files VALUES (1, 'a.md', 1, 2, 3, 4, 'indexed', '', 'version')")
+    connection.close()
+    catalog = Catalog(path, is_writable=True)
+    assert catalog.vector_hashes() == {b"hash"}
+    assert list(Records(catalog).files()) == ["a.md"]
+    assert used_model(catalog) == (MODEL_NAME, EMBEDDER)
+    assert table_of(catalog, PACKAGED) == "vectors"
     catalog.close()
 
 
