@@ -171,9 +171,9 @@ class Library:
         """
         self._index.rebuild()
 
-    def search(self, query: str, k: int) -> SearchResult:
+    def search(self, query: str, k: int, *, reranks: bool = True) -> SearchResult:
         """Find the best `k` passages by words and by meaning."""
-        return self._index.search(query, k)
+        return self._index.search(query, k, reranks=reranks)
 
     def excerpts(self, query: str, k: int) -> SearchResult:
         """Find the best `k` places: passages, and of long notes the sentences that fit."""

@@ -85,14 +85,14 @@ class OpenNotes:
             )
         return self._library
 
-    def search(self, query: str, k: int) -> SearchResult:
+    def search(self, query: str, k: int, *, reranks: bool = True) -> SearchResult:
         """Find passages by words and by meaning, as a model is given them.
 
         Raises:
             VaultNotChosen: no folder is open.
             VaultError: the index cannot be searched.
         """
-        return self.require().search(query, k)
+        return self.require().search(query, k, reranks=reranks)
 
     def list_notes(self, query: str, limit: int, offset: int = 0) -> SearchResult:
         """List every note that fits the filters of a query and holds its words, in pages.

@@ -199,6 +199,20 @@ class Settings(BaseModel):
         ge=1,
         le=50,
     )
+    retrieval_rerank: bool = _setting(
+        "retrieval.rerank",
+        False,
+        "Retrieval",
+        "Order by a second model",
+        "Let a cross-encoder put the best passages in order. Slower; needs retrieval.rerankModel.",
+    )
+    retrieval_rerank_model: str = _setting(
+        "retrieval.rerankModel",
+        "",
+        "Retrieval",
+        "Folder of the second model",
+        "A folder with a cross-encoder of sentence-transformers.",
+    )
     agent_max_steps: int = _setting(
         "agent.maxSteps",
         24,

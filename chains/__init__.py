@@ -8,7 +8,10 @@ LLMChain, VaultQAChain          what one chain does differently: its prompt, its
         ├── fitting             attachments that are too large are made to fit
         │     ├── oversize      searched within → the passages of them that fit
         │     └── reading       read whole by a model, what that takes being told first → notes
-        ├── retrieval           hits of the vault → numbered passages
+        ├── looking_up          what is searched for a question, and what is found
+        │     ├── follow_up     a question that leans on the last turn takes its words along
+        │     ├── whole_list    a question for every note → the list, page by page
+        │     └── retrieval     hits of the vault → numbered passages
         ├── again               a question answered anew: what was sent with it, as that stands now
         ├── branch_summary      what a branch that was left came to, for the user alone
         ├── turn                entries and request, in memory: what does not fit leaves no trace

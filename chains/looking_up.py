@@ -59,7 +59,8 @@ def look_up(
     said = f"Searching for “{request.searched}”" if request.searched else "Searching…"
     yield Step("search", said)
     query = request.searched or request.question
-    result = call(lambda: search.search(query, request.top_k), cancel)
+    reranks = not request.dry_run
+    result = call(lambda: search.search(query, request.top_k, reranks=reranks), cancel)
     found = (*request.attached, *passages(result.hits, request.attached))
     yield Retrieved(found)
     for warning in result.warnings:

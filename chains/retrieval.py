@@ -14,8 +14,8 @@ __all__ = ["SearchPort", "passages"]
 class SearchPort(Protocol):
     """Finds passages in the open vault."""
 
-    def search(self, query: str, k: int) -> SearchResult:
-        """Return the best `k` passages, best first."""
+    def search(self, query: str, k: int, *, reranks: bool = True) -> SearchResult:
+        """Return the best `k` passages, best first; by a second model too, where one is chosen."""
 
     def list_notes(self, query: str, limit: int, offset: int = 0) -> SearchResult:
         """Return every note that a query selects, one hit a note, in pages."""

@@ -1,8 +1,9 @@
 """The child that embeds text: the only module that loads sentence-transformers and torch.
 
-Run as `python -P -m vault.embed_worker IDLE_S [FOLDER]`. It loads the model in the folder without a
-network, or the installed one, whose weights it checks first, and answers `{texts}` with float32
-vectors of length one; texts that are urgent are questions.
+Run as `python -P -m vault.embed_worker IDLE_S [FOLDER [rerank]]`. It loads the model in the folder
+without a network, or the installed one, whose weights it checks first, and answers `{texts}` with
+float32 vectors of length one; texts that are urgent are questions. With `rerank` the model is a
+cross-encoder, and `{query, texts}` is answered with a score from 0 to 1 for each text.
 """
 
 import hashlib
@@ -31,7 +32,8 @@ def main() -> None:
     requests = Requests(ends_at_once=True, idle_s=float(sys.argv[1]))
     try:
         folder = Path(sys.argv[2]) if len(sys.argv) > 2 else _installed_model()
-        handle = _embedding(*_load(folder))
+        reranks = sys.argv[3:] == ["rerank"]
+        handle = _scoring(folder) if reranks else _embedding(*_load(folder))
     except Exception as error:  # noqa: BLE001 - the parent tells the user what is wrong
         handle = _refusing(error)
     requests.serve(handle)
@@ -42,6 +44,27 @@ def _embedding(encode: Encode, precision: str) -> Handler:
         vectors = encode(frame.header["texts"], bool(frame.header.get("urgent")))
         header = {"precision": precision, "shape": vectors.shape}
         return header, vectors.astype("<f4").tobytes()
+
+    return handle
+
+
+def _scoring(folder: Path) -> Handler:
+    if not folder.is_dir():
+        raise FileNotFoundError(f"there is no folder {folder}")
+    import torch
+    from sentence_transformers import CrossEncoder
+
+    model = CrossEncoder(str(folder), device="cpu", local_files_only=True)
+    if model.num_labels != 1:
+        raise ValueError(
+            f"the model in {folder} gives {model.num_labels} scores for a text, not one"
+        )
+    sigmoid = torch.nn.Sigmoid()
+
+    def handle(frame: Frame) -> Answer:
+        pairs = [(frame.header["query"], text) for text in frame.header["texts"]]
+        scores = model.predict(pairs, activation_fn=sigmoid, show_progress_bar=False)
+        return {"scores": [float(score) for score in scores]}, b""
 
     return handle
 

@@ -11,6 +11,7 @@ VaultError
 ├── IndexUnusable       the catalog cannot be opened or written
 ├── EmbedderFailed      the embedding model or its process
 ├── VectorStoreFailed   the vector store or its process
+├── RerankerFailed      the model that puts passages in order, or its process
 ├── ChildDied           a child process ended; whoever uses it starts it anew
 └── ChildRefused        a child process answered with an error
 
@@ -89,6 +90,10 @@ class IndexUnusable(VaultError):
 
 class EmbedderFailed(VaultError):
     """The embedding model is damaged, or its process ended and could not be restarted."""
+
+
+class RerankerFailed(VaultError):
+    """The model that puts passages in order cannot be used; their order stays as it was found."""
 
 
 class VectorStoreFailed(VaultError):

@@ -14,10 +14,12 @@ from vault.generations import used_model
 from vault.hits import Hit, SearchResult
 from vault.listing import list_notes
 from vault.opened import Opened
+from vault.options import IndexOptions
 from vault.passages import Passages
 from vault.query import parse_query
 from vault.records import Records
 from vault.related import RelatedNote, related_notes
+from vault.rerank import RERANKED, Reranker
 from vault.search import Encode, Searcher
 from vault.self_test import SelfTest, run_self_test
 from vault.why_not import why_not
@@ -34,13 +36,20 @@ class Finding(ABC):
     root: Path
     exclude: tuple[str, ...]
     _embedders: Embedders
+    _options: Callable[[], IndexOptions]
+    _reranker: Reranker
 
     @abstractmethod
     def _open(self) -> Opened | None:
         """Give what is open, else open it for reading; None where there is no index yet."""
 
-    def search(self, query: str, k: int = 8) -> SearchResult:
+    def search(self, query: str, k: int = 8, *, reranks: bool = True) -> SearchResult:
         """Find the `k` best passages by words and by meaning, also while an update runs.
+
+        Args:
+            query: words and filters.
+            k: how many at most.
+            reranks: let the cross-encoder put them in order, where one is chosen.
 
         Raises:
             IndexUnusable: the index cannot be read.
@@ -52,7 +61,12 @@ class Finding(ABC):
         searcher = Searcher(
             opened.catalog, self._encoding(opened), opened.nearest, self._disk().current
         )
-        return opened.with_warning(opened.in_one_generation(lambda: searcher.search(query, k)))
+        folder = self._options().reranker if reranks else None
+        wanted = k if folder is None else max(k, RERANKED)
+        found = opened.in_one_generation(lambda: searcher.search(query, wanted))
+        if folder is not None:
+            found = self._reranker.apply(found, parse_query(query).words, folder)
+        return opened.with_warning(replace(found, hits=found.hits[:k]))
 
     def excerpts(self, query: str, k: int = 8) -> SearchResult:
         """Find the `k` best places: passages, and of long notes the sentences that fit.

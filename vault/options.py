@@ -64,7 +64,9 @@ class IndexOptions:
     Attributes:
         model: a value of the setting `embedding.model`.
         server: where the vectors are searched; None for a store of our own.
+        reranker: the folder of a cross-encoder that puts passages in order; None for none.
     """
 
     model: str = MODEL_NAME
     server: VectorServer | None = None
+    reranker: str | None = None

@@ -20,6 +20,7 @@ from vault.opened import Opened, take_lock
 from vault.options import IndexOptions
 from vault.pace import Pace
 from vault.records import Records
+from vault.rerank import Reranker
 from vault.status import IndexStatus, status_of
 from vault.strain import Machine
 from vault.vectors import VectorStore
@@ -71,6 +72,7 @@ class VaultIndex(Finding):
         self.pace = Pace()
         self._embedders = Embedders(embedder)
         self._options = options
+        self._reranker = Reranker()
         self._lock = threading.RLock()
         self._update_lock = threading.Lock()
         self._owner_lock: IO[bytes] | None = None
@@ -268,6 +270,7 @@ class VaultIndex(Finding):
         if self._watcher is not None:
             self._watcher.close()
         self._embedders.close()
+        self._reranker.close()
         for one in (*self._former, *([opened] if opened else [])):
             one.close()
         if self._owner_lock is not None:

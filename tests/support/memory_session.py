@@ -87,7 +87,7 @@ class ListSearch:
         self.hits = hits
         self.asked: list[tuple[str, int]] = []
 
-    def search(self, query: str, k: int) -> SearchResult:
+    def search(self, query: str, k: int, *, reranks: bool = True) -> SearchResult:
         self.asked.append((query, k))
         return SearchResult(query, self.hits[:k], 0.0)
 
