@@ -117,7 +117,7 @@ class ContextOverflow(ContextError):
         report: LayerReport | None = None,
         ways_out: tuple[str, ...] = (
             "Raise autoCompactThreshold.",
-            "Shorten the question.",
+            "Attach what is long in it as a file.",
             "Split it into several questions.",
         ),
     ) -> None:

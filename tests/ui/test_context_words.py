@@ -55,6 +55,12 @@ def test_a_note_that_is_gone_cannot_be_opened() -> None:
     assert (row.reason, row.below) == ("Gone from the vault", ())
 
 
+def test_an_attachment_that_is_searched_says_about_how_much_of_it_goes() -> None:
+    segment = make_segment(state="shrunk", tokens=629, original_tokens=12_624, reason="share")
+    row = only(make_context(segments=[segment]))
+    assert row.reason == "About 629 of it go: what is found on sending"
+
+
 def test_a_shrunk_passage_says_to_what() -> None:
     segment = make_segment(state="shrunk", tokens=410, original_tokens=1_614, reason="budget")
     row = only(make_context(segments=[segment]))

@@ -7,7 +7,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
-from tests.support.model_server import Failure, ModelServer
+from tests.support.model_server import Failure, ModelServer, Silence
 from tests.support.part_reader import ANSWER, days, is_part, reads_parts
 from tests.ui.test_shell_drafts import ask, chips, open_window, press, said_to_the_model, shown
 from ui.chat.attachment import Attachment
@@ -143,6 +143,24 @@ def test_a_reading_that_fails_gives_the_message_back_as_it_was(
     server.script(reads_parts)
     ask(window, QUESTION)
     assert [answer.text for answer in shown(window, AnswerWidget)] == [ANSWER]
+
+
+def test_a_reading_can_be_stopped_and_the_message_is_as_it_was(
+    assistant: Assistant, window: MainWindow, server: ModelServer, qtbot: QtBot
+) -> None:
+    server.script(Silence())
+    waiting = open_window(assistant, None, qtbot)
+    waiting._presenter.drafting.attach([LOG])
+    qtbot.waitUntil(lambda: offer(waiting) != "", timeout=20_000)
+    press(waiting, "Read it all")
+    waiting._composer.set_text(QUESTION)
+    waiting._composer.submitted.emit(QUESTION)
+    qtbot.waitUntil(lambda: len(server.bodies) > 0, timeout=20_000)
+    waiting._composer.send.click()
+    qtbot.waitUntil(lambda: not waiting._talk.is_running, timeout=5_000)
+    assert waiting._composer.text() == QUESTION
+    assert assistant.list_sessions() == []
+    qtbot.waitUntil(lambda: offer(waiting).startswith("Read whole"), timeout=20_000)
 
 
 def test_what_is_chosen_comes_back_with_its_draft(

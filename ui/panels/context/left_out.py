@@ -149,7 +149,9 @@ def _deferred(context: Mapping[str, Any]) -> Iterator[LeftOutRow]:
 def _segment(segment: Mapping[str, Any]) -> LeftOutRow:
     lost = segment["original_tokens"] - segment["tokens"]
     reason = reason_in_words(segment["reason"])
-    if segment["state"] == "shrunk":
+    if segment["state"] == "shrunk" and segment["reason"] == "share":
+        reason = f"About {count(segment['tokens'])} of it go: what is found on sending"
+    elif segment["state"] == "shrunk":
         why = f": {reason[:1].lower()}{reason[1:]}" if reason else ""
         reason = f"Shrunk to {count(segment['tokens'])}{why}"
     detail = _detail(segment)
