@@ -17,7 +17,7 @@ from context.guard import PreparedRequest
 from context.prompt import PromptSection, system_parts
 from context.tokens import TokenCounter
 
-__all__ = ["PROMPT", "Asked"]
+__all__ = ["FILLED", "PROMPT", "Asked"]
 
 PROMPT: Final = "reading"
 WORDS_PER_TOKEN: Final = 0.6
@@ -54,20 +54,23 @@ class Asked:
     most_notes: int = MOST_NOTES_TOKENS
 
     @cached_property
+    def frame(self) -> int:
+        """What a call has beside the text that is read: prompt, question, path and lines."""
+        longest = (10**8, 10**8)
+        framed = self.counter.count(_framed("notes", "", longest, "", self.question, 10**4))
+        beside = self._preamble.system_tokens + self.counter.message_overhead
+        return framed + beside + PATH_TOKENS
+
+    @cached_property
     def free(self) -> int:
         """What a call has for the text itself.
 
         Raises:
             CannotRead: there is too little of it.
         """
-        preamble, longest = self._preamble, (10**8, 10**8)
-        frame = self.counter.count(_framed("notes", "", longest, "", self.question, 10**4))
-        frame += preamble.system_tokens + self.counter.message_overhead + PATH_TOKENS
-        found = int((self.room.budget - frame) * FILLED)
-        if (
-            found < LEAST_FREE_TOKENS
-            or min(self.most_notes, self.room.reserve) < LEAST_NOTES_TOKENS
-        ):
+        found = int((self.room.budget - self.frame) * FILLED)
+        notes = min(self.most_notes, self.room.reserve)
+        if found < LEAST_FREE_TOKENS or notes < LEAST_NOTES_TOKENS:
             raise CannotRead(
                 "The limit leaves no room for reading an attachment part by part. "
                 "Raise autoCompactThreshold, or shorten the question."

@@ -1,12 +1,13 @@
 """What reading attachments whole takes, found without a model: parts, calls, tokens, price."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from chains.errors import CannotRead
 from chains.models import ModelInfo
-from chains.reading.asking import Asked
+from chains.reading.asking import FILLED, Asked
 from chains.reading.parts import Part, parts_of
 from context.layers import Segment
 
@@ -86,26 +87,26 @@ class Plan:
 
     def cost(self, model: ModelInfo) -> ReadingCost:
         """Return what it takes at most with a model's prices."""
-        joins = sum(map(self._joins, self.readings))
-        frame, notes = self.asked.room.budget - self.asked.free, self.asked.notes_tokens
-        calls = self.parts + joins
-        prompt = sum(reading.tokens for reading in self.readings) + calls * frame
-        prompt += joins * self.asked.free
-        output = calls * notes
+        joins = [self._joins(reading) for reading in self.readings]
+        calls = self.parts + sum(made for made, _ in joins)
+        shown = sum(reading.tokens for reading in self.readings) + sum(read for _, read in joins)
+        prompt = math.ceil(shown / FILLED) + calls * self.asked.frame
+        output = calls * self.asked.notes_tokens
         price = None
         if model.input_price is not None and model.output_price is not None:
             price = prompt * model.input_price + output * model.output_price
         named = tuple(_named(reading) for reading in self.readings)
         return ReadingCost(named, calls, prompt, output, price)
 
-    def _joins(self, reading: Reading) -> int:
-        """Count the calls that make notes fewer, were each as long as it may be."""
-        sets, calls, most = len(reading.parts), 0, self.asked.notes_tokens
+    def _joins(self, reading: Reading) -> tuple[int, int]:
+        """Return the calls that make notes fewer, and what they are shown, at most."""
+        sets, most = len(reading.parts), self.asked.notes_tokens
+        calls = shown = 0
         while sets > 1 and sets * most > reading.notes_room:
-            groups = -(-sets // (self.asked.free // most))
-            calls += groups
-            sets = groups
-        return calls
+            shown += sets * most
+            sets = -(-sets // (self.asked.free // most))
+            calls += sets
+        return calls, shown
 
 
 def plan_reading(
@@ -124,19 +125,27 @@ def plan_reading(
     """
     each = notes_room // max(1, len(segments))
     asked = replace(asked, most_notes=min(asked.most_notes, each))
-    readings = []
-    left = MOST_PARTS
-    for segment in segments:
-        first = segment.lines[0] if segment.lines else 1
-        parts = parts_of(segment.raw_content, first, asked.part_tokens, asked.counter)
-        left -= len(parts)
-        readings.append(Reading(segment, sizes[segment.id], tuple(parts), each))
-    if left < 0:
+    least = sum(sizes[segment.id] for segment in segments) // asked.part_tokens
+    _require_few(least)  # before what is far too large is looked at line by line
+    readings = tuple(
+        Reading(segment, sizes[segment.id], _parts(segment, asked), each) for segment in segments
+    )
+    plan = Plan(readings, asked)
+    _require_few(plan.parts)
+    return plan
+
+
+def _parts(segment: Segment, asked: Asked) -> tuple[Part, ...]:
+    first = segment.lines[0] if segment.lines else 1
+    return tuple(parts_of(segment.raw_content, first, asked.part_tokens, asked.counter))
+
+
+def _require_few(parts: int) -> None:
+    if parts > MOST_PARTS:
         raise CannotRead(
-            f"Reading all of it would take {MOST_PARTS - left:,} calls of the model, and at most "
-            f"{MOST_PARTS} are made. Attach less, or raise autoCompactThreshold."
+            f"Reading all of it would take {parts:,} calls of the model, and at most {MOST_PARTS} "
+            "are made. Attach less, or raise autoCompactThreshold."
         )
-    return Plan(tuple(readings), asked)
 
 
 def _named(reading: Reading) -> tuple[str, tuple[int, int], int, int]:

@@ -97,11 +97,11 @@ class Reader:
     plan: Plan
     model: Callable[[], ModelPort]
     cancel: CancelToken
-    counted: list[CountedCall] = field(default_factory=list)
-    calls: int = 0
-    unread: list[Unread] = field(default_factory=list)
-    _cut: int = 0
-    _left_out: int = 0
+    counted: list[CountedCall] = field(default_factory=list, init=False)
+    calls: int = field(default=0, init=False)
+    unread: list[Unread] = field(default_factory=list, init=False)
+    _cut: int = field(default=0, init=False)
+    _left_out: int = field(default=0, init=False)
 
     def read(self) -> Generator[Event, None, tuple[Segment, ...]]:
         """Return the notes on each attachment, as a segment in its place.
@@ -158,13 +158,12 @@ class Reader:
         return sets
 
     def _joined(self, path: str, groups: Sequence[Notes]) -> list[Notes]:
-        """Return notes on notes; where a call fails, as many of them as there is room for."""
+        """Return notes on notes; where a call gives none, as many as there is room for."""
         calls = [self._of_notes(path, notes) for notes in groups]
         found = list(groups)
         with closing(self._made(calls)) as made:
             for at, outcome in made:
-                if outcome.error is None:
-                    found[at] = outcome.notes
+                found[at] = outcome.notes or groups[at]
         return [self._shortened(notes) for notes in found if notes]
 
     def _shortened(self, notes: Notes) -> Notes:

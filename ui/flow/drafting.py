@@ -116,13 +116,13 @@ class Drafting(QObject):
         if not text.strip() or self._talk.is_running:
             return
         attached, is_read = self.attaching.attached, self.reading.is_wanted
-        self._show(self.overlong.next())
+        self.clear()
         self.asked.emit()
         self._talk.ask(text, attached, is_read)
 
     def clear(self) -> None:
-        """Begin with an empty message."""
-        self._show(Written())
+        """Begin with an empty message, or with the next part of a long one."""
+        self._show(self.overlong.next())
 
     def restore(self, turn: Turn) -> None:
         """Give a message back that was not sent, before what was written meanwhile."""

@@ -105,6 +105,8 @@ class Reading(QObject):
     def keep(self, attached: tuple[Attachment, ...]) -> None:
         """Take it that these are wanted whole as soon as they are what is attached again."""
         self._kept, self._about = attached, ()
+        self._looks.forget()
+        self._show(None)
 
     def _model_of(self, draft: Draft) -> str:
         return draft.model or self._assistant.settings.values.chat_model

@@ -127,6 +127,21 @@ def test_notes_that_exceed_their_room_are_joined_until_they_fit(run, server, ses
     assert "note 0 on the barrel and its litres" in notes.raw_content
 
 
+def test_where_notes_cannot_be_joined_those_are_kept_that_have_room(run, server, session) -> None:
+    def without_joins(body: Body) -> Reply:
+        if is_part(body):
+            start = first_line(body)
+            notes = (f"{start + n}: note {n} on the barrel and its litres" for n in range(12))
+            return Answer("\n".join(notes))
+        return Answer("Nothing.") if shown(body).startswith("<notes ") else reads_parts(body)
+
+    server.script(without_joins)
+    result = result_of(run(attached(3_000)))
+    assert any(warning.startswith("There was no room for ") for warning in result.warnings)
+    (notes,) = sent_segments(session)
+    assert "note 0 on the barrel and its litres" in notes.raw_content
+
+
 def test_progress_counts_the_parts(run, server) -> None:
     server.script(reads_parts)
     found = [event for event in run(attached(900)) if isinstance(event, ReadingPart)]
