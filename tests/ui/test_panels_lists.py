@@ -87,6 +87,8 @@ def test_enter_does_what_a_click_does(tree: NoteTree, qtbot: QtBot) -> None:
 def test_a_note_that_could_not_be_read_says_why(tree: NoteTree) -> None:
     tip = child(tree, 1, 1).data(Qt.ItemDataRole.ToolTipRole)
     assert tip == "Reading/Broken.md\nIt is not UTF-8."
+    said = child(tree, 1, 1).data(Qt.ItemDataRole.AccessibleTextRole)
+    assert said == "Broken.md, could not be read: It is not UTF-8."
     assert child(tree, 1).data(Qt.ItemDataRole.ToolTipRole) == "1 note could not be read"
 
 

@@ -1,7 +1,10 @@
 """What happens between the assistant and the views, each flow with its own state.
 
     notes         which folder is open, what is in it, reading one note; offers, to complete from it
-    indexing      bringing the index up to date, one run at a time
+    indexing      bringing the index up to date, one run at a time; pausing it, making it anew
+    watching      what changes in the folder, taken up as it changes
+    tending       what the index panel shows, and what is asked there
+    relating      which notes stand beside the one that is read
     conversation  one chat: asking, stopping, what each event means; turns, one question of it
     chats         the list of chats, and the way from one to the next
     drafting      the message that is being written: attaching (what goes along), reading (whether
@@ -13,10 +16,10 @@
     instructing   what the notes want models to do, asked about once
     hook_switch   the user's own hooks off, where one failed, and on again
     presenter     conversation → transcript, composer, context and sources; ways_out of its errors
-    librarian     notes, indexing → sidebar, footer, welcome, note panel
+    librarian     notes, indexing, watching → sidebar, footer, welcome, note and index panel
 
 A flow starts tasks and turns what they yield into signals that name what happened. Only presenter
-and librarian know views.
+and librarian know many views; contexts, drafting, tending and relating know one each.
 
 May import: `ui.tasks`, `app`, the events and values of `chains`, `context`, `vault`; those two also
 `ui.chat`, `ui.panels`, `ui.middle` and `ui.notify`.

@@ -77,7 +77,7 @@ def source_rows(
 class SourcesPanel(Pane):
     """The rows; `place_chosen` carries path and lines, `hovered` the number, 0 for none.
 
-    `cited` carries the path of the first row that has one, empty where none has.
+    `cited` carries the path of the first row that has one.
     """
 
     place_chosen = Signal(str, int, int)
@@ -115,7 +115,8 @@ class SourcesPanel(Pane):
         self._empty.setVisible(not rows)
         self._list.setVisible(bool(rows))
         self._list.fit()
-        self.cited.emit(next((row.path for row in rows if row.path), ""))
+        if cited := next((row.path for row in rows if row.path), ""):
+            self.cited.emit(cited)
 
     def mark(self, number: int) -> None:
         """Mark the rows of a number that is pointed at in the answer; 0 marks none."""

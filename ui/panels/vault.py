@@ -200,10 +200,12 @@ class NoteTree(FitTree):
 
 
 def _note_row(note: "NoteState", name: str, path: str, depth: int) -> Row:
-    tip = path
+    tip, problem, said = path, "", name
+    reason = one_line(note.reason)
     if note.state == "excluded":
-        tip = f"{path}\nLeft out of the index: {one_line(note.reason)}"
-    problem = f"{path}\n{one_line(note.reason)}" if note.state == "failed" else ""
+        tip, said = f"{path}\nLeft out of the index: {reason}", f"{name}, left out: {reason}"
+    elif note.state == "failed":
+        problem, said = f"{path}\n{reason}", f"{name}, could not be read: {reason}"
     return Row(
         name,
         icon="file-text",
@@ -211,5 +213,5 @@ def _note_row(note: "NoteState", name: str, path: str, depth: int) -> Row:
         tip=tip,
         depth=depth,
         is_dim=note.state == "excluded",
-        name=f"{name}, {note.state}",
+        name=said,
     )

@@ -37,7 +37,7 @@ class IndexFooter(Pane):
         self._more = wrapped("", "caption", "secondary")
         self.act = button("", "link")
         self.act.clicked.connect(self._on_act)
-        self._progress = ElidedLabel()
+        self._progress = wrapped("")
         dress(self._progress, "caption", "primary", numbers=True)
         self.pause = IconButton("pause", "Pause reading the notes", size=24, icon_px=14)
         self.pause.clicked.connect(self._on_pause)
@@ -55,7 +55,8 @@ class IndexFooter(Pane):
             rest, is_long = state.second, state.is_mending
         else:
             rest, is_long = state.text, state.kind in {"stopped", "failed"} or bool(state.failed)
-        self._progress.set_text(state.text, _tip(state))
+        self._progress.setText(state.text)
+        self._progress.setToolTip(_tip(state))
         show_pause(self.pause, state)
         self._run.setVisible(state.is_going_on)
         self._line.set_text(rest)

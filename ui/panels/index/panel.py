@@ -50,7 +50,7 @@ class IndexPanel(Pane):
         self._state = state
         self.run.show_state(state)
         self.lists.setVisible(is_open)
-        self.rebuild.setVisible(is_open and not state.is_elsewhere)
+        self.rebuild.setVisible(is_open and not state.is_going_on and not state.is_elsewhere)
         self._facts.setVisible(bool(self._facts.text()) and is_open)
 
     def show_status(self, status: "IndexStatus | None") -> None:

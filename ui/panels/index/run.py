@@ -41,7 +41,7 @@ class RunBox(QWidget):
         """Say how the index stands."""
         self._state = state
         self._icon.set_icon(*state.icon)
-        self._text.setText(state.text)
+        self._text.setText(state.title)
         self._bar.show_fraction(state.fraction)
         self._bar.setVisible(state.is_going_on)
         mending = state.second if state.is_mending else ""

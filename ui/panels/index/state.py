@@ -76,6 +76,13 @@ class IndexState:
         return f"{indexed}, {count(self.failed)} could not be read" if self.failed else indexed
 
     @property
+    def title(self) -> str:
+        """The same without the figures that `work` says in particular."""
+        if self.work:
+            return _TITLES.get(self.kind, self.text)
+        return self.text
+
+    @property
     def act(self) -> str:
         """What can be done about it, in a word or two."""
         return _ACTS.get("problems" if self.failed and self.kind == "done" else self.kind, "")
@@ -122,6 +129,7 @@ class IndexState:
         return f"{count(self.done)} of {count(self.total)}"
 
 
+_TITLES = {"running": "Reading your notes", "paused": "Paused"}
 _READING = "Reading your notes…"
 _ACTS = {"problems": "Show them", "stopped": "Continue", "failed": "Look again"}
 _SLOW = {
