@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
+from app.library import IndexFinished
 from app.opening import FirstLook
 from ui.flow.watching import Watching
 from ui.panels.note import NotePanel
@@ -194,6 +195,25 @@ def test_a_folder_that_is_gone_is_named_and_another_owner_is_no_trouble(
     window.attach(assistant)
     window._librarian._watching.failed.emit(error)
     assert window._sidebar.footer.state.text == text.format(small_vault.resolve())
+
+
+def test_what_failed_is_tried_again_when_a_change_could_be_taken_up(
+    assistant: Assistant,
+    runner: TaskRunner,
+    small_vault: Path,
+    qtbot: QtBot,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assistant.open_vault(small_vault, remember=False)
+    window = MainWindow(FirstLook(assistant.paths.state, assistant.vault), runner)
+    qtbot.addWidget(window)
+    window.attach(assistant)
+    done = IndexReport("v", notes=5)
+    monkeypatch.setattr(assistant, "index", lambda _token: iter([IndexFinished(done)]))
+    watching = window._librarian._watching
+    watching.failed.emit(VaultMissing("gone"))
+    watching.changed.emit(done)
+    assert window._sidebar.footer.state.text == "5 notes indexed"
 
 
 @pytest.fixture

@@ -122,7 +122,7 @@ class Librarian(QObject):
         self.indexing.finished.connect(self._on_indexed)
         sidebar, footer = self._views.sidebar, self._views.sidebar.footer
         sidebar.note_chosen.connect(self.notes.show)
-        sidebar.index_requested.connect(self.indexing.start)
+        sidebar.index_requested.connect(self.indexing.resume)
         footer.cancel_requested.connect(self.indexing.cancel)
         footer.pause_requested.connect(self.indexing.pause)
         footer.continue_requested.connect(self.indexing.resume)
@@ -153,6 +153,8 @@ class Librarian(QObject):
         self.notes.look_again()
 
     def _on_changed(self, _report: IndexReport) -> None:
+        if self.indexing.state.kind == "failed":
+            self.indexing.start()  # what failed then may be done now
         self._refresh()
 
     def _on_watching_failed(self, error: VaultError) -> None:
