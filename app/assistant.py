@@ -1,6 +1,7 @@
 """The one use-case behind window and command line: open notes, index, search, ask, look back."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from chains.events import Event, IndexProgressed, Mode
 from chains.models import describe
 from chains.reading.plan import ReadingCost
 from context.layers import Segment
+from vault.access import read_allowed
 from vault.notes import Note
 from vault.search import SearchResult
 from vault.store import NoteState
@@ -113,12 +115,15 @@ class Assistant:
         return () if library is None else library.notes()
 
     def read_note(self, path: str) -> Note:
-        """Return a note as it is on the disk now.
+        """Return a note as it is on the disk now, or a file from elsewhere by its whole path.
 
         Raises:
             VaultNotChosen: no folder is open.
             NoteUnreadable: there is no such note, or it is not text.
+            NoteExcluded: it is a file from elsewhere that is kept away from models.
         """
+        if (file := Path(path)).is_absolute():
+            return replace(read_allowed(file.parent, file.name), path=path)
         return self._notes.require().read_note(path)
 
     def tags(self) -> dict[str, tuple[str, ...]]:

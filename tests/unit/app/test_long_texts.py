@@ -6,6 +6,8 @@ from hypothesis import strategies as st
 
 from app.errors import StorageFailed
 from app.long_texts import LongTexts
+from app.paths import Paths
+from app.wiring import build
 from chains.tokenizer import counter_for
 
 LONG = "\n\n".join(f"Paragraph {n} is about beans and barrels. " * 20 for n in range(6)).strip()
@@ -32,6 +34,15 @@ def test_the_question_at_the_beginning_stays_a_message(texts: LongTexts) -> None
 def test_a_text_without_a_question_becomes_a_file_as_it_is(texts: LongTexts) -> None:
     pasted = texts.as_file(LONG)
     assert (pasted.rest, pasted.path.read_text()) == ("", LONG)
+
+
+def test_such_a_file_can_be_opened_like_a_note(strata_home: Path) -> None:
+    assistant = build(Paths.find())
+    path = assistant.long_texts.as_file(LONG).path
+    assert path.is_relative_to(strata_home / "data")
+    note = assistant.read_note(str(path))
+    assert (note.path, note.text) == (str(path), LONG)
+    assistant.close()
 
 
 @pytest.mark.parametrize(
