@@ -69,5 +69,5 @@ class AgentChain(SharedChain):
         yield from opened.told(loop.answer(opened.turn, opened.model, cancel))
 
     def _registry(self, results: ResultStore, sources: Sources) -> ToolRegistry:
-        notes = note_tools(self._notes, sources)
+        notes = note_tools(self._notes, sources, self._chain.additions.instructions)
         return ToolRegistry((*notes, result_tool(results), compact_tool()))

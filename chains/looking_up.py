@@ -61,7 +61,8 @@ def look_up(
     query = request.searched or request.question
     reranks = not request.dry_run
     result = call(lambda: search.search(query, request.top_k, reranks=reranks), cancel)
-    found = (*request.attached, *passages(result.hits, request.attached))
+    known = means.additions.instructions
+    found = (*request.attached, *passages(result.hits, request.attached, known))
     yield Retrieved(found)
     for warning in result.warnings:
         yield Warned(warning)

@@ -21,7 +21,9 @@ class SearchPort(Protocol):
         """Return every note that a query selects, one hit a note, in pages."""
 
 
-def passages(hits: Sequence[Hit], attached: Sequence[Segment] = ()) -> tuple[Segment, ...]:
+def passages(
+    hits: Sequence[Hit], attached: Sequence[Segment] = (), known: Sequence[Segment] = ()
+) -> tuple[Segment, ...]:
     """Return hits as segments of this turn, numbered by their rank.
 
     Hits of one note that touch become one passage, with the rank of the better one.
@@ -30,9 +32,15 @@ def passages(hits: Sequence[Hit], attached: Sequence[Segment] = ()) -> tuple[Seg
         hits: what was found, best first.
         attached: what is sent anyway; its numbers come first, and of a note that is attached whole
             no passage is sent again.
+        known: notes whose text stands on L1; of these none is sent either, unless they changed.
     """
     whole = {segment.source for segment in attached if segment.kind != "selection"}
-    spans = [_Span.of(rank, hit) for rank, hit in enumerate(hits) if hit.path not in whole]
+    read = {(segment.source, segment.version) for segment in known}
+    spans = [
+        _Span.of(rank, hit)
+        for rank, hit in enumerate(hits)
+        if hit.path not in whole and (hit.path, hit.version) not in read
+    ]
     merged = sorted(_merged(spans), key=lambda span: span.rank)
     first = 1 + len(attached)
     return tuple(_segment(span, number) for number, span in enumerate(merged, start=first))

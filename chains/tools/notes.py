@@ -57,8 +57,16 @@ class NotesPort(SearchPort, Protocol):
         """Return those notes that nothing keeps out now, whatever the index knew."""
 
 
-def note_tools(notes: NotesPort, sources: Sources) -> tuple[Tool, ...]:
-    """Return the tools that read notes; what they read is numbered in `sources`."""
+def note_tools(
+    notes: NotesPort, sources: Sources, known: Sequence[Segment] = ()
+) -> tuple[Tool, ...]:
+    """Return the tools that read notes.
+
+    Args:
+        notes: what is read.
+        sources: gives its number to what is read.
+        known: notes whose text the model has anyway, so that a search leaves them out.
+    """
 
     def search(arguments: Mapping[str, Any]) -> str:
         query = arguments["query"]
@@ -66,7 +74,7 @@ def note_tools(notes: NotesPort, sources: Sources) -> tuple[Tool, ...]:
             raise ToolFailed("There is nothing to search for.")
         k, offset = arguments.get("k", USUAL_HITS), arguments.get("offset", 0)
         hits = notes.search(query, offset + k + 1).hits[offset:]
-        found = sources.numbered(passages(hits[:k]))
+        found = sources.numbered(passages(hits[:k], known=known))
         if not found:
             return "Nothing was found. Try other words, or list_folder."
         more = f"\nThere are more; offset {offset + k} shows the next." if len(hits) > k else ""

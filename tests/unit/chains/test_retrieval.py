@@ -67,3 +67,11 @@ def test_whatever_was_found_every_line_stays_in_its_place(spans):
         assert segment.raw_content == "\n".join(note[first - 1 : last])
         seen.update(range(first, last + 1))
     assert seen == covered
+
+
+def test_a_note_that_stands_on_l1_is_not_sent_again_unless_it_changed():
+    (known,) = passages([hit("AGENTS.md", "Answer briefly.")])
+    hits = [hit("AGENTS.md", "Answer briefly."), hit("B.md", "text")]
+    assert [s.source for s in passages(hits, known=[known])] == ["B.md"]
+    changed = [hit("AGENTS.md", "Answer at length.", version="v2")]
+    assert [s.source for s in passages(changed, known=[known])] == ["AGENTS.md"]
