@@ -310,6 +310,7 @@ class Asking:
             keep_last=values.context_keep_last_assistant_messages,
             clean_after=values.history_clean_tool_output_after_turns,
             summary_model=values.chat_summary_model,
+            rewrites=values.retrieval_rewrite,
             dry_run=request.dry_run,
             attached=attached,
             named=noted(request.attach, request.selections),

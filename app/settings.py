@@ -199,6 +199,13 @@ class Settings(BaseModel):
         ge=1,
         le=50,
     )
+    retrieval_rewrite: bool = _setting(
+        "retrieval.rewrite",
+        False,
+        "Retrieval",
+        "Rewrite follow-ups",
+        "Let the model put a later question of a chat into words to search for: one more call.",
+    )
     retrieval_rerank: bool = _setting(
         "retrieval.rerank",
         False,

@@ -10,6 +10,7 @@ LLMChain, VaultQAChain          what one chain does differently: its prompt, its
         │     └── reading       read whole by a model, what that takes being told first → notes
         ├── looking_up          what is searched for a question, and what is found
         │     ├── follow_up     a question that leans on the last turn takes its words along
+        │     ├── rewriting     the same by a model, where the user wants that
         │     ├── whole_list    a question for every note → the list, page by page
         │     └── retrieval     hits of the vault → numbered passages
         ├── again               a question answered anew: what was sent with it, as that stands now

@@ -1,26 +1,46 @@
 """What is looked up for a question, and what is found."""
 
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from chains.cancel import CancelToken
-from chains.chat_ports import ChatPort
+from chains.chat_ports import ChatPort, SessionPort
 from chains.concurrency import call
-from chains.events import Event, Retrieved, Step, Warned
+from chains.events import Event, Retrieved, Step, Usage, Warned
 from chains.follow_up import SEARCHED, last_turn, looked_up
+from chains.model_port import ModelPort
+from chains.models import EXTRACTIVE
 from chains.retrieval import SearchPort, passages
+from chains.rewriting import Rewritten, rewritten
+from chains.spending import counted
 from chains.turn import Means, TurnRequest
 from chains.whole_list import WholeList, page_of, whole_list
 from context.budget import room_for
 from context.layers import Segment
-from context.replay import turns
+from context.replay import Turn, turns
+from context.report import ContextReport
 from context.tokens import count_segment
 from context.turn_context import TURN_CONTEXT_SHARE, passages_share
 
-__all__ = ["Found", "look_up", "searching"]
+__all__ = ["Found", "Sought", "keep_spent", "look_up", "searching"]
+
+REWRITE: Final = "rewrite"
 
 MOST_LISTED: Final = 500
+
+
+@dataclass(frozen=True)
+class Sought:
+    """A request with what is searched for it.
+
+    Attributes:
+        spent: the call of a model that put the question into other words, and what it took.
+    """
+
+    request: TurnRequest
+    warnings: tuple[str, ...] = ()
+    spent: tuple[ContextReport, Usage] | None = None
 
 
 @dataclass(frozen=True)
@@ -38,15 +58,34 @@ class Found:
     noted: Mapping[str, Any] = field(default_factory=dict)
 
 
-def searching(request: TurnRequest, chat: ChatPort) -> TurnRequest:
-    """Return the request with what is searched for it, where that is more than its question."""
+def searching(
+    request: TurnRequest,
+    means: Means,
+    chat: ChatPort,
+    model: Callable[[], ModelPort],
+    cancel: CancelToken,
+) -> Generator[Event, None, Sought]:
+    """Find out what is searched for a question, where that is more than itself."""
     asked = turns(chat.path())
     if request.is_again:
         user = asked[-1].user if asked else None
         searched = "" if user is None else str(user.extra.get(SEARCHED, ""))
-    else:
-        searched = looked_up(request.question, last_turn(asked))
-    return replace(request, searched="" if searched == request.question else searched)
+        return Sought(replace(request, searched=searched))
+    last, put = last_turn(asked), Rewritten()
+    if last is not None and _is_rewritten(request, asked):
+        yield Step("search", "Putting the question into words to search for")
+        leant = last
+        put = call(lambda: rewritten(request, means, leant, model, cancel), cancel)
+    warnings = (put.warning,) if put.warning else ()
+    yield from map(Warned, warnings)
+    searched = put.query or looked_up(request.question, last)
+    searched = "" if searched == request.question else searched
+    return Sought(replace(request, searched=searched), warnings, put.spent)
+
+
+def _is_rewritten(request: TurnRequest, asked: Sequence[Turn]) -> bool:
+    is_wanted = request.rewrites and not request.dry_run and request.model != EXTRACTIVE
+    return is_wanted and whole_list(request.question, asked) is None
 
 
 def look_up(
@@ -67,6 +106,12 @@ def look_up(
     for warning in result.warnings:
         yield Warned(warning)
     return Found(found, result.warnings)
+
+
+def keep_spent(sought: Sought, turn: str, chat: SessionPort) -> None:
+    """Write what the call for other words took to the log of the chat."""
+    if sought.spent is not None:
+        chat.append([counted(chat, turn, *sought.spent, purpose=REWRITE)])
 
 
 def _list(

@@ -5,6 +5,7 @@ The question is on disk before the model is called, and a question that does not
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from chains.additions import NOTHING_ADDED, Additions
 from chains.again import asked_last, redraft_turn
@@ -24,7 +25,7 @@ from chains.events import (
 from chains.extractive import ExtractiveModel
 from chains.fitting import Fitter
 from chains.hooking import hear
-from chains.looking_up import Found, look_up, searching
+from chains.looking_up import Found, Sought, keep_spent, look_up, searching
 from chains.model import LiteLLMModel, Pause, wait_or_cancel
 from chains.model_port import KeyFor, ModelPort
 from chains.models import EXTRACTIVE, ModelInfo, describe
@@ -141,14 +142,20 @@ def open_turn(
     request = heard.request
     means = call(lambda: running_means(chain, request, cancel), cancel)
     fitted = yield from fitter_of(chain).fit(request, means, session, cancel)
-    request = fitted.request if chain.search is None else searching(fitted.request, session)
+    sought = Sought(fitted.request)
+    if chain.search is not None:
+        model = partial(model_of, chain, request, means.model)
+        sought = yield from searching(fitted.request, means, session, model, cancel)
+    request = sought.request
     drafted, warnings = yield from draft(chain, request, session, means, cancel)
-    drafted, warnings = heard.apply(drafted, session), (*problems, *fitted.warnings, *warnings)
+    drafted = heard.apply(drafted, session)
+    warnings = (*problems, *fitted.warnings, *sought.warnings, *warnings)
     if request.dry_run:
         events = dry_run(drafted, request, session, means, warnings)
         yield from events if fitted.read is None else told_with(fitted.read, events)
         return None
     turn = yield from begin_turn(drafted, request, session, means, cancel, warnings)
+    keep_spent(sought, turn.turn, session)
     if fitted.read is not None:
         keep_counts(fitted.read.counted, request, session)
     return OpenTurn(

@@ -70,6 +70,7 @@ class TurnRequest:
         keep_last: `context.keepLastAssistantMessages`.
         clean_after: `history.cleanToolOutputAfterTurns`.
         summary_model: who makes summaries; empty for the model that answers.
+        rewrites: let the model put a question into words to search for, `retrieval.rewrite`.
         searched: what is looked up where that is more than the question; empty for the question.
     """
 
@@ -95,6 +96,7 @@ class TurnRequest:
     keep_last: int = 10
     clean_after: int = 3
     summary_model: str = ""
+    rewrites: bool = False
     searched: str = ""
 
     @property

@@ -33,6 +33,7 @@ def test_defaults_are_those_of_the_schema() -> None:
         "context.keepLastAssistantMessages": 10,
         "history.cleanToolOutputAfterTurns": 3,
         "retrieval.topK": 8,
+        "retrieval.rewrite": False,
         "retrieval.rerank": False,
         "retrieval.rerankModel": "",
         "resultOffloadThreshold": 4_096,

@@ -508,3 +508,32 @@ def test_without_a_model_a_list_is_printed_as_it_was_found(run):
     answer = result_of(run("Which notes mention beans?", model="extractive")).answer
     assert answer.startswith("2 notes fit; all of them are listed.")
     assert answer.count("\n- ") == 2
+
+
+def test_a_model_may_put_a_follow_up_into_words_to_search_for(run, search, session, server):
+    server.script(
+        Answer("In May [1]."), Answer('"When are beans harvested?"'), Answer("In August.")
+    )
+    run("When are beans sown?", rewrites=True)
+    events = run("and harvested?", rewrites=True)
+    assert len(server.bodies) == 3
+    assert "and harvested?" in str(server.bodies[1]["messages"][-1])
+    assert search.asked[-1][0] == "When are beans harvested?"
+    assert result_of(events).searched == "When are beans harvested?"
+    (spent,) = (e for e in session.usage() if e.purpose)
+    assert (spent.purpose, spent.request) == ("rewrite", 0)
+
+
+def test_where_a_rewrite_fails_the_question_is_searched_without_it(run, search, server):
+    server.script(Answer("In May."), Failure(400, "no"), Answer("In August."))
+    run("When are beans sown?", rewrites=True)
+    events = run("and harvested?", rewrites=True)
+    assert search.asked[-1][0] == "and harvested? beans sown"
+    assert "searched in its own words" in result_of(events).warnings[0]
+
+
+def test_a_dry_run_asks_no_model_for_other_words(run, server):
+    server.script(Answer("In May."))
+    run("When are beans sown?", rewrites=True)
+    run("and harvested?", rewrites=True, dry_run=True)
+    assert len(server.bodies) == 1
