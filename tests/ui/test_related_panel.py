@@ -59,9 +59,12 @@ def test_a_click_opens_a_note_and_the_menu_attaches_it(panel: RelatedPanel, qtbo
 
 
 def test_a_slow_answer_shows_its_outline_first(panel: RelatedPanel, qtbot: QtBot) -> None:
+    panel.show_notes("Before.md", [ROUTER])
     panel.begin("Server/Overview.md")
-    assert not panel.skeleton.isVisible()
+    assert said(panel) == ["Related to Before.md"]
     qtbot.waitUntil(panel.skeleton.isVisible)
+    assert said(panel) == ["Related to Server/Overview.md"]
+    assert not panel.list.isVisible()
     panel.show_notes("Server/Overview.md", [])
     assert not panel.skeleton.isVisible()
     assert "No note is near this one, and none is linked with it." in said(panel)

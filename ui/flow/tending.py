@@ -1,6 +1,6 @@
 """What the index panel shows, and what is asked for there."""
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QTimer
 
 from app.assistant import Assistant
 from ui.flow.indexing import Indexing
@@ -11,6 +11,7 @@ from vault.status import IndexStatus
 __all__ = ["Tending"]
 
 _PAUSE_MS = 200
+_MINUTE_MS = 60_000
 
 
 class Tending(QObject):
@@ -25,6 +26,9 @@ class Tending(QObject):
         self._asks = LatestOnly(runner, _PAUSE_MS, self)
         self._asks.answered.connect(panel.show_status)
         self._asks.failed.connect(self._on_failed)
+        self._minutes = QTimer(self, interval=_MINUTE_MS)  # what was just now is so no more
+        self._minutes.timeout.connect(self.refresh)
+        self._minutes.start()
         indexing.state_changed.connect(panel.show_state)
         panel.looked_at.connect(self.refresh)
         panel.run.pause_requested.connect(indexing.pause)

@@ -3,7 +3,16 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QRect, Qt, QTimer, Signal
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QModelIndex,
+    QObject,
+    QRect,
+    QSize,
+    Qt,
+    QTimer,
+    Signal,
+)
 from PySide6.QtGui import QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QMenu, QSizePolicy, QVBoxLayout, QWidget
 
@@ -40,6 +49,7 @@ class RelatedPanel(Pane):
         dress(self._about, "caption", "secondary")
         self._said = wrapped("", "ui", "tertiary")
         self._said.setContentsMargins(16, 0, 16, 8)
+        self._awaited = ""
         self.skeleton = Skeleton()
         self._wait = QTimer(self, singleShot=True, interval=_WAIT_MS)
         self._wait.timeout.connect(self._show_skeleton)
@@ -67,7 +77,7 @@ class RelatedPanel(Pane):
 
     def begin(self, path: str) -> None:
         """Wait for the notes beside one; what was shown is gone after a moment."""
-        self._about.set_text(f"Related to {path}")
+        self._awaited = path
         self._wait.start()
 
     def show_notes(self, path: str, notes: "Sequence[RelatedNote]") -> None:
@@ -98,6 +108,7 @@ class RelatedPanel(Pane):
         self._said.setVisible(bool(said))
 
     def _show_skeleton(self) -> None:
+        self._about.set_text(f"Related to {self._awaited}")
         self._about.show()
         self._said.hide()
         self.list.hide()
@@ -141,8 +152,11 @@ class Skeleton(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        self.setFixedHeight(3 * Theme.current().px(44))
         self.hide()
+
+    def sizeHint(self) -> QSize:
+        """Return the height of three rows."""
+        return QSize(0, 3 * Theme.current().px(44))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw two bars a row."""
