@@ -7,6 +7,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
+from tests.support.documents import pdf
 from tests.support.model_server import Failure, ModelServer, Silence
 from tests.support.part_reader import ANSWER, days, is_part, reads_parts
 from tests.ui.test_shell_drafts import ask, chips, open_window, press, said_to_the_model, shown
@@ -74,6 +75,12 @@ def test_what_is_too_large_is_searched_unless_it_is_wanted_whole(
     assert message.chips.chips()[0].figures.endswith("used")
 
 
+def test_a_pdf_is_as_long_as_its_pages(window: MainWindow, small_vault: Path) -> None:
+    (small_vault / "Report.pdf").write_bytes(pdf([days(40)] * 30))
+    window._presenter.drafting.attach([Attachment("Report.pdf")])
+    assert chips(window)["Report.pdf"].figures == "30 pages, searched within"
+
+
 def test_the_panel_shows_what_will_go_of_it(window: MainWindow) -> None:
     window._presenter.drafting.attach([LOG])
     preview = window._assistant.preview(None, "", "chat", attach=["Log.md"])
@@ -117,6 +124,14 @@ def test_what_was_agreed_to_holds_for_nothing_else(
     assert offer(window).startswith("2 attachments go in excerpts, closest to your question.")
     ask(window, QUESTION)
     assert not any(map(is_part, server.bodies))
+
+
+def test_another_model_has_to_be_agreed_to_anew(window: MainWindow) -> None:
+    window._presenter.drafting.attach([LOG])
+    press(window, "Read it all")
+    window._presenter.drafting._on_model_changed("scripted-too")
+    assert offer(window).startswith("Log.md goes in excerpts")
+    assert window._presenter.drafting.reading.is_wanted is False
 
 
 def test_what_fits_is_not_offered_to_be_read(window: MainWindow) -> None:

@@ -35,7 +35,7 @@ class Reading(QObject):
         self._assistant = assistant
         self._cost: ReadingCost | None = None
         self._refusal = ""
-        self._is_wanted = False
+        self._agreed: ReadingCost | None = None
         self._kept: tuple[Attachment, ...] = ()
         self._about: tuple[object, ...] = ()
         self._looks = LatestOnly(runner, 0, self)
@@ -45,7 +45,7 @@ class Reading(QObject):
     @property
     def is_wanted(self) -> bool:
         """Whether the user wants all of it to be read, as it was offered."""
-        return self._is_wanted and self._cost is not None
+        return self._cost is not None and self._cost == self._agreed
 
     @property
     def is_offered(self) -> bool:
@@ -69,7 +69,7 @@ class Reading(QObject):
         if len(sources) == 1:
             what, it = _short(sources[0].rpartition("/")[2]), "all of it"
         takes = ", ".join(self._figures(self._cost))
-        if self._is_wanted:
+        if self.is_wanted:
             return f"Read whole before the answer: {what}, in {takes}."
         goes = "goes" if len(sources) == 1 else "go"
         return f"{what} {goes} in excerpts, closest to your question. Reading {it} takes {takes}."
@@ -80,9 +80,8 @@ class Reading(QObject):
         if about == self._about:
             return
         self._about = about
-        self._is_wanted = bool(draft.attached) and draft.attached == self._kept
-        if self._is_wanted:
-            self._kept = ()
+        if self._agreed is not None:
+            self.want(False)
         if not draft.attached or self._model_of(draft) == EXTRACTIVE:
             self._looks.forget()
             self._show(None)
@@ -99,12 +98,12 @@ class Reading(QObject):
 
     def want(self, is_wanted: bool) -> None:
         """Have all of it read when the message is sent, or have it searched."""
-        self._is_wanted = is_wanted
+        self._agreed = self._cost if is_wanted else None
         self.changed.emit()
 
     def keep(self, attached: tuple[Attachment, ...]) -> None:
         """Take it that these are wanted whole as soon as they are what is attached again."""
-        self._kept, self._about = attached, ()
+        self._kept, self._about, self._agreed = attached, (), None
         self._looks.forget()
         self._show(None)
 
@@ -116,6 +115,8 @@ class Reading(QObject):
         return takes if cost.price is None else [*takes, f"at most {money(cost.price)}"]
 
     def _on_cost(self, cost: ReadingCost | None) -> None:
+        if self._kept and self._about[0] == self._kept:
+            self._agreed, self._kept = cost, ()
         self._show(cost)
 
     def _on_failed(self, error: Exception) -> None:
