@@ -291,7 +291,7 @@ class SettingSpec:
             return f"{noun} from {self.minimum:,} to {self.maximum:,}"
         if self.choices:
             return f"{', '.join(self.choices[:-1])} or {self.choices[-1]}"
-        if self.key == "chat.apiBase":
+        if self.key in ("chat.apiBase", "vectorStore.url"):
             return "an address that begins with http:// or https://, or nothing"
         names = {"switch": "true or false", "list": "a list of patterns", "text": "text"}
         return names[self.kind]

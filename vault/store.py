@@ -77,7 +77,7 @@ class VaultIndex(Finding):
         self._update_lock = threading.Lock()
         self._owner_lock: IO[bytes] | None = None
         self._opened: Opened | None = None
-        self._former: list[Opened] = []
+        self._former: list[Catalog] = []
         self._watcher: Watcher | None = None
         self._is_closed = False
         self._is_given_up = False
@@ -271,8 +271,10 @@ class VaultIndex(Finding):
             self._watcher.close()
         self._embedders.close()
         self._reranker.close()
-        for one in (*self._former, *([opened] if opened else [])):
-            one.close()
+        if opened is not None:
+            opened.close()
+        for catalog in self._former:
+            catalog.close()
         if self._owner_lock is not None:
             self._owner_lock.close()
 
@@ -304,7 +306,7 @@ class VaultIndex(Finding):
                 lock.close()
                 raise
             if self._opened is not None:
-                self._former.append(self._opened)  # a search may be reading it yet
+                self._former.append(self._opened.catalog)  # a search may be reading it yet
             self._owner_lock = lock
             store = VectorStore(catalog, self.index_dir / "chroma", self._options().server)
             self._opened = Opened(catalog, store)

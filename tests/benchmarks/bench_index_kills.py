@@ -22,7 +22,7 @@ from vault.vectors import VectorStore
 
 KILLS = int(os.environ.get("STRATA_INDEX_KILLS", "100"))
 STORED = 20_000
-NOTES = 250
+NOTES = 120
 MOST = 1_000_000
 QUERIES = 20
 

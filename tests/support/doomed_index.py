@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.support.program import Program, children_of, ended, wait_until
+from tests.support.program import Done, Program, children_of, wait_until
 from vault.catalog import Catalog
 from vault.chunking import chunk_note
 from vault.notes import parse_note, read_bytes
@@ -19,6 +19,7 @@ from vault.scan import scan
 
 __all__ = ["DoomedIndex", "Kill", "seconds", "texts_of"]
 
+_LONGEST_S = 1_800
 _TARGETS = ("all", "parent", "child")
 
 
@@ -57,7 +58,9 @@ class DoomedIndex:
 
     def finish(self) -> Mapping[str, Any]:
         """Let a run come to its end, and return its report."""
-        report: Mapping[str, Any] = self.program.json("index", str(self.notes))
+        done = _ended(self.program.start("index", str(self.notes), "--json"))
+        assert done.code == 0, done
+        report: Mapping[str, Any] = done.document
         return report
 
     def die(self, kill: Kill) -> list[str]:
@@ -70,7 +73,7 @@ class DoomedIndex:
         for pid in doomed[kill.target]:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        done = ended(run)
+        done = _ended(run)
         wait_until(lambda: not any(map(_is_running, children)), "the end of all children")
         has_ended_well = done.code in (0, -signal.SIGKILL)
         if kill.target == "child":
@@ -98,6 +101,12 @@ def texts_of(notes: Path) -> set[bytes]:
         note, document = parse_note(path, read_bytes(notes, path))
         found |= {chunk.hash for chunk in chunk_note(note, document)}
     return found
+
+
+def _ended(run: "subprocess.Popen[bytes]") -> Done:
+    """Wait for the end of a run that may have much to do."""
+    out, err = run.communicate(timeout=_LONGEST_S)
+    return Done(run.returncode, out.decode(), err.decode())
 
 
 def _is_running(pid: int) -> bool:

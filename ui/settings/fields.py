@@ -31,7 +31,10 @@ __all__ = [
     "shown_number",
 ]
 
-_EXAMPLES = {"chat.apiBase": "http://127.0.0.1:8080/v1"}
+_EXAMPLES = {
+    "chat.apiBase": "http://127.0.0.1:8080/v1",
+    "vectorStore.url": "http://127.0.0.1:8000",
+}
 _SEPARATORS = re.compile(r"[\s,'’_\u00a0\u202f]")
 
 
