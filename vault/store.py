@@ -283,7 +283,7 @@ class VaultIndex(Finding):
     def _children(self) -> tuple[int | None, ...]:
         opened = self._opened
         store = None if opened is None else opened.store
-        return *self._embedders.pids, None if store is None else store.pid
+        return *self._embedders.pids, self._reranker.pid, None if store is None else store.pid
 
     def _chosen_embedder(self, catalog: Catalog) -> tuple[Embedder, EmbedderFailed | None]:
         """Give what is to embed, or in its place what embedded so far, and why that is."""
