@@ -25,9 +25,11 @@ def plain(text: str) -> str:
     return _CONTROL.sub(lambda match: f"\\x{ord(match.group()):02x}", text)
 
 
-def place(path: str, lines: Sequence[int] | None) -> str:
-    """Return where something stands, as `path:first-last`."""
+def place(path: str, lines: Sequence[int] | None, page: int | None = None) -> str:
+    """Return where something stands, as `path:first-last`, or by its page."""
     name = plain(path).replace("\n", "\\n")
+    if page is not None:
+        return f"{name}, page {page}"
     if not lines:
         return name
     first, last = lines
@@ -95,11 +97,14 @@ def index_report(report: "IndexReport") -> Iterator[str]:
 
 def search_result(result: "SearchResult") -> Iterator[str]:
     """Return the hits, each with its place and its first lines."""
+    from vault.pages import page_of
+
     if not result.hits:
         yield f'Nothing found for "{plain(result.query)}". Try fewer words.'
     for number, hit in enumerate(result.hits, start=1):
         heading = " › ".join(hit.heading) or hit.title
-        yield f"{number}. {place(hit.path, hit.lines)}  {plain(heading)}"
+        where = place(hit.path, hit.lines, page_of(hit.path, hit.heading))
+        yield f"{number}. {where}  {plain(heading)}"
         lines = [line for line in plain(hit.text).splitlines() if line.strip()]
         yield from (f"   {line}" for line in lines[:_SNIPPET_LINES])
         yield ""
@@ -139,7 +144,7 @@ def sources(result: "AskResult") -> Iterator[str]:
         yield ""
         yield "Sources" if result.citations else "This answer cites no note."
     shown = dict.fromkeys(
-        f"[{c.n}] {place(c.path, c.lines)}  {plain(' › '.join(c.heading))}".rstrip()
+        f"[{c.n}] {place(c.path, c.lines, c.page)}  {plain(' › '.join(c.heading))}".rstrip()
         for c in sorted(result.citations, key=lambda citation: citation.n)
     )
     yield from shown
@@ -209,7 +214,7 @@ def _item(item: "TranscriptItem") -> Iterator[str]:
             for step in item.steps:
                 yield from _step(step)
             yield plain(item.text) or f"({item.status})"
-            yield from (f"[{c.n}] {place(c.path, c.lines)}" for c in item.citations)
+            yield from (f"[{c.n}] {place(c.path, c.lines, c.page)}" for c in item.citations)
         case CustomItem():
             yield f"A program, {item.time}, {item.entry}"
             yield plain(item.text)

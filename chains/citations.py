@@ -10,6 +10,7 @@ from chains.quoting.notes import QuotedNotes
 from chains.quoting.reading import Claim, read_answer
 from chains.quoting.verbatim import VerbatimText, plain, word_count
 from context.layers import Segment
+from vault.pages import page_of
 
 __all__ = ["Citation", "CitationReport", "Unverified", "check_citations"]
 
@@ -39,6 +40,11 @@ class Citation:
         """Whether a quotation was given that is not in the source."""
         return self.quote is not None and not self.verified
 
+    @property
+    def page(self) -> int | None:
+        """The page that it stands on; None where the file has no pages."""
+        return page_of(self.path, self.heading)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the shape that `strata ask --json` prints."""
         return {
@@ -46,6 +52,7 @@ class Citation:
             "path": self.path,
             "heading": list(self.heading),
             "lines": list(self.lines) if self.lines else None,
+            "page": self.page,
             "quote": self.quote,
             "verified": self.verified,
         }

@@ -13,7 +13,8 @@ update runs from top to bottom:
     vectors   the same vectors in Chroma                  a child: chromadb, or its client
 
 What a note says is taken apart by `markdown` (blocks), `properties` (front matter), `inline` (tags,
-fields, tasks), `links` and `anchors` (places in it); `kinds` tells by the name how a file is read.
+fields, tasks), `links` and `anchors` (places in it); `kinds` tells by the name how a file is read,
+`pages` on which page of it a passage stands.
 `rules` keeps files out by their names (`patterns`, and Obsidian's own by `ignore_filters`), and
 `access` is the way to a note for whatever a model may see.
 

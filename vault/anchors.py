@@ -7,6 +7,7 @@ from itertools import chain
 
 from vault.inline import Line, block_names
 from vault.markdown import Document, Heading
+from vault.pages import heading_of_page
 
 _NOT_IN_ANCHORS = re.compile(r"[#|^:%\[\]\\\s]+")
 _NOT_IN_SLUGS = re.compile(r"\W+")
@@ -21,7 +22,7 @@ def heading_line(headings: Sequence[Heading], anchor: str) -> int:
             one as other programs write it, or `page=N`.
     """
     if anchor.startswith("page="):
-        anchor = f"Page {anchor.removeprefix('page=')}"
+        anchor = heading_of_page(anchor.removeprefix("page="))
     names = [part for part in anchor.split("#") if part.strip()]
     for key in (_as_in_links, _slug):
         if line := _line_of(headings, [key(name) for name in names], key):

@@ -175,6 +175,12 @@ def test_a_source_is_named_by_title_heading_and_lines() -> None:
     assert row.name.startswith("Source 1, Tomatoes")
 
 
+def test_a_source_in_a_pdf_is_named_by_its_page() -> None:
+    cited = Citation(1, "Boiler.pdf", ("Page 12",), (301, 309), None, True)
+    (row,) = source_rows([cited], [], [source(1, "Boiler")])
+    assert (row.title, row.detail) == ("Boiler — Page 12", "Boiler.pdf, page 12")
+
+
 def test_a_place_cited_twice_has_one_row() -> None:
     cited = Citation(1, "a.md", (), (3, 9), None, True)
     assert len(source_rows([cited, cited], [], [])) == 1

@@ -69,8 +69,10 @@ def span(seconds: float) -> str:
     return f"about {plural(round(minutes / 60), 'hour')}"
 
 
-def place(path: str, lines: Sequence[int] | None) -> str:
-    """Return a path with its lines, such as `Inbox.md, lines 3–9` or `Inbox.md, line 3`."""
+def place(path: str, lines: Sequence[int] | None, page: int | None = None) -> str:
+    """Return a path with its lines, such as `Inbox.md, lines 3–9`, or with the page it has."""
+    if page is not None:
+        return f"{path}, page {page}"
     if not lines:
         return path
     first, last = lines[0], lines[-1]

@@ -22,6 +22,7 @@ from ui.kit.figures import place
 from ui.kit.lists import ROW, FitTree, Index, paint_row_field, paint_text
 from ui.kit.surfaces import Pane
 from ui.theme import Theme
+from vault.pages import page_of
 
 if TYPE_CHECKING:
     from chains.citations import Citation, Unverified
@@ -231,9 +232,8 @@ def _cited(citations: "Sequence[Citation]", source: "Segment | None") -> SourceR
     if heading and heading != name:
         name = f"{name} — {heading}"
     is_verified = not any(citation.is_doubtful for citation in citations)
-    return SourceRow(
-        first.n, name, place(one_line(first.path), lines), is_verified, first.path, lines
-    )
+    where = place(one_line(first.path), lines, first.page)
+    return SourceRow(first.n, name, where, is_verified, first.path, lines)
 
 
 def _doubtful(claim: "Unverified", source: "Segment | None") -> SourceRow:
@@ -242,5 +242,6 @@ def _doubtful(claim: "Unverified", source: "Segment | None") -> SourceRow:
     title = f"“{one_line(claim.quote)}”"
     if source is None:
         return SourceRow(claim.n, title, "Not found in the notes that were sent", False)
-    detail = f"Not found in {place(one_line(source.source), source.lines)}"
+    page = page_of(source.source, source.heading)
+    detail = f"Not found in {place(one_line(source.source), source.lines, page)}"
     return SourceRow(claim.n, title, detail, False, source.source, source.lines)

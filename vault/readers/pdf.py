@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from vault.errors import ReadingFailed
+from vault.pages import heading_of_page
 from vault.readers.parts import Extract, Part, bounded, prose
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def _pages(document: "PdfDocument") -> Iterator[Part]:
         except PdfiumError as error:
             raise ReadingFailed(f"its page {index + 1} is damaged") from error
         if text.strip():
-            yield Part("heading", f"Page {index + 1}", 1)
+            yield Part("heading", heading_of_page(index + 1), 1)
             yield Part("paragraph", text)
 
 

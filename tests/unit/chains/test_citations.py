@@ -25,9 +25,16 @@ def test_a_number_is_linked_to_its_place(sources):
         "path": "Home server.md",
         "heading": [],
         "lines": [5, 6],
+        "page": None,
         "quote": None,
         "verified": False,
     }
+
+
+def test_a_passage_of_a_pdf_is_cited_by_its_page(source):
+    manual = source(1, SERVER, heading=("Page 12",), source="Manuals/Server.pdf")
+    (citation,) = check_citations("It has 31 W [1].", [manual]).citations
+    assert citation.to_dict()["page"] == 12
 
 
 def test_a_bare_number_is_not_doubtful(sources):

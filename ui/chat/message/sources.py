@@ -6,6 +6,7 @@ from dataclasses import replace
 from chains.citations import Citation, Unverified
 from context.layers import Segment
 from ui.chat.page.card import Source
+from vault.pages import page_of
 
 __all__ = ["doubts_of", "sources_of"]
 
@@ -52,6 +53,7 @@ def _source(segment: Segment, citation: Citation | None) -> Source:
         citation.lines if citation is not None and citation.lines else segment.lines,
         segment.raw_content,
         is_verified,
+        page=page_of(segment.source, segment.heading),
     )
 
 

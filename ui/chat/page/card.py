@@ -7,6 +7,7 @@ from PySide6.QtGui import QFontMetrics, QGuiApplication, QPainter, QPaintEvent, 
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from ui.kit.controls import ElidedLabel, IconLabel, one_line, wrapped
+from ui.kit.figures import place
 from ui.theme import Theme, dress
 
 __all__ = ["CitationCard", "Source"]
@@ -23,6 +24,7 @@ class Source:
 
     Attributes:
         lines: inclusive, from 1; None for a whole note.
+        page: of a file that has pages; it is said in place of the lines.
         doubt: why it is not borne out; nothing where it is.
         doubted: the quotations that are not in it; none where all of its citations are in doubt.
         is_verified: whether its quotation was found in the passage as it was sent.
@@ -36,21 +38,20 @@ class Source:
     is_verified: bool = False
     doubt: str = ""
     doubted: tuple[str, ...] = ()
+    page: int | None = None
 
     @property
     def place(self) -> str:
         """The path with its lines, such as `Home server/Backups.md, lines 12–31`."""
-        if self.lines is None:
-            return self.path
-        first, last = self.lines
-        return f"{self.path}, " + (f"line {first}" if first == last else f"lines {first}–{last}")
+        return place(self.path, self.lines, self.page)
 
     @property
     def spoken(self) -> str:
         """The whole of it in one sentence, for screen readers."""
-        lines = f", lines {self.lines[0]} to {self.lines[1]}" if self.lines else ""
+        where = f", lines {self.lines[0]} to {self.lines[1]}" if self.lines else ""
+        where = where if self.page is None else f", page {self.page}"
         state = ", verified" if self.is_verified else (", not verified" if self.doubt else "")
-        return f"Source {self.number}, {one_line(self.title)}{lines}{state}"
+        return f"Source {self.number}, {one_line(self.title)}{where}{state}"
 
 
 class CitationCard(QFrame):
