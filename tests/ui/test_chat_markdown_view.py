@@ -4,7 +4,7 @@ import random
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QColor, QGuiApplication, QTextCursor, QTextDocument
+from PySide6.QtGui import QColor, QGuiApplication, QTextBlock, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QApplication, QToolButton
 from pytestqt.qtbot import QtBot
 
@@ -94,6 +94,36 @@ def test_a_streamed_answer_looks_like_one_shown_at_once(
     whole.set_markdown(ANSWER)
     assert looks(view.document()) == looks(whole.document())
     assert view.height() == whole.height()
+
+
+LONG_CODE = "```python\ntext = '''\n" + "if a string\n" * 400 + "'''\n```\n\nThat is all."
+
+
+def test_long_code_gets_its_colours_after_it_is_drawn(qtbot: QtBot, view: MarkdownView) -> None:
+    view.set_markdown(LONG_CODE)
+    plain = looks(view.document())
+    qtbot.waitUntil(lambda: looks(view.document()) != plain)
+    qtbot.waitUntil(lambda: not view._colors.isActive())
+    inside, last = (view.document().findBlockByNumber(n) for n in (1, 400))
+    assert inside.text() == last.text() == "if a string"
+    assert color_of(inside) == color_of(last) == Theme.current().color("syntax.string")
+
+
+def test_long_code_that_arrives_ends_up_as_one_shown_at_once(
+    qtbot: QtBot, view: MarkdownView
+) -> None:
+    stream_into(view, LONG_CODE, 40, 1)
+    whole = MarkdownView()
+    qtbot.addWidget(whole)
+    whole.resize(640, 100)
+    whole.show()
+    whole.set_markdown(LONG_CODE)
+    qtbot.waitUntil(lambda: not view._colors.isActive() and not whole._colors.isActive())
+    assert looks(view.document()) == looks(whole.document())
+
+
+def color_of(block: QTextBlock) -> QColor:
+    return block.begin().fragment().charFormat().foreground().color()
 
 
 def test_final_blocks_are_written_once(view: MarkdownView) -> None:

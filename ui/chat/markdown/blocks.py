@@ -95,6 +95,8 @@ class CodeLines:
         whole: every line of the block in its final colours, once the block is closed and a
             part of it was drawn before; otherwise nothing.
         is_continued: whether the block's beginning was drawn before.
+        later: all code of a closed block that is too long to be coloured at once; otherwise
+            nothing.
     """
 
     language: str
@@ -102,6 +104,7 @@ class CodeLines:
     boxes: tuple[Box, ...] = ()
     whole: tuple[tuple[tuple[str, str], ...], ...] = ()
     is_continued: bool = False
+    later: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,18 +1,30 @@
 """Lines of code with the names of their colours, by Pygments; the colours themselves are tokens."""
 
+from collections.abc import Iterator
 from functools import cache
+from itertools import islice
 
 from pygments.lexer import Lexer
 from pygments.lexers import get_lexer_by_name
 from pygments.token import Comment, Generic, Keyword, Name, Number, Operator, String, _TokenType
 from pygments.util import ClassNotFound
 
-__all__ = ["CHUNK_LINES", "MOST_CHARS", "Line", "color_lines", "plain_lines"]
+__all__ = [
+    "AT_ONCE_CHARS",
+    "CHUNK_LINES",
+    "MOST_CHARS",
+    "Line",
+    "color_lines",
+    "each_line",
+    "plain_lines",
+]
 
 Line = tuple[tuple[str, str], ...]
 
-# Beyond this a block stays plain: colouring it would hold the interface for more than 50 ms.
-MOST_CHARS = 20_000
+# Beyond this a block stays plain.
+MOST_CHARS = 60_000
+# Beyond this colouring a block would be felt, and is done in parts.
+AT_ONCE_CHARS = 4_000
 # How far back an open block is read again when a line arrives.
 CHUNK_LINES = 8
 
@@ -43,19 +55,29 @@ _COLORS = {
 
 def color_lines(code: str, language: str) -> tuple[Line, ...]:
     """Return each line of the code as named runs; a language that is not known is plain."""
+    return tuple(each_line(code, language))
+
+
+def each_line(code: str, language: str) -> Iterator[Line]:
+    """Return the same lines one after the other, each read when it is asked for."""
     lexer = _lexer(language) if len(code) <= MOST_CHARS else None
     if lexer is None:
-        return plain_lines(code)
-    lines: list[list[tuple[str, str]]] = [[]]
+        return iter(plain_lines(code))
+    return islice(_lexed(lexer, code), code.count("\n") + 1)
+
+
+def _lexed(lexer: Lexer, code: str) -> Iterator[Line]:
+    line: list[tuple[str, str]] = []
     # Many lexers know a comment only by the line end that follows it.
     for kind, text in lexer.get_tokens(code + "\n"):
         color = _color(kind)
         first, *rest = text.split("\n")
-        _add(lines[-1], color, first)
+        _add(line, color, first)
         for part in rest:
-            lines.append([])
-            _add(lines[-1], color, part)
-    return tuple(tuple(line) for line in lines[: code.count("\n") + 1])
+            yield tuple(line)
+            line = []
+            _add(line, color, part)
+    yield tuple(line)
 
 
 def plain_lines(code: str) -> tuple[Line, ...]:

@@ -7,7 +7,7 @@ read again alone (`Resume`), so that a text that grows is never read from its be
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 
 from markdown_it.token import Token
@@ -25,7 +25,7 @@ from ui.chat.markdown.blocks import (
     TableRows,
 )
 from ui.chat.markdown.callouts import callout_of
-from ui.chat.markdown.code_colors import CHUNK_LINES, Line, color_lines
+from ui.chat.markdown.code_colors import AT_ONCE_CHARS, CHUNK_LINES, Line, color_lines, plain_lines
 from ui.chat.markdown.inline import pictures_only, read_inline
 from ui.chat.markdown.parser import parser
 from ui.chat.markdown.tables import GROUP_ROWS, Cells, settle_columns
@@ -185,12 +185,12 @@ class _Reader:
         count_lines = content.count("\n") + 1
         is_closed = end - start - 1 > token.content.count("\n") + (token.content[-1:] not in "\n")
         language, lines = _language(token), content.split("\n")
-        done = is_closed or self._is_final
-        whole = color_lines(resume.code + content, language) if done else ()
-        colored = whole[-count_lines:] if done else _newest(resume.code, lines, language)
-        shown = whole if done and resume.code else ()
-        if done or count_lines < 2:
-            leaf = CodeLines(language, colored, (), shown, bool(resume.code))
+        if is_closed or self._is_final:
+            yield Unit(start, end, (_closed(resume.code, content, language),), resume, is_closed)
+            return
+        colored = _newest(resume.code, lines, language)
+        if count_lines < 2:
+            leaf = CodeLines(language, colored, is_continued=bool(resume.code))
             yield Unit(start, end, (leaf,), resume, is_closed)
             return
         yield Unit(
@@ -277,7 +277,19 @@ def _code(token: Token, boxes: tuple[Box, ...]) -> CodeLines:
     if token.type == "math_block":
         return CodeLines("TeX", color_lines(content.strip("\n"), ""), boxes)
     language = _language(token) if token.type == "fence" else ""
-    return CodeLines(language, color_lines(content, language), boxes)
+    return replace(_closed("", content, language), boxes=boxes)
+
+
+def _closed(before: str, content: str, language: str) -> CodeLines:
+    """Return the end of a block of code, or all of it where nothing of it was drawn before."""
+    code = before + content
+    if len(code) > AT_ONCE_CHARS:
+        is_short = bool(before) and len(content) <= AT_ONCE_CHARS
+        lines = _newest(before, content.split("\n"), language) if is_short else plain_lines(content)
+        return CodeLines(language, lines, is_continued=bool(before), later=code)
+    whole = color_lines(code, language)
+    lines = whole[-content.count("\n") - 1 :]
+    return CodeLines(language, lines, (), whole if before else (), bool(before))
 
 
 def _newest(code: str, lines: list[str], language: str) -> tuple[Line, ...]:

@@ -38,6 +38,7 @@ __all__ = ["MarkdownView"]
 
 _SPARE_BELOW = 4
 _BUSY_SHARE = 4
+_COLORS_S = 0.006
 
 
 class MarkdownView(QTextBrowser):
@@ -67,6 +68,8 @@ class MarkdownView(QTextBrowser):
         interval = Theme.current().duration("stream_flush")
         self._timer = QTimer(self, singleShot=True, interval=interval)
         self._timer.timeout.connect(self.flush)
+        self._colors = QTimer(self, interval=0)
+        self._colors.timeout.connect(self._on_colors)
         self._pointing = Pointing(self, self._targets, self.place_of)
         self._pointing.citation_clicked.connect(self.citation_clicked)
         self._pointing.citation_pointed.connect(self.citation_pointed)
@@ -304,6 +307,13 @@ class MarkdownView(QTextBrowser):
         self._fit_height()
         self._place_buttons()
         self.wide.update(self._ink.panel_rect, *self._inks)
+        if self._writer.recoloring.is_waiting:
+            self._colors.start()
+
+    def _on_colors(self) -> None:
+        self._writer.recoloring.go_on(_COLORS_S)
+        if not self._writer.recoloring.is_waiting:
+            self._colors.stop()
 
     def _show_doubts(self) -> None:
         pills = [*self._writer.final.pills, *self._writer.tail.pills]

@@ -29,6 +29,7 @@ from ui.chat.page.boxes import BoxInk
 from ui.chat.page.formats import Formats
 from ui.chat.page.ink import Ink, Line, Panel, Pill, Rows, Span
 from ui.chat.page.letters import has_rtl
+from ui.chat.page.recoloring import Recoloring, color_line
 from ui.chat.page.selection import END_ISOLATE, ISOLATE
 from ui.chat.page.spacing import CODE_PADDING, gap_above, inset_of, padding_below
 from ui.chat.page.table import ALIGNMENTS, cell_format, needed_lengths, table_format
@@ -45,11 +46,13 @@ class DocumentWriter:
         final: what to paint for the text that stays.
         tail: what to paint for the text that is taken back at the next call.
         written: how many leaves were ever appended for good.
+        recoloring: the colours of long code that are still to be given.
     """
 
     def __init__(self, document: QTextDocument, formats: Formats) -> None:
         self._formats = formats
         self._document = document
+        self.recoloring = Recoloring(document, formats)
         self._cursor = QTextCursor(document)
         self._previous: Leaf | None = None
         self._is_fresh = True
@@ -207,19 +210,14 @@ class DocumentWriter:
             self._code.last = self._cursor.position()
         if leaf.whole and self._code:
             self._recolor(self._code, leaf.whole)
+        if leaf.later and self._code and self._ink is self.final:
+            self.recoloring.add(self._code.first, leaf.later, leaf.language)
 
     def _recolor(self, panel: Panel, lines: Sequence[CodeLine]) -> None:
         """Give the lines of a closed block their final colours, where they differ."""
         block = self._document.findBlock(panel.first)
-        cursor = QTextCursor(block)
         for line in lines:
-            at = block.position()
-            for color, text in line:
-                wanted, end = self._formats.code(color), at + _units(text)
-                cursor.setPosition(at)
-                cursor.setPosition(end, _KEEP)
-                cursor.setCharFormat(wanted)
-                at = end
+            color_line(block, line, self._formats)
             block = block.next()
 
     def _write_table(self, leaf: TableRows, top: float) -> None:
@@ -344,11 +342,6 @@ def _to_end(
     cursor: QTextCursor, mode: QTextCursor.MoveMode = QTextCursor.MoveMode.MoveAnchor
 ) -> None:
     cursor.movePosition(QTextCursor.MoveOperation.End, mode)
-
-
-def _units(text: str) -> int:
-    """Return a text's length as Qt counts positions."""
-    return len(text.encode("utf-16-le")) // 2
 
 
 def _bold(run: Run) -> Run:
