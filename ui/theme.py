@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication, QStyle, QStyleFactory, QWidget
 
 from resources import read_text
 
-__all__ = ["Mode", "Theme", "dress", "tokens"]
+__all__ = ["Mode", "Theme", "dress", "redress", "tokens"]
 
 Mode = Literal["system", "light", "dark"]
 
@@ -214,6 +214,12 @@ def dress(
         widget.setProperty("tone", tone)
         widget.style().unpolish(widget)
         widget.style().polish(widget)
+
+
+def redress(widget: QWidget) -> None:
+    """Give all that is in a widget its fonts again: a new parent takes them back to older ones."""
+    for child in widget.findChildren(QWidget):
+        _set_dressed_font(child)
 
 
 def _set_dressed_font(widget: QWidget) -> None:

@@ -17,6 +17,7 @@ from chains.citations import Citation, Unverified
 from chains.events import AskResult, Status
 from context.layers import Layer, Segment
 from ui.chat.composer import Composer
+from ui.chat.empty_state import EmptyState
 from ui.chat.feed import MOST_LIVE
 from ui.chat.message.answer import Answer
 from ui.chat.message.divider import Divider
@@ -490,6 +491,17 @@ def test_an_empty_chat_offers_questions(qtbot: QtBot, transcript: Transcript) ->
     with qtbot.waitSignal(transcript.question_chosen) as caught:
         qtbot.mouseClick(empty.questions[0], Qt.MouseButton.LeftButton)
     assert caught.args == ["What about <b>x</b>?"]
+
+
+def test_a_low_window_offers_as_many_questions_as_have_room(qtbot: QtBot) -> None:
+    empty = EmptyState()
+    qtbot.addWidget(empty)
+    empty.fit(900)
+    empty.show_state(349, None, ["a", "b", "c"])
+    empty.show()
+    for height, count in ((900, 3), (230, 2), (120, 0), (900, 3)):
+        empty.resize(900, height)
+        assert sum(row.isVisible() for row in empty.questions) == count
 
 
 def test_a_long_message_folds(qtbot: QtBot, transcript: Transcript) -> None:

@@ -221,6 +221,18 @@ def test_text_grows_and_shrinks_by_the_steps(make: Make) -> None:
         assert Theme.current().scale == scale
 
 
+def test_a_panel_that_is_opened_as_a_drawer_has_the_size_of_all_text(make: Make) -> None:
+    window = make(900)
+    window._set_scale(1.5)
+    window._columns.show_right()
+    sizes = {
+        label.font().pixelSize()
+        for label in window._column.findChildren(QLabel)
+        if label.property("kind") == "ui_strong"
+    }
+    assert sizes == {Theme.current().font("ui_strong").pixelSize()}
+
+
 def test_f6_walks_the_regions(make: Make, qtbot: QtBot) -> None:
     window = make()
     fill(window)

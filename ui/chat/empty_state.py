@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from html import escape
 
 from PySide6.QtCore import QEvent, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from ui.chat.measure import OUTDENT, set_in
@@ -33,7 +33,8 @@ class EmptyState(QWidget):
         self._column = QVBoxLayout(self)
         self._column.setSpacing(8)
         self._column.addStretch(2)
-        self._column.addWidget(wrapped("Ask your notes", "display"))
+        self._heading = wrapped("Ask your notes", "display")
+        self._column.addWidget(self._heading)
         self._column.addWidget(self._about)
         self._column.addSpacing(8)
         self._column.addLayout(self._rows)
@@ -61,11 +62,30 @@ class EmptyState(QWidget):
         for row in self.questions:
             row.clicked.connect(self._on_clicked)
             self._rows.addWidget(row)
+        self._fit_height()
 
     def fit(self, width: int) -> None:
         """Stand where the text of a chat would stand."""
         left, right = set_in(width)
         self._column.setContentsMargins(left + OUTDENT, 24, right + OUTDENT, 24)
+        self._fit_height()
+
+    def minimumSizeHint(self) -> QSize:
+        """Take whatever height there is; the questions leave before anything is cut."""
+        return QSize(super().minimumSizeHint().width(), 0)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Show as many questions as there is height for."""
+        super().resizeEvent(event)
+        self._fit_height()
+
+    def _fit_height(self) -> None:
+        inner = self.rect().marginsRemoved(self._column.contentsMargins())
+        said = (self._heading, self._about)
+        taken = sum(label.heightForWidth(inner.width()) + 8 for label in said) + 8
+        count = (inner.height() - taken) // (Theme.current().px(_ROW) + 8)
+        for place, row in enumerate(self.questions):
+            row.setVisible(place < count)
 
     def _on_clicked(self) -> None:
         sender = self.sender()

@@ -10,7 +10,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QWidget
 
 from ui.kit.surfaces import Hairline, Pane
-from ui.theme import Theme
+from ui.theme import Theme, redress
 
 __all__ = ["Columns"]
 
@@ -170,9 +170,11 @@ class Columns(QWidget):
         self._close(widget)
         if widget.parent() is not self._splitter:
             self._splitter.insertWidget(min(place, self._splitter.count()), widget)
+            redress(widget)
 
     def _open(self, widget: QWidget, edge: Qt.Edge) -> None:
         drawer = _Drawer(self, widget, edge)
+        redress(widget)
         self._drawers.append(drawer)
         self._place_drawers()
         drawer.show()
@@ -188,6 +190,7 @@ class Columns(QWidget):
                 widget.hide()
                 at = 0 if widget is self._sidebar else self._splitter.count()
                 self._splitter.insertWidget(at, widget)
+                redress(widget)
                 drawer.hide()
                 drawer.deleteLater()
                 self._middle.setFocus(Qt.FocusReason.OtherFocusReason)

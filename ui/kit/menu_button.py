@@ -15,6 +15,7 @@ __all__ = ["MenuButton"]
 _ARROW = 12
 _ICON = 16
 _ROUNDED = 2  # widths of text are rounded down, and a word that is a hair too wide is cut
+_FEWEST = 5
 
 
 class MenuButton(QToolButton):
@@ -114,7 +115,8 @@ class MenuButton(QToolButton):
         painter.setFont(self.font())
         middle = Qt.TextElideMode.ElideMiddle
         word = QFontMetrics(self.font()).elidedText(self.text(), middle, text.width())
-        painter.drawText(text, Qt.AlignmentFlag.AlignVCenter, word)
+        if len(word) >= min(_FEWEST, len(self.text())):  # fewer letters would say nothing
+            painter.drawText(text, Qt.AlignmentFlag.AlignVCenter, word)
         side = theme.px(_ARROW)
         arrow = self._square(self.width() - side - 7, side).translated(0, 1)
         paint_icon(painter, arrow, "caret-down", "text.tertiary")
