@@ -25,6 +25,8 @@ from chains.branch_summary import BranchSummary
 from chains.cancel import CancelToken
 from chains.events import Event, Mode, TurnEnded, Warned
 from chains.llm_chain import LLMChain
+from chains.model import warm_up
+from chains.models import EXTRACTIVE
 from chains.reading.plan import ReadingCost
 from chains.runner import TurnRequest
 from chains.tokenizer import counter_for
@@ -228,6 +230,8 @@ class Asking:
         try:
             chat = opened()
             begun = begin(chat)
+            if not begun.turn.dry_run and begun.turn.model != EXTRACTIVE:
+                warm_up()
             chat.recall_counts(partial(counter_for, begun.turn.model))
             warnings = list(begun.lost)
             yield from map(Warned, warnings)

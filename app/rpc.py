@@ -26,6 +26,8 @@ from app.rpc_wire import Json, Wire
 from chains.cancel import CancelToken
 from chains.errors import CannotRead
 from chains.events import CompactionEnded, Event, Mode
+from chains.model import warm_up
+from chains.models import EXTRACTIVE
 from context.markdown import envelope_markdown, report_markdown
 from vault.indexer import IndexProgress, IndexReport
 
@@ -188,11 +190,18 @@ class RPC:
 
     def _new_session(self, _request: asked.NewSession) -> Json:
         self._session = self._assistant.sessions.begin(self._vault)
+        self._warm_up()
         return {"session": self._session}
 
     def _open_session(self, request: asked.OpenSession) -> Json:
         self._session = self._assistant.sessions.read(request.session).id
+        self._warm_up()
         return {"session": self._session}
+
+    def _warm_up(self) -> None:
+        """Load what a model needs before the first question comes."""
+        if (self._model or self._assistant.settings.values.chat_model) != EXTRACTIVE:
+            warm_up()
 
     def _pin(self, request: asked.Pin) -> Json:
         session = _free_chat(request, self._jobs)

@@ -9,12 +9,13 @@ import queue
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Final, Generic, TypeVar
 
 from chains.cancel import CancelToken
 
-__all__ = ["Emit", "WorkerPool", "call", "gather", "iterate"]
+__all__ = ["Emit", "WorkerPool", "beside", "call", "gather", "iterate"]
 
 T = TypeVar("T")
 
@@ -175,6 +176,16 @@ def gather(
     finally:
         forget()
         channel.close()
+
+
+def beside(function: Callable[[], object], pool: WorkerPool = _POOL) -> None:
+    """Begin what somebody will soon wait for; they meet its error, where it has one, themselves."""
+
+    def attempt() -> None:
+        with suppress(Exception):
+            function()
+
+    pool.submit(attempt)
 
 
 def call(function: Callable[[], T], cancel: CancelToken, pool: WorkerPool = _POOL) -> T:

@@ -1,4 +1,4 @@
-"""The one door to language models: litellm, imported on the first call.
+"""The one door to language models: litellm, imported when a call is to come.
 
 A call runs in the pool and its pieces come back through a channel, so that cancelling takes effect
 at once even while a server stalls. Only a request that passed the budget guard is taken.
@@ -8,6 +8,7 @@ import importlib.util
 import json
 import logging
 import os
+import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from chains.cancel import CancelToken
-from chains.concurrency import Emit, iterate
+from chains.concurrency import Emit, beside, iterate
 from chains.errors import MissingKey, ModelError, Offline, RateLimited
 from chains.events import Usage
 from chains.failures import failure_of
@@ -36,7 +37,7 @@ from chains.wire import WireCall, current_call, wire_client
 from context.errors import ContextOverflow, UnguardedRequest
 from context.guard import PreparedRequest
 
-__all__ = ["LiteLLMModel", "Pause", "packaged_data", "wait_or_cancel"]
+__all__ = ["LiteLLMModel", "Pause", "packaged_data", "wait_or_cancel", "warm_up"]
 
 _log = logging.getLogger(__name__)
 TRIES: Final = 3
@@ -200,6 +201,12 @@ class LiteLLMModel:
         from litellm.llms.custom_httpx.http_handler import HTTPHandler
 
         return {"client": HTTPHandler(client=wire_client())}
+
+
+def warm_up() -> None:
+    """Begin to load what the first call needs, while what is to be sent is put together."""
+    if "litellm" not in sys.modules:
+        beside(_litellm)
 
 
 def packaged_data(name: str) -> Mapping[str, Any]:

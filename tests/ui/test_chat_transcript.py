@@ -494,11 +494,12 @@ def test_an_empty_chat_offers_questions(qtbot: QtBot, transcript: Transcript) ->
 
 
 def test_a_low_window_offers_as_many_questions_as_have_room(qtbot: QtBot) -> None:
-    empty = EmptyState()
-    qtbot.addWidget(empty)
+    around = QWidget()
+    qtbot.addWidget(around)
+    empty = EmptyState(around)
     empty.fit(900)
     empty.show_state(349, None, ["a", "b", "c"])
-    empty.show()
+    around.show()
     for height, count in ((900, 3), (230, 2), (120, 0), (900, 3)):
         empty.resize(900, height)
         assert sum(row.isVisible() for row in empty.questions) == count

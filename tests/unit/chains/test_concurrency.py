@@ -4,7 +4,7 @@ import time
 import pytest
 
 from chains.cancel import CancelToken
-from chains.concurrency import BUFFER_ITEMS, Emit, WorkerPool, call, iterate
+from chains.concurrency import BUFFER_ITEMS, Emit, WorkerPool, beside, call, iterate
 from chains.errors import Cancelled
 
 
@@ -26,6 +26,20 @@ def test_an_error_of_the_producer_is_raised_where_its_items_are_read():
     assert next(items) == 1
     with pytest.raises(ValueError, match="broken"):
         next(items)
+
+
+def test_what_is_begun_beside_holds_nobody_up_and_breaks_nothing():
+    pool, may_end, has_run = WorkerPool(1), threading.Event(), threading.Event()
+
+    def failing() -> None:
+        may_end.wait(30)
+        raise ValueError("broken")
+
+    beside(failing, pool)
+    beside(has_run.set, pool)
+    assert not has_run.is_set()
+    may_end.set()
+    assert has_run.wait(30)
 
 
 def test_cancelling_stops_within_200_ms_while_the_producer_blocks():

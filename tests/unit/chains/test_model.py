@@ -370,3 +370,26 @@ def test_a_dotenv_file_in_the_current_folder_is_not_read(tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True)
     assert (done.returncode, done.stdout) == (0, b"")
+
+
+LOADS = """
+import os, sys, threading
+from chains.model import warm_up
+
+class Seen:
+    begun, thread = threading.Event(), None
+
+    def find_spec(self, name, path, target=None):
+        if name == "litellm":
+            Seen.thread = threading.current_thread()
+            Seen.begun.set()
+
+sys.meta_path.insert(0, Seen())
+warm_up()
+assert Seen.begun.wait(30)
+os._exit(Seen.thread is threading.main_thread())
+"""
+
+
+def test_warming_up_loads_the_client_beside_the_caller():
+    subprocess.run([sys.executable, "-P", "-c", LOADS], check=True, timeout=60)
