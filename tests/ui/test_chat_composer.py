@@ -199,6 +199,23 @@ def test_the_meter_opens_the_panel(qtbot: QtBot, composer: Composer) -> None:
         qtbot.mouseClick(composer.meter, Qt.MouseButton.LeftButton)
 
 
+@pytest.mark.parametrize(("width", "is_below"), [(1_000, False), (480, True)])
+def test_the_ways_out_of_an_error_stand_below_it_where_there_is_no_room_beside_it(
+    qtbot: QtBot, composer: Composer, width: int, is_below: bool
+) -> None:
+    composer.window().resize(width, 400)
+    words = ("Attach as a file", "Split it", "Raise the limit")
+    composer.show_error("Your message does not fit.", [(word, lambda: None) for word in words])
+    line = composer._error
+    qtbot.waitUntil(lambda: line.width() > 0 and line.isVisible())
+    ways = [b for b in line.findChildren(QPushButton) if b.text() in words]
+    text = line._text.geometry()
+    qtbot.waitUntil(lambda: (ways[0].y() > line._text.geometry().bottom()) is is_below)
+    for way in ways:
+        assert way.width() >= way.sizeHint().width()
+    assert text.height() >= line._text.heightForWidth(text.width())
+
+
 def test_an_error_stands_in_place_with_its_ways_out(qtbot: QtBot, composer: Composer) -> None:
     taken = []
     composer.show_error(

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
+    QBoxLayout,
     QFrame,
     QHBoxLayout,
     QMenu,
@@ -31,6 +32,8 @@ __all__ = [
 
 AMBER_FROM = 0.8
 _BAR = (56, 4)
+_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+_MOST_FOR_WAYS = 0.5  # of a line's width, beside its sentence
 _ATTACH = (("Note or folder", "@", "@"), ("Tag", "#", "#"), ("Text file…", "", "file"))
 Action = tuple[str, Callable[[], object]]
 
@@ -159,11 +162,17 @@ class ComposerLine(QFrame):
         is_danger = tone == "danger"
         mark = ("x-circle", "danger.text") if is_danger else ("info", "text.secondary")
         self._text = wrapped("", "ui", "danger" if is_danger else "secondary")
+        self._ways = QHBoxLayout()
+        self._ways.setSpacing(10)
+        self._said = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._said.setSpacing(4)
+        self._said.addWidget(self._text, 1)
+        self._said.addLayout(self._ways)
         self._row = QHBoxLayout(self)
         self._row.setContentsMargins(10, 5, 10, 5)
         self._row.setSpacing(10)
         self._row.addWidget(IconLabel(*mark), 0, Qt.AlignmentFlag.AlignVCenter)
-        self._row.addWidget(self._text, 1)
+        self._row.addLayout(self._said, 1)
         self.hide()
 
     @property
@@ -175,13 +184,32 @@ class ComposerLine(QFrame):
         """Say it; `actions` are words and what they do."""
         self._text.setText(one_line(text))
         self.setAccessibleName(one_line(text))
-        while (item := self._row.takeAt(2)) is not None:
+        while (item := self._ways.takeAt(0)) is not None:
             if widget := item.widget():
                 widget.hide()
                 widget.deleteLater()
         for word, act in actions:
-            self._row.addWidget(button(word, "link", act), 0, Qt.AlignmentFlag.AlignVCenter)
+            self._ways.addWidget(button(word, "link", act), 0, _LEFT)
+        self._ways.addStretch(1)
         self.show()
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Put the ways out below the sentence where they would leave it no room."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow the font scale."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange:
+            self._fit()
+
+    def _fit(self) -> None:
+        below, beside = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
+        is_narrow = self._ways.sizeHint().width() > self.width() * _MOST_FOR_WAYS
+        self._said.setDirection(below if is_narrow else beside)
+        self.setMinimumHeight(self._row.heightForWidth(self.width()))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the soft background."""
