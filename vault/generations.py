@@ -17,7 +17,10 @@ _SPARE, _SPARE_NAME = "spare_embedder", "spare_embedder_name"
 
 def used_model(catalog: Catalog) -> tuple[str, str]:
     """Tell name and stamp of the model whose vectors searches use."""
-    return catalog.meta(_USED_NAME) or MODEL_NAME, catalog.meta(_USED) or EMBEDDER
+    keys = (_USED_NAME, _USED)
+    rows = catalog.rows("SELECT key, value FROM meta WHERE key IN (?, ?)", keys)
+    found: dict[str, str] = dict(rows)
+    return found.get(_USED_NAME, MODEL_NAME), found.get(_USED, EMBEDDER)
 
 
 def table_of(catalog: Catalog, model: EmbeddingModel) -> VectorTable:

@@ -16,6 +16,8 @@ from vault.store import VaultIndex
 Write = Callable[[str, str | bytes], Path]
 MakeIndex = Callable[..., VaultIndex]
 
+MANY = 41  # more than one batch
+
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -24,7 +26,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def notes(write: Write) -> Path:
-    for number in range(100):
+    for number in range(MANY - 1):
         write(f"n{number}.md", f"# Note {number}\n\nAbout the number {number * 7}.\n")
     return write("rain.md", "# Rain\n\nThe barrel holds water for the beds.\n").parent
 
@@ -117,21 +119,23 @@ def test_another_model_takes_over_once_its_vectors_are_complete(
             seen.append((used(index), by_meaning(index)[1]))
 
     report = index.update(told)
-    assert (report.embedded_chunks, report.added, report.changed) == (101, 0, 0)
+    assert (report.embedded_chunks, report.added, report.changed) == (MANY, 0, 0)
     assert seen == [("all-MiniLM-L6-v2", before)]
     assert used(index) == index.status().embedder == str(model)
     assert by_meaning(index)[0] == path
     assert by_meaning(index)[1] != before
     checks = {name: (ok, detail) for name, ok, detail in index.health()}
-    assert checks["vector store"][1].startswith("101 vectors")
+    assert checks["vector store"][1].startswith(f"{MANY} vectors")
     assert "found by meaning: en, de" in checks["embedding model"][1]
     assert by_meaning(index)[0] == path  # by Chroma, too
     assert index.update().embedded_chunks == 0
 
 
 def test_what_was_made_of_the_new_vectors_is_kept_over_a_cancel_and_a_restart(
-    open_index: Callable[[], VaultIndex], chosen: Chosen, model: Path
+    open_index: Callable[[], VaultIndex], chosen: Chosen, model: Path, write: Write
 ) -> None:
+    for number in range(60):
+        write(f"more{number}.md", f"# More {number}\n\nAbout the number {number * 3}.\n")
     first = open_index()
     first.update()
     chosen.model(model)
@@ -151,7 +155,7 @@ def test_what_was_made_of_the_new_vectors_is_kept_over_a_cancel_and_a_restart(
         "until the new ones are complete"
         in {name: detail for name, _, detail in second.health()}["embedding model"]
     )
-    assert second.update().embedded_chunks == 101 - stopped.embedded_chunks
+    assert second.update().embedded_chunks == MANY + 60 - stopped.embedded_chunks
     assert used(second) == str(model)
 
 
@@ -182,7 +186,7 @@ def test_a_third_model_takes_the_place_of_the_spare_one(
     index.update()
     assert by_meaning(index)[0] == "rain.md"
     chosen.model("all-MiniLM-L6-v2")
-    assert index.update().embedded_chunks == 101
+    assert index.update().embedded_chunks == MANY
 
 
 def test_the_index_goes_on_with_what_it_has_where_the_model_is_missing(
