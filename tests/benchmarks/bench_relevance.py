@@ -25,6 +25,7 @@ from vault.embedder import Embedder
 from vault.words import any_of, query_terms
 
 DEPTH = 1_000
+HITS = 300  # passages, so that there are a hundred notes among them
 STUB_TOKENS = 120
 MOST_HEADINGS = 400
 
@@ -65,7 +66,7 @@ def _judge(
         alone = _Alone(catalog, embedder)
         questions = ask(catalog)
         ways: dict[str, Rank] = {
-            "fused": lambda query: _notes(hit["path"] for hit in vault.search(query, 100)),
+            "fused": lambda query: _notes(hit["path"] for hit in vault.search(query, HITS)),
             "words": alone.by_words,
             "meaning": alone.by_meaning,
         }
