@@ -11,12 +11,14 @@ from typing import Any
 from app import secrets
 from app.assistant import Assistant
 from app.errors import AppError, describe
+from app.hooks import Hooks
 from app.index_options import index_options
+from app.instructions import InstructionsBook
 from app.library import Library
 from app.paths import make_private_folder
 from chains.models import EXTRACTIVE
 from chains.models import describe as describe_model
-from vault.errors import VaultError
+from vault.errors import NoteUnreadable, VaultError
 
 _LOW_DISK_BYTES = 500_000_000
 
@@ -48,6 +50,7 @@ def check_up(assistant: Assistant, vault: Path | None) -> tuple[Check, ...]:
         lambda: _chats(assistant),
         _keyring,
         lambda: _model(assistant),
+        lambda: _hooks(assistant, vault),
         lambda: _vault(assistant, vault),
     )
     return tuple(check for look in looks for check in look())
@@ -117,6 +120,29 @@ def _model(assistant: Assistant) -> Iterator[Check]:
         yield Check("model", has_key, f"{info.name} at {endpoint.service}, {said}")
 
 
+def _hooks(assistant: Assistant, vault: Path | None) -> Iterator[Check]:
+    folder = assistant.paths.hooks
+    names = ", ".join(sorted(path.name for path in folder.glob("*.py"))) or "no files"
+    is_on = assistant.settings.values.hooks_enabled
+    problems = Hooks(folder).load(is_on, vault).problems
+    for problem in problems:
+        yield Check("hooks", False, problem)
+    if not problems:
+        yield Check("hooks", True, f"{'on' if is_on else 'off'}, {names} in {folder}")
+
+
+def _instructions(assistant: Assistant, library: Library) -> Iterator[Check]:
+    try:
+        found = InstructionsBook(assistant.paths.instructions).of(library)
+    except NoteUnreadable as error:
+        yield Check("instructions", False, str(error))
+        return
+    if found is None:
+        yield Check("instructions", True, "these notes have no AGENTS.md for models")
+    else:
+        yield Check("instructions", True, found.warning or f"{found.path} is {found.decision}")
+
+
 def _vault(assistant: Assistant, vault: Path | None) -> Iterator[Check]:
     if vault is None:
         yield Check("vault", True, "none is chosen")
@@ -131,6 +157,7 @@ def _vault(assistant: Assistant, vault: Path | None) -> Iterator[Check]:
         return
     try:
         yield Check("vault", True, str(library.root))
+        yield from _instructions(assistant, library)
         yield from (Check(name, ok, detail) for name, ok, detail in library.health())
     finally:
         library.close()

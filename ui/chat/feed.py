@@ -209,6 +209,7 @@ class Feed(QWidget):
         for shown in self._slots[self._first : self._last]:
             self._put_away(shown)
         place = self._slots.index(slot)
+        self._wants_older = self._wants_newer = False  # what was wanted was another stretch
         self._first = max(0, place - _AT_ONCE // 2)
         self._last = min(len(self._slots), place + _AT_ONCE // 2)
         for at, shown in enumerate(self._slots[self._first : self._last]):

@@ -6,7 +6,6 @@ import pytest
 
 from app.asking import AskRequest
 from app.assistant import Assistant
-from app.doctor import check_up
 from app.errors import InvalidRequest, SessionMissing, TurnFailed, VaultNotChosen, describe
 from app.library import IndexFinished
 from app.paths import Paths
@@ -258,30 +257,6 @@ def test_a_service_elsewhere_wants_its_key_and_one_here_does_not(
     assert assistant.has_key("openai")
     assistant.settings.set("chat.apiBase", "http://127.0.0.1:1/v1")
     assert assistant.key_provider("openai/gpt-4o") is None
-
-
-def checks_of(assistant: Assistant, vault: Path | None = None) -> dict[str, bool]:
-    return {check.name: check.ok for check in check_up(assistant, vault)}
-
-
-def test_the_doctor_finds_a_fresh_start_in_order(assistant: Assistant) -> None:
-    checks = checks_of(assistant)
-    assert {"python", "config", "data", "state", "cache", "settings", "chats"} <= set(checks)
-    assert all(checks.values())
-
-
-def test_the_doctor_names_what_is_wrong(
-    assistant: Assistant, tmp_path: Path, strata_home: Path
-) -> None:
-    assistant.settings.set("chat.model", "openai/gpt-4o")
-    result = result_of(ask(assistant, "x", mode="chat", model="extractive"))
-    with assistant.sessions.file(result.session).open("ab") as log:
-        log.write(b"not json\n")
-    checks = checks_of(assistant, tmp_path / "nothere")
-    assert [name for name, ok in checks.items() if not ok] == ["chats", "model", "vault"]
-    assistant.settings.path.write_text("[\n")
-    assistant.settings.reload()
-    assert not checks_of(assistant)["settings"]
 
 
 def test_what_is_attached_is_sent_whole_and_then_carried_forward(
