@@ -4,6 +4,13 @@ from typing import Any
 
 from ui.theme import tokens
 
+# Chats in full swing, just begun, nearly full, and with a little of everything.
+CHATS: tuple[dict[str, int] | None, ...] = (
+    None,
+    {"L1": 120, "L5": 8},
+    {"L1": 3_000, "L4": 110_000, "L3": 9_000, "L5": 1},
+    {"T": 1, "L1": 1, "L4": 1, "L2": 1, "L3": 1, "E": 1, "L5": 1, "W": 1},
+)
 LAYERS = {"T": 2140, "L1": 3412, "L4": 31595, "L2": 1188, "L3": 9824, "E": 122, "L5": 17, "W": 0}
 
 

@@ -8,18 +8,12 @@ from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QProgressBar
 from pytestqt.qtbot import QtBot
 
-from tests.support.contexts import make_context
+from tests.support.contexts import CHATS, make_context
 from ui.panels.context.bar import ContextBar
 from ui.panels.context.scale import bar_parts, label_spans, marks, slots
 from ui.theme import Theme, tokens
 
 WIDTHS = (272, 312, 488)
-CHATS: tuple[dict[str, int] | None, ...] = (
-    None,
-    {"L1": 120, "L5": 8},
-    {"L1": 3_000, "L4": 110_000, "L3": 9_000, "L5": 1},
-    {"T": 1, "L1": 1, "L4": 1, "L2": 1, "L3": 1, "E": 1, "L5": 1, "W": 1},
-)
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from tests.support.contexts import (
+    CHATS,
     QUESTIONS,
     make_context,
     make_dropped,
@@ -22,13 +23,6 @@ from ui.panels.context.parts import layer_rows, part_rows
 from ui.panels.context.reuse import Counted, Prices
 from ui.panels.context.rows import LayerTree, PinList
 from ui.theme import Theme, tokens
-
-CHATS: tuple[dict[str, int] | None, ...] = (
-    None,
-    {"L1": 120, "L5": 8},
-    {"L1": 3_000, "L4": 110_000, "L3": 9_000, "L5": 1},
-    {"T": 1, "L1": 1, "L4": 1, "L2": 1, "L3": 1, "E": 1, "L5": 1, "W": 1},
-)
 
 
 @pytest.fixture

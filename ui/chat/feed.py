@@ -209,11 +209,12 @@ class Feed(QWidget):
         for shown in self._slots[self._first : self._last]:
             self._put_away(shown)
         place = self._slots.index(slot)
-        self._wants_older = self._wants_newer = False  # what was wanted was another stretch
         self._first = max(0, place - _AT_ONCE // 2)
         self._last = min(len(self._slots), place + _AT_ONCE // 2)
         for at, shown in enumerate(self._slots[self._first : self._last]):
             self._bring(shown, at)
+        self._wants_older, self._wants_newer = self.has_older, self.has_newer
+        self._start()
 
     def want_older(self) -> None:
         """Bring older messages back, one by one."""
