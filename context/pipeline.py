@@ -108,13 +108,17 @@ class _Decided:
 def _decide(
     inputs: PrepareInputs, ports: Ports, room: Room, shaped: Shaped, is_sent: bool
 ) -> _Decided:
-    """Trim, then compact, where that is due; nothing is decided for what cannot be sent anyway."""
+    """Trim, then compact, where that is due; nothing is decided for what cannot be sent anyway.
+
+    A trim may spare the compaction that is due without it.
+    """
     decided = _Decided(shaped, make_base(inputs, ports, room, shaped))
     if not could_fit(decided.base.draft, room.budget):
         return decided
-    if trims := trim_due(decided.base, inputs, ports, room):
-        decided = replace(decided.with_entries(trims, inputs, ports, room), has_trimmed=True)
     why = compaction_due(decided.base, inputs, ports, room)
+    if trims := trim_due(decided.base, inputs, ports, room, why):
+        decided = replace(decided.with_entries(trims, inputs, ports, room), has_trimmed=True)
+        why = compaction_due(decided.base, inputs, ports, room)
     if why is None:
         return decided
     past, now = past_of(decided.base), standing(decided.base, room.budget)

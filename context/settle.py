@@ -19,7 +19,7 @@ from context.frozen import FrozenMapping
 from context.inputs import Ports, PrepareInputs, Upkeep
 from context.layers import Layer
 from context.summaries import HEAD, Maker, SummaryTask, as_said, summary_size
-from context.trim_step import plan_trim
+from context.trim_step import LEAST_SHARE_BEFORE_COMPACTION, LEAST_SHARE_OF_WAY, plan_trim
 from context.turn_list import TurnList
 
 COMPACTION: Final = "compaction"
@@ -126,15 +126,23 @@ def standing(base: Base, budget: int) -> Standing:
     return Standing(budget, beside, layers[Layer.L4], layers[Layer.W])
 
 
-def trim_due(base: Base, inputs: PrepareInputs, ports: Ports, room: Room) -> tuple[Entry, ...]:
-    """Return the trim that has to be made now, if any."""
+def trim_due(
+    base: Base, inputs: PrepareInputs, ports: Ports, room: Room, why: Why | None
+) -> tuple[Entry, ...]:
+    """Return the trim that has to be made now, if any.
+
+    Args:
+        why: why a compaction is due, where this does not spare it.
+    """
     upkeep, now = inputs.upkeep, standing(base, room.budget)
     if upkeep is None or not upkeep.policy.should_trim(now.used, now.budget):
         return ()
     beside = now.beside - base.draft.tail.tokens[Layer.L5]
     has_answers = not (upkeep.auto_compact and upkeep.can_summarise)
     has_answers = has_answers or _is_tripped(inputs, ports, room)
-    trim = plan_trim(base.line, beside, now.budget, upkeep, base.reach, has_answers)
+    least_share = LEAST_SHARE_OF_WAY if why is None else LEAST_SHARE_BEFORE_COMPACTION
+    messages = base.line, beside, now.budget, upkeep, base.reach
+    trim = plan_trim(*messages, has_answers=has_answers, least_share=least_share)
     if trim is None:
         return ()
     place = ports.new_id(), None, ports.now()

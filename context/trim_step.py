@@ -25,6 +25,8 @@ from context.view import calls_of
 TARGET: Final = 0.60
 # Breaking the cache has to pay: where the target is out of reach, half of the way to it is asked.
 LEAST_SHARE_OF_WAY: Final = 0.5
+# A compaction breaks more of it, and forgets more, so that it is spared for less.
+LEAST_SHARE_BEFORE_COMPACTION: Final = 0.3
 
 REACHED: Final = "threshold"
 UNREACHED: Final = "target_unreachable"
@@ -101,7 +103,14 @@ class Trim:
 
 
 def plan_trim(
-    line: Line, beside: int, budget: int, upkeep: Upkeep, start: Reach, has_answers: bool
+    line: Line,
+    beside: int,
+    budget: int,
+    upkeep: Upkeep,
+    start: Reach,
+    *,
+    has_answers: bool,
+    least_share: float = LEAST_SHARE_OF_WAY,
 ) -> Trim | None:
     """Return how far to trim from here on; `None` where the boundary rests.
 
@@ -109,6 +118,7 @@ def plan_trim(
         beside: the tokens that requests hold beside these messages, as far as that lasts.
         start: how far is trimmed already.
         has_answers: whether last words may be trimmed too.
+        least_share: how much of the way to its target it has to cover where that is out of reach.
     """
     target = int(budget * TARGET) - beside
     measure = partial(count_message, counter=line.counter)
@@ -119,7 +129,7 @@ def plan_trim(
         return None
     reach = _reach(line, run, upkeep, start, has_answers, most)
     freed, way = before - run.tokens, before - target
-    if freed <= 0 or (run.is_over and freed < way * LEAST_SHARE_OF_WAY):
+    if freed <= 0 or (run.is_over and freed < way * least_share):
         return None
     up_to = line.entry_at(max(reach.cleaned, reach.trimmed))
     trimmed_to = line.entry_at(reach.trimmed)

@@ -8,6 +8,7 @@ from context.entries import PinEntry
 from context.errors import ContextOverflow, SummaryFailed
 from context.force import compact_when_due, force_compact
 from context.inputs import Upkeep
+from context.layers import Layer
 from context.messages import ToolResultPart
 from context.offload import offload_stub
 from context.report import Actions
@@ -66,6 +67,22 @@ def test_old_results_are_trimmed_at_eighty_percent_and_not_before():
             assert report.trimmed is None
     assert loop.chat.trims
     assert prepared.report.trimmed.tokens_after < prepared.report.trimmed.tokens_before
+
+
+def test_a_trim_that_covers_a_part_of_the_way_spares_the_compaction_that_is_due():
+    loop = agent(summarise=lambda task: "What was said.")
+    shares = {}
+    for prepared in play(loop, 30, steps=2):
+        report, trims = prepared.report, loop.chat.trims
+        if report.actions.trim:
+            beside = sum(report.layers[layer].tokens for layer in (Layer.T, Layer.L1, Layer.E))
+            before, room = trims[-1].tokens_before, report.budget - beside
+            freed = before - trims[-1].tokens_after
+            share = freed / (before - 0.6 * report.budget + beside)
+            shares.setdefault(before > 0.95 * room, []).append(share)
+            assert not report.actions.compact
+    assert min(shares[False]) >= 0.5
+    assert 0.3 <= min(shares[True]) < 0.5
 
 
 def test_a_trim_reaches_down_to_sixty_percent_and_then_rests():
