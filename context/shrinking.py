@@ -23,6 +23,7 @@ LEAST_PREVIEW_CHARS: Final = 100
 CHARS_PER_TOKEN: Final = 8  # more than any text that says something
 PRECISION: Final = 64
 ATTEMPTS: Final = 4  # counts of parts do not quite add up to that of the whole
+SPARE_TOKENS: Final = 32  # what is cut to measure leaves room for whoever counts a little otherwise
 
 _SHORTENED_KINDS: Final = ("note", "folder", "tag", "url", "file")
 
@@ -50,7 +51,7 @@ def shrink(tail: Tail, most_tokens: int) -> ShrunkTail:
         tail = _swapped(tail, dict.fromkeys(part.id for part in group[: len(group) - len(kept)]))
         for segment in kept:
             if tail.total > most_tokens and _may_be_cut(segment):
-                tail = _with_less_of(tail, segment, most_tokens)
+                tail = _with_less_of(tail, segment, most_tokens - SPARE_TOKENS)
     return ShrunkTail(tail, tuple(gone))
 
 
