@@ -5,10 +5,13 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from app.paths import Paths
 from app.wiring import build
+from tests.support.transcripts import HERE, Place
+from ui.chat.transcript import Transcript
 from ui.tasks import TaskRunner
 from ui.theme import Theme
 
@@ -37,3 +40,22 @@ def assistant(strata_home: Path) -> Iterator[Assistant]:
     assistant = build(Paths.find())
     yield assistant
     assistant.close()
+
+
+@pytest.fixture
+def place(qtbot: QtBot) -> Iterator[Place]:
+    """A transcript above its composer, in a window of its own."""
+    place = Place()
+    qtbot.addWidget(place)
+    place.resize(900, 700)
+    place.show()
+    place.activateWindow()
+    qtbot.waitUntil(place.isActiveWindow)
+    place.transcript.set_models(HERE)
+    return place
+
+
+@pytest.fixture
+def transcript(place: Place) -> Transcript:
+    """The transcript there."""
+    return place.transcript

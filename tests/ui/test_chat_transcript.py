@@ -1,24 +1,31 @@
 """Reading a chat while it grows, on the real transcript."""
 
 import itertools
-from collections.abc import Iterator
 
 import pytest
-from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QAccessible, QGuiApplication, QTextCursor
-from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.errors import ErrorInfo
-from app.model_choices import ModelChoice
-from app.transcript_items import AnswerItem, DroppedItem, UserItem
+from app.transcript_items import DroppedItem, UserItem
 from app.transcript_items import Transcript as Chat
 from chains.citations import Citation, Unverified
-from chains.events import AskResult, Status
-from context.layers import Layer, Segment
-from ui.chat.composer import Composer
+from tests.support.transcripts import (
+    HERE,
+    RICH,
+    TIME,
+    Place,
+    answer_item,
+    chat,
+    left_of,
+    result,
+    settle,
+    text_left,
+    widgets,
+)
 from ui.chat.empty_state import EmptyState
-from ui.chat.feed import MOST_LIVE
 from ui.chat.message.answer import Answer
 from ui.chat.message.divider import Divider
 from ui.chat.message.failure import Failure
@@ -26,141 +33,6 @@ from ui.chat.message.user import UserMessage
 from ui.chat.message.wish import Wish
 from ui.chat.transcript import Transcript
 from ui.theme import Theme
-
-TIME = "2026-05-14T14:03:00+00:00"
-HERE = (ModelChoice("test/model", "model", "this computer", None, True),)
-LONG = "A paragraph that is long enough to need a second line at most widths of the window.\n\n"
-RICH = """\
-Text [1].
-
-| Copy | Size |
-|---|---|
-| Disk | 12 |
-
-```sh
-borg prune
-```
-
-> [!warning] Mind
-> This.
-"""
-
-
-def passage(number: int) -> Segment:
-    return Segment.build(
-        id=f"p{number}",
-        layer=Layer.L3,
-        kind="passage",
-        source="Home server/Backups.md",
-        text="Borg runs every night.",
-        lines=(12, 31),
-        title="Backups",
-        heading=("Backups", "Nightly run"),
-        number=number,
-    )
-
-
-def result(
-    text: str,
-    status: Status = "complete",
-    citations: tuple[Citation, ...] = (),
-    unverified: tuple[Unverified, ...] = (),
-    warnings: tuple[str, ...] = (),
-) -> AskResult:
-    return AskResult(
-        session="s",
-        turn="t",
-        entry="e9",
-        mode="vault",
-        answer=text,
-        status=status,
-        citations=citations,
-        unverified=unverified,
-        model="test/model",
-        usage=None,
-        warnings=warnings,
-        context={},
-    )
-
-
-def answer_item(text: str, entry: str = "a", **changes: object) -> AnswerItem:
-    values = {
-        "entry": entry,
-        "text": text,
-        "time": TIME,
-        "model": "test/model",
-        "status": "complete",
-        "citations": (),
-        "unverified": (),
-        "sources": (passage(1),),
-        "seconds": 6.8,
-    }
-    return AnswerItem(**{**values, **changes})
-
-
-def chat(turns: int, text: str = LONG) -> Chat:
-    items = []
-    for number in range(turns):
-        items += [
-            UserItem(f"u{number}", f"Question {number}?", TIME),
-            answer_item(text, f"a{number}"),
-        ]
-    return Chat("A chat", tuple(items))
-
-
-class Place(QWidget):
-    """A middle column: the transcript above the composer."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.transcript, self.composer = Transcript(), Composer()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.transcript, 1)
-        column.addWidget(self.composer)
-
-
-@pytest.fixture
-def place(qtbot: QtBot) -> Iterator[Place]:
-    place = Place()
-    qtbot.addWidget(place)
-    place.resize(900, 700)
-    place.show()
-    place.activateWindow()
-    qtbot.waitUntil(place.isActiveWindow)
-    place.transcript.set_models(HERE)
-    return place
-
-
-@pytest.fixture
-def transcript(place: Place) -> Transcript:
-    return place.transcript
-
-
-def widgets(transcript: Transcript, kind: type) -> list:
-    return [row.widget for row in transcript.feed.rows if isinstance(row.widget, kind)]
-
-
-def settle() -> None:
-    for _ in range(80):
-        QApplication.processEvents()
-
-
-def spoken() -> str:
-    """The first words a screen reader says of what has the focus."""
-    interface = QAccessible.queryAccessibleInterface(QGuiApplication.focusObject())
-    return interface.text(QAccessible.Text.Name).split(",")[0]
-
-
-def left_of(widget: QWidget, x: float, place: QWidget) -> float:
-    return widget.mapTo(place, QPoint(0, 0)).x() + x
-
-
-def text_left(answer: Answer, place: QWidget) -> float:
-    block = answer.view.document().begin()
-    origin = answer.view.document().documentLayout().blockBoundingRect(block).x()
-    return left_of(answer.view.viewport(), origin + block.layout().lineAt(0).x(), place)
 
 
 @pytest.mark.parametrize("width", [440, 600, 820, 900, 1200, 1600])
@@ -216,49 +88,6 @@ def test_nothing_overlaps_or_is_cut(place: Place, width: int, scale: float) -> N
             if child.isVisible() and child.parentWidget() is not None:
                 outer = child.parentWidget().rect().adjusted(-1, -1, 1, 1)
                 assert outer.contains(child.geometry()), (child, child.geometry(), outer)
-
-
-def test_an_answer_is_followed_at_the_end(transcript: Transcript) -> None:
-    transcript.load(chat(6))
-    transcript.begin_turn("And now?")
-    for _ in range(30):
-        transcript.live.append(LONG)
-        widgets(transcript, Answer)[-1].view.flush()
-        settle()
-    bar = transcript.scroller.bar
-    assert bar.maximum() > 0
-    assert bar.value() == bar.maximum()
-    assert not transcript.scroller.jump.isVisible()
-
-
-def test_a_reader_further_up_keeps_the_place(qtbot: QtBot, transcript: Transcript) -> None:
-    transcript.load(chat(8))
-    settle()
-    transcript.begin_turn("And now?")
-    settle()
-    bar = transcript.scroller.bar
-    bar.setValue(bar.maximum() // 2)
-    before = bar.value()
-    for _ in range(20):
-        transcript.live.append(LONG)
-        widgets(transcript, Answer)[-1].view.flush()
-        settle()
-    assert bar.value() == before
-    assert transcript.scroller.jump.isVisible()
-    qtbot.mouseClick(transcript.scroller.jump, Qt.MouseButton.LeftButton)
-    settle()
-    assert bar.value() == bar.maximum()
-
-
-def test_a_new_width_keeps_the_message_at_the_top(place: Place) -> None:
-    place.transcript.load(chat(20))
-    settle()
-    scroller = place.transcript.scroller
-    scroller.bar.setValue(scroller.bar.maximum() // 2)
-    before = scroller.feed.row_at(scroller.bar.value())
-    place.resize(520, 700)
-    settle()
-    assert scroller.feed.row_at(scroller.bar.value()) is before
 
 
 def test_the_actions_take_the_place_of_the_step(transcript: Transcript) -> None:
@@ -503,113 +332,6 @@ def test_a_low_window_offers_as_many_questions_as_have_room(qtbot: QtBot) -> Non
     for height, count in ((900, 3), (230, 2), (120, 0), (900, 3)):
         empty.resize(900, height)
         assert sum(row.isVisible() for row in empty.questions) == count
-
-
-def test_a_long_message_folds(qtbot: QtBot, transcript: Transcript) -> None:
-    text = "\n".join(f"line {number}" for number in range(40))
-    transcript.load(Chat("x", (UserItem("u", text, TIME),)))
-    settle()
-    (user,) = widgets(transcript, UserMessage)
-    line = Theme.current().line("body")
-    assert user.body.height() == 12 * line
-    qtbot.mouseClick(user.more, Qt.MouseButton.LeftButton)
-    assert user.body.height() == 40 * line
-
-
-def test_a_question_of_200_000_letters_folds(transcript: Transcript) -> None:
-    transcript.begin_turn("x" * 200_000)
-    settle()
-    (user,) = widgets(transcript, UserMessage)
-    assert user.body.height() == 12 * Theme.current().line("body")
-    assert len(user.text) == 200_000
-
-
-def test_a_long_chat_keeps_few_messages_alive(transcript: Transcript) -> None:
-    transcript.load(chat(130, "Short."))
-    settle()
-    assert len(transcript.feed.rows) <= 60
-    bar = transcript.scroller.bar
-    for _ in range(400):
-        bar.setValue(0)
-        settle()
-        if not transcript.feed.has_older:
-            break
-    assert transcript.feed.rows[0].widget.accessibleName().startswith("You")
-    assert not transcript.feed.has_older
-    assert len(transcript.feed.rows) <= MOST_LIVE + 1
-    assert transcript.feed.has_newer
-    transcript.scroller.to_end()
-    settle()
-    assert not transcript.feed.has_newer
-    assert bar.value() == bar.maximum()
-
-
-def test_older_messages_come_in_without_a_jump(transcript: Transcript) -> None:
-    transcript.load(chat(100))
-    settle()
-    scroller = transcript.scroller
-    scroller.bar.setValue(40)
-    row = scroller.feed.row_at(scroller.bar.value())
-    assert row is not None
-    place = row.y() - scroller.bar.value()
-    many = len(transcript.feed.rows)
-    settle()
-    assert len(transcript.feed.rows) > many
-    assert row.y() - scroller.bar.value() == place
-
-
-def test_the_chat_is_one_stop_and_arrows_walk_it(qtbot: QtBot, place: Place) -> None:
-    transcript = place.transcript
-    transcript.load(Chat("x", (UserItem("u", "Q?", TIME), answer_item("Rain [1]."))))
-    place.composer.set_text("x")
-    place.composer.setFocus()
-    settle()
-    transcript.setFocus(Qt.FocusReason.TabFocusReason)
-    first, second = transcript.feed.rows
-    assert second.is_current
-    qtbot.keyClick(transcript, Qt.Key.Key_Up)
-    assert first.is_current
-    qtbot.keyClick(transcript, Qt.Key.Key_Down)
-    visited = []
-    for _ in range(10):
-        qtbot.keyClick(QGuiApplication.focusObject(), Qt.Key.Key_Tab)
-        visited.append(spoken())
-    assert visited == [
-        "Answer",
-        "Answer",
-        "Copy answer",
-        "Answer again",
-        "Continue from here in a new chat",
-        "Pin answer",
-        "Name this answer",
-        "What the model saw",
-        "Message",
-        "Attach",
-    ]
-
-
-def test_a_field_that_is_gone_takes_nothing_of_the_chat_along(qtbot: QtBot, place: Place) -> None:
-    """Qt's own walk along the focus chain hands widgets to whatever had the focus."""
-    transcript = place.transcript
-    transcript.load(Chat("x", (UserItem("u", "Q?", TIME), answer_item("Rain [1]."))))
-    settle()
-    (user,) = widgets(transcript, UserMessage)
-    (answer,) = widgets(transcript, Answer)
-    user.edit()
-    assert QGuiApplication.focusObject() is user.editor.field
-    field = user.editor.field
-    with qtbot.waitSignal(field.destroyed):
-        qtbot.keyClick(field, Qt.Key.Key_Escape)
-    transcript.grab()
-    assert answer.view.toPlainText() == "Rain [1]."
-
-
-def test_tab_passes_a_chat_from_behind_in_one_step(qtbot: QtBot, place: Place) -> None:
-    place.transcript.load(chat(3))
-    settle()
-    place.composer.setFocus()
-    qtbot.keyClick(place.composer.input, Qt.Key.Key_Backtab)
-    assert QGuiApplication.focusObject() is place.transcript
 
 
 def test_light_and_dark_recolour_all_that_is_seen(place: Place) -> None:

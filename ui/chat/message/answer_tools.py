@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QAccessible
 
 from ui.chat.measure import OUTDENT
+from ui.chat.message.step_words import took
 from ui.chat.message.strip import ToolStrip
 from ui.chat.message.tools import LabelTag, PinButton, Siblings
 from ui.chat.message.wish import Wish
@@ -65,8 +66,8 @@ class AnswerTools(ToolStrip):
     def show_about(self, model: str, where: str, seconds: float | None) -> None:
         """Say who answered, such as `qwen3:14b, on this computer · 6.8 s`."""
         by = f"{model}, {where}" if where else model
-        took = "" if seconds is None else f"{seconds:.1f} s"
-        self.about.set_text(" · ".join(part for part in (by, took) if part))
+        time = "" if seconds is None else took(seconds)
+        self.about.set_text(" · ".join(part for part in (by, time) if part))
 
     def _connect(self) -> None:
         self.copy.clicked.connect(self._on_copy)

@@ -87,7 +87,7 @@ class StepView:
 
 def took(seconds: float) -> str:
     """Return how long something took, such as `1.4 s`."""
-    return "<0.1 s" if 0 < seconds < 0.05 else f"{seconds:.1f} s"
+    return "<0.1 s" if seconds < 0.05 else f"{seconds:.1f} s"
 
 
 def doing(step: StepView) -> str:

@@ -1,0 +1,141 @@
+"""A transcript above its composer, and chats to be shown in it."""
+
+from PySide6.QtCore import QPoint
+from PySide6.QtGui import QAccessible, QGuiApplication
+from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
+
+from app.model_choices import ModelChoice
+from app.transcript_items import AnswerItem, UserItem
+from app.transcript_items import Transcript as Chat
+from chains.citations import Citation, Unverified
+from chains.events import AskResult, Status
+from context.layers import Layer, Segment
+from ui.chat.composer import Composer
+from ui.chat.message.answer import Answer
+from ui.chat.transcript import Transcript
+
+TIME = "2026-05-14T14:03:00+00:00"
+HERE = (ModelChoice("test/model", "model", "this computer", None, True),)
+LONG = "A paragraph that is long enough to need a second line at most widths of the window.\n\n"
+RICH = """\
+Text [1].
+
+| Copy | Size |
+|---|---|
+| Disk | 12 |
+
+```sh
+borg prune
+```
+
+> [!warning] Mind
+> This.
+"""
+
+
+def passage(number: int) -> Segment:
+    """Return a cited passage."""
+    return Segment.build(
+        id=f"p{number}",
+        layer=Layer.L3,
+        kind="passage",
+        source="Home server/Backups.md",
+        text="Borg runs every night.",
+        lines=(12, 31),
+        title="Backups",
+        heading=("Backups", "Nightly run"),
+        number=number,
+    )
+
+
+def result(
+    text: str,
+    status: Status = "complete",
+    citations: tuple[Citation, ...] = (),
+    unverified: tuple[Unverified, ...] = (),
+    warnings: tuple[str, ...] = (),
+) -> AskResult:
+    """Return how a turn ended."""
+    return AskResult(
+        session="s",
+        turn="t",
+        entry="e9",
+        mode="vault",
+        answer=text,
+        status=status,
+        citations=citations,
+        unverified=unverified,
+        model="test/model",
+        usage=None,
+        warnings=warnings,
+        context={},
+    )
+
+
+def answer_item(text: str, entry: str = "a", **changes: object) -> AnswerItem:
+    """Return an answer that was stored."""
+    values = {
+        "entry": entry,
+        "text": text,
+        "time": TIME,
+        "model": "test/model",
+        "status": "complete",
+        "citations": (),
+        "unverified": (),
+        "sources": (passage(1),),
+        "seconds": 6.8,
+    }
+    return AnswerItem(**{**values, **changes})
+
+
+def chat(turns: int, text: str = LONG) -> Chat:
+    """Return a chat of so many turns with equal answers."""
+    items = []
+    for number in range(turns):
+        items += [
+            UserItem(f"u{number}", f"Question {number}?", TIME),
+            answer_item(text, f"a{number}"),
+        ]
+    return Chat("A chat", tuple(items))
+
+
+class Place(QWidget):
+    """A middle column: the transcript above the composer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.transcript, self.composer = Transcript(), Composer()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.transcript, 1)
+        column.addWidget(self.composer)
+
+
+def widgets(transcript: Transcript, kind: type) -> list:
+    """Return the live parts of a kind."""
+    return [row.widget for row in transcript.feed.rows if isinstance(row.widget, kind)]
+
+
+def settle() -> None:
+    """Let everything that waits be laid out."""
+    for _ in range(80):
+        QApplication.processEvents()
+
+
+def spoken() -> str:
+    """The first words a screen reader says of what has the focus."""
+    interface = QAccessible.queryAccessibleInterface(QGuiApplication.focusObject())
+    return interface.text(QAccessible.Text.Name).split(",")[0]
+
+
+def left_of(widget: QWidget, x: float, place: QWidget) -> float:
+    """Return where a place of a widget stands in the column."""
+    return widget.mapTo(place, QPoint(0, 0)).x() + x
+
+
+def text_left(answer: Answer, place: QWidget) -> float:
+    """Return where the text of an answer begins."""
+    block = answer.view.document().begin()
+    origin = answer.view.document().documentLayout().blockBoundingRect(block).x()
+    return left_of(answer.view.viewport(), origin + block.layout().lineAt(0).x(), place)
