@@ -3,12 +3,13 @@
 import argparse
 import logging
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from app.assistant import Assistant
 from app.cli_output import Output
 from app.errors import describe
-from app.wiring import folder_of
+
+if TYPE_CHECKING:
+    from app.assistant import Assistant
 
 FAILED = 1
 INTERRUPTED = 130
@@ -33,8 +34,12 @@ def can_ask() -> bool:
     return all(stream is not None and stream.isatty() for stream in streams)
 
 
-def open_vault(args: argparse.Namespace, assistant: Assistant, session: str | None = None) -> None:
+def open_vault(
+    args: argparse.Namespace, assistant: "Assistant", session: str | None = None
+) -> None:
     """Open the folder that was named for this run, else that of the chat, else of the settings."""
+    from app.wiring import folder_of  # the window is painted before all that is loaded
+
     folder = folder_of(assistant, vault_folder(args), session)
     if folder is not None:
         assistant.open_vault(folder, remember=False)
