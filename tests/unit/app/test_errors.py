@@ -68,7 +68,7 @@ def test_only_broken_parts_of_the_program_itself_count_as_bugs() -> None:
     }
     assert {kind.__name__ for kind in known - errors._CODES.keys()} == {
         *("ModelError", "VaultError"),
-        *("EmbedderFailed", "VectorStoreFailed", "ChildDied", "ChildRefused"),
+        *("EmbedderFailed", "RerankerFailed", "VectorStoreFailed", "ChildDied", "ChildRefused"),
     }
 
 

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from tests.support.embedding_models import other_model
+from vault import reports
 from vault.embedder import Embedder
 from vault.embedding_models import PACKAGED, find_model
 from vault.errors import EmbedderFailed, VaultError
@@ -106,8 +107,12 @@ def test_a_folder_embeds_in_its_own_dimension(model: Path) -> None:
 
 
 def test_another_model_takes_over_once_its_vectors_are_complete(
-    open_index: Callable[[], VaultIndex], chosen: Chosen, model: Path
+    open_index: Callable[[], VaultIndex],
+    chosen: Chosen,
+    model: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(reports, "_SILENCE_S", 0.0)  # every step is told
     index = open_index()
     index.update()
     path, before = by_meaning(index)
