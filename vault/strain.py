@@ -37,7 +37,8 @@ class Machine:
         self._children = children
         self._root = root
         self._clock = clock
-        self._ticks_per_s = os.sysconf("SC_CLK_TCK") * (os.cpu_count() or 1)
+        ticks_per_s = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
+        self._ticks_per_s = ticks_per_s * (os.cpu_count() or 1)
         self._before = (clock(), self._busy_ticks(), self._own_ticks())
 
     def strain(self) -> Strain:
