@@ -257,12 +257,7 @@ class ContextReport:
             "used": self.used,
             "fraction": self.fraction,
             "layers": {str(layer): self.layers[layer].to_dict() for layer in WIRE_ORDER},
-            "actions": {
-                "trim": self.actions.trim,
-                "compact": self.actions.compact,
-                "block": self.actions.block,
-                "guard": list(self.guard),
-            },
+            "actions": self._actions(),
             "segments": [use.to_dict() for use in self.segments],
             "dropped": [left_out.to_dict() for left_out in self.dropped],
             "trimmed": None if self.trimmed is None else self.trimmed.to_dict(),
@@ -283,18 +278,29 @@ class ContextReport:
             "memory": self.memory.to_dict(),
             "pins": [pin.to_dict() for pin in self.pins],
             "pins_limit": pins_room(self.budget),
-            "policy": {
-                "trim_at": self.policy.trim_at,
-                "compact_at": self.policy.compact_at,
-                "block_at": self.policy.block_at,
-                "auto_compact": self.auto_compact,
-            },
+            "policy": self._policy(),
             **_later_parts(),
         }
 
     def to_markdown(self) -> str:
         """Return the report as text for a person."""
         return report_markdown(self.to_dict())
+
+    def _actions(self) -> dict[str, object]:
+        return {
+            "trim": self.actions.trim,
+            "compact": self.actions.compact,
+            "block": self.actions.block,
+            "guard": list(self.guard),
+        }
+
+    def _policy(self) -> dict[str, object]:
+        return {
+            "trim_at": self.policy.trim_at,
+            "compact_at": self.policy.compact_at,
+            "block_at": self.policy.block_at,
+            "auto_compact": self.auto_compact,
+        }
 
 
 def _later_parts() -> dict[str, object]:

@@ -7,9 +7,7 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelInde
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import (
     QDialog,
-    QFrame,
     QHBoxLayout,
-    QScrollArea,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
@@ -19,7 +17,7 @@ from app.assistant import Assistant
 from app.settings import SECTIONS, schema
 from ui.kit.controls import IconButton, button, label, plain_tip
 from ui.kit.lists import FitTree, Row, RowDelegate
-from ui.kit.surfaces import Hairline, Pane
+from ui.kit.surfaces import Hairline, Pane, scrolled
 from ui.settings.extras import (
     IndexSection,
     KeySection,
@@ -180,12 +178,7 @@ class SettingsDialog(QDialog):
         column.setSpacing(0)
         separated(self._widgets(section), column)
         column.addStretch(1)
-        scroll = QScrollArea()
-        scroll.setWidgetResizable(True)
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setFrameShape(QFrame.Shape.NoFrame)
-        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        scroll.setWidget(content)
+        scroll = scrolled(content)
         page = QWidget()
         outer = QVBoxLayout(page)
         outer.setContentsMargins(0, 0, 0, 0)

@@ -140,8 +140,10 @@ def test_the_row_that_is_chosen_stays_when_other_notes_come(panel: IndexPanel) -
 def test_a_list_that_has_not_changed_is_left_alone(panel: IndexPanel, qtbot: QtBot) -> None:
     before = NotesByState(NOTES)
     panel.show_notes(before)
+    shown = panel.lists.shown()
     with qtbot.assertNotEmitted(panel.lists.list.model().modelReset):
         panel.show_notes(NotesByState((*NOTES, NoteState("New.md", "New", "indexed")), before))
+    assert panel.lists.shown() == shown
 
 
 def test_a_filter_that_fits_nothing_can_be_changed(panel: IndexPanel, qtbot: QtBot) -> None:

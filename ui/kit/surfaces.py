@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLayout, QScrollArea, QVBoxLayout, QWidget
 
 from ui.kit.controls import IconLabel, button, wrapped
 from ui.theme import Theme, dress
 
-__all__ = ["Hairline", "Header", "Notice", "Pane", "clear_layout"]
+__all__ = ["Hairline", "Header", "Notice", "Pane", "clear_layout", "scrolled"]
 
 
 class Pane(QWidget):
@@ -147,3 +147,14 @@ def clear_layout(layout: QLayout) -> None:
         if widget := item.widget():
             widget.hide()
             widget.deleteLater()
+
+
+def scrolled(content: QWidget) -> QScrollArea:
+    """Return an area in which content scrolls up and down, and is as wide as there is room."""
+    scroll = QScrollArea()
+    scroll.setWidgetResizable(True)
+    scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    scroll.setFrameShape(QFrame.Shape.NoFrame)
+    scroll.setWidget(content)
+    return scroll

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, QModelIndex, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import (
-    QFrame,
-    QScrollArea,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
@@ -20,7 +18,7 @@ from ui.icons import paint_icon
 from ui.kit.controls import one_line, plain_tip, wrapped
 from ui.kit.figures import place
 from ui.kit.lists import ROW, FitTree, Index, paint_row_field, paint_text
-from ui.kit.surfaces import Pane
+from ui.kit.surfaces import Pane, scrolled
 from ui.theme import Theme
 from vault.pages import page_of
 
@@ -143,15 +141,9 @@ class SourcesPanel(Pane):
         column.addWidget(self._list)
         column.addStretch(1)
         self._list.hide()
-        scroll = QScrollArea(self)
-        scroll.setWidgetResizable(True)
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        scroll.setFrameShape(QFrame.Shape.NoFrame)
-        scroll.setWidget(content)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(scroll)
+        outer.addWidget(scrolled(content))
 
     def _on_chosen(self, index: QModelIndex) -> None:
         row: SourceRow = index.data(ROW)

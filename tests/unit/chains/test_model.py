@@ -387,9 +387,12 @@ class Seen:
 sys.meta_path.insert(0, Seen())
 warm_up()
 assert Seen.begun.wait(30)
-os._exit(Seen.thread is threading.main_thread())
+print("beside" if Seen.thread is not threading.main_thread() else "in the caller", flush=True)
+os._exit(0)
 """
 
 
 def test_warming_up_loads_the_client_beside_the_caller():
-    subprocess.run([sys.executable, "-P", "-c", LOADS], check=True, timeout=60)
+    command = [sys.executable, "-P", "-c", LOADS]
+    done = subprocess.run(command, check=True, timeout=60, capture_output=True, text=True)
+    assert done.stdout == "beside\n"

@@ -6,12 +6,12 @@ from functools import partial
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from ui.kit.controls import button, label, wrapped
 from ui.kit.figures import count, percent
 from ui.kit.menu_button import MenuButton
-from ui.kit.surfaces import Hairline, Notice, Pane
+from ui.kit.surfaces import Hairline, Notice, Pane, scrolled
 from ui.panels.context.bar import ContextBar
 from ui.panels.context.left_out import left_out_rows
 from ui.panels.context.left_out_list import LeftOutList
@@ -197,7 +197,7 @@ class ContextPanel(Pane):
         column.addStretch(1)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(_scrolled(content))
+        outer.addWidget(scrolled(content))
 
     def _headline(self) -> QHBoxLayout:
         row = QHBoxLayout()
@@ -235,13 +235,3 @@ def _padded(inner: QWidget | QHBoxLayout) -> QVBoxLayout:
     else:
         outer.addLayout(inner)
     return outer
-
-
-def _scrolled(content: QWidget) -> QScrollArea:
-    scroll = QScrollArea()
-    scroll.setWidgetResizable(True)
-    scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-    scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-    scroll.setFrameShape(QFrame.Shape.NoFrame)
-    scroll.setWidget(content)
-    return scroll

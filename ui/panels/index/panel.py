@@ -2,13 +2,13 @@
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from ui.kit.controls import button, one_line, wrapped
 from ui.kit.figures import ago, plural, size
-from ui.kit.surfaces import Hairline, Notice, Pane
+from ui.kit.surfaces import Hairline, Notice, Pane, scrolled
 from ui.panels.index.by_state import NotesByState
 from ui.panels.index.lists import NoteLists
 from ui.panels.index.run import RunBox
@@ -94,15 +94,9 @@ class IndexPanel(Pane):
         column.addSpacing(4)
         column.addWidget(self.lists, 1)
         column.addStretch(0)
-        scroll = QScrollArea(self)
-        scroll.setWidgetResizable(True)
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        scroll.setFrameShape(QFrame.Shape.NoFrame)
-        scroll.setWidget(content)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(scroll)
+        outer.addWidget(scrolled(content))
 
     def _about(self) -> QVBoxLayout:
         about = QVBoxLayout()
