@@ -26,8 +26,8 @@ each part of it. `options` are what the user may choose: a server for the vector
 
 A search goes the other way. `query` takes the filters out of its text, `scope` finds what they
 leave; then words by FTS5 (`words`, `passages`) and, encoded meanwhile, meaning by Chroma or, where
-that is not ready or filters count, by an exact scan of the catalog (`vectors`, `exact`); then both
-by `fusion`, lifted where the query is a name (`lifts`). What is found is held against the disk as
+that is not ready, filters count or the vectors are few, by an exact scan of the catalog (`vectors`,
+`exact`); then both by `fusion`, lifted where the query is a name (`lifts`). What is found is held against the disk as
 it is now (`freshness`) and given as `hits`. Beside it are `related` notes, `why_not`, `self_test`.
 Where the user chose a cross-encoder, `rerank` puts the first passages in order. For whoever reads
 them, hits of long notes are cut to `excerpts`; a model gets whole passages. `listing` gives the

@@ -92,6 +92,26 @@ def test_chroma_is_started_by_a_search_and_not_waited_for(
         index.close()
 
 
+@pytest.mark.parametrize("is_many", [False, True])
+def test_chroma_is_asked_where_it_is_quicker_than_a_scan(
+    make_index: MakeIndex, notes: Path, until: Until, monkeypatch: pytest.MonkeyPatch, is_many: bool
+) -> None:
+    index = make_index(notes)
+    index.update()
+    assert index._opened is not None
+    store = index._opened.store
+    assert store is not None
+    index.search("rain")
+    until(lambda: store.is_ready)
+    if is_many:
+        monkeypatch.setattr("vault.opened._FEW_VECTORS", 1)
+    asked: list[int] = []
+    query = store.query
+    monkeypatch.setattr(store, "query", lambda vector, k: asked.append(k) or query(vector, k))
+    assert index.search("rain").hits[0].path == "a.md"
+    assert bool(asked) == is_many
+
+
 def test_search_goes_on_while_an_update_runs(
     make_index: MakeIndex, notes: Path, write: Write
 ) -> None:
