@@ -1,7 +1,7 @@
 """The open folder of notes, and the index over it, which lies among Strata's own files."""
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -171,9 +171,11 @@ class Library:
         """
         self._index.rebuild()
 
-    def search(self, query: str, k: int, *, reranks: bool = True) -> SearchResult:
+    def search(
+        self, query: str, k: int, *, in_play: Collection[str] = (), reranks: bool = True
+    ) -> SearchResult:
         """Find the best `k` passages by words and by meaning."""
-        return self._index.search(query, k, reranks=reranks)
+        return self._index.search(query, k, in_play=in_play, reranks=reranks)
 
     def excerpts(self, query: str, k: int) -> SearchResult:
         """Find the best `k` places: passages, and of long notes the sentences that fit."""

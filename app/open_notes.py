@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from app.errors import InvalidRequest, VaultNotChosen, storage_errors
@@ -85,14 +85,16 @@ class OpenNotes:
             )
         return self._library
 
-    def search(self, query: str, k: int, *, reranks: bool = True) -> SearchResult:
+    def search(
+        self, query: str, k: int, *, in_play: Collection[str] = (), reranks: bool = True
+    ) -> SearchResult:
         """Find passages by words and by meaning, as a model is given them.
 
         Raises:
             VaultNotChosen: no folder is open.
             VaultError: the index cannot be searched.
         """
-        return self.require().search(query, k, reranks=reranks)
+        return self.require().search(query, k, in_play=in_play, reranks=reranks)
 
     def list_notes(self, query: str, limit: int, offset: int = 0) -> SearchResult:
         """List every note that fits the filters of a query and holds its words, in pages.

@@ -20,10 +20,11 @@ from chains.leaning_words import (
     UNSPACED_POINTING,
     is_own,
 )
+from context.layers import Segment
 from context.replay import Turn
 from vault.words import fold
 
-__all__ = ["SEARCHED", "LastTurn", "last_turn", "looked_up"]
+__all__ = ["SEARCHED", "LastTurn", "last_turn", "looked_up", "notes_in_play"]
 
 SEARCHED: Final = "searched"
 
@@ -61,18 +62,28 @@ class LastTurn:
 
 def last_turn(turns: Sequence[Turn]) -> LastTurn | None:
     """Return what the next question may lean on; None where nothing was asked."""
-    asked = next((turn for turn in reversed(turns) if turn.user is not None), None)
+    asked = _last_asked(turns)
     if asked is None or asked.user is None:
         return None
     searched = asked.user.extra.get(SEARCHED)
-    answer = "\n".join(said.message.text for said in asked.answers if said.message.role != "tool")
-    titles = {segment.number: segment.title for segment in asked.segments}
-    cited = (titles.get(int(number), "") for number in _CITED.findall(answer))
+    cited = (segment.title for segment in _cited(asked))
     return LastTurn(
         str(searched or asked.user.message.text),
-        answer,
+        _answer(asked),
         tuple(title for title in dict.fromkeys(cited) if title),
     )
+
+
+def notes_in_play(turns: Sequence[Turn], attached: Sequence[Segment]) -> tuple[str, ...]:
+    """Return the paths of the notes that a question is beside: attached, or cited just before.
+
+    Args:
+        turns: those before the question.
+        attached: what goes with the question.
+    """
+    asked = _last_asked(turns)
+    before = [] if asked is None else [*_attached(asked), *_cited(asked)]
+    return tuple(dict.fromkeys(segment.source for segment in (*attached, *before)))
 
 
 def looked_up(question: str, last: LastTurn | None) -> str:
@@ -82,6 +93,25 @@ def looked_up(question: str, last: LastTurn | None) -> str:
     known = set(_folded(question))
     added = (word for word in _added(question, last) if fold(word) not in known)
     return " ".join((question, *dict.fromkeys(added)))
+
+
+def _last_asked(turns: Sequence[Turn]) -> Turn | None:
+    return next((turn for turn in reversed(turns) if turn.user is not None), None)
+
+
+def _answer(turn: Turn) -> str:
+    return "\n".join(said.message.text for said in turn.answers if said.message.role != "tool")
+
+
+def _attached(turn: Turn) -> Iterator[Segment]:
+    return (segment for segment in turn.segments if segment.kind != "passage")
+
+
+def _cited(turn: Turn) -> Iterator[Segment]:
+    """Give what the answer of a turn cites, in its order."""
+    numbered = {segment.number: segment for segment in turn.segments}
+    found = (numbered.get(int(number)) for number in _CITED.findall(_answer(turn)))
+    return (segment for segment in found if segment is not None)
 
 
 def _leans(question: str) -> bool:

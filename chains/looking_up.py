@@ -8,7 +8,7 @@ from chains.cancel import CancelToken
 from chains.chat_ports import ChatPort, SessionPort
 from chains.concurrency import call
 from chains.events import Event, Retrieved, Step, Usage, Warned
-from chains.follow_up import SEARCHED, last_turn, looked_up
+from chains.follow_up import SEARCHED, last_turn, looked_up, notes_in_play
 from chains.model_port import ModelPort
 from chains.models import EXTRACTIVE
 from chains.retrieval import SearchPort, passages
@@ -98,8 +98,11 @@ def look_up(
     said = f"Searching for “{request.searched}”" if request.searched else "Searching…"
     yield Step("search", said)
     query = request.searched or request.question
+    in_play = notes_in_play(turns(chat.path()), request.attached)
     reranks = not request.dry_run
-    result = call(lambda: search.search(query, request.top_k, reranks=reranks), cancel)
+    result = call(
+        lambda: search.search(query, request.top_k, in_play=in_play, reranks=reranks), cancel
+    )
     known = means.additions.instructions
     found = (*request.attached, *passages(result.hits, request.attached, known))
     yield Retrieved(found)

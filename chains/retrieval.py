@@ -1,7 +1,7 @@
 """From a question to numbered passages that a model can be sent and an answer can cite."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -14,8 +14,17 @@ __all__ = ["SearchPort", "passages"]
 class SearchPort(Protocol):
     """Finds passages in the open vault."""
 
-    def search(self, query: str, k: int, *, reranks: bool = True) -> SearchResult:
-        """Return the best `k` passages, best first; by a second model too, where one is chosen."""
+    def search(
+        self, query: str, k: int, *, in_play: Collection[str] = (), reranks: bool = True
+    ) -> SearchResult:
+        """Return the best `k` passages, best first.
+
+        Args:
+            query: words and filters.
+            k: how many at most.
+            in_play: paths of the notes that the conversation is about.
+            reranks: let a second model put them in order, where one is chosen.
+        """
 
     def list_notes(self, query: str, limit: int, offset: int = 0) -> SearchResult:
         """Return every note that a query selects, one hit a note, in pages."""

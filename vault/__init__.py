@@ -27,12 +27,13 @@ each part of it. `options` are what the user may choose: a server for the vector
 A search goes the other way. `query` takes the filters out of its text, `scope` finds what they
 leave; then words by FTS5 (`words`, `passages`) and, encoded meanwhile, meaning by Chroma or, where
 that is not ready, filters count or the vectors are few, by an exact scan of the catalog (`vectors`,
-`exact`); then both by `fusion`, lifted where the query is a name (`lifts`). What is found is held
-against the disk as it is now (`freshness`) and given as `hits`. Beside it are `related` notes,
-`why_not`, `self_test`. Where the user chose a cross-encoder, `rerank` puts the first passages in
-order. For whoever reads them, hits of long notes are cut to `excerpts`; a model gets whole
-passages. `listing` gives the whole set that a query selects, in pages, where a search gives the
-best of it. `within` searches texts that are at hand the same way, in a catalog for that moment.
+`exact`); then both by `fusion`, lifted (`lifts`) by the names, tags, days (`named_dates`) and links
+that the query names (`structure`, `places`). What is found is held against the disk as it is now
+(`freshness`) and given as `hits`. Beside it are `related` notes, `why_not`, `self_test`. Where the
+user chose a cross-encoder, `rerank` puts the first passages in order. For whoever reads them, hits
+of long notes are cut to `excerpts`; a model gets whole passages. `listing` gives the whole set that
+a query selects, in pages, where a search gives the best of it. `within` searches texts that are at
+hand the same way, in a catalog for that moment.
 
 Children (`child`, `frames`; `foreign` is that of the readers) are started with `python -P` and a
 neutral working directory, speak frames over their standard input and output, listen on nothing, and

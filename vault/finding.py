@@ -2,7 +2,7 @@
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -43,12 +43,15 @@ class Finding(ABC):
     def _open(self) -> Opened | None:
         """Give what is open, else open it for reading; None where there is no index yet."""
 
-    def search(self, query: str, k: int = 8, *, reranks: bool = True) -> SearchResult:
+    def search(
+        self, query: str, k: int = 8, *, in_play: Collection[str] = (), reranks: bool = True
+    ) -> SearchResult:
         """Find the `k` best passages by words and by meaning, also while an update runs.
 
         Args:
             query: words and filters.
             k: how many at most.
+            in_play: paths of the notes that a conversation is about.
             reranks: let the cross-encoder put them in order, where one is chosen.
 
         Raises:
@@ -63,7 +66,7 @@ class Finding(ABC):
         )
         folder = self._options().reranker if reranks else None
         wanted = k if folder is None else max(k, RERANKED)
-        found = opened.in_one_generation(lambda: searcher.search(query, wanted))
+        found = opened.in_one_generation(lambda: searcher.search(query, wanted, in_play))
         if folder is not None:
             found = self._reranker.apply(found, parse_query(query).words, folder)
         return opened.with_warning(replace(found, hits=found.hits[:k]))

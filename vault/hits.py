@@ -17,8 +17,8 @@ class Hit:
     Attributes:
         id: stays the same while the passage does, wherever else the note changes.
         lines: first and last line in the file as it is, from 1, inclusive.
-        signals: score by signal (dense, words, title, links, tags, dates, rerank); None where
-            a signal was not used.
+        signals: score by signal (dense, words, title, links, tags, dates, rerank), those of
+            `vault.lifts` from 0 to 1; None where a signal was not used.
         version: SHA-256 of the note's bytes that these lines are of.
     """
 

@@ -91,9 +91,20 @@ def m002_spare_vectors(connection: sqlite3.Connection) -> None:
     )
 
 
+def m003_days(connection: sqlite3.Connection) -> None:
+    """The days that the properties of notes name."""
+    connection.execute(
+        "CREATE TABLE days ("
+        " file_id INTEGER NOT NULL REFERENCES notes (file_id) ON DELETE CASCADE,"
+        " day TEXT NOT NULL)"
+    )
+    connection.execute("CREATE INDEX days_by_file ON days (file_id)")
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m001_notes_chunks_vectors,
     m002_spare_vectors,
+    m003_days,
 )
 
 

@@ -1,7 +1,6 @@
 """The passages of a catalog as a search needs them: few statements, however many candidates."""
 
 import json
-import posixpath
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -123,24 +122,6 @@ class Passages:
         matrix = np.frombuffer(b"".join(row[1] for row in rows), "<f4").reshape(len(rows), -1)
         found = np.einsum("ij,j->i", matrix, vector)
         return {row[0]: float(cosine) for row, cosine in zip(rows, found, strict=True)}
-
-    def names(self, ids: Collection[int]) -> dict[int, tuple[str, ...]]:
-        """Give what each passage can be called: title, file and other names, its own heading."""
-        rows = self._catalog.rows(
-            "SELECT chunks.id, heading, title, aliases, path"
-            " FROM chunks JOIN notes USING (file_id) JOIN files ON files.id = file_id"
-            " WHERE chunks.id IN (SELECT value FROM json_each(?))",
-            (json.dumps(list(ids)),),
-        )
-        return {
-            int(row[0]): (
-                row[2],
-                posixpath.splitext(posixpath.basename(row[4]))[0],
-                *(json.loads(row[3]) if row[3] != "[]" else ()),
-                *(json.loads(row[1])[-1:] if row[1] != "[]" else ()),
-            )
-            for row in rows
-        }
 
     def counts(self, paths: Collection[str]) -> dict[str, int]:
         """Give how many passages each of some notes has."""

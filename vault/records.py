@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 
 from vault.catalog import Catalog, Row
 from vault.chunking import Chunk
+from vault.named_dates import days_of
 from vault.notes import Note
 from vault.scan import FileStat
 from vault.words import index_text
@@ -114,6 +115,10 @@ class Records:
         )
         self._catalog.run_many(
             "INSERT INTO tags VALUES (?, ?)", [(file_id, tag) for tag in note.tags]
+        )
+        self._catalog.run_many(
+            "INSERT INTO days VALUES (?, ?)",
+            [(file_id, day) for day in days_of(note.properties.values())],
         )
 
     def put_state(self, path: str, stat: FileStat, state: State, reason: str) -> None:

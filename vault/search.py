@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date, datetime
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -10,10 +11,11 @@ from vault.catalog import Catalog
 from vault.errors import EmbedderFailed
 from vault.fusion import fuse, words_weight
 from vault.hits import SIGNALS, Hit, SearchResult, hit_of
-from vault.lifts import lifted, likeness
+from vault.lifts import Lifts, lifted
 from vault.passages import Passage, Passages
 from vault.query import parse_query
 from vault.scope import Scope, scope_of
+from vault.structure import Structure
 from vault.words import query_terms
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["SIGNALS", "Hit", "SearchResult", "Searcher"]
 
 _CANDIDATES = 100
-_NAMED = 60  # a note that is named is found by its words: it is among the first already
+_LIFTED = 60  # what is named is found by its words: it is among the first already
 _MAX_DENSE_CHARS = 4_000
 
 Numbered = Iterable[tuple[int, Passage]]
@@ -42,6 +44,7 @@ class Searcher:
         encode: Encode,
         nearest: Nearest,
         current: Callable[[Numbered], Iterator[tuple[int, Passage]]] = iter,
+        today: Callable[[], date] | None = None,
     ):
         """Take what to search and how to find what is near in meaning.
 
@@ -50,15 +53,23 @@ class Searcher:
             encode: begins to make a query's vector, and gives what waits for it.
             nearest: gives the hashes of the nearest texts, of all or of some, with their cosines.
             current: leaves out what is not as it was indexed, or brings it up to date.
+            today: tells what "yesterday" goes by; None for the clock.
         """
         self._catalog = catalog
         self._passages = Passages(catalog)
+        self._structure = Structure(catalog)
         self._encode = encode
         self._nearest = nearest
         self._current = current
+        self._today = today or _here_and_now
 
-    def search(self, text: str, k: int) -> SearchResult:
+    def search(self, text: str, k: int, in_play: Collection[str] = ()) -> SearchResult:
         """Find the `k` best passages; without an embedder, by words alone.
+
+        Args:
+            text: words and filters.
+            k: how many at most.
+            in_play: paths of the notes that a conversation is about.
 
         Raises:
             IndexUnusable: the catalog cannot be read.
@@ -71,7 +82,7 @@ class Searcher:
             vector = self._begin(query.words, warnings)
             scope = scope_of(query, self._catalog, self._passages)
             warnings += scope.warnings
-            hits = self._find(query.words, vector, scope, k)
+            hits = self._find(query.words, vector, scope, k, in_play)
         seconds = time.perf_counter() - began
         return SearchResult(text, tuple(hits), seconds, query.filters(), tuple(warnings))
 
@@ -100,6 +111,7 @@ class Searcher:
         vector: "Callable[[], Vector | None]",
         scope: Scope,
         k: int,
+        in_play: Collection[str],
     ) -> list[Hit]:
         wanted = max(_CANDIDATES, 2 * k)
         among = scope.passages
@@ -108,17 +120,12 @@ class Searcher:
         found = _Found(words=by_words, dense=by_meaning)
         if words.strip():
             fused = fuse(by_words, by_meaning, words_weight(words))
-            found.title = self._likenesses(words, [number for number, _ in fused[:_NAMED]])
-            ranked = _ranked(
-                (number, lifted(s, found.title.get(number, 0.0))) for number, s in fused
-            )
+            near = [number for number, _ in fused[:_LIFTED]]
+            found.lifts = self._structure.lifts(words, near, in_play, self._today())
+            ranked = _ranked((number, lifted(s, found.lifts.get(number))) for number, s in fused)
         else:
             ranked = [(number, 1.0) for number in among or ()]
         return list(islice(self._hits(ranked, found, k), k))
-
-    def _likenesses(self, words: str, numbers: Sequence[int]) -> dict[int, float]:
-        names = self._passages.names(numbers)
-        return {number: likeness(words, names.get(number, ())) for number in numbers}
 
     def _by_meaning(
         self, by_words: Collection[int], vector: "Vector | None", wanted: int, scope: Scope
@@ -157,14 +164,16 @@ class _Found:
 
     words: Mapping[int, float]
     dense: Mapping[int, float]
-    title: Mapping[int, float] = field(default_factory=dict)
+    lifts: Mapping[int, Lifts] = field(default_factory=dict)
 
     def signals(self, number: int) -> dict[str, float | None]:
-        return {
-            "dense": self.dense.get(number),
-            "words": self.words.get(number),
-            "title": self.title.get(number),
-        }
+        lifts = self.lifts.get(number)
+        structure = {} if lifts is None else lifts._asdict()
+        return {"dense": self.dense.get(number), "words": self.words.get(number), **structure}
+
+
+def _here_and_now() -> date:
+    return datetime.now().astimezone().date()
 
 
 def _ranked(scored: Iterable[tuple[int, float]]) -> list[tuple[int, float]]:

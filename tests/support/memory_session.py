@@ -1,6 +1,6 @@
 """A chat and a search that live in memory, for tests of chains."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -86,9 +86,13 @@ class ListSearch:
     def __init__(self, *hits: Hit) -> None:
         self.hits = hits
         self.asked: list[tuple[str, int]] = []
+        self.in_play: list[tuple[str, ...]] = []
 
-    def search(self, query: str, k: int, *, reranks: bool = True) -> SearchResult:
+    def search(
+        self, query: str, k: int, *, in_play: Collection[str] = (), reranks: bool = True
+    ) -> SearchResult:
         self.asked.append((query, k))
+        self.in_play.append(tuple(in_play))
         return SearchResult(query, self.hits[:k], 0.0)
 
     def list_notes(self, query: str, limit: int, offset: int = 0) -> SearchResult:

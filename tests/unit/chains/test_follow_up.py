@@ -2,7 +2,11 @@
 
 import pytest
 
-from chains.follow_up import LastTurn, looked_up
+from chains.follow_up import LastTurn, looked_up, notes_in_play
+from context.entries import MessageEntry
+from context.layers import Layer, Segment, SegmentKind
+from context.messages import Message
+from context.replay import Turn
 
 LAST = LastTurn(
     "Which beans climb on poles?",
@@ -76,3 +80,16 @@ def test_what_is_added_is_bounded_and_said_once() -> None:
     last = LastTurn(" ".join(f"word{n}" for n in range(500)) + " beans beans")
     added = looked_up("Why?", last).split()[1:]
     assert len(added) == len(set(added)) <= 8
+
+
+def test_what_is_attached_now_or_was_before_is_in_play_once_each() -> None:
+    def segment(source: str, kind: SegmentKind, number: int | None = None) -> Segment:
+        return Segment.build(
+            id=source, layer=Layer.L3, kind=kind, source=source, text="Beans.", number=number
+        )
+
+    now, before = segment("Now.md", "note"), segment("Before.md", "selection")
+    asked = MessageEntry("e1", None, "2026-01-01T00:00:00.000Z", Message("user", "Beans?"), "t1")
+    turn = Turn("t1", ("e1",), asked, (), (before, segment("Not cited.md", "passage", 1)))
+    assert notes_in_play([turn], [now, before]) == ("Now.md", "Before.md")
+    assert notes_in_play([], []) == ()

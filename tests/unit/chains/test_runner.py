@@ -480,6 +480,15 @@ def test_a_question_that_leans_is_searched_with_the_last_turn_and_says_so(
     assert [e.extra.get("searched") for e in asked] == [None, "and in autumn? beans sown Garden"]
 
 
+def test_what_the_last_answer_cites_is_in_play(run, search, server):
+    search.hits = (hit("Garden.md", "Beans in May."), hit("Tools.md", "A hoe."))
+    server.script(Answer("In May [1]."), Answer("Nothing is said of it."))
+    run("When are beans sown?")
+    run("How much power does the server draw?")
+    run("Where is the hoe?")
+    assert search.in_play == [(), ("Garden.md",), ()]
+
+
 def test_a_question_that_stands_by_itself_says_nothing_of_searching(run, search):
     run("When are beans sown?")
     events = run("How much power does the server draw?")

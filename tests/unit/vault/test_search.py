@@ -10,7 +10,7 @@ from vault.embedder import Embedder
 from vault.errors import EmbedderFailed
 from vault.exact import ExactScan
 from vault.fusion import fuse, words_weight
-from vault.lifts import lifted, likeness
+from vault.lifts import Lifts, lifted, likeness
 from vault.search import SIGNALS, Searcher, SearchResult
 from vault.store import VaultIndex
 
@@ -217,7 +217,7 @@ def test_likeness_counts_words_that_are_shared_among_all() -> None:
     assert likeness("Fee Market", ["other", "the fee market"]) == pytest.approx(2 / 3)
     assert likeness("庭の道具", ["庭の道具"]) == 1.0
     assert likeness("", [""]) == likeness("a", []) == 0.0
-    assert lifted(1.0, 1.0) == 1.0
+    assert lifted(1.0, Lifts(1.0)) == 1.0
 
 
 def test_one_signal_alone_decides_where_the_other_is_silent() -> None:
