@@ -193,6 +193,10 @@ class Library:
         """Return the `k` notes nearest to one, in meaning or by a link; no model is needed."""
         return self._index.related(path, k)
 
+    def why_not_sent(self, path: str, query: str, k: int, in_play: Collection[str] = ()) -> str:
+        """Say in a sentence why a note is, or is not, among the passages a model is given."""
+        return self._index.why_not_sent(query, path, k, in_play)
+
     def why_not(self, path: str, query: str, k: int = 8) -> str:
         """Say in a sentence why a note is not among the `k` hits of a query."""
         return self._index.why_not(query, path, k)

@@ -25,6 +25,10 @@ class Docking(QObject):
         """Show the note that is open."""
         self._show(self._column.note_dock)
 
+    def show_sources(self) -> None:
+        """Show what the last answer rests on."""
+        self._show(self._column.sources_dock)
+
     def show_related(self) -> None:
         """Show the notes related to it."""
         self._show(self._column.related_dock)

@@ -15,7 +15,6 @@ from typing import Any, Literal
 from vault.chunking import CHUNKER_VERSION, embedded_text
 from vault.errors import IndexUnusable
 from vault.migrations import MIGRATIONS, migrate, schema_version
-from vault.named_dates import DAYS_VERSION
 from vault.scan import FileStat
 from vault.words import WORDS_VERSION
 
@@ -26,7 +25,7 @@ VectorTable = Literal["vectors", "spare_vectors"]
 NEVER_SEEN = FileStat(-1, -1, -1, -1)
 FINGERPRINT = "fingerprint"  # of the folder, when a run last ended with everything done
 _BUSY_S = 30.0
-_STAMP = {"chunker": CHUNKER_VERSION, "words": WORDS_VERSION, "days": DAYS_VERSION}
+_STAMP = {"chunker": CHUNKER_VERSION, "words": WORDS_VERSION}
 
 
 class Catalog:

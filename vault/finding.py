@@ -119,10 +119,21 @@ class Finding(ABC):
 
     def why_not(self, query: str, path: str, k: int = 8) -> str:
         """Say in a sentence why a note is not among the `k` best places of a query."""
-        opened = self._open()
-        states = [] if opened is None else Records(opened.catalog).states()
-        state = next(((state, reason) for at, _, state, reason in states if at == path), None)
-        return why_not(path, state, self.search(query, _MANY_HITS), self.excerpts(query, k).hits)
+        many = self.search(query, _MANY_HITS).hits
+        return why_not(path, self._state_of(path), many, self.excerpts(query, k).hits)
+
+    def why_not_sent(self, query: str, path: str, k: int, in_play: Collection[str] = ()) -> str:
+        """Say in a sentence why a note is, or is not, among the passages that a model is given.
+
+        Args:
+            query: what was searched for.
+            path: the note.
+            k: how many passages the model is given.
+            in_play: paths of the notes that the conversation was about.
+        """
+        many = self.search(query, _MANY_HITS, in_play=in_play).hits
+        sent = self.search(query, k, in_play=in_play).hits
+        return why_not(path, self._state_of(path), many, sent)
 
     def self_test(self, is_cancelled: Callable[[], bool] = lambda: False) -> SelfTest:
         """Ask for the vault's own notes, and tell how often and how fast they are found.
@@ -134,6 +145,11 @@ class Finding(ABC):
         if opened is None:
             raise IndexUnusable("There is no index of these notes yet; run: strata index.")
         return run_self_test(opened.catalog, self.search, is_cancelled)
+
+    def _state_of(self, path: str) -> tuple[str, str] | None:
+        opened = self._open()
+        states = [] if opened is None else Records(opened.catalog).states()
+        return next(((state, reason) for at, _, state, reason in states if at == path), None)
 
     def _encoding(self, opened: Opened) -> Encode:
         """Give what encodes a query as the vectors were made that it is compared with."""

@@ -92,13 +92,18 @@ def m002_spare_vectors(connection: sqlite3.Connection) -> None:
 
 
 def m003_days(connection: sqlite3.Connection) -> None:
-    """The days that the properties of notes name."""
+    """The days that the properties of notes name; every note is read again for them.
+
+    What is indexed of it stays until then, so that it is found meanwhile.
+    """
     connection.execute(
         "CREATE TABLE days ("
         " file_id INTEGER NOT NULL REFERENCES notes (file_id) ON DELETE CASCADE,"
         " day TEXT NOT NULL)"
     )
     connection.execute("CREATE INDEX days_by_file ON days (file_id)")
+    connection.execute("UPDATE files SET mtime_ns = -1, size = -1, version = ''")
+    connection.execute("DELETE FROM meta WHERE key = 'fingerprint'")
 
 
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (

@@ -9,9 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import date, timedelta
 from typing import Final
 
-__all__ = ["DAYS_VERSION", "Span", "days_of", "iso_days", "named_spans"]
-
-DAYS_VERSION = "1"
+__all__ = ["Span", "days_of", "iso_days", "named_spans"]
 
 Span = tuple[date, date]  # the first day, and the first one after
 

@@ -1,21 +1,21 @@
-"""Why a note was not among the hits: an answer in one sentence."""
+"""Why a note was or was not among the hits: an answer in a sentence or two."""
 
 from collections.abc import Sequence
 
-from vault.hits import Hit, SearchResult
+from vault.hits import Hit
 
 __all__ = ["why_not"]
 
 
 def why_not(
-    path: str, state: tuple[str, str] | None, result: SearchResult, shown: Sequence[Hit]
+    path: str, state: tuple[str, str] | None, many: Sequence[Hit], shown: Sequence[Hit]
 ) -> str:
-    """Say why a note is not among the hits that are shown.
+    """Say why a note is, or is not, among the hits that are shown.
 
     Args:
         path: the note.
         state: its state in the index and the reason; None where the index does not know it.
-        result: many more passages for the same query than are shown.
+        many: far more passages for the same query than are shown.
         shown: those hits.
     """
     if state is None:
@@ -24,25 +24,51 @@ def why_not(
         return f"{path} is {state[0]}: {state[1]}."
     for rank, hit in enumerate(shown, start=1):
         if hit.path == path:
-            return f"{path} is shown: its best passage is number {rank}."
-    for rank, hit in enumerate(result.hits, start=1):
+            return f"{path} is shown: its best passage is number {rank}{_speaking_for(hit)}."
+    for rank, hit in enumerate(many, start=1):
         if hit.path == path:
-            return _placed(hit, rank, shown[-1])
-    few = f"the best {len(result.hits)} passages" if result.hits else "any passage"
+            return _placed(hit, rank, shown)
+    few = f"the best {len(many)} passages" if many else "any passage"
     return f"{path} shares too little with the search, by words or by meaning, to be among {few}."
 
 
-def _placed(hit: Hit, rank: int, last: Hit) -> str:
-    said = " and ".join(
-        f"{name} {_of(hit.signals[signal])} against {_of(last.signals[signal])}"
-        for signal, name in _NAMES.items()
-    )
+def _speaking_for(hit: Hit) -> str:
+    said = [f"{name} {_of(hit, signal)}" for signal, name in _NAMES.items() if _counts(signal, hit)]
+    return f", {_listed(said)}" if said else ""
+
+
+def _placed(hit: Hit, rank: int, shown: Sequence[Hit]) -> str:
     place = f"The best passage of {hit.path} is number {rank}"
-    return f"{place}; beside the last one that is shown it has {said}."
+    if not shown:
+        return f"{place}."
+    said = [
+        f"{name} {_of(hit, signal)} against {_of(shown[-1], signal)}"
+        for signal, name in _NAMES.items()
+        if _counts(signal, hit, shown[-1])
+    ]
+    return f"{place}; beside the last one that is shown it has {_listed(said)}."
 
 
-_NAMES = {"words": "for its words", "dense": "for its meaning"}
+_NAMES = {
+    "words": "for its words",
+    "dense": "for its meaning",
+    "title": "for its name",
+    "tags": "for its tag or folder",
+    "dates": "for its day",
+    "links": "for its links",
+    "rerank": "by the second model",
+}
 
 
-def _of(value: float | None) -> str:
+def _counts(signal: str, *hits: Hit) -> bool:
+    """Tell whether a signal says something of one of the hits; the two main ones always do."""
+    return signal in ("words", "dense") or any(hit.signals[signal] for hit in hits)
+
+
+def _of(hit: Hit, signal: str) -> str:
+    value = hit.signals[signal]
     return "nothing" if value is None else f"{value:.2f}"
+
+
+def _listed(said: Sequence[str]) -> str:
+    return " and ".join([", ".join(said[:-1]), said[-1]] if len(said) > 1 else said)

@@ -218,7 +218,7 @@ def sources(qtbot: QtBot) -> SourcesPanel:
 
 def test_a_click_on_a_source_names_its_lines(sources: SourcesPanel, qtbot: QtBot) -> None:
     sources.show_rows([SourceRow(1, "Tomatoes", "x", True, "garden/Tomatoes.md", (3, 9))])
-    tree = sources.findChild(type(sources._list))
+    tree = sources.list
     assert tree.height() == 44
     with qtbot.waitSignal(sources.place_chosen) as chosen:
         spot = tree.visualRect(tree.model().index(0, 0)).center()

@@ -440,7 +440,7 @@ def test_a_note_is_attached_from_the_list(window: MainWindow) -> None:
     enabled = {}
     for place in range(2):
         menu = tree.menu_of(tree.model().index(place, 0))
-        (action,) = menu.actions()
+        action, _reason = menu.actions()
         enabled[tree.model().index(place, 0).data()] = action.isEnabled()
         if action.isEnabled():
             action.trigger()

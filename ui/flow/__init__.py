@@ -5,6 +5,7 @@
     watching      what changes in the folder, taken up as it changes
     tending       what the index panel shows, and what is asked there
     relating      which notes stand beside the one that is read
+    explaining    why a note was given to the model for the last answer, or why not
     conversation  one chat: asking, stopping, what each event means; turns, one question of it
     chats         the list of chats, and the way from one to the next
     drafting      the message that is being written: attaching (what goes along), reading (whether
@@ -19,7 +20,8 @@
     librarian     notes, indexing, watching → sidebar, footer, welcome, note and index panel
 
 A flow starts tasks and turns what they yield into signals that name what happened. Only presenter
-and librarian know many views; contexts, drafting, tending and relating know one each.
+and librarian know many views; contexts, drafting, tending, relating and
+explaining know one each.
 
 May import: `ui.tasks`, `app`, the events and values of `chains`, `context`, `vault`; those two also
 `ui.chat`, `ui.panels`, `ui.middle` and `ui.notify`.

@@ -26,6 +26,7 @@ from ui.flow.contexts import Contexts, too_long
 from ui.flow.conversation import Conversation
 from ui.flow.drafting import Drafting
 from ui.flow.drafts import Drafts
+from ui.flow.explaining import Explaining
 from ui.flow.hook_switch import HookSwitch
 from ui.flow.turns import Turn
 from ui.flow.ways_out import WaysOut
@@ -93,6 +94,7 @@ class Presenter(QObject):
         )
         self._branches = Branches(assistant, runner, talk)
         self.compacting = Compacting(assistant, runner, talk)
+        self.explaining = Explaining(assistant, runner, talk, views.column.sources)
         self._summaries: dict[str, str] = {}
         hooks = HookSwitch(assistant, runner, views.notifier)
         hooks.switched.connect(self.contexts.refresh)

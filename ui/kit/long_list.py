@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 
 from ui.icons import paint_icon
 from ui.kit.controls import plain_tip
+from ui.kit.item_menus import offer_menu
 from ui.kit.lists import ROW, Index, paint_row_field, paint_text
 from ui.theme import Theme
 
@@ -95,12 +96,7 @@ class LongList(QListView):
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Offer what can be done with a row."""
-        is_by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
-        index = self.currentIndex() if is_by_key else self.indexAt(event.pos())
-        if index.isValid():
-            menu = self.menu_of(index)
-            menu.exec(event.globalPos())
-            menu.deleteLater()
+        offer_menu(self, event, self.menu_of)
 
     def menu_of(self, index: QModelIndex) -> QMenu:
         """Return what can be done with a row."""

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QEvent, QModelIndex, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QPainter, QStandardItem, QStandardItemModel
+from PySide6.QtGui import QContextMenuEvent, QPainter, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QMenu,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
@@ -17,8 +19,10 @@ from PySide6.QtWidgets import (
 from ui.icons import paint_icon
 from ui.kit.controls import one_line, plain_tip, wrapped
 from ui.kit.figures import place
+from ui.kit.item_menus import offer_menu
 from ui.kit.lists import ROW, FitTree, Index, paint_row_field, paint_text
-from ui.kit.surfaces import Pane, scrolled
+from ui.kit.surfaces import Notice, Pane, scrolled
+from ui.notify import announce
 from ui.theme import Theme
 from vault.pages import page_of
 
@@ -26,7 +30,9 @@ if TYPE_CHECKING:
     from chains.citations import Citation, Unverified
     from context.layers import Segment
 
-__all__ = ["SourceRow", "SourcesPanel", "source_rows"]
+__all__ = ["REASON", "SourceRow", "SourcesPanel", "source_rows"]
+
+REASON: Final = "Why it was found, or not"
 
 
 @dataclass(frozen=True)
@@ -76,26 +82,30 @@ def source_rows(
 class SourcesPanel(Pane):
     """The rows; `place_chosen` carries path and lines, `hovered` the number, 0 for none.
 
-    `cited` carries the path of the first row that has one.
+    `cited` carries the path of the first row that has one, `reason_requested` that of a note to be
+    told why it is here.
     """
 
     place_chosen = Signal(str, int, int)
     cited = Signal(str)
     hovered = Signal(int)
+    reason_requested = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("panel", parent)
-        self._list = FitTree("Sources")
+        self.list = _SourceTree("Sources")
         self._model = QStandardItemModel(self)
-        self._list.setModel(self._model)
-        self._delegate = _SourceDelegate(self._list)
-        self._list.setItemDelegate(self._delegate)
-        self._list.setSelectionMode(FitTree.SelectionMode.NoSelection)
-        self._list.chosen.connect(self._on_chosen)
-        self._list.entered.connect(self._on_entered)
-        self._list.viewport().installEventFilter(self)
+        self.list.setModel(self._model)
+        self._delegate = _SourceDelegate(self.list)
+        self.list.setItemDelegate(self._delegate)
+        self.list.setSelectionMode(FitTree.SelectionMode.NoSelection)
+        self.list.chosen.connect(self._on_chosen)
+        self.list.menu_wanted.connect(self._fill_menu)
+        self.list.entered.connect(self._on_entered)
+        self.list.viewport().installEventFilter(self)
         self._empty = wrapped("Sources appear here with the answer.", "ui", "tertiary")
         self._empty.setContentsMargins(16, 8, 16, 8)
+        self._reason = Notice("info")
         self._lay_out()
 
     def show_rows(
@@ -111,16 +121,26 @@ class SourcesPanel(Pane):
             item.setData(tip, Qt.ItemDataRole.ToolTipRole)
             self._model.appendRow(item)
         self._empty.setText(empty)
+        self.hide_reason()
         self._empty.setVisible(not rows)
-        self._list.setVisible(bool(rows))
-        self._list.fit()
+        self.list.setVisible(bool(rows))
+        self.list.fit()
         if cited := next((row.path for row in rows if row.path), ""):
             self.cited.emit(cited)
+
+    def show_reason(self, reason: str) -> None:
+        """Say below the rows why a note is among them or not."""
+        self._reason.show_notice("info", REASON, reason, [("Close", self.hide_reason)])
+        announce(self, reason)
+
+    def hide_reason(self) -> None:
+        """Take that away again."""
+        self._reason.hide()
 
     def mark(self, number: int) -> None:
         """Mark the rows of a number that is pointed at in the answer; 0 marks none."""
         self._delegate.marked = number
-        self._list.viewport().update()
+        self.list.viewport().update()
 
     def rows(self) -> list[SourceRow]:
         """Return what is shown."""
@@ -138,9 +158,14 @@ class SourcesPanel(Pane):
         column.setContentsMargins(0, 6, 0, 8)
         column.setSpacing(0)
         column.addWidget(self._empty)
-        column.addWidget(self._list)
+        column.addWidget(self.list)
+        beside = QHBoxLayout()
+        beside.setContentsMargins(8, 8, 8, 0)
+        beside.addWidget(self._reason)
+        column.addLayout(beside)
         column.addStretch(1)
-        self._list.hide()
+        for part in (self.list, self._reason):
+            part.hide()
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(scrolled(content))
@@ -151,9 +176,31 @@ class SourcesPanel(Pane):
             first, last = row.lines or (0, 0)
             self.place_chosen.emit(row.path, first, last)
 
+    def _fill_menu(self, index: QModelIndex, menu: QMenu) -> None:
+        row: SourceRow = index.data(ROW)
+        if row.path:
+            menu.addAction("Open").triggered.connect(lambda: self._on_chosen(index))
+            menu.addAction(REASON).triggered.connect(lambda: self.reason_requested.emit(row.path))
+
     def _on_entered(self, index: QModelIndex) -> None:
         row: SourceRow = index.data(ROW)
         self.hovered.emit(row.number or 0)
+
+
+class _SourceTree(FitTree):
+    """The rows as a list; `menu_wanted` carries a row and the menu to be filled for it."""
+
+    menu_wanted = Signal(QModelIndex, QMenu)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Offer what can be done with a source."""
+        offer_menu(self, event, self.menu_of)
+
+    def menu_of(self, index: QModelIndex) -> QMenu:
+        """Return what can be done with a source."""
+        menu = QMenu(self)
+        self.menu_wanted.emit(index, menu)
+        return menu
 
 
 class _SourceDelegate(QStyledItemDelegate):

@@ -16,8 +16,10 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from ui.kit.controls import one_line
 from ui.kit.figures import count, plural
+from ui.kit.item_menus import offer_menu
 from ui.kit.lists import FitTree, Row, RowDelegate
 from ui.panels.folders import ROOT, Folders, Node
+from ui.panels.sources import REASON
 
 if TYPE_CHECKING:
     from vault.store import NoteState
@@ -119,11 +121,13 @@ class NoteTreeModel(QAbstractItemModel):
 class NoteTree(FitTree):
     """The tree of notes; `note_chosen` carries the path of the note that was clicked.
 
-    `attach_requested` carries the path of a note or, with `/` behind it, of a folder.
+    `attach_requested` carries the path of a note or, with `/` behind it, of a folder,
+    `reason_requested` that of a note to be told why the last answer was given it, or why not.
     """
 
     note_chosen = Signal(str)
     attach_requested = Signal(str)
+    reason_requested = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Notes", parent)
@@ -170,12 +174,7 @@ class NoteTree(FitTree):
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Offer to send the note or the folder along."""
-        is_by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
-        index = self.currentIndex() if is_by_key else self.indexAt(event.pos())
-        if index.isValid():
-            menu = self.menu_of(index)
-            menu.exec(event.globalPos())
-            menu.deleteLater()
+        offer_menu(self, event, self.menu_of)
 
     def menu_of(self, index: QModelIndex) -> QMenu:
         """Return what can be done with a note or a folder."""
@@ -185,6 +184,9 @@ class NoteTree(FitTree):
         action = menu.addAction("Attach to the message")
         action.setEnabled(note is None or note.state == "indexed")
         action.triggered.connect(lambda _checked=False: self.attach_requested.emit(target))
+        if note is not None:
+            reason = menu.addAction(REASON)
+            reason.triggered.connect(lambda _checked=False: self.reason_requested.emit(path))
         return menu
 
     def _on_expanded(self, index: QModelIndex) -> None:

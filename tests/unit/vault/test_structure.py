@@ -1,16 +1,22 @@
 """Tags, folders, days and links that a query names lift what they belong to, by a few places."""
 
-from collections.abc import Iterator
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from datetime import date
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.unit.vault.conftest import IndexMaker
 from vault.embedder import Embedder
 from vault.lifts import Lifts, lifted
 from vault.store import VaultIndex
 from vault.structure import Structure
+
+Write = Callable[[str, str | bytes], Path]
 
 WATER = "Give the beds water early.\n"
 NOTES = {
@@ -113,6 +119,22 @@ def test_whatever_is_asked_of_no_passages_nothing_is_lifted(index: VaultIndex) -
     assert index._opened is not None
     structure = Structure(index._opened.catalog)
     assert structure.lifts("watering 2024-03-05", [], ["Plain.md"], date(2026, 1, 1)) == {}
+
+
+def test_an_index_from_before_learns_the_days_and_embeds_nothing(
+    make_index: IndexMaker, write: Write, tmp_path: Path
+) -> None:
+    write("Dated.md", NOTES["Dated.md"])
+    before = make_index(tmp_path / "notes")
+    before.update()
+    before.close()
+    with closing(sqlite3.connect(before.index_dir / "catalog.db")) as catalog, catalog:
+        catalog.execute("DROP TABLE days")
+        catalog.execute("PRAGMA user_version = 2")
+    after = make_index(tmp_path / "notes")
+    report = after.update()
+    assert (report.embedded_chunks, report.notes) == (0, 1)
+    assert lifted_by(after, "watering in June 2023", "dates") == {"Dated.md"}
 
 
 _SHARES = st.floats(0.0, 1.0)
