@@ -15,7 +15,7 @@ _NOT_ASKED = "Nothing was asked in this chat yet."
 
 
 class Explaining(QObject):
-    """Looks up the reason and shows it below the sources; `told` is emitted when it is there."""
+    """Looks up the reason and shows it above the sources; `told` is emitted when it is there."""
 
     told = Signal()
 

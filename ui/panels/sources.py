@@ -129,8 +129,9 @@ class SourcesPanel(Pane):
             self.cited.emit(cited)
 
     def show_reason(self, reason: str) -> None:
-        """Say below the rows why a note is among them or not."""
+        """Say above the rows why a note is among them or not."""
         self._reason.show_notice("info", REASON, reason, [("Close", self.hide_reason)])
+        self._scroll.verticalScrollBar().setValue(0)
         announce(self, reason)
 
     def hide_reason(self) -> None:
@@ -157,18 +158,19 @@ class SourcesPanel(Pane):
         column = QVBoxLayout(content)
         column.setContentsMargins(0, 6, 0, 8)
         column.setSpacing(0)
+        inset = QHBoxLayout()
+        inset.setContentsMargins(8, 0, 8, 0)
+        inset.addWidget(self._reason)
+        column.addLayout(inset)
         column.addWidget(self._empty)
         column.addWidget(self.list)
-        beside = QHBoxLayout()
-        beside.setContentsMargins(8, 8, 8, 0)
-        beside.addWidget(self._reason)
-        column.addLayout(beside)
         column.addStretch(1)
         for part in (self.list, self._reason):
             part.hide()
+        self._scroll = scrolled(content)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(scrolled(content))
+        outer.addWidget(self._scroll)
 
     def _on_chosen(self, index: QModelIndex) -> None:
         row: SourceRow = index.data(ROW)
