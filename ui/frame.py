@@ -71,6 +71,7 @@ class Frame(QMainWindow):
         state = self._state
         self.restoreGeometry(QByteArray(base64.b64decode(state.geometry)))
         self._column.restore(QByteArray(base64.b64decode(state.docks)))
+        self._column.set_shares(state.shares)
         self._columns.set_widths(state.columns)
         self._columns.wants_sidebar = state.is_sidebar_open
         self._columns.wants_right = state.is_panel_open
@@ -84,6 +85,7 @@ class Frame(QMainWindow):
         state = self._state
         state.geometry = base64.b64encode(self.saveGeometry().data()).decode()
         state.docks = base64.b64encode(self._column.places().data()).decode()
+        state.shares = self._column.shares()
         state.columns = self._columns.widths()
         state.is_sidebar_open = self._columns.wants_sidebar
         state.is_panel_open = self._columns.wants_right

@@ -23,6 +23,7 @@ class WindowState:
 
     Attributes:
         geometry: of the window, as Qt packs it, in base64; `docks` likewise.
+        shares: how the docks share their height, by the names of those in one place.
         columns: the widths of sidebar, middle and right column.
         session: the chat that was open.
         sent: how many messages were sent; after ten the hint under the composer is gone.
@@ -30,6 +31,7 @@ class WindowState:
 
     geometry: str = ""
     docks: str = ""
+    shares: dict[str, int] = field(default_factory=dict)
     columns: list[int] = field(default_factory=list)
     is_sidebar_open: bool = True
     is_panel_open: bool = True
@@ -90,6 +92,11 @@ def _checked(found: dict[str, Any]) -> WindowState:
             setattr(state, known.name, value)
     if not 0.5 <= state.font_scale <= 3:
         state.font_scale = 1.0
+    state.shares = {names: share for names, share in state.shares.items() if _is_share(share)}
     state.columns = [width for width in state.columns if isinstance(width, int)]
     state.open_folders = [name for name in state.open_folders if isinstance(name, str)]
     return state
+
+
+def _is_share(share: object) -> bool:
+    return isinstance(share, int) and 0 < share <= 100_000

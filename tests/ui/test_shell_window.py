@@ -271,7 +271,10 @@ def test_the_layout_can_be_reset(make: Make) -> None:
 
 def test_a_damaged_memory_means_the_first_layout(tmp_path: Path) -> None:
     path = tmp_path / "window.json"
-    for damage in ("{", "[]", '{"columns": "x", "font_scale": 99, "sent": null}'):
+    wrong = (
+        '{"columns": "x", "font_scale": 99, "sent": null, "shares": {"context": 0, "note": "x"}}'
+    )
+    for damage in ("{", "[]", wrong):
         path.write_text(damage)
         assert load_state(path) == WindowState()
 

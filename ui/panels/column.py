@@ -7,9 +7,10 @@ and the column as a whole can stand beside the conversation or, in a narrow wind
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QSize, Qt, Signal
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabBar, QTabWidget, QWidget
+from PySide6.QtWidgets import QDockWidget, QTabBar, QTabWidget, QWidget
 
 from ui.kit.controls import IconButton, label
+from ui.kit.docks import DockWindow
 from ui.kit.surfaces import Header
 from ui.panels.context import ContextPanel
 from ui.panels.note import NotePanel
@@ -23,10 +24,11 @@ if TYPE_CHECKING:
 __all__ = ["RightColumn"]
 
 _VERSION = 1
+_SHARES = {"context": 64_000, "sources note related index": 36_000}
 _AREA = Qt.DockWidgetArea.RightDockWidgetArea
 
 
-class RightColumn(QMainWindow):
+class RightColumn(DockWindow):
     """The docks and where they stand.
 
     `close_requested` is emitted when the last panel of the column was closed.
@@ -40,7 +42,7 @@ class RightColumn(QMainWindow):
     index: "IndexPanel"
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent, Qt.WindowType.Widget)
+        super().__init__(parent)
         self.setProperty("surface", "panel")
         self.setDockNestingEnabled(True)
         self.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
@@ -81,7 +83,7 @@ class RightColumn(QMainWindow):
             dock.hide()
         self.context_dock.show()
         self.sources_dock.show()
-        self.resizeDocks([self.context_dock, self.sources_dock], [64, 36], Qt.Orientation.Vertical)
+        self.set_shares(_SHARES)
 
     def show_dock(self, dock: QDockWidget) -> None:
         """Bring a panel to the front."""
@@ -131,6 +133,7 @@ class _Dock(QDockWidget):
     def __init__(self, title: str, panel: QWidget | None, head: Header) -> None:
         super().__init__(title)
         self.setObjectName(title.lower())
+        self.setAllowedAreas(_AREA)  # which has room for every order of them
         if panel is not None:
             self.setWidget(panel)
         self.setTitleBarWidget(head)
