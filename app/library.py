@@ -1,5 +1,6 @@
 """The open folder of notes, and the index over it, which lies among Strata's own files."""
 
+import logging
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from vault.access import allowed_notes, read_allowed
 from vault.errors import VaultError
 from vault.hits import Hit
 from vault.indexer import IndexProgress, IndexReport
+from vault.moved import take_over
 from vault.notes import Note
 from vault.options import IndexOptions
 from vault.related import RelatedNote
@@ -25,6 +27,7 @@ from vault.store import NoteState, VaultIndex
 from vault.within import Text
 
 _STEP_S, _STEPS = 0.1, 10
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,8 @@ class Library:
     ) -> "Library":
         """Open a folder of notes; nothing in it is written.
 
+        One that has moved since it was indexed keeps its index.
+
         Args:
             folder: where they lie.
             paths: where Strata's own files lie.
@@ -73,6 +78,8 @@ class Library:
         """
         root = check_folder(folder)
         index_dir = paths.index_of(root)
+        if take_over(index_dir, root):
+            _log.info("%s has moved here and keeps its index", root)
         make_private_folder(index_dir)
         return cls(root, index_dir, exclude, options)
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from app.errors import InvalidRequest, VaultNotChosen, storage_errors
+from app.folders import check_folder
 from app.index_options import index_options
 from app.library import IndexFinished, Library
 from app.paths import Paths
@@ -52,6 +53,9 @@ class OpenNotes:
             StorageFailed: the index or the settings cannot be written.
         """
         with self._lock:
+            check_folder(folder)
+            if self._library is not None and not self._library.root.is_dir():
+                self.close()  # it may be what has moved to the folder, which takes over its index
             with storage_errors(self._paths.data):
                 library = Library.open(
                     folder,

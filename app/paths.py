@@ -77,10 +77,15 @@ class Paths:
         """The log that is being written; older ones stand beside it with a number."""
         return self.state / "strata.log"
 
+    @property
+    def indexes(self) -> Path:
+        """The folder of the indexes, one of each folder of notes."""
+        return self.data / "vaults"
+
     def index_of(self, vault: Path) -> Path:
         """Return where the index of a vault lies; the same folder always has the same place."""
         digest = hashlib.sha256(os.fsencode(vault.resolve()))
-        return self.data / "vaults" / digest.hexdigest()[:16]
+        return self.indexes / digest.hexdigest()[:16]
 
 
 def make_private_folder(folder: Path) -> None:

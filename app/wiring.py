@@ -8,6 +8,7 @@ from app.paths import Paths
 from app.session_store import SessionStore
 from app.settings_file import SettingsStore
 from app.state_db import StateDB
+from vault.moved import moved_to
 
 
 def build(paths: Paths, overrides: Mapping[str, object] | None = None) -> Assistant:
@@ -26,7 +27,7 @@ def build(paths: Paths, overrides: Mapping[str, object] | None = None) -> Assist
 
 
 def folder_of(assistant: Assistant, named: str | None, session: str | None = None) -> Path | None:
-    """Return the folder of notes to open.
+    """Return the folder of notes to open; where it has moved and was opened there since, that one.
 
     Args:
         assistant: knows the settings and the chats.
@@ -37,4 +38,7 @@ def folder_of(assistant: Assistant, named: str | None, session: str | None = Non
         return Path(named)
     own = None if session is None else assistant.sessions.read(session).header.vault
     chosen = own or assistant.settings.values.vault_path
-    return Path(chosen) if chosen else None
+    if not chosen:
+        return None
+    folder = Path(chosen)
+    return folder if folder.is_dir() else moved_to(folder, assistant.paths.indexes) or folder

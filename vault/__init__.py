@@ -21,8 +21,9 @@ fields, tasks), `links` and `anchors` (places in it); `kinds` tells by the name 
 A run looks at the whole folder (`indexer`), or at the names that `watcher` tells, at a price that
 does not grow with the vault. It goes at a `pace`: paused, or slower where the machine is under
 `strain`. What is open of an index is in `opened`, how it stands in `status`, and `health` tries
-each part of it. `options` are what the user may choose: a server for the vectors, and a model
-(`embedding_models`, `embedders`), whose vectors are gathered beside the old ones (`generations`).
+each part of it. `moved` finds the index of a folder that lies elsewhere than it did. `options` are
+what the user may choose: a server for the vectors, and a model (`embedding_models`, `embedders`),
+whose vectors are gathered beside the old ones (`generations`).
 
 A search goes the other way. `query` takes the filters out of its text, `scope` finds what they
 leave; then words by FTS5 (`words`, `passages`) and, encoded meanwhile, meaning by Chroma or, where
@@ -46,7 +47,8 @@ ui.
 Holds always:
 - Nothing is written into the vault, and no file is reached but through `paths.safe_path`.
 - The catalog is the truth of the index; Chroma can be thrown away at any time.
-- Equal texts are embedded once: a move, a rename, a touch or another passage's edit embeds nothing.
+- Equal texts are embedded once: a move or a rename (of the whole folder, too), a touch or another
+  passage's edit embeds nothing.
 - What is committed is never done again; a kill at any point costs the batch in flight.
 - A query is only ever compared with vectors of the model that encoded it.
 - A folder that is not there, or emptied by an unmounted drive, removes no note from the index.

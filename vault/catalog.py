@@ -23,6 +23,7 @@ Row = tuple[Any, ...]
 VectorTable = Literal["vectors", "spare_vectors"]
 
 NEVER_SEEN = FileStat(-1, -1, -1, -1)
+CATALOG_FILE = "catalog.db"
 FINGERPRINT = "fingerprint"  # of the folder, when a run last ended with everything done
 _BUSY_S = 30.0
 _STAMP = {"chunker": CHUNKER_VERSION, "words": WORDS_VERSION}

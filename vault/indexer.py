@@ -20,6 +20,7 @@ from vault.errors import NoteUnreadable, UnsafePath, VaultMissing
 from vault.foreign import ForeignReader
 from vault.generations import switch, table_of
 from vault.kinds import kind_of
+from vault.moved import is_same_folder, remember_folder
 from vault.notes import Note, parse_note, read_bytes
 from vault.pace import Pace
 from vault.records import NEVER_SEEN, FileRow, Records, State
@@ -149,14 +150,14 @@ class Indexer:
         self._leave_out(changes, found)
         self._read(changes, meter)
         self._embed(self._catalog.unembedded_of(paths, self._table), meter, fills_store=False)
-        self._finish("")
+        self._finish(found, "")
 
     def _look_at_all(self, meter: Meter) -> None:
         meter.begin("seen")
         found = scan(self._root, self._exclude, meter.step)
         fingerprint = found.fingerprint()
         if self._catalog.meta(FINGERPRINT) == fingerprint and self._table == "vectors":
-            self._finish(fingerprint)
+            self._finish(found, fingerprint)
             return
         changes = self._compare(found, self._records.files())
         self._leave_out(changes, found)
@@ -164,7 +165,7 @@ class Indexer:
         self._embed(self._catalog.unembedded(self._table), meter)
         self._use_what_is_complete()
         self._tidy(meter)
-        self._finish(fingerprint if not self._records.left_out("failed") else "")
+        self._finish(found, fingerprint if not self._records.left_out("failed") else "")
 
     def _compare(self, found: ScanResult, known: dict[str, FileRow]) -> _Changes:
         left_out: list[tuple[str, State, str]] = [
@@ -190,8 +191,7 @@ class Indexer:
 
     def _refuse_unmounted(self, found: ScanResult) -> None:
         """Tell an emptied folder from the empty place where a drive was mounted."""
-        before = self._catalog.meta("root")
-        if before is not None and before != _root_id(found):
+        if not is_same_folder(self._catalog, found.root):
             raise VaultMissing(
                 f"The folder {self._root} is empty and not the one that was indexed; mount its "
                 "drive, or delete the index if the notes are really gone."
@@ -199,7 +199,7 @@ class Indexer:
 
     def _leave_out(self, changes: _Changes, found: ScanResult) -> None:
         with self._catalog.transaction():
-            self._catalog.set_meta("root", _root_id(found))
+            remember_folder(self._catalog, self._root, found.root)
             self._catalog.set_meta(FINGERPRINT, "")  # until all of this run is done
             for path, state, reason in changes.left_out:
                 row = changes.known.get(path)
@@ -316,9 +316,10 @@ class Indexer:
     def _embedding(self, meter: Meter) -> Embedding:
         return Embedding(self._catalog, self._embedder, self._store, meter, self._table)
 
-    def _finish(self, fingerprint: str) -> None:
+    def _finish(self, found: ScanResult, fingerprint: str) -> None:
         """Note when a whole run ended, and on what; a failed note is to be looked at again."""
         with self._catalog.transaction():
+            remember_folder(self._catalog, self._root, found.root)
             self._catalog.set_meta("indexed_at", _now())
             self._catalog.set_meta(FINGERPRINT, fingerprint)
 
@@ -371,10 +372,6 @@ class _ByVersion:
     def left(self) -> list[tuple[str, FileRow]]:
         """Give what is gone for good."""
         return list(self._gone.items())
-
-
-def _root_id(found: ScanResult) -> str:
-    return f"{found.root.device}:{found.root.inode}"
 
 
 def _now() -> str:

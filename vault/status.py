@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from vault.catalog import Catalog
+from vault.catalog import CATALOG_FILE, Catalog
 from vault.generations import used_model
 from vault.records import Records
 
@@ -55,7 +55,7 @@ def status_of(catalog: Catalog, index_dir: Path, *, is_owner: bool) -> IndexStat
 
 
 def _sizes(index_dir: Path) -> Iterator[int]:
-    for path in [*index_dir.glob("catalog.db*"), *index_dir.glob("chroma/**/*")]:
+    for path in [*index_dir.glob(f"{CATALOG_FILE}*"), *index_dir.glob("chroma/**/*")]:
         with suppress(OSError):  # replaced meanwhile
             if path.is_file():
                 yield path.stat().st_size

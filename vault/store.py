@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import IO, Literal
 
 from vault.access import still_allowed
-from vault.catalog import Catalog
+from vault.catalog import CATALOG_FILE, Catalog
 from vault.embedder import Embedder
 from vault.embedders import Embedders
 from vault.errors import EmbedderFailed, IndexUnusable, VaultError
@@ -301,7 +301,7 @@ class VaultIndex(Finding):
                 return self._opened
             lock = take_lock(self.index_dir)
             try:
-                catalog = Catalog(self.index_dir / "catalog.db", is_writable=True)
+                catalog = Catalog(self.index_dir / CATALOG_FILE, is_writable=True)
             except BaseException:
                 lock.close()
                 raise
@@ -317,7 +317,7 @@ class VaultIndex(Finding):
         with self._lock:
             if self._is_closed:
                 raise IndexUnusable("The index was closed.")
-            path = self.index_dir / "catalog.db"
+            path = self.index_dir / CATALOG_FILE
             if self._opened is None and path.exists():
                 catalog = Catalog(path, is_writable=False)
                 if catalog.is_new:  # its maker has it in hand
