@@ -8,7 +8,7 @@ import hashlib
 import html
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
 
@@ -30,6 +30,7 @@ from chains.quoting.notes import (
 )
 from chains.reading.parts import Part
 from chains.reading.plan import Plan, Reading
+from context.carry_forward import truncate_with_ellipsis
 from context.errors import ContextOverflow
 from context.guard import PreparedRequest
 from context.layers import Segment
@@ -39,6 +40,7 @@ __all__ = ["DERIVED", "CountedCall", "Reader", "Unread"]
 
 DERIVED: Final = "map_reduce"
 AT_ONCE: Final = 3
+LEAST_NOTE_CHARS: Final = 80
 
 # What waits here for a model waits in the chains' own pool, which must not be full of it.
 _READING: Final = WorkerPool(AT_ONCE)
@@ -101,6 +103,7 @@ class Reader:
     calls: int = field(default=0, init=False)
     unread: list[Unread] = field(default_factory=list, init=False)
     _cut: int = field(default=0, init=False)
+    _shorter: int = field(default=0, init=False)
     _left_out: int = field(default=0, init=False)
 
     def read(self) -> Generator[Event, None, tuple[Segment, ...]]:
@@ -125,6 +128,8 @@ class Reader:
             yield f"Lines {span(gap.lines)} of {gap.source} were not read: {gap.reason}"
         if self._cut:
             yield f"The notes on {self._cut} of the parts broke off at their end."
+        if self._shorter:
+            yield f"To have room, notes were shortened: {self._shorter}."
         if self._left_out:
             yield f"There was no room for {self._left_out} of the notes."
 
@@ -137,7 +142,7 @@ class Reader:
         yield ReadingPart(done + 1, self.plan.parts)
         with closing(self._made(calls)) as made:
             for ended, (at, outcome) in enumerate(made, start=1):
-                found[at] = self._shortened(outcome.notes)
+                found[at] = self._fitting(outcome.notes)
                 if outcome.error is not None:
                     failed += 1
                     self.unread.append(Unread(path, calls[at].lines, str(outcome.error)))
@@ -164,15 +169,31 @@ class Reader:
         with closing(self._made(calls)) as made:
             for at, outcome in made:
                 found[at] = outcome.notes or groups[at]
-        return [self._shortened(notes) for notes in found if notes]
+        return [self._fitting(notes) for notes in found if notes]
 
-    def _shortened(self, notes: Notes) -> Notes:
-        """Return as many notes as a call may make."""
-        kept, room = 0, self.plan.asked.notes_tokens
-        while kept < len(notes) and (room := room - self._size(notes[kept : kept + 1])) >= 0:
-            kept += 1
-        self._left_out += len(notes) - kept
-        return notes[:kept]
+    def _fitting(self, notes: Notes) -> Notes:
+        """Return as much of the notes as a call may make; the last one may be shortened."""
+        kept: list[Note] = []
+        room = self.plan.asked.notes_tokens
+        for note in notes:
+            fitting = self._shortened(note, room)
+            if fitting is None:
+                break
+            kept.append(fitting)
+            room -= self._size((fitting,))
+        self._left_out += len(notes) - len(kept)
+        self._shorter += sum(a is not b for a, b in zip(kept, notes, strict=False))
+        return tuple(kept)
+
+    def _shortened(self, note: Note, room: int) -> Note | None:
+        """Return a note as it fits a room; None where too little of it would be left."""
+        fitting, most_chars = note, len(note.text)
+        while (size := self._size((fitting,))) > room:
+            most_chars = min(most_chars - 1, most_chars * room // size)
+            if most_chars < LEAST_NOTE_CHARS:
+                return None
+            fitting = replace(note, text=truncate_with_ellipsis(note.text, most_chars))
+        return fitting
 
     def _size(self, notes: Notes) -> int:
         text = html.escape(render_notes(notes), quote=False)

@@ -16,6 +16,7 @@ BENCHES = (
     "memory",
     "search",
     "index",
+    "change",
     "prepare",
     "guard",
     "price",

@@ -142,6 +142,26 @@ def test_where_notes_cannot_be_joined_those_are_kept_that_have_room(run, server,
     assert "note 0 on the barrel and its litres" in notes.raw_content
 
 
+def test_a_note_that_is_too_long_is_shortened_and_not_left_out(run, server, session) -> None:
+    def rambling(body: Body) -> Reply:
+        if is_part(body):
+            start = first_line(body)
+            sentences = (f"Sentence {n} goes on about the barrel." for n in range(400))
+            return Answer(f"{start}: {' '.join(sentences)}")
+        return Answer("Nothing.") if shown(body).startswith("<notes ") else reads_parts(body)
+
+    server.script(rambling)
+    result = result_of(run(attached(3_000)))
+    assert any(
+        warning.startswith("To have room, notes were shortened") for warning in result.warnings
+    )
+    (notes,) = sent_segments(session)
+    parts = [line for line in notes.raw_content.splitlines() if "Sentence 0 goes on" in line]
+    assert parts
+    assert all(line.endswith(". ...") for line in parts)
+    assert result.context["layers"]["L3"]["tokens"] <= result.context["budget"] // 2
+
+
 def test_progress_counts_the_parts(run, server) -> None:
     server.script(reads_parts)
     found = [event for event in run(attached(900)) if isinstance(event, ReadingPart)]
