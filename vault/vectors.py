@@ -177,10 +177,11 @@ class VectorStore:
 
     def use(self, server: VectorServer | None) -> None:
         """Lie somewhere else from now on, if that is another place."""
+        if server == self.server:
+            return  # without waiting for whoever fills the store, which may take minutes
         with self._lock:
-            if server != self.server:
-                self._stop()
-                self.server, self.failure, self._is_broken = server, "", False
+            self._stop()
+            self.server, self.failure, self._is_broken = server, "", False
 
     def set_aside(self) -> None:
         """Answer no question until it is brought in line again."""
@@ -219,6 +220,14 @@ class VectorStore:
         if self._held is None or self._collection != name:
             self._held = self._open(child, prefix, name, on_wait)
             self._collection = name
+        self._catch_up(child, progress, on_wait)
+        if is_fresh and self._held:
+            self._probe(child, next(iter(self._held)), on_wait)
+        self._is_in_line = True
+        self._catch_up(child, lambda _done: None, on_wait)  # whoever had more did not wait for us
+
+    def _catch_up(self, child: Child, progress: Progress, on_wait: Callable[[], None]) -> None:
+        assert self._held is not None
         wanted = self._catalog.vector_hashes()
         missing, extra = sorted(wanted - self._held), sorted(self._held - wanted)
         for part in _parts(extra):
@@ -227,9 +236,6 @@ class VectorStore:
         for done, part in enumerate(_parts(missing)):
             progress(done * BATCH)
             self._put(child, part, on_wait)
-        if is_fresh and self._held:
-            self._probe(child, next(iter(self._held)), on_wait)
-        self._is_in_line = True
 
     def _open(
         self, child: Child, prefix: str, name: str, on_wait: Callable[[], None]

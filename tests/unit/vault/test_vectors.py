@@ -1,6 +1,7 @@
 import os
 import shutil
 import signal
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -148,3 +149,34 @@ def test_its_files_are_for_their_owner_alone(store: VectorStore, tmp_path: Path)
     modes = [path.stat().st_mode & 0o077 for path in (tmp_path / "chroma").rglob("*")]
     assert modes
     assert not any(modes)
+
+
+def test_what_is_embedded_while_the_store_is_filled_gets_in_too(
+    catalog: Catalog, store: VectorStore
+) -> None:
+    added: list[int] = []
+
+    def embed_more(done: int) -> None:
+        if not added:
+            added.append(done)
+            add(catalog, 600, 700)
+
+    store.bring_in_line(embed_more)
+    assert store.size == 700
+    assert store.query(MATRIX[650], 1)[0][0] == HASHES[650]
+
+
+def test_who_asks_for_the_place_it_has_does_not_wait_for_a_fill(
+    catalog: Catalog, store: VectorStore
+) -> None:
+    asked: list[bool] = []
+
+    def ask_meanwhile(_done: int) -> None:
+        asking = threading.Thread(target=store.use, args=(None,))
+        asking.start()
+        asking.join(30)
+        asked.append(asking.is_alive())
+
+    store.bring_in_line(ask_meanwhile)
+    assert asked
+    assert not any(asked)
