@@ -4,7 +4,7 @@ import itertools
 import time
 
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
+from PySide6.QtCore import QMimeData, QPoint, QRect, QSize, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QGuiApplication
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
@@ -249,6 +249,20 @@ def test_tab_walks_chips_text_attach_mode_model_meter_send(
         "Context not known",
         "Send",
     ]
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.25, 1.5])
+def test_a_chip_takes_the_room_that_its_whole_name_needs(qtbot: QtBot, scale: float) -> None:
+    Theme.current().apply("light", scale)
+    chip = Chip(Attachment("Garden log.md", (3, 112)), ChipState(tokens=115))
+    qtbot.addWidget(chip)
+    looks = []
+    usual = chip.sizeHint()
+    for more in (0, 60):  # where more room changes nothing, nothing was cut
+        chip.resize(usual + QSize(more, 0))
+        upto = Theme.current().px(130)
+        looks.append(chip.grab(QRect(4, 4, upto, usual.height() - 8)).toImage())
+    assert looks[0] == looks[1]
 
 
 @pytest.mark.parametrize("width", [440, 520, 700, 900, 1200])

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
 from ui.chat.attachment import Attachment
@@ -195,7 +195,7 @@ class Chip(QAbstractButton):
         painter.setFont(theme.font("caption", numbers=True))
         painter.setPen(theme.color("amber.text" if is_amber else "text.secondary"))
         painter.drawText(rest, _RIGHT, self.figures)
-        painter.setFont(theme.font("label"))
+        painter.setFont(_name_font())
         painter.setPen(theme.color("amber.text" if is_amber else "text.primary"))
         rest.setRight(rest.right() - (figures + 8 if figures else 0))
         metrics, middle = QFontMetrics(painter.font()), Qt.TextElideMode.ElideMiddle
@@ -245,7 +245,7 @@ class Chip(QAbstractButton):
         return state.figures if state.parts is not None else f"{state.figures} tokens"
 
     def _name_width(self) -> int:
-        metrics = QFontMetrics(Theme.current().font("label"))
+        metrics = QFontMetrics(_name_font())
         return metrics.horizontalAdvance(one_line(self.attachment.name)) + _ROUNDED
 
     def _figures_width(self) -> int:
@@ -253,6 +253,11 @@ class Chip(QAbstractButton):
             return 0
         metrics = QFontMetrics(Theme.current().font("caption", numbers=True))
         return metrics.horizontalAdvance(self.figures) + _ROUNDED
+
+
+def _name_font() -> QFont:
+    # A painter's font takes over what the widget's own asks for, here figures of one width.
+    return Theme.current().font("label", numbers=True)
 
 
 class ChipRow(FlowRow):
