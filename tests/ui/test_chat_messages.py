@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAccessible, QGuiApplication
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QPlainTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.attachments import Selection
@@ -25,6 +25,7 @@ from ui.chat.attachment import Attachment
 from ui.chat.message.answer import Answer
 from ui.chat.message.aside import Aside
 from ui.chat.message.divider import HookDivider, SummaryDivider
+from ui.chat.message.mono import MonoBox
 from ui.chat.message.step_words import StepView, doing, summary
 from ui.chat.message.user import UserMessage
 from ui.chat.message.wish import Wish
@@ -467,3 +468,32 @@ def test_nothing_overlaps_at_any_size(transcript: Transcript, width: int, scale:
     settle()
     assert widgets.overlapping_siblings(transcript) == []
     assert widgets.outside_their_parents(transcript.feed) == []
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.25, 1.5])
+@pytest.mark.parametrize("text", ["restore\n" * 30, "نسخة\nrestore\n" * 15, "コピー " * 300])
+def test_the_last_line_shown_of_a_result_is_whole(qtbot: QtBot, scale: float, text: str) -> None:
+    Theme.current().apply("light", scale)
+    box = MonoBox(text, "Result")
+    qtbot.addWidget(box)
+    box.resize(500, 700)
+    box.show()
+    QApplication.processEvents()
+    for most in (12, 0):
+        lines = bottoms(box.text)[: most or None]
+        assert lines[-1] <= box.text.viewport().height() <= lines[-1] + 4
+        box.more.click()
+        QApplication.processEvents()
+
+
+def bottoms(view: QPlainTextEdit) -> list[float]:
+    """Where each line of a text ends, from its upper edge."""
+    found, top = [], 0.0
+    block = view.document().firstBlock()
+    while block.isValid():
+        place = view.blockBoundingRect(block)
+        layout = block.layout()
+        found += [top + layout.lineAt(n).rect().bottom() for n in range(layout.lineCount())]
+        top += place.height()
+        block = block.next()
+    return found

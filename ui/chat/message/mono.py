@@ -3,7 +3,7 @@
 from math import ceil
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QResizeEvent, QWheelEvent
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QVBoxLayout, QWidget
 
 from ui.kit.controls import button
@@ -91,4 +91,16 @@ class _Lines(QPlainTextEdit):
         lines = max(1, ceil(self.document().size().height()))
         shown = min(lines, self.most_lines) if self.most_lines else lines
         self.is_cut = shown < lines
-        self.setFixedHeight(shown * QFontMetrics(self.font()).lineSpacing() + 2)
+        self.setFixedHeight(self._height_of(shown) + 2)
+
+    def _height_of(self, lines: int) -> int:
+        """Return the height of the first lines, which differs with the letters in them."""
+        total, block = 0.0, self.document().firstBlock()
+        while lines > 0 and block.isValid():
+            whole = self.blockBoundingRect(block).height()  # which lays it out
+            layout = block.layout()
+            is_whole = layout.lineCount() <= lines
+            total += whole if is_whole else layout.lineAt(lines).y()
+            lines -= layout.lineCount()
+            block = block.next()
+        return ceil(total)
