@@ -65,11 +65,16 @@ def about(wanted: float) -> Any:
 def drag(column: RightColumn, by: int) -> None:
     """Drag the separator under the context panel."""
     start = QPoint(WIDTH // 2, column.context_dock.geometry().bottom() + 1)
-    end = start + QPoint(0, by)
-    QTest.mousePress(column, LEFT, NO_KEYS, start)
-    QTest.mouseMove(column, end)
+    pull(column, start, start + QPoint(0, by))
+
+
+def pull(column: RightColumn, start: QPoint, end: QPoint) -> None:
+    """Press what lies at a place, move the mouse and let go."""
+    grip = column.childAt(start) or column
+    QTest.mousePress(grip, LEFT, NO_KEYS, grip.mapFrom(column, start))
+    QTest.mouseMove(grip, grip.mapFrom(column, end))
     settle()
-    QTest.mouseRelease(column, LEFT, NO_KEYS, end)
+    QTest.mouseRelease(grip, LEFT, NO_KEYS, grip.mapFrom(column, end))
     settle()
 
 
@@ -182,10 +187,9 @@ def test_a_separator_between_panels_side_by_side_leaves_the_heights(column: Righ
     column.splitDockWidget(column.context_dock, column.sources_dock, Qt.Orientation.Horizontal)
     settle()
     start = QPoint(column.context_dock.geometry().right() + 1, 400)
-    QTest.mousePress(column, LEFT, NO_KEYS, start)
-    QTest.mouseMove(column, start + QPoint(20, 0))
-    settle()
-    QTest.mouseRelease(column, LEFT, NO_KEYS, start + QPoint(20, 0))
+    width = column.context_dock.width()
+    pull(column, start, start + QPoint(-20, 0))
+    assert column.context_dock.width() < width
     column.splitDockWidget(column.context_dock, column.sources_dock, Qt.Orientation.Vertical)
     settle()
     assert share(column) == about(FIRST)
