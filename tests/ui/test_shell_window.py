@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 from app.assistant import Assistant
 from app.errors import StorageFailed
 from app.opening import FirstLook
+from app.session_store import SessionInfo
 from tests.support import widgets
 from tests.support.contexts import make_context
 from ui.actions import COMMANDS, ShortcutsDialog
@@ -112,6 +113,21 @@ def test_nothing_overlaps_and_nothing_is_cut(make: Make, mode: Any, scale: float
                 *widgets.cut_labels(window),
             ]
     assert {place: found for place, found in problems.items() if found} == {}
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.5])
+def test_the_lists_of_the_sidebar_end_where_its_footer_begins(make: Make, scale: float) -> None:
+    window = make(1440, 700)
+    window._set_scale(scale)
+    fill(window)
+    sidebar = window._sidebar
+    at = "2026-05-14T14:03:00+00:00"
+    chats = [SessionInfo(f"s{n}", f"Chat {n}", at, at, None, None, 2) for n in range(60)]
+    sidebar.show_chats(chats, None)
+    for _ in range(3):
+        QApplication.processEvents()
+    gap = widgets.rect_in(window, sidebar.footer).top() - widgets.bottom_in(window, sidebar.chats)
+    assert 8 <= gap <= 10
 
 
 def test_everything_that_takes_the_focus_has_a_name(make: Make) -> None:

@@ -23,6 +23,7 @@ from ui.chat.composer_text import ComposerText
 from ui.chat.measure import OUTDENT, set_in
 from ui.kit.controls import wrapped
 from ui.kit.menu_button import MenuButton
+from ui.kit.scaled import Scaled
 from ui.theme import Theme
 
 __all__ = ["Composer"]
@@ -52,7 +53,7 @@ class Choice(Protocol):
     def where(self) -> str: ...
 
 
-class Composer(QWidget):
+class Composer(Scaled, QWidget):
     """Chips, text, attach, mode, model, meter, Send.
 
     `submitted` carries the text, which stays until the owner clears it; `attach_chosen` what is to
@@ -200,12 +201,6 @@ class Composer(QWidget):
         if event.type() == QEvent.Type.Resize and watched is self.window():
             self._fit()
         return False
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the font scale."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange:
-            self._fit()
 
     def _lay_out(self) -> None:
         tools = QHBoxLayout()

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 from ui.icons import icon
 from ui.kit.controls import IconButton, IconLabel, button, one_line, paint_focus, wrapped
 from ui.kit.figures import percent
+from ui.kit.scaled import Scaled
 from ui.theme import Theme, dress
 
 __all__ = [
@@ -148,7 +149,7 @@ class SendButton(QPushButton):
         return self.sizeHint()
 
 
-class ComposerLine(QFrame):
+class ComposerLine(Scaled, QFrame):
     """One sentence above the composer's tools, with the ways out of it.
 
     Args:
@@ -198,12 +199,6 @@ class ComposerLine(QFrame):
         """Put the ways out below the sentence where they would leave it no room."""
         super().resizeEvent(event)
         self._fit()
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the font scale."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange:
-            self._fit()
 
     def _fit(self) -> None:
         below, beside = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight

@@ -1,8 +1,8 @@
-"""What every view is built from: surfaces, controls, lists, figures, and the three columns.
+"""What every view is built from: surfaces, controls, lists, figures, columns and docks.
 
     surfaces → controls → icons, theme
     lists, choices, menu_button, find_bar, flow_row → controls;  columns → surfaces
-    figures stands alone
+    scaled, figures and docks stand alone
 
 May import: PySide6, `ui.theme`, `ui.icons`. Must not: anything below `ui`, nor a view.
 Holds always: text is plain; what is cut has the whole as its tooltip; an icon button has a name;

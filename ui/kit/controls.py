@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from ui.icons import icon, paint_icon
+from ui.kit.scaled import Scaled
 from ui.theme import Theme, dress
 
 __all__ = [
@@ -100,7 +101,7 @@ class ElidedLabel(QLabel):
         self.setToolTip(plain_tip("\n".join(filter(None, (whole, self._hint)))))
 
 
-class IconLabel(QWidget):
+class IconLabel(Scaled, QWidget):
     """An icon that is only looked at; it has no name for screen readers."""
 
     def __init__(
@@ -108,7 +109,7 @@ class IconLabel(QWidget):
     ) -> None:
         super().__init__(parent)
         self._name, self._tone, self._size = name, tone, size
-        self.setFixedSize(self.sizeHint())
+        self._fit()
 
     def set_icon(self, name: str, tone: str) -> None:
         """Show another icon in the same place."""
@@ -120,18 +121,15 @@ class IconLabel(QWidget):
         side = Theme.current().px(self._size)
         return QSize(side, side)
 
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the font scale."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange:
-            self.setFixedSize(self.sizeHint())
-
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the icon."""
         paint_icon(QPainter(self), self.rect(), self._name, self._tone)
 
+    def _fit(self) -> None:
+        self.setFixedSize(self.sizeHint())
 
-class IconButton(QToolButton):
+
+class IconButton(Scaled, QToolButton):
     """A button that shows only an icon; its tooltip is its name, and the shortcut if it has one."""
 
     def __init__(
@@ -153,12 +151,6 @@ class IconButton(QToolButton):
     def set_icon(self, icon_name: str, tone: str = "text.secondary") -> None:
         """Show another icon."""
         self.setIcon(icon(icon_name, tone))
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the font scale."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange:
-            self._fit()
 
     def _fit(self) -> None:
         theme = Theme.current()

@@ -6,6 +6,7 @@ from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QWidget
 
+from ui.kit.scaled import Scaled
 from ui.theme import Theme
 
 __all__ = ["FlowRow"]
@@ -13,7 +14,7 @@ __all__ = ["FlowRow"]
 _GAP = 6
 
 
-class FlowRow(QScrollArea):
+class FlowRow(Scaled, QScrollArea):
     """Is as high as its lines, up to a limit, beyond which it scrolls.
 
     Args:
@@ -34,7 +35,7 @@ class FlowRow(QScrollArea):
         for ground in (self.viewport(), self._inner):  # what it stands on shows between them
             ground.setAutoFillBackground(False)
         self._inner.installEventFilter(self)
-        self._arrange()
+        self._fit()
 
     def show_widgets(self, widgets: Sequence[QWidget]) -> None:
         """Show these, in their order; what is shown no longer is deleted."""
@@ -50,7 +51,7 @@ class FlowRow(QScrollArea):
             if before is not None:
                 QWidget.setTabOrder(before, widget)
             before = widget
-        self._arrange()
+        self._fit()
 
     def shown(self) -> list[QWidget]:
         """Return what is shown, in its order."""
@@ -60,21 +61,15 @@ class FlowRow(QScrollArea):
         """Break the lines anew."""
         super().resizeEvent(event)
         if event.oldSize().width() != event.size().width():
-            self._arrange()
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the font scale."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange:
-            self._arrange()
+            self._fit()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Break the lines anew when one of the widgets wants another width."""
         if event.type() == QEvent.Type.LayoutRequest:
-            self._arrange()
+            self._fit()
         return False
 
-    def _arrange(self) -> None:
+    def _fit(self) -> None:
         width, line = self.viewport().width(), Theme.current().px(24)
         spot, lines = QPoint(0, 0), 1
         for widget in self._shown:

@@ -5,11 +5,12 @@ Style Guide: "Depth is one background step and one hairline."
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLayout, QScrollArea, QVBoxLayout, QWidget
 
 from ui.kit.controls import IconLabel, button, wrapped
+from ui.kit.scaled import Scaled
 from ui.theme import Theme, dress
 
 __all__ = ["Hairline", "Header", "Notice", "Pane", "clear_layout", "scrolled"]
@@ -29,7 +30,7 @@ class Pane(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
 
 
-class Header(Pane):
+class Header(Scaled, Pane):
     """The top of a column: 44 high, with the hairline that all three columns share."""
 
     def __init__(self, surface: str, parent: QWidget | None = None) -> None:
@@ -44,12 +45,6 @@ class Header(Pane):
         """Take no room at all, or the usual height again."""
         self.is_folded = is_folded
         self._fit()
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the font scale."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange:
-            self._fit()
 
     def sizeHint(self) -> QSize:
         """Return the fixed height; a dock asks for it here and nowhere else."""

@@ -20,6 +20,7 @@ from resources import sample_vault
 from ui.icons import paint_icon
 from ui.kit.controls import label, paint_focus, plain_tip, wrapped
 from ui.kit.lists import paint_text
+from ui.kit.scaled import Scaled
 from ui.kit.surfaces import Hairline, Header, Pane
 from ui.panels.folders import Folders
 from ui.panels.index import IndexFooter
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from app.session_store import SessionInfo
 
 __all__ = ["RowButton", "Sidebar", "folder_name"]
+
+_HEAD, _BELOW = 36, 8
 
 
 class Sidebar(Pane):
@@ -86,7 +89,7 @@ class Sidebar(Pane):
 
     def _share_height(self) -> None:
         """Give the notes what they need up to half, more where the chats leave it."""
-        free = self._lists.height() - 2 * Theme.current().px(36)
+        free = self._lists.height() - 2 * Theme.current().px(_HEAD) - _BELOW
         if free <= 0:
             return
         chats = min(self.chats.content_height(), free // 2)
@@ -108,13 +111,13 @@ class Sidebar(Pane):
         head.row.addWidget(self.switcher, 1)
         self._lists = QWidget()
         lists = QVBoxLayout(self._lists)
-        lists.setContentsMargins(0, 0, 0, 8)
+        lists.setContentsMargins(0, 0, 0, _BELOW)
         lists.setSpacing(0)
         for title, empty, view in (
             ("Vault", self._no_notes, self.notes),
             ("Chats", self._no_chats, self.chats),
         ):
-            lists.addWidget(_section_head(title))
+            lists.addWidget(_SectionHead(title))
             lists.addWidget(empty)
             lists.addWidget(view)
             view.hide()
@@ -214,13 +217,18 @@ class VaultSwitcher(QAbstractButton):
             self._menu.popup(self.mapToGlobal(self.rect().bottomLeft()))
 
 
-def _section_head(title: str) -> QWidget:
-    head = QWidget()
-    row = QHBoxLayout(head)
-    row.setContentsMargins(16, 12, 16, 4)
-    row.addWidget(label(title, "label", "secondary"))
-    head.setFixedHeight(Theme.current().px(36))
-    return head
+class _SectionHead(Scaled, QWidget):
+    """What a list of the sidebar holds."""
+
+    def __init__(self, title: str) -> None:
+        super().__init__()
+        row = QHBoxLayout(self)
+        row.setContentsMargins(16, 12, 16, 4)
+        row.addWidget(label(title, "label", "secondary"))
+        self._fit()
+
+    def _fit(self) -> None:
+        self.setFixedHeight(Theme.current().px(_HEAD))
 
 
 def _quiet(text: str) -> QLabel:

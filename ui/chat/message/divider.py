@@ -1,6 +1,5 @@
 """The lines in a transcript above which a chat is no longer sent as it stands."""
 
-from PySide6.QtCore import QEvent
 from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
@@ -8,6 +7,7 @@ from ui.chat.message.roles import Part
 from ui.chat.page.view import MarkdownView
 from ui.kit.controls import ElidedLabel, IconLabel, button, one_line
 from ui.kit.figures import count, plural
+from ui.kit.scaled import Scaled
 from ui.kit.surfaces import Hairline
 from ui.theme import Theme, dress
 
@@ -20,7 +20,7 @@ _REASONS = {
 }
 
 
-class _Line(QWidget):
+class _Line(Scaled, QWidget):
     """A hairline with an icon, what happened, figures, and what can be done about it."""
 
     def __init__(self, icon: str, said: str, figures: str, *actions: QPushButton) -> None:
@@ -39,11 +39,6 @@ class _Line(QWidget):
             row.addWidget(widget)
         row.addWidget(Hairline(), 1)
         self._fit()
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange:
-            self._fit()
 
     def _fit(self) -> None:
         self.setFixedHeight(Theme.current().px(28))

@@ -11,6 +11,7 @@ from ui.chat.message.roles import Part
 from ui.icons import paint_icon
 from ui.kit.controls import ElidedLabel, IconLabel, label, one_line, wrapped
 from ui.kit.figures import count
+from ui.kit.scaled import Scaled
 from ui.theme import Theme, dress
 
 __all__ = ["Doubts", "StepLine", "paint_callout"]
@@ -21,7 +22,7 @@ _MOST_DOUBTS = 6
 _ROW = 28
 
 
-class StepLine(Part):
+class StepLine(Scaled, Part):
     """What is being done just now, and for how long."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -52,12 +53,6 @@ class StepLine(Part):
             self._text.updateGeometry()
             self.setAccessibleName(one_line(text))
         self._seconds.setText(f"{seconds:.1f} s" if seconds >= 0.1 else "")
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the font scale."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange:
-            self._fit()
 
     def _fit(self) -> None:
         self.setFixedHeight(Theme.current().px(_ROW))

@@ -7,12 +7,13 @@ from PySide6.QtGui import QAccessible, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QWidget, QWidgetItem
 
 from ui.chat.message.roles import Part
+from ui.kit.scaled import Scaled
 from ui.theme import Theme
 
 __all__ = ["ToolStrip"]
 
 
-class ToolStrip(Part):
+class ToolStrip(Scaled, Part):
     """The strip; `lines_changed` when it takes another number of lines.
 
     Args:
@@ -62,12 +63,6 @@ class ToolStrip(Part):
         """Break the line anew."""
         super().resizeEvent(event)
         self._fit()
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the font scale."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange:
-            self._fit()
 
     def _fit(self) -> None:
         across, down = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QSizePolicy, QStackedLayou
 
 from ui.kit.controls import ElidedLabel, IconButton, IconLabel, label
 from ui.kit.figures import count
+from ui.kit.scaled import Scaled
 from ui.theme import Theme, dress
 
 __all__ = ["LabelTag", "PinButton", "QuietButton", "Siblings"]
@@ -113,7 +114,7 @@ class Siblings(QWidget):
         self.chosen.emit(self._entries[self._at + by])
 
 
-class LabelTag(QWidget):
+class LabelTag(Scaled, QWidget):
     """The user's name for a message; `named` carries another one, empty to take it off."""
 
     named = Signal(str)
@@ -177,12 +178,6 @@ class LabelTag(QWidget):
             self._close()
             return True
         return False
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the font scale."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange:
-            self._fit()
 
     def _on_named(self) -> None:
         words = " ".join(self.field.text().split())

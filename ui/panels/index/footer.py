@@ -1,11 +1,12 @@
 """How the index stands, at the foot of the sidebar: always there, never in the way."""
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from ui.kit.controls import ElidedLabel, IconButton, button, wrapped
 from ui.kit.figures import plural
+from ui.kit.scaled import Scaled
 from ui.kit.surfaces import Pane
 from ui.panels.index.state import IndexState
 from ui.theme import Theme, dress
@@ -13,7 +14,7 @@ from ui.theme import Theme, dress
 __all__ = ["IndexFooter"]
 
 
-class IndexFooter(Pane):
+class IndexFooter(Scaled, Pane):
     """The state of the index at the left, the settings at the right.
 
     `problems_requested` asks for what could not be read, `details_requested` for all that is known
@@ -73,12 +74,6 @@ class IndexFooter(Pane):
         width = round(self.width() * (self.state.fraction or 0.0))
         QPainter(self).fillRect(0, 0, width, 2, Theme.current().color("accent.base"))
 
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the font scale."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange:
-            self._rest.setMinimumHeight(Theme.current().px(38))
-
     def _lay_out(self) -> None:
         self._run = QWidget()
         run = QHBoxLayout(self._run)
@@ -99,12 +94,15 @@ class IndexFooter(Pane):
         row.addWidget(self.details)
         row.addLayout(texts, 1)
         row.addWidget(self.settings)
-        self._rest.setMinimumHeight(Theme.current().px(38))
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self._run)
         column.addWidget(self._rest)
+        self._fit()
+
+    def _fit(self) -> None:
+        self._rest.setMinimumHeight(Theme.current().px(38))
 
     def _on_act(self) -> None:
         if self.state.kind == "done":
