@@ -319,6 +319,45 @@ def test_a_citation_between_arabic_words_stays_in_one_piece(view: MarkdownView) 
     assert 10 <= view.place_of(1).width() <= 24
 
 
+HEBREW_ROWS = "".join(f"| שורה {n} [1] | Borg {n} | {n} |\n" for n in range(9))
+HEBREW_TABLE = f"| עותק | כלי | שנים |\n|---|---|---|\n{HEBREW_ROWS}"
+
+
+def edges_of(view: MarkdownView, text: str) -> tuple[int, int]:
+    """Where a stretch of text begins and ends on the view."""
+    found = view.document().find(text)
+    ends = [QTextCursor(found), QTextCursor(found)]
+    ends[0].setPosition(found.selectionStart())
+    ends[1].setPosition(found.selectionEnd())
+    places = sorted(view.cursorRect(end).x() for end in ends)
+    return places[0], places[1]
+
+
+def test_the_first_column_of_a_hebrew_table_stands_at_the_right(view: MarkdownView) -> None:
+    for start in range(0, len(HEBREW_TABLE), 23):
+        view.append(HEBREW_TABLE[start : start + 23])
+        view.flush()
+    view.finish()
+    edge = view.viewport().width() - 16
+    for row in ("שורה 0", "שורה 8"):
+        assert abs(edges_of(view, row)[1] - edge) <= 2
+    assert edges_of(view, "שנים")[1] < edges_of(view, "כלי")[0] < edges_of(view, "עותק")[0]
+    assert edges_of(view, "Borg 3")[1] == edges_of(view, "Borg 8")[1] == edges_of(view, "כלי")[1]
+    assert len(view.places_of(1)) == 9
+
+
+def test_a_wide_hebrew_table_is_seen_from_its_right_end(view: MarkdownView) -> None:
+    heads = " | ".join(f"עמודה עם שם ארוך {n}" for n in range(7))
+    view.set_markdown(f"| {heads} |\n|{'---|' * 7}\n|{' x |' * 7}")
+    (bar,) = view.wide.bars
+    assert bar.value() == bar.maximum()
+    bar.setValue(50)
+    view.window().resize(2400, 900)
+    view.window().resize(640, 900)
+    QGuiApplication.processEvents()
+    assert view.wide.bars[0].value() == 50
+
+
 LINE = "restic backup /srv/notes " + "--exclude /srv/films " * 8 + "--verbose"
 CODE = f"Before.\n\n```sh\n{LINE}\nshort\n```\n\nAfter."
 NARROW_TABLE = "| a | b |\n|---|---|\n| 1 | 2 |\n"

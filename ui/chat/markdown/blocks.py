@@ -115,11 +115,13 @@ class Columns:
         shares: of the whole width, as percentages.
         aligns: left, center or right.
         letters: how many letters a line of each needs to be read well.
+        is_rtl: whether the first column stands at the right.
     """
 
     shares: tuple[float, ...]
     aligns: tuple[str, ...]
     letters: tuple[int, ...] = ()
+    is_rtl: bool = False
 
 
 @dataclass(frozen=True, slots=True)

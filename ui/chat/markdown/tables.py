@@ -1,4 +1,4 @@
-"""How wide a table's columns are, and which hold numbers; settled by the first rows.
+"""How wide a table's columns are, which hold numbers, and which comes first; settled by its start.
 
 Later rows do not change what was settled, so a table that is still arriving never reflows, and
 its rows can be appended without touching those above.
@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Sequence
 
 from ui.chat.markdown.blocks import Columns, Run
+from ui.chat.markdown.direction import is_rtl
 
 __all__ = ["GROUP_ROWS", "Cells", "settle_columns"]
 
@@ -37,7 +38,9 @@ def settle_columns(header: Cells, rows: Sequence[Cells], written: Sequence[str])
     ]
     total = sum(weights)
     shares = tuple(100 * weight / total for weight in weights)
-    return Columns(shares, tuple(aligns), tuple(_letters(cells) for cells in columns))
+    letters = tuple(_letters(cells) for cells in columns)
+    first = "".join(run.text for row in (header, *rows) for cell in row for run in cell)
+    return Columns(shares, tuple(aligns), letters, is_rtl(first))
 
 
 def _letters(cells: Sequence[tuple[Run, ...]]) -> int:

@@ -70,6 +70,7 @@ class Rows:
         lengths: what the columns need to be read well.
         start_inset: how far the boxes around it set it in.
         is_wide: whether it has the width of its columns, for want of room.
+        is_rtl: whether it is read from its right end.
     """
 
     start: int
@@ -80,6 +81,7 @@ class Rows:
     start_inset: float
     is_continued: bool = False
     is_wide: bool = False
+    is_rtl: bool = False
 
 
 @dataclass(slots=True)

@@ -1,12 +1,10 @@
-"""What the letters of a text ask of the lines that they stand on: direction, height, breaks."""
+"""What the letters of a text ask of the lines that they stand on: height, breaks."""
 
 import re
-import unicodedata
-from functools import cache
 
 from PySide6.QtGui import QTextOption
 
-__all__ = ["has_rtl", "has_tall_letters", "is_rtl", "wrap_for"]
+__all__ = ["has_rtl", "has_tall_letters", "wrap_for"]
 
 # Scripts whose letters reach further up or down than a line of fixed height leaves room for.
 _TALL = re.compile(
@@ -35,15 +33,3 @@ def wrap_for(text: str) -> QTextOption.WrapMode:
     if _ENDLESS.search(text):
         return QTextOption.WrapMode.WrapAnywhere
     return QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere
-
-
-@cache
-def is_rtl(text: str) -> bool:
-    """Return whether the first letter with a direction of its own runs from right to left."""
-    for char in text:
-        direction = unicodedata.bidirectional(char)
-        if direction in {"R", "AL"}:
-            return True
-        if direction == "L":
-            return False
-    return False

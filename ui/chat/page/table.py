@@ -1,6 +1,7 @@
 """The formats of a table: the full measure wide, with room in its cells and no lines of its own."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import (
@@ -15,8 +16,9 @@ from ui.chat.markdown.blocks import Columns, TableRows
 from ui.theme import Theme
 
 __all__ = [
-    "ALIGNMENTS",
     "CELL_PADDING",
+    "alignment_of",
+    "as_it_stands",
     "cell_format",
     "column_lengths",
     "needed_lengths",
@@ -27,11 +29,35 @@ CELL_PADDING = 5
 _BETWEEN_COLUMNS = 16
 _PERCENT = QTextLength.Type.PercentageLength
 
-ALIGNMENTS = {
+_ALIGNMENTS = {
     "left": Qt.AlignmentFlag.AlignLeading,
     "right": Qt.AlignmentFlag.AlignTrailing,
     "center": Qt.AlignmentFlag.AlignHCenter,
 }
+_AT_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignAbsolute
+
+
+def as_it_stands(leaf: TableRows) -> TableRows:
+    """Return the rows with their columns from left to right, the only way in which Qt lays out."""
+    columns = leaf.columns
+    if not columns.is_rtl:
+        return leaf
+    turned = replace(
+        columns,
+        shares=columns.shares[::-1],
+        aligns=columns.aligns[::-1],
+        letters=columns.letters[::-1],
+    )
+    return replace(leaf, columns=turned, rows=tuple(row[::-1] for row in leaf.rows))
+
+
+def alignment_of(columns: Columns, column: int) -> Qt.AlignmentFlag:
+    """Return how a column's lines stand: figures, and all that runs from the right, at the right.
+
+    A cell's own direction turns only what is not set for the whole table.
+    """
+    align = columns.aligns[column]
+    return _AT_RIGHT if columns.is_rtl and align != "center" else _ALIGNMENTS[align]
 
 
 def table_format(leaf: TableRows, start: float) -> QTextTableFormat:

@@ -142,7 +142,8 @@ class WideBlocks(QObject):
             rect = QRectF(left, first.top(), width - OUTDENT - left, last.bottom() - first.top())
             key = -tables[0].first
             content = round(sum(tables[0].lengths))
-            yield _Strip(key, None, tables, rect.toRect(), content, self._offsets.get(key, 0))
+            start = content if tables[0].is_rtl else 0
+            yield _Strip(key, None, tables, rect.toRect(), content, self._offsets.get(key, start))
 
     def _widest_line(self, panel: Panel) -> float:
         """Return the width of the longest line; what was counted before is not counted again."""
@@ -177,7 +178,7 @@ class WideBlocks(QObject):
         rows.table.setFormat(made)
 
     def _move(self, strip: _Strip, offset: int) -> None:
-        strip.offset = self._offsets[strip.key] = offset
+        strip.offset = offset
         if strip.panel is not None:
             self._indent(strip.panel, -offset)
         for rows in strip.tables:
@@ -228,7 +229,9 @@ class WideBlocks(QObject):
         if isinstance(bar, QScrollBar) and bar in self._bars:
             place = self._bars.index(bar)
             if place < len(self._strips):
-                self._move(self._strips[place], value)
+                strip = self._strips[place]
+                self._offsets[strip.key] = value
+                self._move(strip, value)
                 self.moved.emit()
 
 

@@ -32,7 +32,7 @@ from ui.chat.page.letters import has_rtl
 from ui.chat.page.recoloring import Recoloring, color_line
 from ui.chat.page.selection import END_ISOLATE, ISOLATE
 from ui.chat.page.spacing import CODE_PADDING, gap_above, inset_of, padding_below
-from ui.chat.page.table import ALIGNMENTS, cell_format, needed_lengths, table_format
+from ui.chat.page.table import alignment_of, as_it_stands, cell_format, needed_lengths, table_format
 
 __all__ = ["OUTDENT", "DocumentWriter"]
 
@@ -223,15 +223,15 @@ class DocumentWriter:
     def _write_table(self, leaf: TableRows, top: float) -> None:
         if not leaf.is_continued:
             self._begin(self._formats.spacer(top=top), leaf.boxes)
+        leaf = as_it_stands(leaf)
         format_ = table_format(leaf, inset_of(leaf.boxes).start)
         table = self._cursor.insertTable(len(leaf.rows), len(leaf.columns.shares), format_)
         for number, row in enumerate(leaf.rows):
             is_header = number == 0 and not leaf.is_continued
             for column, runs in enumerate(row):
                 cell = table.cellAt(number, column)
-                char = self._write_cell(
-                    cell.firstCursorPosition(), runs, leaf.columns.aligns[column], is_header
-                )
+                align = alignment_of(leaf.columns, column)
+                char = self._write_cell(cell.firstCursorPosition(), runs, align, is_header)
                 cell.setFormat(cell_format(leaf.columns, column, char))
         self._ink.tables.append(
             Rows(
@@ -242,17 +242,22 @@ class DocumentWriter:
                 needed_lengths(leaf.columns),
                 inset_of(leaf.boxes).start,
                 is_continued=leaf.is_continued,
+                is_rtl=leaf.columns.is_rtl,
             )
         )
         _to_end(self._cursor)
         self._cursor.setBlockFormat(self._formats.spacer())
 
     def _write_cell(
-        self, cursor: QTextCursor, runs: tuple[Run, ...], align: str, is_header: bool
+        self,
+        cursor: QTextCursor,
+        runs: tuple[Run, ...],
+        align: Qt.AlignmentFlag,
+        is_header: bool,
     ) -> QTextCharFormat:
         role, tone = ("label", "text.secondary") if is_header else ("cell", "text.primary")
         block = self._formats.block(role, plain(runs))
-        block.setAlignment(ALIGNMENTS[align])
+        block.setAlignment(align)
         cursor.setBlockFormat(block)
         self._insert(cursor, runs, role, tone)
         return self._formats.text(role, tone, Run(""))
