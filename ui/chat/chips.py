@@ -13,6 +13,7 @@ from ui.icons import paint_icon
 from ui.kit.controls import one_line, paint_focus, plain_tip
 from ui.kit.figures import count, plural
 from ui.kit.flow_row import FlowRow
+from ui.kit.lists import paint_text
 from ui.theme import Theme, dress
 
 __all__ = ["Chip", "ChipRow", "ChipState"]
@@ -198,9 +199,7 @@ class Chip(QAbstractButton):
         painter.setFont(_name_font())
         painter.setPen(theme.color("amber.text" if is_amber else "text.primary"))
         rest.setRight(rest.right() - (figures + 8 if figures else 0))
-        metrics, middle = QFontMetrics(painter.font()), Qt.TextElideMode.ElideMiddle
-        words = metrics.elidedText(one_line(self.attachment.name), middle, rest.width())
-        painter.drawText(rest, _MIDDLE, words)
+        paint_text(painter, rest, one_line(self.attachment.name), Qt.TextElideMode.ElideMiddle)
         if self._state:
             self._paint_cross(painter)
         if self.hasFocus():
@@ -340,5 +339,4 @@ class ChipRow(FlowRow):
             self.left.emit()
 
 
-_MIDDLE = Qt.AlignmentFlag.AlignVCenter
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter

@@ -11,6 +11,7 @@ from ui.chat.measure import OUTDENT, set_in
 from ui.icons import paint_icon
 from ui.kit.controls import one_line, paint_focus, wrapped
 from ui.kit.figures import ago, plural
+from ui.kit.lists import paint_text
 from ui.theme import Theme, dress
 
 __all__ = ["EmptyState"]
@@ -130,9 +131,8 @@ class _Question(QPushButton):
         painter.setPen(theme.color("text.primary"))
         painter.setFont(self.font())
         words = one_line(self.question)
-        shown = self.fontMetrics().elidedText(words, Qt.TextElideMode.ElideRight, text.width())
+        shown = paint_text(painter, text, words)
         self.setToolTip(f"<qt>{escape(words)}</qt>" if shown != words else "")
-        painter.drawText(text, Qt.AlignmentFlag.AlignVCenter, shown)
         if self.hasFocus():
             paint_focus(painter, self.rect(), "lg")
 

@@ -4,18 +4,20 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from heapq import nsmallest
+from math import ceil
 
 from PySide6.QtCore import (
     QAbstractListModel,
     QModelIndex,
     QObject,
     QPersistentModelIndex,
+    QPointF,
     QRect,
     QSize,
     Qt,
     Signal,
 )
-from PySide6.QtGui import QFont, QFontMetrics, QPainter
+from PySide6.QtGui import QFont, QFontMetrics, QPainter, QTextLayout
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -239,22 +241,22 @@ def _paint_match(painter: QPainter, rect: QRect, match: Match) -> int:
         painter.setFont(plain)
         paint_text(painter, rect, text, Qt.TextElideMode.ElideMiddle)
         return rect.right()
-    left = rect.left()
-    for part, is_heavy in _parts(text, match.spans):
-        font: QFont = heavy if is_heavy else plain
-        painter.setFont(font)
-        painter.drawText(rect.adjusted(left - rect.left(), 0, 0, 0), _MIDDLE, part)
-        left += QFontMetrics(font).horizontalAdvance(part)
-    return left
+    layout = QTextLayout(text, plain)
+    layout.setFormats([_stretch(heavy, *span) for span in match.spans])
+    layout.beginLayout()
+    line = layout.createLine()
+    line.setLineWidth(rect.width())
+    layout.endLayout()
+    down = (rect.height() - line.height()) / 2
+    layout.draw(painter, QPointF(rect.left(), rect.top() + down))
+    return rect.left() + ceil(line.naturalTextWidth())
 
 
-def _parts(text: str, spans: Sequence[tuple[int, int]]) -> Iterable[tuple[str, bool]]:
-    at = 0
-    for first, last in spans:
-        yield text[at:first], False
-        yield text[first:last], True
-        at = last
-    yield text[at:], False
+def _stretch(font: QFont, first: int, last: int) -> QTextLayout.FormatRange:
+    made = QTextLayout.FormatRange()
+    made.start, made.length = first, last - first
+    made.format.setFont(font)
+    return made
 
 
 def _spans(text: str, words: Sequence[str]) -> tuple[tuple[int, int], ...]:
@@ -270,5 +272,4 @@ def _spans(text: str, words: Sequence[str]) -> tuple[tuple[int, int], ...]:
     return tuple(spans)
 
 
-_MIDDLE = Qt.AlignmentFlag.AlignVCenter
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter

@@ -243,11 +243,19 @@ def paint_text(
     rect: QRect,
     text: str,
     mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
-    align: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft,
-) -> None:
-    """Draw one line, cut with an ellipsis where it is too long."""
+    direction: Qt.LayoutDirection = Qt.LayoutDirection.LayoutDirectionAuto,
+) -> str:
+    """Draw one line, cut with an ellipsis where it is too long, and return what is seen of it.
+
+    It runs as its first letter does, from the left edge of the rectangle all the same; one that is
+    told to run from the right begins at the right edge.
+    """
     shown = QFontMetrics(painter.font()).elidedText(text, mode, rect.width())
-    painter.drawText(rect, align | Qt.AlignmentFlag.AlignVCenter, shown)
+    usual = painter.layoutDirection()
+    painter.setLayoutDirection(direction)
+    painter.drawText(rect, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)
+    painter.setLayoutDirection(usual)
+    return shown
 
 
 def _mark(row: Row, is_chosen: bool) -> tuple[str, str]:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRect, QSize, Qt, Signal
 from PySide6.QtGui import (
     QFontMetrics,
     QPainter,
@@ -258,10 +258,9 @@ class NoteText(QPlainTextEdit):
             number = block.blockNumber() + self._start
             is_marked = self._first <= number <= self._last
             painter.setPen(theme.color("text.primary" if is_marked else "text.tertiary"))
-            height = QFontMetrics(self.font()).height()
-            place = QRect(0, top, width, height)
-            right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-            painter.drawText(place, right, str(number))
+            first = block.layout().lineAt(0)
+            left = width - painter.fontMetrics().horizontalAdvance(str(number))
+            painter.drawText(QPointF(left, top + first.y() + first.ascent()), str(number))
             block = block.next()
 
     def numbers_width(self) -> int:

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from ui.chat.measure import OUTDENT
 from ui.chat.message.roles import Part
+from ui.chat.page.spacing import CALLOUT_INSET
 from ui.icons import paint_icon
 from ui.kit.controls import ElidedLabel, IconLabel, label, one_line, wrapped
 from ui.kit.figures import count
@@ -20,6 +21,8 @@ _TURN_MS = 90
 _STEP_DEGREES = 30
 _MOST_DOUBTS = 6
 _ROW = 28
+_PADDING = 12
+_FROM_LEFT = "\N{LEFT-TO-RIGHT MARK}"
 
 
 class StepLine(Scaled, Part):
@@ -58,7 +61,7 @@ class StepLine(Scaled, Part):
         self.setFixedHeight(Theme.current().px(_ROW))
 
 
-class Doubts(Part):
+class Doubts(Scaled, Part):
     """An amber callout with what the sources do not bear out."""
 
     def __init__(self, sentences: Sequence[str], parent: QWidget | None = None) -> None:
@@ -66,23 +69,35 @@ class Doubts(Part):
         title = _title(sentences)
         self.sentences = tuple(sentences)
         self.setAccessibleName(f"{title}. {' '.join(self.sentences)}")
-        head = QHBoxLayout()
-        head.setSpacing(8)
-        head.addWidget(IconLabel("warning", "amber.graphic"), 0, Qt.AlignmentFlag.AlignVCenter)
-        head.addWidget(wrapped(title, "h3", "amber"), 1)
-        texts = QVBoxLayout(self)
-        texts.setContentsMargins(12, 10, OUTDENT, 12)
-        texts.setSpacing(4)
-        texts.addLayout(head)
+        self._head = QHBoxLayout()
+        icon = IconLabel("warning", "amber.graphic")
+        self._head.addWidget(icon, 0, Qt.AlignmentFlag.AlignVCenter)
+        self._head.addWidget(wrapped(title, "h3", "amber"), 1)
+        self._told = QVBoxLayout()
+        self._told.setSpacing(4)
         for sentence in sentences[:_MOST_DOUBTS]:
-            texts.addLayout(_set_in(wrapped(one_line(sentence), "body")))
+            # It is ours and runs from the left, whatever letters the quotation begins with.
+            self._told.addWidget(wrapped(_FROM_LEFT + one_line(sentence), "body"))
         if len(sentences) > _MOST_DOUBTS:
             more = f"And {count(len(sentences) - _MOST_DOUBTS)} more, marked in the text."
-            texts.addLayout(_set_in(wrapped(more, "body", "secondary")))
+            self._told.addWidget(wrapped(more, "body", "secondary"))
+        texts = QVBoxLayout(self)
+        texts.setContentsMargins(_PADDING, 10, OUTDENT, 12)
+        texts.setSpacing(4)
+        texts.addLayout(self._head)
+        texts.addLayout(self._told)
+        self._fit()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the soft ground and the bar."""
         paint_callout(QPainter(self), QRectF(self.rect()), "amber")
+
+    def _fit(self) -> None:
+        """Stand the texts where a callout of the answer has them."""
+        theme = Theme.current()
+        inset = theme.px(CALLOUT_INSET) - _PADDING
+        self._head.setSpacing(inset - theme.px(16))
+        self._told.setContentsMargins(inset, 0, 0, 0)
 
 
 def paint_callout(painter: QPainter, rect: QRectF, tone: str) -> None:
@@ -97,13 +112,6 @@ def paint_callout(painter: QPainter, rect: QRectF, tone: str) -> None:
     painter.fillRect(
         QRectF(rect.left(), rect.top(), width, rect.height()), theme.color(f"{tone}.graphic")
     )
-
-
-def _set_in(widget: QWidget) -> QHBoxLayout:
-    row = QHBoxLayout()
-    row.setContentsMargins(Theme.current().px(24), 0, 0, 0)
-    row.addWidget(widget)
-    return row
 
 
 def _title(sentences: Sequence[str]) -> str:

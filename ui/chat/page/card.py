@@ -6,8 +6,10 @@ from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QFontMetrics, QGuiApplication, QPainter, QPaintEvent, QTextLayout
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
+from ui.chat.markdown.direction import is_rtl
 from ui.kit.controls import ElidedLabel, IconLabel, one_line, wrapped
 from ui.kit.figures import place
+from ui.kit.lists import paint_text
 from ui.theme import Theme, dress
 
 __all__ = ["CitationCard", "Source"]
@@ -156,6 +158,8 @@ class _Passage(QWidget):
         painter.setFont(theme.font("ui"))
         painter.setPen(theme.color("text.secondary"))
         height = theme.line("ui")
+        ways = Qt.LayoutDirection
+        direction = ways.RightToLeft if is_rtl(self.text) else ways.LeftToRight
         for number, line in enumerate(self._lines):
             row = QRect(0, number * height, self.width(), height)
-            painter.drawText(row, Qt.AlignmentFlag.AlignVCenter, line)
+            paint_text(painter, row, line, direction=direction)

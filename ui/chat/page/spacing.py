@@ -17,12 +17,12 @@ from ui.chat.markdown.blocks import (
 )
 from ui.theme import Theme
 
-__all__ = ["CODE_PADDING", "Inset", "gap_above", "inset_of", "padding_below"]
+__all__ = ["CALLOUT_INSET", "CODE_PADDING", "Inset", "gap_above", "inset_of", "padding_below"]
 
 CODE_PADDING = 12
 _HANG = 22
 _QUOTE_INSET = 16
-_CALLOUT_INSET = 36
+CALLOUT_INSET = 36
 _CALLOUT_END = 16
 _PADDING = {"callout": 10, "quote": 2, "item": 0, "footnote": 0}
 _CODE_HEAD = 24
@@ -42,7 +42,7 @@ def inset_of(boxes: tuple[Box, ...]) -> Inset:
     start = end = 0.0
     for box in boxes:
         if box.kind == "callout":
-            start += theme.px(_CALLOUT_INSET)
+            start += theme.px(CALLOUT_INSET)
             end += _CALLOUT_END
         else:
             start += _QUOTE_INSET if box.kind == "quote" else theme.px(_HANG)
