@@ -152,6 +152,19 @@ def test_an_edit_is_kept_while_the_chat_is_read_anew(transcript: Transcript) -> 
     assert message.tools.siblings.text == "2/3"
 
 
+def test_the_last_question_is_in_view_when_it_is_edited_from_the_composer(
+    transcript: Transcript,
+) -> None:
+    show(transcript, user(), answer("A line.\n\n" * 60))
+    transcript.scroller.to_end()
+    transcript.edit_last()
+    for _ in range(3):
+        QApplication.processEvents()
+    field = first(transcript, UserMessage).editor.field
+    place = widgets.rect_in(transcript.scroller.area.viewport(), field)
+    assert transcript.scroller.area.viewport().rect().contains(place)
+
+
 def test_versions_are_walked_with_arrows_that_have_names(
     qtbot: QtBot, transcript: Transcript
 ) -> None:

@@ -108,9 +108,11 @@ class Transcript(QWidget):
 
     def edit_last(self) -> None:
         """Let the last question be written anew."""
-        asked = [row.widget for row in self.feed.rows if isinstance(row.widget, UserMessage)]
-        if asked:
-            asked[-1].edit()
+        for row in reversed(self.feed.rows):
+            if isinstance(row.widget, UserMessage):
+                row.widget.edit()
+                self.scroller.show_row(row)
+                return
 
     def attached_to(self, entry: str) -> tuple[Attachment, ...]:
         """Return what was sent along with a question."""
