@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QDockWidget
+from PySide6.QtWidgets import QApplication, QDockWidget, QTabBar
 from pytestqt.qtbot import QtBot
 
 from app.opening import FirstLook
@@ -274,3 +274,20 @@ def test_shares_are_remembered_also_from_a_narrow_window(make: Callable[..., Fra
     frame._remember_places()
     again = make()
     assert share(again._column) == about(dragged)
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_tabs_begin_on_the_edge_of_their_panels_and_stand_on_a_hairline(
+    column: RightColumn, mode: Any
+) -> None:
+    Theme.current().apply(mode)
+    column.show_dock(column.note_dock)
+    settle()
+    (tabs,) = (bar for bar in column.findChildren(QTabBar) if bar.isVisible())
+    picture, theme = column.grab().toImage(), Theme.current()
+    ground, low = theme.color("bg.panel"), tabs.geometry().bottom()
+    lowest = [picture.pixelColor(WIDTH - 40, low - up) for up in (0, 1, 2)]
+    assert lowest == [theme.color("line.hairline"), ground, ground]
+    words = range(tabs.y() + 8, low - 8)
+    inked = (x for x in range(WIDTH) if any(picture.pixelColor(x, y) != ground for y in words))
+    assert next(inked) in range(16, 19)

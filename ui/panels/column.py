@@ -125,6 +125,7 @@ class RightColumn(DockWindow):
             dock.set_head_shown(not any(not other.isHidden() for other in beside))
         for tabs in self.findChildren(QTabBar):
             tabs.setAccessibleName("Panels")
+            tabs.setDrawBase(False)  # its hairline is drawn by the style sheet
 
 
 class _Dock(QDockWidget):
