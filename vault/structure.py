@@ -65,7 +65,7 @@ class Structure:
         headings = self._places.days_of_headings(places)
         found = set()
         for number, place in places.items():
-            own = {*place.named_days, *headings[number], *days.get(place.file_id, ())}
+            own = {*place.named_days, *headings.get(number, ()), *days.get(place.file_id, ())}
             own = own or {place.day_of_change}
             if any(first <= day < after for day in own for first, after in spans):
                 found.add(number)
