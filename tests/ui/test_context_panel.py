@@ -197,8 +197,11 @@ def test_what_is_not_sent_yet_cannot_be_pinned() -> None:
 
 
 def test_the_menu_of_a_segment_offers_what_its_keys_do(panel: ContextPanel) -> None:
-    context = make_context(when="last", segments=[make_segment()])
-    menu = panel.findChild(LayerTree).menu_of(part_rows(context, "L3")[0])
+    panel.show_context(make_context(when="last", segments=[make_segment()]))
+    tree = panel.findChild(LayerTree)
+    layer = tree.model().index(4, 0)
+    assert tree.menu_of(layer).isEmpty()
+    menu = tree.menu_of(tree.model().index(0, 0, layer))
     words = [action.text() for action in menu.actions()]
     assert words == [
         "Open the note\tEnter",

@@ -24,6 +24,7 @@ def offer_menu(
     if not index.isValid():
         return
     menu = menu_of(index)
+    below = view.viewport().mapToGlobal(view.visualRect(index).bottomLeft())
     if not menu.isEmpty():
-        menu.exec(event.globalPos())
+        menu.exec(below if is_by_key else event.globalPos())
     menu.deleteLater()

@@ -16,10 +16,11 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter
+from PySide6.QtGui import QContextMenuEvent, QFontMetrics, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
+    QMenu,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
@@ -29,6 +30,7 @@ from PySide6.QtWidgets import (
 
 from ui.icons import paint_icon
 from ui.kit.controls import paint_focus, plain_tip
+from ui.kit.item_menus import offer_menu
 from ui.theme import Theme
 
 __all__ = ["ROW", "FitTree", "Row", "RowDelegate"]
@@ -142,11 +144,12 @@ class RowDelegate(QStyledItemDelegate):
 class FitTree(QTreeView):
     """A tree without header or branches that is as high as its rows, up to a limit.
 
-    `chosen` carries the index that was clicked or that Enter was pressed on. Rows with children
-    open and close on a click.
+    `chosen` carries the index that was clicked or that Enter was pressed on, `menu_wanted` an index
+    and the menu that is to be filled for it. Rows with children open and close on a click.
     """
 
     chosen = Signal(QModelIndex)
+    menu_wanted = Signal(QModelIndex, QMenu)
     height_changed = Signal()
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
@@ -216,6 +219,16 @@ class FitTree(QTreeView):
             self._on_clicked(index)
             return
         super().keyPressEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Offer what can be done with a row."""
+        offer_menu(self, event, self.menu_of)
+
+    def menu_of(self, index: QModelIndex) -> QMenu:
+        """Return what can be done with a row."""
+        menu = QMenu(self)
+        self.menu_wanted.emit(index, menu)
+        return menu
 
     def _on_clicked(self, index: QModelIndex) -> None:
         if self.model().hasChildren(index):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QEvent, QModelIndex, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QContextMenuEvent, QPainter, QStandardItem, QStandardItemModel
+from PySide6.QtGui import QPainter, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QMenu,
@@ -19,7 +19,6 @@ from PySide6.QtWidgets import (
 from ui.icons import paint_icon
 from ui.kit.controls import one_line, plain_tip, wrapped
 from ui.kit.figures import place
-from ui.kit.item_menus import offer_menu
 from ui.kit.lists import ROW, FitTree, Index, paint_row_field, paint_text
 from ui.kit.surfaces import Notice, Pane, scrolled
 from ui.notify import announce
@@ -93,7 +92,7 @@ class SourcesPanel(Pane):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("panel", parent)
-        self.list = _SourceTree("Sources")
+        self.list = FitTree("Sources")
         self._model = QStandardItemModel(self)
         self.list.setModel(self._model)
         self._delegate = _SourceDelegate(self.list)
@@ -187,22 +186,6 @@ class SourcesPanel(Pane):
     def _on_entered(self, index: QModelIndex) -> None:
         row: SourceRow = index.data(ROW)
         self.hovered.emit(row.number or 0)
-
-
-class _SourceTree(FitTree):
-    """The rows as a list; `menu_wanted` carries a row and the menu to be filled for it."""
-
-    menu_wanted = Signal(QModelIndex, QMenu)
-
-    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Offer what can be done with a source."""
-        offer_menu(self, event, self.menu_of)
-
-    def menu_of(self, index: QModelIndex) -> QMenu:
-        """Return what can be done with a source."""
-        menu = QMenu(self)
-        self.menu_wanted.emit(index, menu)
-        return menu
 
 
 class _SourceDelegate(QStyledItemDelegate):

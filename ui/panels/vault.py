@@ -11,12 +11,10 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QMenu, QWidget
 
 from ui.kit.controls import one_line
 from ui.kit.figures import count, plural
-from ui.kit.item_menus import offer_menu
 from ui.kit.lists import FitTree, Row, RowDelegate
 from ui.panels.folders import ROOT, Folders, Node
 from ui.panels.sources import REASON
@@ -171,10 +169,6 @@ class NoteTree(FitTree):
         index = self._model.find(path)
         if index.isValid():
             self.setCurrentIndex(index)
-
-    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Offer to send the note or the folder along."""
-        offer_menu(self, event, self.menu_of)
 
     def menu_of(self, index: QModelIndex) -> QMenu:
         """Return what can be done with a note or a folder."""

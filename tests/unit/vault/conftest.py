@@ -1,7 +1,7 @@
 """What the vault's tests share: one loaded model, indexes that are closed, patient waiting."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -10,6 +10,7 @@ from vault.embedder import Embedder
 from vault.store import VaultIndex
 
 IndexMaker = Callable[..., VaultIndex]
+NotesIndexer = Callable[[Mapping[str, str]], VaultIndex]
 
 
 @pytest.fixture(scope="session")
@@ -18,6 +19,27 @@ def embedder() -> Iterator[Embedder]:
     shared = Embedder()
     yield shared
     shared.close()
+
+
+@pytest.fixture(scope="module")
+def index_of_notes(
+    tmp_path_factory: pytest.TempPathFactory, embedder: Embedder
+) -> Iterator[NotesIndexer]:
+    """Write notes, by their paths, and make an index of them for all tests of a module."""
+    made: list[VaultIndex] = []
+
+    def make(notes: Mapping[str, str]) -> VaultIndex:
+        root = tmp_path_factory.mktemp("vault")
+        for path, text in notes.items():
+            (root / path).parent.mkdir(exist_ok=True)
+            (root / path).write_text(text, "utf-8")
+        made.append(VaultIndex(root, tmp_path_factory.mktemp("index"), (), embedder))
+        made[-1].update()
+        return made[-1]
+
+    yield make
+    for index in made:
+        index.close()
 
 
 @pytest.fixture

@@ -1,11 +1,10 @@
 """What else can be asked of an index: notes beside a note, why not this one, how good it is."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from vault.embedder import Embedder
+from tests.unit.vault.conftest import NotesIndexer
 from vault.errors import IndexUnusable
 from vault.store import VaultIndex
 
@@ -19,14 +18,8 @@ NOTES = {
 
 
 @pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Iterator[VaultIndex]:
-    root = tmp_path_factory.mktemp("vault")
-    for path, text in NOTES.items():
-        (root / path).write_text(text, "utf-8")
-    made = VaultIndex(root, tmp_path_factory.mktemp("index"), (), embedder)
-    made.update()
-    yield made
-    made.close()
+def index(index_of_notes: NotesIndexer) -> VaultIndex:
+    return index_of_notes(NOTES)
 
 
 def test_related_notes_are_near_in_meaning_or_linked(index: VaultIndex) -> None:

@@ -1,10 +1,10 @@
 """The whole set that a query selects, in pages."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.unit.vault.conftest import NotesIndexer
 from vault.embedder import Embedder
 from vault.store import VaultIndex
 
@@ -19,15 +19,8 @@ NOTES = {
 
 
 @pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Iterator[VaultIndex]:
-    root = tmp_path_factory.mktemp("vault")
-    for path, text in NOTES.items():
-        (root / path).parent.mkdir(exist_ok=True)
-        (root / path).write_text(text, "utf-8")
-    made = VaultIndex(root, tmp_path_factory.mktemp("index"), (), embedder)
-    made.update()
-    yield made
-    made.close()
+def index(index_of_notes: NotesIndexer) -> VaultIndex:
+    return index_of_notes(NOTES)
 
 
 def paths(index: VaultIndex, query: str) -> set[str]:

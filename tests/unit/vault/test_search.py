@@ -1,10 +1,10 @@
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Never
 
 import pytest
 
-from tests.unit.vault.conftest import IndexMaker
+from tests.unit.vault.conftest import IndexMaker, NotesIndexer
 from vault.catalog import Catalog
 from vault.embedder import Embedder
 from vault.errors import EmbedderFailed
@@ -31,15 +31,8 @@ NOTES = {
 
 
 @pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Iterator[VaultIndex]:
-    root = tmp_path_factory.mktemp("vault")
-    for path, text in NOTES.items():
-        (root / path).parent.mkdir(exist_ok=True)
-        (root / path).write_text(text, "utf-8")
-    made = VaultIndex(root, tmp_path_factory.mktemp("index"), (), embedder)
-    made.update()
-    yield made
-    made.close()
+def index(index_of_notes: NotesIndexer) -> VaultIndex:
+    return index_of_notes(NOTES)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """Tags, folders, days and links that a query names lift what they belong to, by a few places."""
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from datetime import date
 from pathlib import Path
@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.unit.vault.conftest import IndexMaker
-from vault.embedder import Embedder
+from tests.unit.vault.conftest import IndexMaker, NotesIndexer
 from vault.lifts import Lifts, lifted
 from vault.store import VaultIndex
 from vault.structure import Structure
@@ -33,15 +32,8 @@ NOTES = {
 
 
 @pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Iterator[VaultIndex]:
-    root = tmp_path_factory.mktemp("vault")
-    for path, text in NOTES.items():
-        (root / path).parent.mkdir(exist_ok=True)
-        (root / path).write_text(text, "utf-8")
-    made = VaultIndex(root, tmp_path_factory.mktemp("index"), (), embedder)
-    made.update()
-    yield made
-    made.close()
+def index(index_of_notes: NotesIndexer) -> VaultIndex:
+    return index_of_notes(NOTES)
 
 
 def lifted_by(index: VaultIndex, query: str, signal: str, *in_play: str) -> set[str]:

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QModelIndex, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import (
-    QContextMenuEvent,
     QFontMetrics,
     QGuiApplication,
     QKeyEvent,
@@ -65,19 +64,11 @@ class PartTree(FitTree):
             return
         super().keyPressEvent(event)
 
-    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Offer what can be done with a thing."""
-        is_key = event.reason() == QContextMenuEvent.Reason.Keyboard
-        index = self.currentIndex() if is_key else self.indexAt(event.pos())
-        row = index.data(ROW)
-        if isinstance(row, PartRow):
-            below = self.viewport().mapToGlobal(self.visualRect(index).bottomLeft())
-            self.menu_of(row).popup(below if is_key else event.globalPos())
-
-    def menu_of(self, row: PartRow) -> QMenu:
+    def menu_of(self, index: QModelIndex) -> QMenu:
         """Return what can be done with a thing."""
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu, row = super().menu_of(index), index.data(ROW)
+        if not isinstance(row, PartRow):
+            return menu
         if row.path:
             menu.addAction("Open the note\tEnter", lambda: self._open(row))
         if row.target:
