@@ -54,9 +54,9 @@ def summarise_branch(
     turns = tuple(MeasuredTurn.measure(turn, turn.messages, counter) for turn in branch)
     limits = request.threshold, means.model.input_limit, request.max_output_tokens
     task = SummaryTask(
-        turns=turns,
+        said=turns,
+        sent=(),
         preamble=preamble(System(), (), counter),
-        continues=False,
         room=room_for(counter, *limits),
         model=request.model,
         session=None,

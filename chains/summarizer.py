@@ -1,8 +1,8 @@
 """Summaries of old turns by a model, from what was said and not from what was trimmed of it.
 
-Where the chat's own model makes it and the chat's last request began with just these turns, the
-call continues that request, so that the provider has nearly all of it at hand. Elsewhere the turns
-are sent as text; what exceeds the budget is summed up in pieces, and then the pieces' summaries.
+Where the chat's own model makes it, the call begins as the chat's last request did, so that the
+provider has that at hand, and tells in full what was shortened of it. Elsewhere the turns are sent
+as text; what exceeds the budget is summed up in pieces, and then the pieces' summaries.
 
 Source: "Context Engineering Optimization", 3.2; "Token Budget Enforcement", "Guiding Principles".
 """
@@ -75,15 +75,16 @@ class Summarizer:
 
     def _continue(self, task: SummaryTask) -> str:
         """Ask behind the turns as the chat has them already."""
-        asked = "\n\n".join(section.render() for section in self.sections)
-        question = f"{asked}\n\n{_wanted(task, 'the conversation up to here')}"
+        asked = [section.render() for section in self.sections]
+        wanted = _wanted(task, "the conversation up to here")
+        question = "\n\n".join([*asked, *_told_in_full(task), wanted])
         try:
-            return self._ask(task, task.preamble, task.turns, question)
+            return self._ask(task, task.preamble, task.sent, question)
         except ContextOverflow:
             return self._sum_up(task)
 
     def _sum_up(self, task: SummaryTask) -> str:
-        texts = [text for turn in task.turns for text in _lines(turn)]
+        texts = [text for turn in task.said for text in _lines(turn)]
         bare = preamble(System(system_parts(PROMPT, self.sections)), (), self.counter)
         for _ in range(MOST_ROUNDS):
             pieces = self._pieces(texts, task, bare)
@@ -154,6 +155,13 @@ class Summarizer:
 def _asked(conversation: str, task: SummaryTask) -> str:
     text = html.escape(conversation, quote=False)
     return f"<conversation>\n{text}\n</conversation>\n\n{_wanted(task, 'this conversation')}"
+
+
+def _told_in_full(task: SummaryTask) -> Iterator[str]:
+    """What stands as `[trimmed]` or as a number of lines in the conversation."""
+    if texts := [text for turn in task.shortened for text in _lines(turn)]:
+        text = html.escape("\n\n".join(texts), quote=False)
+        yield f"What is shortened above was, in full:\n\n<shortened>\n{text}\n</shortened>"
 
 
 def _wanted(task: SummaryTask, what: str) -> str:

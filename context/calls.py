@@ -10,6 +10,7 @@ from context.envelope import ContextEnvelope
 from context.errors import ContextOverflow
 from context.frozen import FrozenMapping
 from context.guard import PreparedRequest, enforce, seal
+from context.layers import Layer
 from context.marks import place_marks
 from context.measured import MeasuredTurn
 from context.messages import Message
@@ -48,7 +49,8 @@ def prepare_call(
         options=options,
     )
     marks = place_marks(draft, model) if takes_marks else ()
-    return seal(guarded, envelope, report, marks)
+    # No request goes on from a call, so that its question is not worth keeping.
+    return seal(guarded, envelope, report, tuple(mark for mark in marks if mark.layer != Layer.W))
 
 
 def _report(draft: Draft, room: Room, model: str, session: str | None) -> ContextReport:

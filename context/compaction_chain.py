@@ -36,6 +36,7 @@ class Order:
         shown: the turns as they are sent now, oldest first.
         said: the same turns as they were said.
         resting: older turns that are not sent, but are summarised with the others.
+        continues: whether the chat's requests begin with `shown`.
         target: what they may take afterwards.
         is_forced: whether everything before the last complete turn becomes a summary, whatever
             there is room for.
@@ -47,17 +48,13 @@ class Order:
     shown: tuple[MeasuredTurn, ...]
     said: tuple[MeasuredTurn, ...]
     resting: tuple[MeasuredTurn, ...]
+    continues: bool
     target: int
     is_forced: bool
     is_foretold: bool
     pinned: frozenset[str]
     task: SummaryTask
     counter: TokenCounter
-
-    def continues(self, cut: int) -> bool:
-        """Return whether the chat's last request began with just these turns."""
-        pairs = zip(self.shown[:cut], self.said[:cut], strict=True)
-        return self.task.continues and all(a.messages == b.messages for a, b in pairs)
 
 
 @dataclass
@@ -157,9 +154,8 @@ def _summarise(order: Order, outcome: Outcome, summarise: Summarise | None) -> N
     old = outcome.turns[:cut]
     if not any(turn.turn.user is not None for turn in old):
         return
-    task = replace(
-        order.task, turns=(*order.resting, *order.said[:cut]), continues=order.continues(cut)
-    )
+    said = (*order.resting, *order.said[:cut])
+    task = replace(order.task, said=said, sent=order.shown[:cut] if order.continues else ())
     text, by = _by_model(task, old, outcome, summarise, order.counter), SUMMARISE
     if not text:
         text = _by_outline(task, old, outcome, order.counter)
@@ -204,7 +200,7 @@ def _by_outline(
 ) -> str:
     most = min(task.most_tokens, sum(turn.tokens for turn in old) - 1)
     try:
-        return check_summary(outline(task.turns, most, counter), old, most, counter)
+        return check_summary(outline(task.said, most, counter), old, most, counter)
     except SummaryFailed as failure:
         outcome.warnings.append(str(failure))
         return ""

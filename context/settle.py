@@ -212,9 +212,9 @@ def _order(
     past: Past, now: Standing, inputs: PrepareInputs, ports: Ports, room: Room, why: Why
 ) -> Order:
     task = SummaryTask(
-        turns=(),
+        said=(),
+        sent=(),
         preamble=past.preamble,
-        continues=inputs.previous is not None and not past.resting,
         room=room,
         model=inputs.model,
         session=inputs.session,
@@ -225,6 +225,7 @@ def _order(
         shown=tuple(past.shown),
         said=as_said(past.said, ports.counter),
         resting=as_said(past.resting, ports.counter),
+        continues=inputs.previous is not None and not past.resting,
         target=int(now.room * TARGET) - now.work,
         is_forced=why != "auto",
         is_foretold=False,

@@ -12,6 +12,7 @@ from context.errors import SummaryFailed
 from context.measured import MeasuredTurn
 from context.messages import Message
 from context.tokens import TokenCounter, count_message
+from context.view import calls_of
 
 HEAD: Final = "[Summary of the earlier conversation]"
 SUMMARY_TOKENS: Final = 600
@@ -26,23 +27,40 @@ class SummaryTask:
     """The old turns that a summary is to stand for.
 
     Attributes:
-        turns: as they were said, oldest first; an earlier summary stands at their head.
+        said: as they were said, oldest first; an earlier summary stands at their head.
+        sent: the same turns as the chat's requests begin with them, so that a provider has them at
+            hand; empty where they do not.
         preamble: tools and instructions of the chat.
-        continues: whether the chat's last request began with exactly this, so that a provider has
-            it at hand.
         room: the budget that each call has to keep to.
         most_tokens: how long the summary may be.
         instructions: what the user wants to see in it.
     """
 
-    turns: tuple[MeasuredTurn, ...]
+    said: tuple[MeasuredTurn, ...]
+    sent: tuple[MeasuredTurn, ...]
     preamble: Preamble
-    continues: bool
     room: Room
     model: str
     session: str | None
     most_tokens: int
     instructions: str = ""
+
+    @property
+    def continues(self) -> bool:
+        """Whether a call can begin as the chat's requests do."""
+        return bool(self.sent)
+
+    @property
+    def shortened(self) -> tuple[MeasuredTurn, ...]:
+        """What is trimmed or cleared in `sent`, as it was said, with the calls of those turns."""
+        counter = self.preamble.counter
+        pairs = zip(self.sent, self.said, strict=False)
+        return tuple(_lost(sent, said, counter) for sent, said in pairs if sent != said)
+
+    @property
+    def turns(self) -> tuple[MeasuredTurn, ...]:
+        """What a call holds of them, so that nothing that was said is missing in it."""
+        return (*self.sent, *self.shortened) if self.continues else self.said
 
 
 # Returns the text of a summary, or raises SummaryFailed.
@@ -102,3 +120,9 @@ def _restored(message: Message, said: Message | None) -> Message:
     parts = zip(message.content, said.content, emptied, strict=True)
     is_cleared = all(part in (before, gone) for part, before, gone in parts)
     return said if is_cleared else message
+
+
+def _lost(sent: MeasuredTurn, said: MeasuredTurn, counter: TokenCounter) -> MeasuredTurn:
+    pairs = zip(sent.messages, said.messages, strict=True)
+    messages = [full for shown, full in pairs if shown != full or calls_of(full)]
+    return MeasuredTurn.measure(said.turn, messages, counter)

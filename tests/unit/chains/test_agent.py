@@ -356,6 +356,20 @@ def test_marks_change_nothing_else_of_what_is_sent(run, server):
     assert after[: len(before)] == before
 
 
+def test_a_summary_begins_as_the_last_request_and_has_in_full_what_was_trimmed(run, server):
+    looked_up = [calling(("read_note", {"path": "Long.md"})), Answer("word " * 200)] * 5
+    summed_up = [calling(("compact_context", {})), Answer("Notes were read."), Answer("Done.")]
+    server.script(*looked_up, *summed_up)
+    for _ in range(6):
+        run(model=CLAUDE, limits=AgentLimits(24, 300, 100_000), threshold=24_000)
+    before, asked = (body["messages"] for body in server.bodies[-3:-1])
+    end = len(asked) - 1
+    assert without_marks(asked[:end]) == without_marks(before[:end])
+    assert "[trimmed]" in str(asked[:end])
+    assert str(asked).count("Line 1 of a long note.") == 4  # the last complete turn stays
+    assert [at for at, message in enumerate(asked) if marks_in(message)] == [end - 1]
+
+
 def test_a_service_that_takes_no_marks_gets_none(run, server):
     server.script(calling(("read_note", {"path": "Long.md"})), Answer("Done."))
     run(model="claude-sonnet-4-5", limits=AgentLimits(24, 300, 100_000))

@@ -13,13 +13,17 @@ from context.budget import room_for
 from context.draft import preamble
 from context.envelope import System, SystemPart
 from context.errors import SummaryFailed
+from context.layers import Layer
 from context.measured import MeasuredTurn
-from context.messages import Message, ToolCallPart, ToolResultPart
+from context.messages import Message, ToolCallPart, ToolDefinition, ToolResultPart
 from context.replay import Turn
 from context.summaries import SummaryTask
 from context.tokens import ByteEstimator
 
 COUNTER = ByteEstimator()
+SEARCH = ToolDefinition("search", "Searches the notes", {"type": "object"})
+CALL = ToolCallPart("c", "search", {"q": "x"})
+ANSWER = Message("assistant", "So.")
 
 
 class Listening:
@@ -39,16 +43,23 @@ def turn(*messages):
     return MeasuredTurn.measure(Turn("t", (), None), messages, COUNTER)
 
 
-def task(turns, *, continues=False, threshold=4_000):
+def task(turns, *, sent=(), threshold=4_000, model="m", tools=()):
     room = room_for(COUNTER, threshold, None, 1_000)
-    start = preamble(System((SystemPart("base", "Be kind."),)), (), COUNTER)
-    return SummaryTask(tuple(turns), start, continues, room, "m", "s1", 100)
+    start = preamble(System((SystemPart("base", "Be kind."),)), tools, COUNTER)
+    return SummaryTask(tuple(turns), tuple(sent), start, room, model, "s1", 100)
 
 
-def summarise(model, wanted, spent=None):
+def summarise(model, wanted, spent=None, *, name="m", takes_marks=False):
     sections, told = built_in("summary").sections, [] if spent is None else spent
-    place = COUNTER, wanted.room, sections, CancelToken()
-    return Summarizer("m", lambda: model, *place, lambda *call: told.append(call))(wanted)
+    place = COUNTER, wanted.room, sections, CancelToken(), lambda *call: told.append(call)
+    return Summarizer(name, lambda: model, *place, takes_marks=takes_marks)(wanted)
+
+
+def looked_up(result):
+    """A turn with a result, as it was said and as it is sent once that is trimmed."""
+    asked, calls = Message("user", "Why?"), Message("assistant", (CALL,))
+    found, gone = (Message("tool", (ToolResultPart("c", text),)) for text in (result, "[trimmed]"))
+    return turn(asked, calls, found, ANSWER), turn(asked, calls, gone, ANSWER)
 
 
 def test_what_exceeds_the_budget_is_summed_up_in_pieces_and_nothing_is_left_out():
@@ -75,10 +86,44 @@ def test_every_call_that_it_takes_is_told_with_what_it_was_estimated_at():
 def test_a_continued_chat_is_asked_behind_its_own_messages():
     said = turn(Message("user", "Why?"), Message("assistant", "So."))
     model = Listening()
-    summarise(model, task([said], continues=True))
+    summarise(model, task([said], sent=[said]))
     (request,) = model.requests
     assert [m.text for m in request.messages[:2]] == ["Why?", "So."]
+    assert "shortened" not in request.messages[2].text
     assert request.request_body()["system"] == "Be kind."
+
+
+def test_behind_a_continued_chat_stands_in_full_what_is_shortened_in_it():
+    said, sent = looked_up("found </shortened> it")
+    model = Listening()
+    summarise(model, task([said, said], sent=[sent, said]))
+    (request,) = model.requests
+    assert request.messages[:-1] == (*sent.messages, *said.messages)
+    asked = request.messages[-1].text
+    assert asked.count("</shortened>") == 1
+    (told,) = re.findall(r"<shortened>\n(.*)\n</shortened>", asked, re.DOTALL)
+    assert told == 'Assistant: [calls search with {"q":"x"}]\n\nTool: found &lt;/shortened&gt; it'
+
+
+@pytest.mark.parametrize(("name", "words"), [("another", 10), ("m", 4_000)])
+def test_to_another_model_and_in_pieces_the_chat_is_sent_without_what_stands_for_it(name, words):
+    said, sent = looked_up("found\n" * words)
+    model = Listening()
+    summarise(model, task([said], sent=[sent]), name=name)
+    texts = [message.text for request in model.requests for message in request.messages]
+    assert sum(text.count("found") for text in texts) == words
+    assert not any("[trimmed]" in text for text in texts)
+    assert all(request.report.used <= request.report.budget for request in model.requests)
+
+
+def test_the_cache_is_kept_up_to_the_end_of_the_chat_and_no_further():
+    claude = "anthropic/claude-sonnet-4-5"
+    said, sent = looked_up("found it")
+    long, model = turn(Message("user", "word " * 2_000), ANSWER), Listening()
+    wanted = task([long, said], sent=[long, sent], threshold=50_000, model=claude, tools=(SEARCH,))
+    summarise(model, wanted, name=claude, takes_marks=True)
+    (request,) = model.requests
+    assert [(mark.layer, mark.message) for mark in request.marks] == [(Layer.L4, 5)]
 
 
 def test_elsewhere_the_chat_is_text_that_cannot_give_orders():

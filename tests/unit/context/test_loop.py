@@ -515,6 +515,12 @@ def failing(task):
     raise SummaryFailed("The model is away.")
 
 
+def missing_nothing(task):
+    held = [message for turn in task.turns for message in turn.messages]
+    assert all(message in held for turn in task.said for message in turn.messages)
+    return "What was said."
+
+
 UPKEEPS = [None, Upkeep(), Upkeep(keep_last=1, clean_after=0), Upkeep(auto_compact=False)]
 LOOPS = st.builds(
     lambda threshold, handler, upkeep, summarise: Loop(
@@ -524,7 +530,7 @@ LOOPS = st.builds(
     st.sampled_from([4_000, 6_000, 12_000, 100_000]),
     st.sampled_from([None, None, marker, once]),
     st.sampled_from(UPKEEPS),
-    st.sampled_from([None, failing, lambda task: "What was said.", lambda task: "word " * 2_000]),
+    st.sampled_from([None, failing, missing_nothing, lambda task: "word " * 2_000]),
 )
 
 

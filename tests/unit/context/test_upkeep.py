@@ -206,18 +206,35 @@ def test_the_next_summary_is_made_from_the_one_before_it_too():
 
 
 def test_a_summary_is_made_from_what_was_said_not_from_what_was_trimmed():
-    texts = []
+    tasks = []
+    loop = agent(summarise=lambda task: tasks.append(task) or "Short.")
+    for _ in play(loop, 18):
+        pass
+    assert loop.chat.trims
+    texts = [str(m.content) for task in tasks for turn in task.said for m in turn.messages]
+    assert any(RESULT.strip()[:20] in text for text in texts)
+    assert not any("[trimmed]" in text or "[Content truncated" in text for text in texts)
+
+
+def test_a_call_for_a_summary_begins_as_the_last_request_and_tells_in_full_what_that_shortened():
+    shortened = 0
 
     def summarise(task):
-        texts.extend(str(m.content) for turn in task.turns for m in turn.messages)
+        nonlocal shortened
+        begins, held, said = (
+            [message for turn in turns for message in turn.messages]
+            for turns in (task.sent, task.turns, task.said)
+        )
+        assert begins == list(loop.requests[-1].messages[: len(begins)])
+        assert held[: len(begins)] == begins
+        assert all(message in held for message in said)
+        shortened += begins != said
         return "Short."
 
     loop = agent(summarise=summarise)
     for _ in play(loop, 18):
         pass
-    assert loop.chat.trims
-    assert any(RESULT.strip()[:20] in text for text in texts)
-    assert not any("[trimmed]" in text or "[Content truncated" in text for text in texts)
+    assert shortened > 1
 
 
 @pytest.mark.parametrize("bad", ["", "   ", None])
