@@ -143,12 +143,13 @@ class Columns(QWidget):
 
     def _on_moved(self) -> None:
         for widget in (self._sidebar, self._right):
-            if widget.isVisible() and not self._is_drawer(widget):
+            is_docked = widget.isVisible() and not self._is_drawer(widget)
+            if is_docked and widget.width() != self._width_of(widget):
                 self._widths[widget] = widget.width()
 
     def _apply_widths(self, has_sidebar: bool, has_right: bool) -> None:
-        left = self._widths[self._sidebar] if has_sidebar else 0
-        right = self._widths[self._right] if has_right else 0
+        left = self._width_of(self._sidebar) if has_sidebar else 0
+        right = self._width_of(self._right) if has_right else 0
         total = self._splitter.width()
         sizes = {self._sidebar: left, self._middle: total - left - right, self._right: right}
         places = {self._splitter.indexOf(widget): width for widget, width in sizes.items()}
@@ -158,10 +159,12 @@ class Columns(QWidget):
         for widget, name in ((self._sidebar, "sidebar"), (self._right, "right")):
             widget.setMinimumWidth(self._length(f"{name}.min"))
             widget.setMaximumWidth(self._length(f"{name}.max"))
-            self._widths[widget] = max(widget.minimumWidth(), self._widths[widget])
-            self._widths[widget] = min(widget.maximumWidth(), self._widths[widget])
         self._rail.setFixedWidth(self._length("sidebar.rail"))
         self._middle.setMinimumWidth(min(440, self._length("transcript.min")))
+
+    def _width_of(self, widget: QWidget) -> int:
+        """Return the width that was chosen, as far as the present font scale allows it."""
+        return min(max(widget.minimumWidth(), self._widths[widget]), widget.maximumWidth())
 
     def _is_drawer(self, widget: QWidget) -> bool:
         return any(drawer.content is widget for drawer in self._drawers)
@@ -202,7 +205,7 @@ class Columns(QWidget):
         rail = self._rail.width() + 1 if not self.is_sidebar_docked else 0
         for drawer in self._drawers:
             room = self.width() - rail
-            width = min(self._widths[drawer.content] + 1, room)
+            width = min(self._width_of(drawer.content) + 1, room)
             left = rail if drawer.edge == Qt.Edge.LeftEdge else self.width() - width
             drawer.setGeometry(left, 0, width, self.height())
 
