@@ -144,6 +144,10 @@ class Transcript(QWidget):
         self.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self._walker.step(by)
 
+    def hasHeightForWidth(self) -> bool:
+        """Ask for no height: the composer comes first, and all that is here scrolls or yields."""
+        return False
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Give the empty state the column."""
         super().resizeEvent(event)
