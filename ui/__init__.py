@@ -6,7 +6,7 @@ alone, which reads the design tokens; icons from `icons`; every message to the u
 through `notify` or stands in place, in words.
 
     main → frame (columns, panels, composer)                  painted first
-         → window → presenter → chat | panels → kit → icons, theme
+         → window → presenter → chat | panels → kit → icons, theme, direction
                   → conversation, indexing → tasks
                   → settings_dialog, request_view, actions, notify, state
                   → searching → palette;  bringing → drops;  docking

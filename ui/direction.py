@@ -3,7 +3,9 @@
 import unicodedata
 from functools import cache
 
-__all__ = ["is_rtl"]
+__all__ = ["from_left", "is_rtl"]
+
+_MARK = "\N{LEFT-TO-RIGHT MARK}"
 
 
 @cache
@@ -16,3 +18,11 @@ def is_rtl(text: str) -> bool:
         if direction == "L":
             return False
     return False
+
+
+def from_left(sentence: str) -> str:
+    """Return a sentence of the window's own, which runs from the left whatever it begins with.
+
+    It may begin with the name of a note, or with a quotation, in letters that run from the right.
+    """
+    return f"{_MARK}{sentence}" if is_rtl(sentence) else sentence

@@ -3,10 +3,13 @@
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from ui.chat.composer import Composer
+from ui.chat.measure import set_in
 from ui.kit.controls import ElidedLabel, IconButton, button, wrapped
+from ui.kit.scaled import Scaled
 from ui.kit.surfaces import Header, Notice, Pane
 from ui.theme import dress
 
@@ -19,8 +22,8 @@ _PRIVACY = (
 )
 
 
-class Middle(Pane):
-    """Header, transcript and composer; `composer_resized` carries the composer's height."""
+class Middle(Scaled, Pane):
+    """Header, transcript and composer; `composer_resized` carries the height of the composer."""
 
     sidebar_requested = Signal()
     panel_requested = Signal()
@@ -48,9 +51,9 @@ class Middle(Pane):
         composer.installEventFilter(self)
         self._notice = Notice()
         self._notice.hide()
-        self._find_room = QVBoxLayout()
-        self._find_room.setContentsMargins(24, 0, 24, 0)
+        self._notice_room, self._find_room = QVBoxLayout(), QVBoxLayout()
         self._lay_out()
+        self._fit()
 
     def take_transcript(self, transcript: QWidget) -> None:
         """Show the chat above the composer, where nothing stood before."""
@@ -79,6 +82,7 @@ class Middle(Pane):
     def show_chat(self, is_open: bool) -> None:
         """Show the conversation, or without notes the welcome."""
         self._stack.setCurrentWidget(self._chat if is_open else self.welcome)
+        self._tell_height()
 
     def show_notice(
         self, tone: str, title: str, text: str, *actions: tuple[str, Callable[[], object]]
@@ -93,8 +97,22 @@ class Middle(Pane):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Say how high the composer is."""
         if event.type() == QEvent.Type.Resize:
-            self.composer_resized.emit(self._composer.height())
+            self._tell_height()
         return False
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep what is said above the chat in its column."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        left, right = set_in(self.width())
+        self._notice_room.setContentsMargins(left, 8, right, 4)
+        self._find_room.setContentsMargins(left, 0, right, 0)
+
+    def _tell_height(self) -> None:
+        is_there = self._stack.currentWidget() is self._chat
+        self.composer_resized.emit(self._composer.height() if is_there else 0)
 
     def _lay_out(self) -> None:
         header = Header("content")
@@ -104,14 +122,12 @@ class Middle(Pane):
         header.row.addWidget(self._panel)
         self._stack.addWidget(self.welcome)
         self._stack.addWidget(self._chat)
-        notice = QVBoxLayout()
-        notice.setContentsMargins(24, 0, 24, 0)
-        notice.addWidget(self._notice)
+        self._notice_room.addWidget(self._notice)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(header)
-        column.addLayout(notice)
+        column.addLayout(self._notice_room)
         column.addLayout(self._find_room)
         column.addWidget(self._stack, 1)
 

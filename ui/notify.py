@@ -13,10 +13,10 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
 )
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QToolButton, QWidget
 
 from ui.icons import icon
-from ui.kit.controls import one_line
+from ui.kit.controls import ElidedLabel, one_line
 from ui.theme import Theme
 
 __all__ = ["Notifier", "announce"]
@@ -126,8 +126,8 @@ class _Toast(QWidget):
         row = QHBoxLayout(self)
         row.setContentsMargins(14, 6, 8, 6)
         row.setSpacing(theme.space(3))
-        line = QLabel(text)
-        line.setTextFormat(Qt.TextFormat.PlainText)
+        line = ElidedLabel(text, is_ours=True)
+        line.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         line.setProperty("tone", "on_tooltip")
         row.addWidget(line, 1)
         if act is not None:

@@ -4,17 +4,17 @@ from collections.abc import Callable
 
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
-from PySide6.QtGui import QImage, QPainter
-from PySide6.QtWidgets import QApplication, QLabel, QWidget
+from PySide6.QtGui import QImage, QPainter, QStandardItemModel
+from PySide6.QtWidgets import QApplication, QLabel, QStyleOptionViewItem, QWidget
 from pytestqt.qtbot import QtBot
 
 from tests.support import widgets
-from ui.chat.markdown.direction import is_rtl
 from ui.chat.message.parts import Doubts
 from ui.chat.page.spacing import CALLOUT_INSET
+from ui.direction import is_rtl
 from ui.kit.choices import Choice, ChoiceView, find_choices
 from ui.kit.controls import IconLabel
-from ui.kit.lists import paint_text
+from ui.kit.lists import ROW, Row, RowDelegate, paint_text
 from ui.panels.note import NoteText
 from ui.theme import Theme
 
@@ -64,6 +64,22 @@ def test_a_short_line_stands_left_unless_it_is_told_to_run_from_the_right() -> N
     assert inked(painted(lambda painter: paint_text(painter, rect, "שלום")))[0] <= 2
     told = painted(lambda painter: paint_text(painter, rect, "שלום", direction=RIGHT))
     assert inked(told)[-1] >= WIDE - 3
+
+
+def row(text: str, *, is_file: bool) -> QImage:
+    """What a list draws of a row."""
+    model, option, delegate = QStandardItemModel(1, 1), QStyleOptionViewItem(), RowDelegate()
+    option.rect = QRect(0, 0, 2 * WIDE, HIGH)
+    index = model.index(0, 0)
+    model.setData(index, Row(text, is_file=is_file), ROW)
+    return painted(lambda painter: delegate.paint(painter, option, index), 2 * WIDE)
+
+
+@pytest.mark.parametrize("is_file", [True, False])
+def test_only_the_name_of_a_file_has_its_ending_at_the_right(is_file: bool) -> None:
+    name, whole = row("יומן", is_file=is_file), row("יומן.mmm", is_file=is_file)
+    word = QRect(0, 0, inked(name)[-1], HIGH)
+    assert (whole.copy(word) == name.copy(word)) is is_file
 
 
 def test_what_fits_in_a_hebrew_choice_is_heavier_where_it_stands(qtbot: QtBot) -> None:

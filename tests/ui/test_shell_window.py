@@ -17,8 +17,13 @@ from app.session_store import SessionInfo
 from tests.support import widgets
 from tests.support.contexts import make_context
 from ui.actions import COMMANDS, ShortcutsDialog
+from ui.chat.attachment import Attachment
+from ui.chat.chips import ChipState
+from ui.direction import is_rtl
 from ui.drops import Drops
 from ui.flow.notes import Listing
+from ui.kit.controls import ElidedLabel
+from ui.kit.find_bar import FindBar
 from ui.kit.surfaces import Header
 from ui.panels.folders import Folders
 from ui.panels.index import IndexState
@@ -209,6 +214,46 @@ def test_the_sidebar_drawer_closes_when_a_chat_is_chosen(make: Make) -> None:
     assert window._sidebar.isVisible()
     window._sidebar.new_chat_requested.emit()
     assert not window._sidebar.isVisible()
+
+
+def test_larger_text_for_a_while_leaves_the_widths_that_were_chosen(make: Make) -> None:
+    window = make(1440)
+    window._columns.set_widths([250, 330])
+    window._columns.arrange()
+    for scale in (2.0, 1.0):
+        window._set_scale(scale)
+        QApplication.processEvents()
+    assert window._columns.widths() == [250, 330]
+    assert (window._sidebar.width(), window._column.width()) == (250, 330)
+
+
+def test_a_full_composer_keeps_its_parts_apart_where_text_is_large(make: Make) -> None:
+    window = make(900, 700)
+    window._set_scale(2.0)
+    window._middle.show_chat(True)
+    window._transcript.show_empty(27, None, ["When is it?", "Why?"])
+    composer = window._composer
+    names = ("Home server.md", "Garden log.md", "Questions worth asking.md")
+    composer.set_attached({Attachment(name): ChipState(tokens=577) for name in names})
+    composer.set_text("Draft the mail to Ines that asks for the April restore test")
+    composer.set_obstacle("The limit leaves no room for reading an attachment part by part. " * 2)
+    for _ in range(5):
+        QApplication.processEvents()
+    assert widgets.overlapping_siblings(window) == []
+
+
+def test_what_is_said_above_the_chat_stands_in_its_column(make: Make) -> None:
+    window = make(1440)
+    window._middle.show_chat(True)
+    window._middle.show_notice("amber", "The settings file cannot be understood.", "Line 3.")
+    window._actions["find"].trigger()
+    QApplication.processEvents()
+    notice, find = window._middle._notice, window.findChild(FindBar)
+    frame = widgets.rect_in(window, window._composer._frame)
+    for bar in (notice, find):
+        place = widgets.rect_in(window, bar)
+        assert (place.left(), place.right()) == (frame.left(), frame.right())
+    assert widgets.rect_in(window, notice).top() == 44 + 8
 
 
 def test_the_window_keeps_its_least_size(make: Make) -> None:
@@ -465,6 +510,27 @@ def test_a_toast_is_said_once_and_two_at_most(make: Make) -> None:
     for text in ("one", "two", "three\nlines"):
         window._notifier.toast(text)
     assert window._notifier.texts() == ["two", "three lines"]
+
+
+def test_a_long_toast_is_cut_and_runs_from_the_left(make: Make) -> None:
+    window = make(720)
+    text = "הערה is not among the open notes, so it cannot be attached. " * 3
+    window._notifier.toast(text)
+    QApplication.processEvents()
+    (line,) = (label for label in window.findChildren(ElidedLabel) if "הערה" in label.whole)
+    assert line.text().endswith("…")
+    assert line.toolTip() == text.strip()
+    assert not is_rtl(line.text())
+
+
+def test_toasts_stand_at_the_lower_edge_where_there_is_no_composer(make: Make) -> None:
+    window = make()
+    window._notifier.toast("Nothing was deleted.")
+    (toast,) = window._notifier._toasts
+    assert window._middle.height() - toast.geometry().bottom() == 17
+    window._middle.show_chat(True)
+    QApplication.processEvents()
+    assert widgets.bottom_in(window, toast) <= widgets.rect_in(window, window._composer).top()
 
 
 def test_chats_that_cannot_be_listed_are_told(

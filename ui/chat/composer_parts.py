@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from ui.direction import from_left
 from ui.icons import icon
 from ui.kit.controls import IconButton, IconLabel, button, one_line, paint_focus, wrapped
 from ui.kit.figures import percent
@@ -183,7 +184,7 @@ class ComposerLine(Scaled, QFrame):
 
     def say(self, text: str, actions: Sequence[Action] = ()) -> None:
         """Say it; `actions` are words and what they do."""
-        self._text.setText(one_line(text))
+        self._text.setText(from_left(one_line(text)))
         self.setAccessibleName(one_line(text))
         while (item := self._ways.takeAt(0)) is not None:
             if widget := item.widget():

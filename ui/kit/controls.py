@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from ui.direction import from_left
 from ui.icons import icon, paint_icon
 from ui.kit.scaled import Scaled
 from ui.theme import Theme, dress
@@ -42,16 +43,18 @@ class ElidedLabel(QLabel):
     Args:
         text: the whole text.
         mode: where to cut; paths are cut in the middle.
-        parent: as in Qt.
+        is_ours: whether it is a sentence of the window's own, which runs from the left.
     """
 
     def __init__(
         self,
         text: str = "",
         mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
-        parent: QWidget | None = None,
+        *,
+        is_ours: bool = False,
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
+        self._is_ours = is_ours
         self._whole = ""
         self._hint = ""
         self._mode = mode
@@ -96,7 +99,7 @@ class ElidedLabel(QLabel):
 
     def _fit(self) -> None:
         shown = self.fontMetrics().elidedText(self._whole, self._mode, self.width())
-        self.setText(shown)
+        self.setText(from_left(shown) if self._is_ours else shown)
         whole = self._whole if shown != self._whole else ""
         self.setToolTip(plain_tip("\n".join(filter(None, (whole, self._hint)))))
 

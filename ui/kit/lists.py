@@ -52,6 +52,7 @@ class Row:
         arrow: `open`, `closed`, or nothing for a row that does not open.
         head: a heading inside a list; it cannot be chosen.
         is_dim: drawn one step quieter.
+        is_file: the text is the name of a file, which has its ending at the right in any script.
     """
 
     text: str
@@ -64,6 +65,7 @@ class Row:
     arrow: str = ""
     head: bool = False
     is_dim: bool = False
+    is_file: bool = False
 
     def data(self, role: int) -> object:
         """Return what a model answers for a role."""
@@ -120,7 +122,9 @@ class RowDelegate(QStyledItemDelegate):
         inner = self._paint_right(painter, inner, row)
         painter.setFont(theme.font("ui_strong" if is_chosen else "ui"))
         painter.setPen(theme.color("text.tertiary" if row.is_dim else "text.primary"))
-        paint_text(painter, inner, row.text)
+        ways = Qt.LayoutDirection
+        direction = ways.LeftToRight if row.is_file else ways.LayoutDirectionAuto
+        paint_text(painter, inner, row.text, direction=direction)
 
     def _paint_right(self, painter: QPainter, inner: QRect, row: Row) -> QRect:
         theme = Theme.current()

@@ -9,6 +9,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLayout, QScrollArea, QVBoxLayout, QWidget
 
+from ui.direction import from_left
 from ui.kit.controls import IconLabel, button, wrapped
 from ui.kit.scaled import Scaled
 from ui.theme import Theme, dress
@@ -110,8 +111,8 @@ class Notice(QFrame):
         colour = "text.secondary" if tone == "info" else f"{tone}.text"
         self._icon.set_icon(icons[tone], colour)
         dress(self._title, "ui_strong", "primary" if tone == "info" else tone)
-        self._title.setText(title)
-        self._text.setText(text)
+        self._title.setText(from_left(title))
+        self._text.setText(from_left(text))
         self._text.setVisible(bool(text))
         clear_layout(self._actions)
         for word, act in actions:

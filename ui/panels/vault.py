@@ -209,5 +209,6 @@ def _note_row(note: "NoteState", name: str, path: str, depth: int) -> Row:
         tip=tip,
         depth=depth,
         is_dim=note.state == "excluded",
+        is_file=True,
         name=said,
     )

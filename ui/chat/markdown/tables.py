@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Sequence
 
 from ui.chat.markdown.blocks import Columns, Run
-from ui.chat.markdown.direction import is_rtl
+from ui.direction import is_rtl
 
 __all__ = ["GROUP_ROWS", "Cells", "settle_columns"]
 

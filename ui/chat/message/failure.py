@@ -10,6 +10,7 @@ from app.errors import ErrorInfo
 from ui.chat.measure import OUTDENT
 from ui.chat.message.parts import paint_callout
 from ui.chat.message.roles import Part
+from ui.direction import from_left
 from ui.kit.controls import IconLabel, button, one_line, wrapped
 from ui.theme import Theme
 
@@ -49,9 +50,9 @@ class Failure(Part):
         super().__init__(QAccessible.Role.AlertMessage, parent)
         icon_name, ways_out = _WAYS_OUT.get(info.code, _OTHER)
         first, *rest = _SENTENCE.split(one_line(info.message), 1)
-        self.title = wrapped(first.rstrip("."), "ui_strong")
+        self.title = wrapped(from_left(first.rstrip(".")), "ui_strong")
         detail = " ".join([*rest, one_line(info.hint or "")]).strip()
-        self.detail = wrapped(detail, "caption", "secondary")
+        self.detail = wrapped(from_left(detail), "caption", "secondary")
         self.detail.setVisible(bool(detail))
         self.setAccessibleName(f"{first} {detail}".strip())
         self.buttons = [self._button(word, way) for word, way in ways_out]

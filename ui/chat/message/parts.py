@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 from ui.chat.measure import OUTDENT
 from ui.chat.message.roles import Part
 from ui.chat.page.spacing import CALLOUT_INSET
+from ui.direction import from_left
 from ui.icons import paint_icon
 from ui.kit.controls import ElidedLabel, IconLabel, label, one_line, wrapped
 from ui.kit.figures import count
@@ -22,7 +23,6 @@ _STEP_DEGREES = 30
 _MOST_DOUBTS = 6
 _ROW = 28
 _PADDING = 12
-_FROM_LEFT = "\N{LEFT-TO-RIGHT MARK}"
 
 
 class StepLine(Scaled, Part):
@@ -76,8 +76,7 @@ class Doubts(Scaled, Part):
         self._told = QVBoxLayout()
         self._told.setSpacing(4)
         for sentence in sentences[:_MOST_DOUBTS]:
-            # It is ours and runs from the left, whatever letters the quotation begins with.
-            self._told.addWidget(wrapped(_FROM_LEFT + one_line(sentence), "body"))
+            self._told.addWidget(wrapped(from_left(one_line(sentence)), "body"))
         if len(sentences) > _MOST_DOUBTS:
             more = f"And {count(len(sentences) - _MOST_DOUBTS)} more, marked in the text."
             self._told.addWidget(wrapped(more, "body", "secondary"))

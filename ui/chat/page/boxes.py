@@ -1,9 +1,9 @@
 """Which boxes of the leaves are open while a document is written, and what is painted for them."""
 
 from ui.chat.markdown.blocks import Box, Heading, Leaf, Paragraph, plain
-from ui.chat.markdown.direction import is_rtl
 from ui.chat.page.ink import Ink, Mark, Panel
 from ui.chat.page.spacing import inset_of
+from ui.direction import is_rtl
 
 __all__ = ["BoxInk"]
 

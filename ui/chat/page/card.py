@@ -6,7 +6,7 @@ from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QFontMetrics, QGuiApplication, QPainter, QPaintEvent, QTextLayout
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
-from ui.chat.markdown.direction import is_rtl
+from ui.direction import is_rtl
 from ui.kit.controls import ElidedLabel, IconLabel, one_line, wrapped
 from ui.kit.figures import place
 from ui.kit.lists import paint_text

@@ -6,8 +6,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont, QTextBlockFormat, QTextCharFormat
 
 from ui.chat.markdown.blocks import Run, Style
-from ui.chat.markdown.direction import is_rtl
 from ui.chat.page.letters import has_tall_letters
+from ui.direction import is_rtl
 from ui.theme import Theme
 
 __all__ = ["AT_LEAST", "DOUBT", "FIXED", "Formats"]
