@@ -11,10 +11,12 @@ from pytestqt.qtbot import QtBot
 from tests.support import widgets
 from ui.chat.message.parts import Doubts
 from ui.chat.page.spacing import CALLOUT_INSET
+from ui.chat.page.view import MarkdownView
 from ui.direction import is_rtl
 from ui.kit.choices import Choice, ChoiceView, find_choices
 from ui.kit.controls import IconLabel
 from ui.kit.lists import ROW, Row, RowDelegate, paint_text
+from ui.kit.surfaces import Pane
 from ui.panels.note import NoteText
 from ui.theme import Theme
 
@@ -145,3 +147,24 @@ def test_the_number_of_a_line_stands_on_its_baseline(qtbot: QtBot, line: str) ->
         if any(abs(image.pixelColor(x, y).lightness() - ground) > 60 for x in range(image.width()))
     ]
     assert rows[-1] + 1 == pytest.approx(first.ascent(), abs=1)
+
+
+@pytest.mark.parametrize(("item", "is_rtl_item"), [("אחד", True), ("one", False)])
+def test_the_point_behind_a_number_stands_where_its_line_goes_on(
+    qtbot: QtBot, item: str, is_rtl_item: bool
+) -> None:
+    page = Pane("content")
+    qtbot.addWidget(page)
+    page.resize(400, 100)
+    view = MarkdownView()
+    view.setParent(page)
+    view.setGeometry(page.rect())
+    page.show()
+    view.set_markdown(f"8. {item}")
+    QApplication.processEvents()
+    mark = QRect(362 if is_rtl_item else 16, 0, 22, view.height())
+    image = page.grab(mark).toImage().convertToFormat(GREY)
+    columns = inked(image)
+    point = range(columns[0], columns[0] + 2) if is_rtl_item else range(columns[-1] - 1, 22)
+    digit = range(columns[-1] - 3, 22) if is_rtl_item else range(columns[0], columns[0] + 4)
+    assert len(ink(image, point)) <= 4 < len(ink(image, digit))

@@ -278,7 +278,10 @@ class InkPainter:
         painter.setPen(theme.color("text.tertiary"))
         width = painter.fontMetrics().horizontalAdvance(mark.text)
         x = rect.left() + 7 if is_rtl else rect.right() - 7 - width
+        ways = Qt.LayoutDirection
+        painter.setLayoutDirection(ways.RightToLeft if is_rtl else ways.LeftToRight)
         painter.drawText(QPointF(x, self._place(mark).lows[0]), mark.text)
+        painter.setLayoutDirection(ways.LeftToRight)
 
     def _paint_bullet(self, painter: QPainter, rect: QRectF, is_rtl: bool) -> None:
         theme = Theme.current()
