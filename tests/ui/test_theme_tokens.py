@@ -4,11 +4,15 @@ import re
 from pathlib import Path
 
 import pytest
-from PySide6.QtGui import QColor, QFont, QPalette
-from PySide6.QtWidgets import QApplication, QLabel
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QFont, QImage, QPalette
+from PySide6.QtWidgets import QApplication, QLabel, QVBoxLayout
+from pytestqt.qtbot import QtBot
 
 import ui
 from ui.icons import _glyphs, pixmap
+from ui.kit.controls import button, label
+from ui.kit.surfaces import Pane
 from ui.theme import Theme, dress, tokens
 
 UI = Path(ui.__file__).parent
@@ -142,3 +146,29 @@ def test_every_icon_that_is_named_exists() -> None:
         named |= set(re.findall(r"(?:icon|pixmap|IconButton|IconLabel)\(\s*\"([a-z-]+)\"", text))
     own = {"panel-left", "panel-right", "up-down"}
     assert named - own <= set(_glyphs())
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.5])
+def test_a_link_begins_on_the_edge_of_the_text_above_it(qtbot: QtBot, scale: float) -> None:
+    Theme.current().apply("light", scale)
+    page = Pane("content")
+    qtbot.addWidget(page)
+    column = QVBoxLayout(page)
+    text, link = label("Hide it"), button("Hide it", "link")
+    for widget in (text, link):
+        column.addWidget(widget, 0, Qt.AlignmentFlag.AlignLeft)
+    page.show()
+    above, below = (first_ink(page.grab(it.geometry()).toImage()) for it in (text, link))
+    assert abs(above - below) <= 1
+    width = link.width()
+    page.activateWindow()
+    link.setFocus(Qt.FocusReason.TabFocusReason)
+    qtbot.waitUntil(link.hasFocus)
+    assert link.width() == link.sizeHint().width() == width
+
+
+def first_ink(picture: QImage) -> int:
+    """The first column that holds something dark."""
+    columns = range(picture.width())
+    rows = range(picture.height())
+    return next(x for x in columns if any(picture.pixelColor(x, y).lightness() < 170 for y in rows))
