@@ -89,10 +89,12 @@ class Middle(Scaled, Pane):
     ) -> None:
         """Say above the conversation what is the matter with its surroundings."""
         self._notice.show_notice(tone, title, text, actions)
+        self._fit()
 
     def clear_notice(self) -> None:
         """Take that away."""
         self._notice.hide()
+        self._fit()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Say how high the composer is."""
@@ -107,7 +109,8 @@ class Middle(Scaled, Pane):
 
     def _fit(self) -> None:
         left, right = set_in(self.width())
-        self._notice_room.setContentsMargins(left, 8, right, 4)
+        above, below = (0, 0) if self._notice.isHidden() else (8, 4)
+        self._notice_room.setContentsMargins(left, above, right, below)
         self._find_room.setContentsMargins(left, 0, right, 0)
 
     def _tell_height(self) -> None:

@@ -254,6 +254,9 @@ def test_what_is_said_above_the_chat_stands_in_its_column(make: Make) -> None:
         place = widgets.rect_in(window, bar)
         assert (place.left(), place.right()) == (frame.left(), frame.right())
     assert widgets.rect_in(window, notice).top() == 44 + 8
+    window._middle.clear_notice()
+    QApplication.processEvents()
+    assert widgets.rect_in(window, find).top() == 44
 
 
 def test_the_window_keeps_its_least_size(make: Make) -> None:
