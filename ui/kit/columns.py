@@ -29,7 +29,7 @@ class Columns(QWidget):
         self.wants_sidebar = True
         self.wants_right = True
         self._drawers: list[_Drawer] = []
-        self._widths: dict[QWidget, int] = {}
+        self._widths: dict[QWidget, int | None] = {sidebar: None, right: None}
         self._splitter = QSplitter(Qt.Orientation.Horizontal)
         self._splitter.setHandleWidth(1)
         self._splitter.setChildrenCollapsible(False)
@@ -70,13 +70,12 @@ class Columns(QWidget):
 
     def widths(self) -> list[int]:
         """Return the widths of sidebar and right column, for the next start."""
-        return [self._widths[self._sidebar], self._widths[self._right]]
+        return [self._chosen(self._sidebar), self._chosen(self._right)]
 
     def set_widths(self, widths: list[int]) -> None:
         """Take over widths from the last start; too few mean the first ones."""
-        for widget, name, place in ((self._sidebar, "sidebar", 0), (self._right, "right", 1)):
-            first = self._length(f"{name}.default")
-            self._widths[widget] = widths[place] if place < len(widths) else first
+        for place, widget in enumerate((self._sidebar, self._right)):
+            self._widths[widget] = widths[place] if place < len(widths) else None
         self._fit_limits()
 
     def toggle_sidebar(self) -> None:
@@ -164,7 +163,12 @@ class Columns(QWidget):
 
     def _width_of(self, widget: QWidget) -> int:
         """Return the width that was chosen, as far as the present font scale allows it."""
-        return min(max(widget.minimumWidth(), self._widths[widget]), widget.maximumWidth())
+        return min(max(widget.minimumWidth(), self._chosen(widget)), widget.maximumWidth())
+
+    def _chosen(self, widget: QWidget) -> int:
+        """Return the width that was chosen, else the first one at the present font scale."""
+        name = "sidebar" if widget is self._sidebar else "right"
+        return self._widths[widget] or self._length(f"{name}.default")
 
     def _is_drawer(self, widget: QWidget) -> bool:
         return any(drawer.content is widget for drawer in self._drawers)
