@@ -66,6 +66,7 @@ def _chips(on: Stage, name: str, folder: Path) -> None:
     save(on.window, folder / f"chips-{name}.png")
     composer.set_text("Compare it with ")
     on.window.activateWindow()
+    settle()
     composer.completer.begin("@")
     composer.input.insertPlainText("co")
     settle()

@@ -227,6 +227,15 @@ def test_larger_text_for_a_while_leaves_the_widths_that_were_chosen(make: Make) 
     assert (window._sidebar.width(), window._column.width()) == (250, 330)
 
 
+def test_a_reset_while_text_is_large_gives_the_first_widths_at_every_size(make: Make) -> None:
+    window = make(1440)
+    window._set_scale(2.0)
+    window._actions["reset_layout"].trigger()
+    window._set_scale(1.0)
+    QApplication.processEvents()
+    assert (window._sidebar.width(), window._column.width()) == (248, 344)
+
+
 def test_a_full_composer_keeps_its_parts_apart_where_text_is_large(make: Make) -> None:
     window = make(900, 700)
     window._set_scale(2.0)
@@ -237,6 +246,19 @@ def test_a_full_composer_keeps_its_parts_apart_where_text_is_large(make: Make) -
     composer.set_attached({Attachment(name): ChipState(tokens=577) for name in names})
     composer.set_text("Draft the mail to Ines that asks for the April restore test")
     composer.set_obstacle("The limit leaves no room for reading an attachment part by part. " * 2)
+    for _ in range(5):
+        QApplication.processEvents()
+    assert widgets.overlapping_siblings(window) == []
+    assert widgets.cut_labels(window._transcript) == []
+
+
+def test_a_question_about_instructions_leaves_its_answers_free_where_text_is_large(
+    make: Make,
+) -> None:
+    window = make(900, 700)
+    window._set_scale(2.0)
+    window._middle.show_chat(True)
+    window._instructing._bar.ask("AGENTS.md", "A line.\n" * 9, "d1")
     for _ in range(5):
         QApplication.processEvents()
     assert widgets.overlapping_siblings(window) == []

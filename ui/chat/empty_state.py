@@ -35,6 +35,7 @@ class EmptyState(QWidget):
         self._column.setSpacing(8)
         self._column.addStretch(2)
         self._heading = wrapped("Ask your notes", "display")
+        self._said = (self._heading, self._about)
         self._column.addWidget(self._heading)
         self._column.addWidget(self._about)
         self._column.addSpacing(8)
@@ -72,21 +73,25 @@ class EmptyState(QWidget):
         self._fit_height()
 
     def minimumSizeHint(self) -> QSize:
-        """Take whatever height there is; the questions leave before anything is cut."""
+        """Take whatever height there is; what has no room leaves before anything is cut."""
         return QSize(super().minimumSizeHint().width(), 0)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Show as many questions as there is height for."""
+        """Show as much as there is height for."""
         super().resizeEvent(event)
         self._fit_height()
 
     def _fit_height(self) -> None:
         inner = self.rect().marginsRemoved(self._column.contentsMargins())
-        said = (self._heading, self._about)
-        taken = sum(label.heightForWidth(inner.width()) + 8 for label in said) + 8
-        count = (inner.height() - taken) // (Theme.current().px(_ROW) + 8)
-        for place, row in enumerate(self.questions):
-            row.setVisible(place < count)
+        row_height = Theme.current().px(_ROW) + 8
+        parts: list[tuple[QWidget, int]] = [
+            *((said, said.heightForWidth(inner.width()) + 8) for said in self._said),
+            *((row, row_height) for row in self.questions),
+        ]
+        left = inner.height() - 8
+        for part, height in parts:
+            left -= height
+            part.setVisible(left >= -8)
 
     def _on_clicked(self) -> None:
         sender = self.sender()

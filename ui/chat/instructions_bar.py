@@ -18,6 +18,7 @@ _ABOUT = (
     "again."
 )
 _LINES = 8
+_SHARE = 0.2
 
 
 class InstructionsBar(QWidget):
@@ -63,7 +64,7 @@ class InstructionsBar(QWidget):
         self.show()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Stand in the transcript's column."""
+        """Stand in the transcript's column, and leave the chat most of the window."""
         super().resizeEvent(event)
         self._fit()
 
@@ -91,7 +92,8 @@ class InstructionsBar(QWidget):
         left, right = set_in(self.width())
         self._column.setContentsMargins(left, 12, right, 4)
         line = self.text.fontMetrics().lineSpacing()
-        lines = min(_LINES, max(2, self.text.document().blockCount() + 1))
+        room = int(_SHARE * self.window().height() / line)
+        lines = max(2, min(_LINES, room, self.text.document().blockCount() + 1))
         self.text.setFixedHeight(lines * line + 12)
 
     def _on_accepted(self) -> None:
