@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+_SPARE = 8  # one row more for so many, so that a note that is saved does not move all of them
+
 
 class ExactScan:
     """The catalog's vectors in memory, brought up to date when they are asked for."""
@@ -23,6 +25,7 @@ class ExactScan:
         self._lock = threading.Lock()
         self._hashes: list[bytes] = []
         self._matrix: NDArray[np.float32] | None = None
+        self._rows = 0
         self._last_id = 0
         self._epoch: str | None = None
 
@@ -60,15 +63,29 @@ class ExactScan:
         with self._lock:
             epoch = self._catalog.meta("vectors_epoch")
             if epoch != self._epoch:
-                self._hashes, self._matrix, self._last_id, self._epoch = [], None, 0, epoch
+                self._hashes, self._matrix, self._rows = [], None, 0
+                self._last_id, self._epoch = 0, epoch
             rows = self._catalog.rows(
                 "SELECT id, hash, vector FROM vectors WHERE id > ? ORDER BY id", (self._last_id,)
             )
             if rows:
                 joined = b"".join(row[2] for row in rows)
-                added = np.frombuffer(joined, "<f4").reshape(len(rows), -1)
-                known = [] if self._matrix is None else [self._matrix]
-                self._matrix = np.concatenate([*known, added])
+                self._append(np.frombuffer(joined, "<f4").reshape(len(rows), -1))
                 self._hashes = self._hashes + [bytes(row[1]) for row in rows]
                 self._last_id = int(rows[-1][0])
-            return self._hashes, self._matrix
+            return self._hashes, None if self._matrix is None else self._matrix[: self._rows]
+
+    def _append(self, added: "NDArray[np.float32]") -> None:
+        """Add rows behind the others; these move to a larger place only now and then."""
+        import numpy as np
+
+        rows = self._rows + len(added)
+        if self._matrix is None:
+            self._matrix = added
+        else:
+            if rows > len(self._matrix):
+                larger = np.empty((rows + rows // _SPARE, added.shape[1]), "<f4")
+                larger[: self._rows] = self._matrix[: self._rows]
+                self._matrix = larger
+            self._matrix[self._rows : rows] = added
+        self._rows = rows

@@ -50,7 +50,8 @@ def _seconds(notes: Path, index_dir: Path, embedder: Embedder) -> tuple[float, i
     index = VaultIndex(notes, index_dir, embedder=embedder)
     told: queue.Queue[IndexReport] = queue.Queue()
     try:
-        passages = index.update().chunks
+        (notes / "first.md").write_text("First.\n")
+        passages = index.update().chunks  # with the vectors in Chroma, since there is a new one
         index.search("warm up")
         index.watch(told.put)
         _until_watched(notes, told)

@@ -52,6 +52,17 @@ def test_the_exact_scan_finds_the_nearest_and_sees_what_is_added(catalog: Catalo
     assert scan.query(MATRIX[650], 1)[0] == (HASHES[650], pytest.approx(1.0, abs=1e-5))
 
 
+def test_the_exact_scan_grows_note_by_note(catalog: Catalog) -> None:
+    scan = ExactScan(catalog)
+    before = scan.query(MATRIX[0], 600)
+    for count in range(600, 700, 7):
+        add(catalog, count, min(count + 7, 700))
+        found = scan.query(MATRIX[count], 1)
+        assert found[0] == (HASHES[count], pytest.approx(1.0, abs=1e-5))
+    assert dict(before).items() <= dict(scan.query(MATRIX[0], 700)).items()
+    assert len(scan.query(MATRIX[0], 10_000)) == 700
+
+
 def test_the_exact_scan_forgets_what_was_dropped(catalog: Catalog) -> None:
     scan = ExactScan(catalog)
     scan.query(MATRIX[0], 1)
