@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, Qt, QUrl, Signal
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import (
     QDialog,
@@ -149,7 +149,7 @@ class SettingsDialog(QDialog):
         side = Pane("sidebar")
         side.setFixedWidth(Theme.current().px(208))
         column = QVBoxLayout(side)
-        column.setContentsMargins(0, 16, 0, 12)
+        column.setContentsMargins(0, 16, 0, 16)
         column.setSpacing(8)
         title = label("Settings", "h2")
         title.setContentsMargins(16, 0, 16, 0)
@@ -162,7 +162,11 @@ class SettingsDialog(QDialog):
         column.addStretch(1)
         file = button("Open settings.toml", "text", self._open_file)
         file.setToolTip(plain_tip(str(self._assistant.paths.settings_file)))
-        column.addWidget(file, 0, Qt.AlignmentFlag.AlignLeft)
+        foot = QHBoxLayout()
+        foot.setContentsMargins(8, 0, 8, 0)
+        foot.addWidget(file)
+        foot.addStretch(1)
+        column.addLayout(foot)
         return side
 
     def _page(self, section: str) -> QWidget:

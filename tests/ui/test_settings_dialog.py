@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QLineEdit, QSlider, QWidget
+from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QSlider, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
@@ -62,6 +62,18 @@ def test_no_page_has_anything_cut_or_unnamed(dialog: SettingsDialog, section: st
     assert widgets.cut_labels(dialog) == []
     assert widgets.outside_their_parents(dialog) == []
     assert widgets.unnamed(dialog) == []
+
+
+def test_the_foot_of_the_pages_stands_on_their_edge_and_on_the_line_of_the_other_foot(
+    dialog: SettingsDialog,
+) -> None:
+    found = {button.text(): button for button in dialog.findChildren(QPushButton)}
+    (title,) = (label for label in dialog.findChildren(QLabel) if label.text() == "Settings")
+    file = widgets.rect_in(dialog, found["Open settings.toml"])
+    text_of_title = widgets.rect_in(dialog, title).left() + title.contentsMargins().left()
+    assert file.left() + 8 == text_of_title  # its ring and what is free inside it
+    done = widgets.rect_in(dialog, found["Done"])
+    assert abs(file.center().y() - done.center().y()) <= 1
 
 
 def test_a_number_holds_at_once(dialog: SettingsDialog, assistant: Assistant, qtbot: QtBot) -> None:
