@@ -123,6 +123,6 @@ class Palette(Part):
     def _place(self) -> None:
         theme, window = Theme.current(), self.window()
         width, height = (theme.px(side) for side in tokens()["layout"]["palette"])
-        width, height = min(width, window.width() - 32), min(height, window.height() - 64)
         top = round(window.height() * _FROM_TOP)
+        width, height = min(width, window.width() - 32), min(height, window.height() - top - 16)
         self.setGeometry((window.width() - width) // 2, top, width, height)

@@ -9,6 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from ui.kit.choices import Choice
 from ui.palette import Palette
+from ui.theme import Theme
 
 GROUPS = (
     ("command", [Choice("compact", "Compact this chat now"), Choice("quit", "Quit")]),
@@ -95,3 +96,12 @@ def test_it_stays_inside_a_small_window(below: QLineEdit) -> None:
     palette = Palette(below.window())
     palette.open(GROUPS, "Find")
     assert below.window().rect().contains(palette.geometry())
+
+
+@pytest.mark.parametrize("height", [520, 700, 900])
+def test_it_ends_inside_the_window_where_text_is_large(below: QLineEdit, height: int) -> None:
+    Theme.current().apply("light", 2.0)
+    below.window().resize(900, height)
+    palette = Palette(below.window())
+    palette.open(GROUPS, "A command or a note")
+    assert palette.geometry().bottom() <= height - 16
