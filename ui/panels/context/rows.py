@@ -220,8 +220,9 @@ def _paint_part(painter: QPainter, rect: QRect, row: PartRow, is_hot: bool) -> N
         painter.setPen(theme.color("text.tertiary"))
         painter.drawText(rest, _RIGHT, beside)
         rest.setRight(rest.right() - width(beside) - 8)
-    if width(text) > rest.width():
-        text = text.rpartition("/")[2]
+    name = text.rpartition("/")[2]
+    shorter = (text, name, name.replace(", lines ", ", "))
+    text = next((fit for fit in shorter if width(fit) <= rest.width()), shorter[-1])
     painter.setPen(theme.color("text.secondary"))
     paint_text(painter, rest, text, Qt.TextElideMode.ElideMiddle)
 
