@@ -11,9 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from app.paths import HOME_VARIABLE, Paths
 from tests.benchmarks.filled import fill
-from tests.benchmarks.measure import Ratio, unpack_vault
+from tests.benchmarks.measure import Ratio, index_dir_of, unpack_vault
 from tests.support.doomed_index import DoomedIndex, Kill, seconds, texts_of
 from vault.catalog import Catalog
 from vault.exact import ExactScan
@@ -82,7 +81,7 @@ def _lost_while_reading(index: DoomedIndex, wanted: set[bytes], kill: Kill) -> l
 def _while_storing(notes: Path, folder: Path) -> tuple[int, str]:
     home = folder / "stored"
     index = DoomedIndex(home, notes)
-    place = Paths.find({HOME_VARIABLE: str(home)}).index_of(notes)
+    place = index_dir_of(home, notes)
     fill(notes, place, MOST)
     whole_s = seconds(lambda: _change_and_finish(index, 0))
     losses: list[str] = []

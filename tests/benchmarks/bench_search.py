@@ -1,9 +1,8 @@
-"""A search from end to end, against its raw parts: query encoding, FTS5, vector scan.
+"""A search through the installed program, against its raw parts: encoding, FTS5, vector scan.
 
-It is what `strata search` does, excerpts included. Once on a small index as it is made, where
-some milliseconds of talk with Chroma's process weigh most; then on catalogs of 10,000 and
-100,000 passages of real notes whose vectors are drawn at random, since a scan takes as long over
-any.
+The program runs as it does for an editor, and each query goes to it and back. Once on a small index
+as it is made, where what surrounds the parts weighs most; then on catalogs of 10,000 and 100,000
+passages of real notes whose vectors are drawn at random, since a scan takes as long over any.
 """
 
 import os
@@ -15,15 +14,15 @@ from statistics import median
 import numpy as np
 
 from tests.benchmarks.filled import fill
-from tests.benchmarks.measure import Ratio, percentile, unpack_vault
-from vault.catalog import Catalog
+from tests.benchmarks.measure import Ratio, SearchedVault, index_dir_of, percentile, unpack_vault
+from vault.catalog import CATALOG_FILE, Catalog
 from vault.embedder import Embedder
-from vault.store import VaultIndex
 from vault.words import any_of, query_terms
 
 NOTES = 250
 SIZES = tuple(map(int, os.environ.get("STRATA_BENCH_CHUNKS", "10000,100000").split(",")))
 ROUNDS = 4
+K = 8
 QUERIES = (
     "gas price of a transaction",
     "how are validators punished",
@@ -42,42 +41,55 @@ def run(folder: Path) -> list[Ratio]:
     """Take queries by turns through both ways, at each size."""
     embedder = Embedder()
     try:
-        ratios = _as_made(folder, embedder)
+        ratios = _compare(_as_made(folder), embedder)
         for chunks in SIZES:
-            ratios += _as_drawn(folder / str(chunks), chunks, embedder)
+            ratios += _compare(_as_drawn(folder / str(chunks), chunks), embedder)
         return ratios
     finally:
         embedder.close()
 
 
-def _as_made(folder: Path, embedder: Embedder) -> list[Ratio]:
+def _as_made(folder: Path) -> SearchedVault:
     notes = unpack_vault("eips", folder / "eips")
     for note in sorted(notes.rglob("*.md"))[NOTES:]:
         note.unlink()
-    index = VaultIndex(notes, folder / "index", embedder=embedder)
-    try:
-        report = index.update()
-        return _compare(index, embedder, report.chunks)
-    finally:
-        index.close()
+    return SearchedVault(notes, folder / "home")
 
 
-def _as_drawn(folder: Path, chunks: int, embedder: Embedder) -> list[Ratio]:
+def _as_drawn(folder: Path, chunks: int) -> SearchedVault:
+    """Fill a catalog; one more note, which is really embedded, gets all of it into Chroma."""
     notes = unpack_vault("tldr", folder / "notes")
-    index = VaultIndex(notes, folder / "index", embedder=embedder)
+    fill(notes, index_dir_of(folder / "home", notes), chunks, copies_too=True)
+    for note in set(notes.rglob("*.md")) - _indexed(folder / "home", notes):
+        note.unlink()
+    (notes / "one-more.md").write_text("# One more\n\nA note about the gas price.\n")
+    return SearchedVault(notes, folder / "home")
+
+
+def _indexed(home: Path, notes: Path) -> set[Path]:
+    """Give the notes that the catalog knows: filling it ends at a number of passages."""
+    catalog = Catalog(index_dir_of(home, notes) / CATALOG_FILE, is_writable=False)
     try:
-        fill(notes, index.index_dir, chunks, copies_too=True)
-        return _compare(index, embedder, chunks)
+        return {notes / row[0] for row in catalog.rows("SELECT path FROM files")}
     finally:
-        index.close()
+        catalog.close()
 
 
-def _compare(index: VaultIndex, embedder: Embedder, chunks: int) -> list[Ratio]:
-    parts = _RawParts(index, embedder)
-    for act in (index.excerpts, parts.run):
-        act(QUERIES[0])
-    whole = [_time(index.excerpts, query) for query in QUERIES * ROUNDS]
-    raw = [_time(parts.run, query) for query in QUERIES * ROUNDS]
+def _compare(vault: SearchedVault, embedder: Embedder) -> list[Ratio]:
+    parts = _RawParts(vault.catalog, embedder)
+
+    def ask(query: str) -> object:
+        return vault.search(query, K)
+
+    try:
+        for act in (ask, parts.run):
+            act(QUERIES[0])
+        whole = [_time(ask, query) for query in QUERIES * ROUNDS]
+        raw = [_time(parts.run, query) for query in QUERIES * ROUNDS]
+    finally:
+        parts.close()
+        vault.close()
+    chunks = parts.count
     detail = (
         f"{chunks} chunks, p50 {median(whole) * 1000:.1f} ms against {median(raw) * 1000:.1f} ms"
     )
@@ -92,10 +104,11 @@ def _compare(index: VaultIndex, embedder: Embedder, chunks: int) -> list[Ratio]:
 class _RawParts:
     """What no search can do without, and nothing else."""
 
-    def __init__(self, index: VaultIndex, embedder: Embedder):
+    def __init__(self, catalog: Path, embedder: Embedder):
         self._embedder = embedder
-        self._catalog = Catalog(index.index_dir / "catalog.db", is_writable=False)
+        self._catalog = Catalog(catalog, is_writable=False)
         rows = self._catalog.rows("SELECT vector FROM vectors")
+        self.count = len(rows)
         joined = b"".join(bytes(row[0]) for row in rows)
         self._matrix = np.frombuffer(joined, "<f4").reshape(len(rows), -1)
 
@@ -111,6 +124,10 @@ class _RawParts:
         cosines = np.einsum("ij,j->i", self._matrix, vector)
         nearest: Sequence[int] = np.argsort(-cosines)[:100].tolist()
         return nearest
+
+    def close(self) -> None:
+        """Let go of the catalog."""
+        self._catalog.close()
 
 
 def _time(act: Callable[[str], object], query: str) -> float:

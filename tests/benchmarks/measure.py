@@ -11,6 +11,8 @@ from pathlib import Path
 from statistics import quantiles
 from typing import Any
 
+from app.paths import HOME_VARIABLE, Paths
+
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("STRATA_BENCH_DATA", ROOT.parent / "shared" / "data"))
 
@@ -70,6 +72,11 @@ def run_strata(home: Path, *words: str, **environment: str) -> Mapping[str, Any]
     )
     document: Mapping[str, Any] = json.loads(done.stdout)
     return document
+
+
+def index_dir_of(home: Path, notes: Path) -> Path:
+    """Return where the installed program keeps the index of some notes."""
+    return Paths.find({HOME_VARIABLE: str(home)}).index_of(notes)
 
 
 class SearchedVault:
