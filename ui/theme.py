@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QPalette
-from PySide6.QtWidgets import QApplication, QStyle, QStyleFactory, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QStyle, QStyleFactory, QWidget
 
 from resources import read_text
 
@@ -226,7 +226,10 @@ def _set_dressed_font(widget: QWidget) -> None:
     kind = widget.property("kind")
     if kind:
         numbers = bool(widget.property("numbers"))
-        widget.setFont(Theme.current().font(kind, numbers=numbers))
+        font = Theme.current().font(kind, numbers=numbers)
+        widget.setFont(font)
+        if isinstance(widget, QAbstractScrollArea):
+            widget.viewport().setFont(font)  # what Qt itself writes there, such as a placeholder
 
 
 def _application() -> QApplication:

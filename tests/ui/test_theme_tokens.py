@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QFont, QImage, QPalette
-from PySide6.QtWidgets import QApplication, QLabel, QVBoxLayout
+from PySide6.QtWidgets import QApplication, QLabel, QPlainTextEdit, QVBoxLayout
 from pytestqt.qtbot import QtBot
 
 import ui
@@ -107,6 +107,15 @@ def test_a_dressed_label_follows_the_scale(theme: Theme) -> None:
     dress(label, "caption")
     theme.apply("light", 1.5)
     assert label.font().pixelSize() == 18
+
+
+def test_what_stands_for_text_in_a_field_follows_the_scale(qtbot: QtBot, theme: Theme) -> None:
+    field = QPlainTextEdit()
+    qtbot.addWidget(field)
+    dress(field, "code", "")
+    field.show()
+    theme.apply("light", 2.0)
+    assert field.viewport().font().pixelSize() == theme.font("code").pixelSize()
 
 
 def test_numbers_have_one_width(theme: Theme) -> None:
