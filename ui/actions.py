@@ -12,9 +12,12 @@ from PySide6.QtWidgets import QDialog, QGridLayout, QHBoxLayout, QVBoxLayout, QW
 
 from ui.kit.choices import Choice
 from ui.kit.controls import button, label
+from ui.kit.surfaces import Pane, scrolled
 from ui.theme import Theme
 
 __all__ = ["COMMANDS", "Command", "ShortcutsDialog", "add_actions", "command_choices"]
+
+_LEAST_WIDTH = 440
 
 
 @dataclass(frozen=True)
@@ -105,21 +108,32 @@ class ShortcutsDialog(QDialog):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setWindowTitle("Shortcuts")
-        theme = Theme.current()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(24, 20, 24, 20)
-        column.setSpacing(theme.space(4))
-        column.addWidget(label("Shortcuts", "h2"))
+        space = Theme.current().space(4)
+        content = Pane("overlay")
+        groups = QVBoxLayout(content)
+        groups.setContentsMargins(0, 0, space, 0)
+        groups.setSpacing(space)
         for group in dict.fromkeys(command.group for command in COMMANDS):
-            column.addWidget(label(group, "label", "secondary"))
-            column.addLayout(_grid(c for c in COMMANDS if c.group == group and c.keys))
+            groups.addWidget(label(group, "label", "secondary"))
+            groups.addLayout(_grid(c for c in COMMANDS if c.group == group and c.keys))
+        area = scrolled(content)
+        area.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        area.setAccessibleName("Shortcuts")
+        area.setMinimumWidth(max(_LEAST_WIDTH, content.sizeHint().width()))
+        column = QVBoxLayout(self)
+        column.setContentsMargins(24, 20, 24 - space, 20)
+        column.setSpacing(space)
+        column.addWidget(label("Shortcuts", "h2"))
+        column.addWidget(area, 1)
         done = button("Done", "primary", self.accept)
         done.setDefault(True)
         row = QHBoxLayout()
         row.addStretch(1)
         row.addWidget(done)
+        row.addSpacing(space)
         column.addLayout(row)
-        self.setMinimumWidth(480)
+        most = parent.window().height() - 2 * space
+        self.resize(0, min(most, self.sizeHint().height() + content.sizeHint().height()))
 
 
 def _grid(commands: Iterable[Command]) -> QGridLayout:

@@ -3,7 +3,15 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QUrl, Signal
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QModelIndex,
+    QPersistentModelIndex,
+    QSize,
+    Qt,
+    QUrl,
+    Signal,
+)
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import (
     QDialog,
@@ -17,6 +25,7 @@ from app.assistant import Assistant
 from app.settings import SECTIONS, schema
 from ui.kit.controls import IconButton, button, label, plain_tip
 from ui.kit.lists import FitTree, Row, RowDelegate
+from ui.kit.scaled import scale_size
 from ui.kit.surfaces import Hairline, Pane, scrolled
 from ui.settings.extras import (
     IndexSection,
@@ -80,8 +89,9 @@ class SettingsDialog(QDialog):
         self._stack = QStackedWidget()
         self._pages = FitTree("Pages")
         self.setWindowTitle("Settings")
-        self.resize(*tokens()["layout"]["dialog_settings"])
         self._lay_out()
+        Theme.current().changed.connect(self._fit)
+        self._fit()
         self.show_page("")
 
     def show_page(self, name: str) -> None:
@@ -129,6 +139,13 @@ class SettingsDialog(QDialog):
         path = self._assistant.paths.settings_file
         QDesktopServices.openUrl(QUrl.fromLocalFile(str(path if path.exists() else path.parent)))
 
+    def _fit(self) -> None:
+        """Take the size that the font scale asks for, as far as the screen has it."""
+        theme, usual = Theme.current(), QSize(*tokens()["layout"]["dialog_settings"])
+        room = self.screen().availableSize() - QSize(64, 64)
+        wanted = QSize(theme.px(usual.width()), theme.px(usual.height()))
+        self.resize(wanted.boundedTo(room).expandedTo(usual))
+
     def _lay_out(self) -> None:
         outer = QHBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
@@ -147,7 +164,7 @@ class SettingsDialog(QDialog):
 
     def _navigation(self) -> QWidget:
         side = Pane("sidebar")
-        side.setFixedWidth(Theme.current().px(208))
+        scale_size(side, 208)
         column = QVBoxLayout(side)
         column.setContentsMargins(0, 16, 0, 16)
         column.setSpacing(8)
@@ -183,6 +200,7 @@ class SettingsDialog(QDialog):
         separated(self._widgets(section), column)
         column.addStretch(1)
         scroll = scrolled(content)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         page = QWidget()
         outer = QVBoxLayout(page)
         outer.setContentsMargins(0, 0, 0, 0)

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QSlider, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPushButton, QSlider, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
@@ -18,6 +18,7 @@ from ui.settings.fields import NumberField, parse_number
 from ui.settings.limit import LimitRow, effect_sentence, position_of, value_at
 from ui.settings_dialog import SettingsDialog
 from ui.tasks import TaskRunner
+from ui.theme import Theme
 
 LIMIT = "autoCompactThreshold"
 
@@ -62,6 +63,21 @@ def test_no_page_has_anything_cut_or_unnamed(dialog: SettingsDialog, section: st
     assert widgets.cut_labels(dialog) == []
     assert widgets.outside_their_parents(dialog) == []
     assert widgets.unnamed(dialog) == []
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_an_open_dialog_grows_with_the_text(dialog: SettingsDialog, section: str) -> None:
+    dialog.show_page(section)
+    Theme.current().apply("light", 2.0)
+    for _ in range(3):
+        QApplication.processEvents()
+    assert widgets.cut_labels(dialog) == []
+    assert widgets.outside_their_parents(dialog) == []
+    assert widgets.overlapping_siblings(dialog) == []
+    for button in dialog.findChildren(QPushButton):
+        assert not button.isVisible() or button.width() >= button.sizeHint().width()
+    assert dialog._pages.width() == 416
+    assert {field.width() for field in dialog.findChildren(NumberField)} == {264}
 
 
 def test_the_foot_of_the_pages_stands_on_their_edge_and_on_the_line_of_the_other_foot(

@@ -300,6 +300,21 @@ def test_every_command_with_a_key_is_in_the_list(make: Make, qtbot: QtBot) -> No
     assert {command.words for command in COMMANDS if command.keys} <= texts
 
 
+@pytest.mark.parametrize("scale", [1.0, 2.0])
+def test_the_list_of_shortcuts_cuts_nothing_and_fits_the_window(
+    make: Make, qtbot: QtBot, scale: float
+) -> None:
+    window = make(900, 700)
+    window._set_scale(scale)
+    dialog = ShortcutsDialog(window)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    QApplication.processEvents()
+    assert widgets.cut_labels(dialog) == []
+    assert widgets.unnamed(dialog) == []
+    assert dialog.height() <= window.height()
+
+
 def test_text_grows_and_shrinks_by_the_steps(make: Make) -> None:
     window = make()
     for name, scale in (("larger", 1.1), ("larger", 1.25), ("smaller", 1.1), ("normal_size", 1.0)):

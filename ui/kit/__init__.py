@@ -2,7 +2,7 @@
 
     surfaces → controls → icons, theme, direction
     lists, choices, menu_button, find_bar, flow_row → controls;  columns → surfaces
-    scaled, figures and docks stand alone
+    scaled → theme;  figures and docks stand alone
 
 May import: PySide6, `ui.theme`, `ui.icons`, `ui.direction`. Must not: anything below `ui`, nor a
 view.

@@ -11,6 +11,7 @@ from app.model_choices import ModelChoice
 from ui.kit.controls import ElidedLabel, IconLabel, button, label, wrapped
 from ui.kit.figures import percent, plural
 from ui.kit.menu_button import MenuButton
+from ui.kit.scaled import scale_size
 from ui.kit.surfaces import Hairline, clear_layout
 from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import Theme, dress, tokens
@@ -68,7 +69,7 @@ class KeySection(QWidget):
         self._state = wrapped("", "caption", "secondary")
         self.field = QLineEdit()
         self.field.setEchoMode(QLineEdit.EchoMode.Password)
-        self.field.setFixedWidth(Theme.current().px(264))
+        scale_size(self.field, 264)
         self.field.setPlaceholderText("Enter a key")
         self.field.setAccessibleName("Key of the service")
         self.field.returnPressed.connect(self._on_save)

@@ -17,6 +17,7 @@ from app.settings import SettingSpec
 from ui.kit.controls import Switch, button, label
 from ui.kit.figures import count
 from ui.kit.menu_button import MenuButton
+from ui.kit.scaled import scale_size
 from ui.theme import Theme, dress
 
 __all__ = [
@@ -73,14 +74,21 @@ class NumberField(QLineEdit):
         self._unit.setParent(self)
         self._unit.setVisible(bool(unit))
         dress(self, "ui", "", numbers=True)
-        theme = Theme.current()
-        self.setFixedWidth(theme.px(132))
-        right = self._unit.sizeHint().width() + 12 if unit else 0
-        self.setTextMargins(0, 0, right, 0)
+        Theme.current().changed.connect(self._fit)
+        self._fit()
 
     def resizeEvent(self, event: Any) -> None:
         """Keep the unit at the right edge."""
         super().resizeEvent(event)
+        self._place_unit()
+
+    def _fit(self) -> None:
+        self.setFixedWidth(Theme.current().px(132))
+        right = self._unit.sizeHint().width() + 12 if self._unit.text() else 0
+        self.setTextMargins(0, 0, right, 0)
+        self._place_unit()
+
+    def _place_unit(self) -> None:
         size = self._unit.sizeHint()
         top = (self.height() - size.height()) // 2
         self._unit.setGeometry(self.width() - size.width() - 9, top, size.width(), size.height())
@@ -93,8 +101,7 @@ class _LinesField(QPlainTextEdit):
 
     def __init__(self) -> None:
         super().__init__()
-        theme = Theme.current()
-        self.setFixedSize(theme.px(264), theme.px(84))
+        scale_size(self, 264, 84)
         self.setTabChangesFocus(True)
         self.setPlaceholderText("One pattern a line, such as drafts/")
         self.setProperty("field", True)
@@ -189,7 +196,7 @@ def _lines(row: RowPort) -> Control:
 
 def _text_field(width: int) -> QLineEdit:
     field = QLineEdit()
-    field.setFixedWidth(Theme.current().px(width))
+    scale_size(field, width)
     dress(field, "ui", "")
     return field
 

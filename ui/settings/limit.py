@@ -12,6 +12,7 @@ from app.errors import ErrorInfo, describe
 from app.settings import SettingSpec
 from ui.kit.controls import IconLabel, label, wrapped
 from ui.kit.figures import count, percent, plural
+from ui.kit.scaled import scale_size
 from ui.panels.context.bar import ContextBar
 from ui.settings.fields import (
     Control,
@@ -137,7 +138,7 @@ class _Scale(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.setFixedHeight(Theme.current().px(18))
+        scale_size(self, height=18)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the figures."""
