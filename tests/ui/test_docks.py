@@ -291,3 +291,15 @@ def test_tabs_begin_on_the_edge_of_their_panels_and_stand_on_a_hairline(
     words = range(tabs.y() + 8, low - 8)
     inked = (x for x in range(WIDTH) if any(picture.pixelColor(x, y) != ground for y in words))
     assert next(inked) in range(16, 19)
+
+
+def test_the_words_of_tabs_have_their_room_also_after_a_reset(column: RightColumn) -> None:
+    column.show_dock(column.note_dock)
+    settle()
+    column.reset()
+    settle()
+    column.show_dock(column.note_dock)
+    settle()
+    for tabs in column.findChildren(QTabBar):
+        for place in range(tabs.count()):
+            assert tabs.tabRect(place).width() >= tabs.tabSizeHint(place).width()
