@@ -1,14 +1,12 @@
 """Which way a text runs."""
 
 import unicodedata
-from functools import cache
 
 __all__ = ["from_left", "is_rtl"]
 
 _MARK = "\N{LEFT-TO-RIGHT MARK}"
 
 
-@cache
 def is_rtl(text: str) -> bool:
     """Return whether the first letter with a direction of its own runs from right to left."""
     for char in text:
