@@ -80,6 +80,7 @@ class WireCall:
         self._lock = threading.Lock()
         self._socket: socket.socket | None = None
         self._is_aborted = False
+        self._responses: list[httpx.Response] = []
 
     @property
     def retry_after_s(self) -> float | None:
@@ -91,6 +92,18 @@ class WireCall:
         with self._lock:
             self._is_aborted = True
             _shut(self._socket)
+
+    def end(self) -> None:
+        """Let go of the connection, read to its end or not.
+
+        Left to the garbage collector it may be closed in the middle of another call, by a thread
+        that holds the very lock of the client that closing takes, and waits for itself for ever.
+        """
+        import httpx
+
+        for response in self._responses:
+            with suppress(httpx.HTTPError):  # it broke off, which the reader has been told
+                response.close()
 
     def before_request(self, request: "httpx.Request") -> None:
         """Note what is sent, and refuse what would leave this computer."""
@@ -107,6 +120,7 @@ class WireCall:
         self.status = response.status_code
         self._headers = response.headers
         response.stream = _watched(response, self)
+        self._responses.append(response)
 
     def watch(self, chunk: bytes) -> None:
         """Take note of what came, and give up when it is too much."""
@@ -134,12 +148,13 @@ class WireCall:
 
 @contextmanager
 def current_call(call: WireCall) -> Iterator[None]:
-    """Make `call` the one that this thread's requests report to."""
+    """Make `call` the one that this thread's requests report to, and end it with them."""
     _thread.call = call
     try:
         yield
     finally:
         _thread.call = None
+        call.end()
 
 
 @cache

@@ -1,10 +1,12 @@
 """The real path through litellm, against a scripted server on loopback."""
 
+import gc
 import subprocess
 import sys
 import threading
 import time
 
+import httpx
 import pytest
 
 from chains.cancel import CancelToken
@@ -20,6 +22,7 @@ from chains.events import Usage
 from chains.model import LiteLLMModel
 from chains.model_port import Endpoint, ModelEnded, ModelSent, ModelText, ModelWaiting
 from chains.models import describe
+from chains.wire import wire_client
 from context.errors import ContextOverflow, UnguardedRequest
 from tests.support.model_server import Answer, Failure, ModelServer, Raw, Silence
 
@@ -318,6 +321,17 @@ def test_a_stop_between_two_tries_ends_the_waiting(server, prepared):
     with pytest.raises(Cancelled):
         stop_at(ModelWaiting, model, prepared)
     assert len(server.received) == 1
+
+
+@pytest.mark.parametrize("name", ["scripted", "anthropic/claude-sonnet-4-5"])
+def test_no_answer_leaves_its_connection_to_the_garbage_collector(server, prepared, name):
+    endpoint = describe(name, server.url).endpoint
+    gc.disable()
+    try:
+        list(LiteLLMModel(endpoint, lambda _: "key", offline=True).stream(prepared, CancelToken()))
+        assert wire_client()._transport_for_url(httpx.URL(server.url))._pool._requests == []
+    finally:
+        gc.enable()
 
 
 # What leaves this computer

@@ -4,6 +4,8 @@ from chains.errors import Offline
 from chains.wire import ResponseTooLarge, WireCall, current_call, wire_client
 from tests.support.model_server import Failure, ModelServer
 
+ASKED = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "stream": True}
+
 
 @pytest.fixture
 def call():
@@ -49,3 +51,14 @@ def test_an_answer_that_is_packed_is_not_unpacked(call):
     bomb = Failure(200, "{}", headers={"Content-Encoding": "gzip"})
     with ModelServer(bomb) as server, current_call(call), pytest.raises(ResponseTooLarge):
         wire_client().post(f"{server.url}/chat/completions", json={})
+
+
+def test_a_call_lets_go_of_its_connection_though_the_answer_was_not_read(call):
+    with ModelServer() as server, current_call(call):
+        client = wire_client()
+        asked = client.build_request("POST", f"{server.url}/chat/completions", json=ASKED)
+        response = client.send(asked, stream=True)
+        pieces = response.iter_raw()
+        assert next(pieces)
+        assert not response.is_closed
+    assert response.is_closed
