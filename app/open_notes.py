@@ -1,6 +1,7 @@
 """The folder of notes that is open: one at a time, with its index."""
 
 import logging
+import os
 import threading
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
@@ -54,7 +55,7 @@ class OpenNotes:
         """
         with self._lock:
             check_folder(folder)
-            if self._library is not None and not self._library.root.is_dir():
+            if self._library is not None and not os.path.isdir(self._library.root):
                 self.close()  # it may be what has moved to the folder, which takes over its index
             with storage_errors(self._paths.data):
                 library = Library.open(

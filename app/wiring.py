@@ -1,5 +1,6 @@
 """The one place where the parts are put together."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -41,4 +42,5 @@ def folder_of(assistant: Assistant, named: str | None, session: str | None = Non
     if not chosen:
         return None
     folder = Path(chosen)
-    return folder if folder.is_dir() else moved_to(folder, assistant.paths.indexes) or folder
+    is_there = os.path.isdir(folder)  # also false where its parent may not be looked into
+    return folder if is_there else moved_to(folder, assistant.paths.indexes) or folder

@@ -70,7 +70,7 @@ def moved_to(folder: Path, indexes: Path) -> Path | None:
     """Give where a folder lies now that has been opened there since; None where that is unknown."""
     for _, catalog in _others(indexes):
         now, *before = _folders(catalog) or [""]
-        if str(folder) in before and Path(now).is_dir():
+        if str(folder) in before and os.path.isdir(now):
             return Path(now)
     return None
 

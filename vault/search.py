@@ -116,6 +116,7 @@ class Searcher:
         wanted = max(_CANDIDATES, 2 * k)
         among = scope.passages
         by_words = self._passages.by_words(query_terms(words), wanted, among)
+        self._structure.look_at(list(islice(by_words, _LIFTED)))  # the query is still being encoded
         by_meaning = self._by_meaning(by_words, vector(), wanted, scope)
         found = _Found(words=by_words, dense=by_meaning)
         if words.strip():

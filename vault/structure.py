@@ -19,10 +19,21 @@ _MOST_NAMED = 3  # what more notes are called is a subject, and no name
 
 
 class Structure:
-    """Tells what lifts passages, from a catalog."""
+    """Tells what lifts passages, from a catalog as it is during one search."""
 
     def __init__(self, catalog: Catalog):
         self._places = Places(catalog)
+        self._known: dict[int, Place] = {}
+        self._tags: dict[int, Collection[str]] = {}
+
+    def look_at(self, numbers: Collection[int]) -> None:
+        """Read what is asked for in a moment, while there is time for it."""
+        if missing := [number for number in numbers if number not in self._known]:
+            found = self._places.of_passages(missing)
+            files = {place.file_id for place in found.values()} - self._tags.keys()
+            tags = self._places.tags(files)
+            self._tags.update((file, tags.get(file, ())) for file in files)
+            self._known.update(found)
 
     def lifts(
         self, words: str, numbers: Collection[int], in_play: Collection[str], today: date
@@ -35,7 +46,8 @@ class Structure:
             in_play: paths of the notes that a conversation is about.
             today: what "yesterday" goes by.
         """
-        places = self._places.of_passages(numbers)
+        self.look_at(numbers)
+        places = {number: self._known[number] for number in numbers if number in self._known}
         tagged = self._tagged(_words_of(words), places.values())
         dated = self._dated(words, places, today)
         linked = self._linked(_words_of(words), places.values(), in_play)
@@ -51,8 +63,7 @@ class Structure:
 
     def _tagged(self, wanted: frozenset[str], places: Collection[Place]) -> set[int] | None:
         """Give the notes with a tag, or in a folder, that is named."""
-        tags = self._places.tags({place.file_id for place in places})
-        carried = ((place, (*place.folders, *tags.get(place.file_id, ()))) for place in places)
+        carried = ((place, (*place.folders, *self._tags[place.file_id])) for place in places)
         found = {place.file_id for place, names in carried if _is_one_named(names, wanted)}
         return found or None
 

@@ -108,7 +108,7 @@ class _RawParts:
         self._embedder = embedder
         self._catalog = Catalog(catalog, is_writable=False)
         rows = self._catalog.rows("SELECT vector FROM vectors")
-        self.count = len(rows)
+        self.count = int(self._catalog.rows("SELECT count(*) FROM chunks")[0][0])
         joined = b"".join(bytes(row[0]) for row in rows)
         self._matrix = np.frombuffer(joined, "<f4").reshape(len(rows), -1)
 

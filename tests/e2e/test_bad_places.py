@@ -52,6 +52,21 @@ def test_a_folder_that_may_not_be_read(
         small_vault.chmod(0o755)
 
 
+def test_a_folder_below_one_that_may_not_be_looked_into(
+    program: Program, small_vault: Path, tmp_path: Path, without_rights: tuple[str, ...]
+) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir()
+    there = small_vault.rename(closed / "notes")
+    program.json("settings", "set", "vault.path", str(there))
+    closed.chmod(0)
+    bound = replace(program, before=without_rights)
+    try:
+        assert_refused(bound.run("search", "barrel", "--json"), "storage", "may not be read")
+    finally:
+        closed.chmod(0o755)
+
+
 def test_notes_that_cannot_be_read_are_reported_in_a_folder_that_cannot_be_written(
     program: Program, small_vault: Path, tmp_path: Path, without_rights: tuple[str, ...]
 ) -> None:
