@@ -33,8 +33,12 @@ def why_not(
 
 
 def _speaking_for(hit: Hit) -> str:
-    said = [f"{name} {_of(hit, signal)}" for signal, name in _NAMES.items() if _counts(signal, hit)]
-    return f", {_listed(said)}" if said else ""
+    said = [
+        f"{name} {_of(hit, signal)}"
+        for signal, name in _NAMES.items()
+        if signal in _ALWAYS or hit.signals[signal]
+    ]
+    return f", {_listed(said)}"
 
 
 def _placed(hit: Hit, rank: int, shown: Sequence[Hit]) -> str:
@@ -44,7 +48,7 @@ def _placed(hit: Hit, rank: int, shown: Sequence[Hit]) -> str:
     said = [
         f"{name} {_of(hit, signal)} against {_of(shown[-1], signal)}"
         for signal, name in _NAMES.items()
-        if _counts(signal, hit, shown[-1])
+        if signal in _ALWAYS or hit.signals[signal] != shown[-1].signals[signal]
     ]
     return f"{place}; beside the last one that is shown it has {_listed(said)}."
 
@@ -58,11 +62,7 @@ _NAMES = {
     "links": "for its links",
     "rerank": "by the second model",
 }
-
-
-def _counts(signal: str, *hits: Hit) -> bool:
-    """Tell whether a signal says something of one of the hits; the two main ones always do."""
-    return signal in ("words", "dense") or any(hit.signals[signal] for hit in hits)
+_ALWAYS = ("words", "dense")
 
 
 def _of(hit: Hit, signal: str) -> str:
@@ -71,4 +71,4 @@ def _of(hit: Hit, signal: str) -> str:
 
 
 def _listed(said: Sequence[str]) -> str:
-    return " and ".join([", ".join(said[:-1]), said[-1]] if len(said) > 1 else said)
+    return f"{', '.join(said[:-1])} and {said[-1]}"
