@@ -7,9 +7,9 @@ from chains.chat_ports import ChatPort
 from chains.follow_up import SEARCHED, notes_in_play
 from context.replay import turns
 
-__all__ = ["why_sent"]
+__all__ = ["NOT_ASKED", "why_sent"]
 
-_NOT_ASKED: Final = "Nothing was asked in this chat yet."
+NOT_ASKED: Final = "Nothing was asked in this chat yet."
 
 
 def why_sent(library: Library, chat: ChatPort, path: str, k: int) -> str:
@@ -30,7 +30,7 @@ def why_sent(library: Library, chat: ChatPort, path: str, k: int) -> str:
     while asked and asked[-1].user is None:
         asked = asked[:-1]
     if not asked or (last := asked[-1]).user is None:
-        return _NOT_ASKED
+        return NOT_ASKED
     attached = [segment for segment in last.segments if segment.kind != "passage"]
     if any(segment.source == path for segment in attached):
         return f"{path} was attached to the question."

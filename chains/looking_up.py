@@ -92,13 +92,14 @@ def look_up(
     search: SearchPort, request: TurnRequest, means: Means, chat: ChatPort, cancel: CancelToken
 ) -> Generator[Event, None, Found]:
     """Look up what a question needs beside what is attached: passages, or a page of a list."""
-    asked = whole_list(request.question, turns(chat.path()))
+    before = turns(chat.path())
+    asked = whole_list(request.question, before)
     if asked is not None:
         return (yield from _list(search, asked, request, means, cancel))
     said = f"Searching for “{request.searched}”" if request.searched else "Searching…"
     yield Step("search", said)
     query = request.searched or request.question
-    in_play = notes_in_play(turns(chat.path()), request.attached)
+    in_play = notes_in_play(before, request.attached)
     reranks = not request.dry_run
     result = call(
         lambda: search.search(query, request.top_k, in_play=in_play, reranks=reranks), cancel

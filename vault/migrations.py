@@ -94,7 +94,7 @@ def m002_spare_vectors(connection: sqlite3.Connection) -> None:
 def m003_days(connection: sqlite3.Connection) -> None:
     """The days that the properties of notes name; every note is read again for them.
 
-    What is indexed of it stays until then, so that it is found meanwhile.
+    What is indexed of it stays until then, and is found meanwhile unless a child has to read it.
     """
     connection.execute(
         "CREATE TABLE days ("

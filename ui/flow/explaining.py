@@ -4,14 +4,12 @@ from PySide6.QtCore import QObject, Signal
 
 from app.assistant import Assistant
 from app.errors import describe
-from app.explaining import why_sent
+from app.explaining import NOT_ASKED, why_sent
 from ui.flow.conversation import Conversation
 from ui.panels.sources import SourcesPanel
 from ui.tasks import LatestOnly, TaskRunner
 
 __all__ = ["Explaining"]
-
-_NOT_ASKED = "Nothing was asked in this chat yet."
 
 
 class Explaining(QObject):
@@ -35,7 +33,7 @@ class Explaining(QObject):
         """Find out why a note was given to the model for the last question, or why not."""
         session = self._talk.session
         if session is None:
-            self._show(_NOT_ASKED)
+            self._show(NOT_ASKED)
         else:
             self._asks.ask(lambda: self._reason(session, path), now=True)
 

@@ -16,7 +16,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QContextMenuEvent, QFontMetrics, QKeyEvent, QPainter
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -30,7 +30,7 @@ from PySide6.QtWidgets import (
 
 from ui.icons import paint_icon
 from ui.kit.controls import paint_focus, plain_tip
-from ui.kit.item_menus import offer_menu
+from ui.kit.item_menus import WithMenus
 from ui.theme import Theme
 
 __all__ = ["ROW", "FitTree", "Row", "RowDelegate"]
@@ -145,7 +145,7 @@ class RowDelegate(QStyledItemDelegate):
         return inner
 
 
-class FitTree(QTreeView):
+class FitTree(WithMenus, QTreeView):
     """A tree without header or branches that is as high as its rows, up to a limit.
 
     `chosen` carries the index that was clicked or that Enter was pressed on, `menu_wanted` an index
@@ -223,16 +223,6 @@ class FitTree(QTreeView):
             self._on_clicked(index)
             return
         super().keyPressEvent(event)
-
-    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Offer what can be done with a row."""
-        offer_menu(self, event, self.menu_of)
-
-    def menu_of(self, index: QModelIndex) -> QMenu:
-        """Return what can be done with a row."""
-        menu = QMenu(self)
-        self.menu_wanted.emit(index, menu)
-        return menu
 
     def _on_clicked(self, index: QModelIndex) -> None:
         if self.model().hasChildren(index):

@@ -7,7 +7,7 @@ cost no more than those that are seen.
 from dataclasses import dataclass
 
 from PySide6.QtCore import QModelIndex, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QContextMenuEvent, QFontMetrics, QKeyEvent, QPainter
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 
 from ui.icons import paint_icon
 from ui.kit.controls import plain_tip
-from ui.kit.item_menus import offer_menu
+from ui.kit.item_menus import WithMenus
 from ui.kit.lists import ROW, Index, paint_row_field, paint_text
 from ui.theme import Theme
 
@@ -60,7 +60,7 @@ class TwoLines:
         return None
 
 
-class LongList(QListView):
+class LongList(WithMenus, QListView):
     """Shows such rows, in its own scroll area.
 
     `chosen` carries the index that was clicked or that Enter was pressed on; `menu_wanted` the one
@@ -93,16 +93,6 @@ class LongList(QListView):
             self.chosen.emit(self.currentIndex())
             return
         super().keyPressEvent(event)
-
-    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Offer what can be done with a row."""
-        offer_menu(self, event, self.menu_of)
-
-    def menu_of(self, index: QModelIndex) -> QMenu:
-        """Return what can be done with a row."""
-        menu = QMenu(self)
-        self.menu_wanted.emit(index, menu)
-        return menu
 
 
 class _TwoLinesDelegate(QStyledItemDelegate):

@@ -158,7 +158,7 @@ class SourcesPanel(Pane):
         column.setContentsMargins(0, 6, 0, 8)
         column.setSpacing(0)
         inset = QHBoxLayout()
-        inset.setContentsMargins(8, 0, 8, 0)
+        inset.setContentsMargins(8, 0, 8, 6)
         inset.addWidget(self._reason)
         column.addLayout(inset)
         column.addWidget(self._empty)

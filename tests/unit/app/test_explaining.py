@@ -15,23 +15,26 @@ def library(reading: Assistant) -> Library:
     return reading.library
 
 
+@pytest.fixture
+def chat(reading: Assistant) -> ChatPort:
+    return chat_with(reading, "How much does the barrel hold?")
+
+
 def chat_with(reading: Assistant, question: str, *attached: str) -> ChatPort:
     events = ask(reading, question, attach=attached, model="extractive")
     return reading.sessions.read(result_of(events).session)
 
 
 def test_a_note_that_was_given_to_the_model_is_told_with_what_speaks_for_it(
-    reading: Assistant, library: Library
+    chat: ChatPort, library: Library
 ) -> None:
-    chat = chat_with(reading, "How much does the barrel hold?")
     said = why_sent(library, chat, "Watering.md", 8)
     assert said.startswith("Watering.md is shown: its best passage is number 1, for its words ")
 
 
 def test_a_note_that_was_not_given_is_compared_with_the_last_one_that_was(
-    reading: Assistant, library: Library
+    chat: ChatPort, library: Library
 ) -> None:
-    chat = chat_with(reading, "How much does the barrel hold?")
     said = why_sent(library, chat, "garden/Tomatoes.md", 1)
     assert said.startswith("The best passage of garden/Tomatoes.md is number ")
     assert "for its meaning" in said
