@@ -7,8 +7,8 @@ text. Around it stand the things a program owns:
 - what the user set and where things lie: `paths`, `settings` (the schema), `settings_file`,
   `secrets` (keys), `model_choices`;
 - what is typed with a slash: `commands`;
-- what the user adds to each turn: `additions`, out of `prompts`, `instructions` (AGENTS.md) and
-  `hooks`;
+- what the user adds to each turn: `additions`, out of `prompts`, `instructions` (the user's
+  own and AGENTS.md) and `hooks`;
 - the assistant's work: `asking` (turns, with `asked` and `reattaching`), `branching` (the tree of a
   chat), `looking_back`, `open_notes`;
 - chats: `session_store` (all of them), `session` (one), `session_file` (its bytes),
@@ -18,11 +18,11 @@ text. Around it stand the things a program owns:
   `attachments`, `long_texts` (messages that
   do not fit);
 - the program itself: `wiring` (puts the parts together), `opening` (in two steps, for the window),
-  `errors` (the one place where an error becomes a code and a sentence), `log`, `doctor`, `durable`
-  (writes that survive a crash);
+  `errors` (the one place where an error becomes a code and a sentence), `log`, `faults`
+  (unexpected exceptions, logged in one place), `doctor`, `durable` (writes that survive a crash);
 - the command line: `cli` (what may be typed), `cli_verbs` and `cli_window` (what is done),
   `cli_run` (what those share), `cli_turn`, `cli_text` and `cli_output` (how it is printed),
-  `cli_sessions`, `cli_instructions`, `cli_reading`;
+  `cli_sessions`, `cli_instructions`, `cli_keys`, `cli_reading`;
 - other programs: `rpc` (who asks what of whom), `rpc_requests` (what may be asked), `rpc_jobs`
   (what takes its time), `rpc_wire` (what is said).
 

@@ -1,11 +1,40 @@
-"""Where the program starts and ends: the window, or a verb of the command line."""
+"""Where the program starts and ends: the window, or a verb of the command line.
 
-import contextlib
+Before anything else is imported, the import path loses what the environment added to it.
+"""
+
 import os
 import sys
-from typing import TYPE_CHECKING, NoReturn
 
-from app.cli import run, window_parser
+
+def _clean_import_path() -> None:
+    """Remove the working folder and the entries of PYTHONPATH from the import path.
+
+    A folder of notes may hold a `litellm.py`. What stays is the folder that holds this program and
+    what belongs to the interpreter.
+    """
+    program = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    own = tuple(os.path.join(folder, "") for folder in (program, sys.prefix))
+    named = os.environ.get("PYTHONPATH", "")
+    try:
+        added = {os.path.abspath(entry) for entry in ("", *named.split(os.pathsep))}
+    except OSError:  # the working folder is gone, and nothing can be imported from there
+        added = set(named.split(os.pathsep))
+    sys.path[:] = [
+        entry
+        for entry in sys.path
+        if entry
+        and (os.path.abspath(entry) not in added or os.path.join(entry, "").startswith(own))
+    ]
+
+
+_clean_import_path()
+
+import contextlib  # noqa: E402
+from typing import TYPE_CHECKING, NoReturn  # noqa: E402
+
+from app.cli import run, window_parser  # noqa: E402
+from app.faults import install_fault_hooks  # noqa: E402
 
 if TYPE_CHECKING:
     from app.opening import Opening
@@ -13,11 +42,13 @@ if TYPE_CHECKING:
 
 def main() -> NoReturn:
     """Run `strata` with the words of the command line, and end with its exit code."""
+    install_fault_hooks()
     _end(run(sys.argv[1:], _show))
 
 
 def main_window() -> NoReturn:
     """Open the window, for a desktop's menu, and end with its exit code."""
+    install_fault_hooks()
     args = window_parser().parse_args(sys.argv[1:])
     from app.cli_window import start_window
 

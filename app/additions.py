@@ -1,13 +1,14 @@
-"""What the user adds to each turn: prompts, the AGENTS.md of the notes, hooks."""
+"""What the user adds to each turn: prompts, instructions, the AGENTS.md of the notes, hooks."""
 
 from app.errors import InvalidRequest, NotFound
 from app.hooks import Hooks
-from app.instructions import Decision, Instructions, InstructionsBook
+from app.instructions import Decision, Instructions, InstructionsBook, UserInstructionsFile
 from app.open_notes import OpenNotes
 from app.paths import Paths
 from app.prompts import prompts_in
 from app.settings_file import SettingsStore
 from chains.additions import Additions
+from context.hooks import HookRegistry
 from vault.errors import NoteUnreadable
 
 __all__ = ["UserAdditions"]
@@ -22,6 +23,7 @@ class UserAdditions:
         self._prompts = paths.prompts
         self._hooks = Hooks(paths.hooks)
         self._book = InstructionsBook(paths.instructions)
+        self._own = UserInstructionsFile(paths.user_instructions)
 
     def collect(self, runs_hooks: bool) -> Additions:
         """Return what is added to a turn that begins now.
@@ -29,13 +31,22 @@ class UserAdditions:
         Args:
             runs_hooks: whether it is sent; otherwise no code of a hook is even loaded.
         """
+        own = self._own.read()
         instructions, warnings = self._used_instructions()
+        if own.problem:
+            warnings = (own.problem, *warnings)
         prompts = prompts_in(self._prompts)
-        segments = () if instructions is None else (instructions.segment(),)
+        noted = own.segment(), None if instructions is None else instructions.segment()
+        segments = tuple(segment for segment in noted if segment is not None)
         if not runs_hooks:
             return Additions(prompts, segments, None, warnings)
         loaded = self._hooks.load(self._settings.values.hooks_enabled, self._notes.folder)
         return Additions(prompts, segments, loaded.registry, (*warnings, *loaded.problems))
+
+    def hooks(self) -> HookRegistry:
+        """Return the hooks of a turn that begins now."""
+        values = self._settings.values
+        return self._hooks.load(values.hooks_enabled, self._notes.folder).registry
 
     def instructions(self) -> Instructions | None:
         """Return the AGENTS.md of the open notes; None where there is none for models.

@@ -1,13 +1,64 @@
-"""What the log keeps of a question beside its text: the mode, and what the user named to attach."""
+"""A question as it is asked, and what the log keeps of it beside its text.
+
+That is the mode, and what the user named to attach.
+"""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, cast, get_args
 
 from app.attachments import Selection
+from app.errors import InvalidRequest
 from chains.events import Mode
+from chains.models import EXTRACTIVE
+from chains.turn import TurnRequest
 from context.entries import Entry, MessageEntry, SegmentsEntry
+from context.frozen import replace_surrogates
 
-__all__ = ["last_question", "mode_in", "mode_of", "model_of", "named_in", "noted", "selections_in"]
+__all__ = [
+    "AskRequest",
+    "last_question",
+    "mode_in",
+    "mode_of",
+    "model_of",
+    "named_in",
+    "noted",
+    "require_model",
+    "require_text",
+    "selections_in",
+    "was_prepared",
+]
+
+
+@dataclass(frozen=True)
+class AskRequest:
+    """One question.
+
+    Attributes:
+        model: None for the one in the settings.
+        session: the chat to go on with; None begins a new one.
+        dry_run: retrieve and prepare, but send and store nothing.
+        update_index: bring the index up to date first, where notes are searched at all.
+        attach: notes, folders and text files to send along.
+        selections: lines to send along.
+        parent: the entry that the question follows; None for the active leaf.
+        reads_whole: have a model read what is attached and too large to be sent, after the user
+            has seen what `Asking.reading_cost` says.
+    """
+
+    question: str
+    mode: Mode = "vault"
+    model: str | None = None
+    session: str | None = None
+    dry_run: bool = False
+    update_index: bool = True
+    attach: tuple[str, ...] = ()
+    selections: tuple[Selection, ...] = ()
+    parent: str | None = None
+    reads_whole: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "question", replace_surrogates(self.question))
 
 
 def noted(attach: Sequence[str], selections: Sequence[Selection]) -> dict[str, Any]:
@@ -36,6 +87,21 @@ def selections_in(question: MessageEntry) -> tuple[Selection, ...]:
     return tuple(selection for selection in read if selection is not None)
 
 
+def require_text(question: str) -> None:
+    """Raise `InvalidRequest` for a question without a word."""
+    if not question.strip():
+        raise InvalidRequest("There is no question.")
+
+
+def require_model(turn: TurnRequest) -> None:
+    """Raise `InvalidRequest` for a turn of an agent without a model; a dry run needs none."""
+    if turn.mode == "agent" and turn.model == EXTRACTIVE and not turn.dry_run:
+        raise InvalidRequest(
+            "Agent mode needs a model, and none is set.",
+            hint="Set one with `strata settings set chat.model NAME`, or ask in the mode vault.",
+        )
+
+
 def last_question(path: Sequence[Entry]) -> MessageEntry | None:
     """Return the question that a path asked last; None where nothing was asked."""
     said = (entry for entry in reversed(path) if isinstance(entry, MessageEntry))
@@ -62,6 +128,13 @@ def model_of(path: Sequence[Entry]) -> str | None:
     """Return the model that answered last on a path; None where none has."""
     said = (entry.model for entry in reversed(path) if isinstance(entry, MessageEntry))
     return next((model for model in said if model), None)
+
+
+def was_prepared(question: MessageEntry, path: Sequence[Entry]) -> bool:
+    """Return whether the first request of a question was made: then its entries are in the log."""
+    is_last = path[-1].id == question.id
+    found = (e for e in path if isinstance(e, SegmentsEntry) and e.turn_id == question.turn_id)
+    return not is_last or any(found)
 
 
 def _selection(item: object) -> Selection | None:

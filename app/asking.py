@@ -12,23 +12,32 @@ from typing import cast
 
 from app import secrets
 from app.additions import UserAdditions
-from app.asked import last_question, mode_of, model_of, noted
-from app.attachments import Attachments, Selection
+from app.asked import (
+    AskRequest,
+    last_question,
+    mode_of,
+    model_of,
+    noted,
+    require_model,
+    require_text,
+    was_prepared,
+)
+from app.attachments import Attachments
 from app.errors import InvalidRequest, TurnFailed
 from app.open_notes import OpenNotes
-from app.reattaching import attach_again
+from app.reattaching import Reattached, attach_again, names_again
 from app.session import Session
 from app.session_store import SessionStore
 from app.settings_file import SettingsStore
 from chains.agent import AgentChain, AgentLimits
 from chains.branch_summary import BranchSummary
 from chains.cancel import CancelToken
-from chains.events import Event, Mode, TurnEnded, Warned
+from chains.events import ContextPrepared, Event, Mode, TurnEnded, Warned
 from chains.llm_chain import LLMChain
 from chains.model import warm_up
 from chains.models import EXTRACTIVE
 from chains.reading.plan import ReadingCost
-from chains.runner import TurnRequest
+from chains.runner import TurnRequest, accept
 from chains.tokenizer import counter_for
 from chains.vault_qa import VaultQAChain
 from context.conversation import read_path
@@ -42,47 +51,18 @@ __all__ = ["AskRequest", "Asking", "PinRoom"]
 
 
 @dataclass(frozen=True)
-class AskRequest:
-    """One question.
-
-    Attributes:
-        model: None for the one in the settings.
-        session: the chat to go on with; None begins a new one.
-        dry_run: retrieve and prepare, but send and store nothing.
-        update_index: bring the index up to date first, where notes are searched at all.
-        attach: notes, folders and text files to send along.
-        selections: lines to send along.
-        parent: the entry that the question follows; None for the active leaf.
-        turn: an id for the turn that was chosen beforehand.
-        reads_whole: have a model read what is attached and too large to be sent, after the user
-            has seen what `Asking.reading_cost` says.
-    """
-
-    question: str
-    mode: Mode = "vault"
-    model: str | None = None
-    session: str | None = None
-    dry_run: bool = False
-    update_index: bool = True
-    attach: tuple[str, ...] = ()
-    selections: tuple[Selection, ...] = ()
-    parent: str | None = None
-    turn: str | None = None
-    reads_whole: bool = False
-
-
-@dataclass(frozen=True)
 class _Begun:
     """A turn that is about to run, in a chat that stands where it is to be added.
 
     Attributes:
+        turn: without what is attached to it.
+        attach: reads what is attached.
         updates_index: whether the index is brought up to date first.
-        lost: one sentence for each thing that is not sent along after all.
     """
 
     turn: TurnRequest
+    attach: Callable[[], Reattached]
     updates_index: bool
-    lost: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -153,10 +133,17 @@ class Asking:
         opened = partial(self._sessions.open, session)
         return self._run(session, opened, partial(self._asked_again, entry, model), cancel)
 
-    def compact(self, session: str, instructions: str, cancel: CancelToken) -> Iterator[Event]:
+    def compact(
+        self, session: str, instructions: str, model: str | None, cancel: CancelToken
+    ) -> Iterator[Event]:
         """Sum up all but the last turn of a chat; the last event is `CompactionEnded`.
 
-        The model is the one that answered last; without one there is an outline.
+        Args:
+            session: the chat.
+            instructions: what the summary should keep above all.
+            model: None for the one in the settings, whoever answered so far; where that is none,
+                nothing is sent and an outline is made.
+            cancel: stops it.
 
         Raises:
             SessionMissing: there is no such chat.
@@ -164,9 +151,8 @@ class Asking:
             Cancelled: it was stopped; the chat is as it was.
         """
         with self._sessions.open(session) as chat:
-            path = chat.path()
-            mode = mode_of(path) if self._notes.library is not None else "chat"
-            turn = self._turn(AskRequest("", mode, model_of(path)))
+            mode = mode_of(chat.path()) if self._notes.library is not None else "chat"
+            turn = self._turn(AskRequest("", mode, model))
             with closing(self._chain(mode).compact(turn, chat, cancel, instructions)) as events:
                 yield from events
             chat.keep_counts(partial(counter_for, turn.model))
@@ -229,28 +215,60 @@ class Asking:
         chat: Session | None = None
         try:
             chat = opened()
-            begun = begin(chat)
-            if not begun.turn.dry_run and begun.turn.model != EXTRACTIVE:
-                warm_up()
-            chat.recall_counts(partial(counter_for, begun.turn.model))
-            warnings = list(begun.lost)
-            yield from map(Warned, warnings)
-            if begun.updates_index:
-                yield from self._notes.freshen(cancel, warnings)
-            chain = self._chain(begun.turn.mode, runs_hooks=not begun.turn.dry_run)
-            events = cast(Generator[Event], chain.run(begun.turn, chat, cancel))
-            with closing(events):  # before the chat: what has arrived is still to be stored
-                for event in events:
-                    yield _finished(event, warnings, chat)
-            chat.keep_counts(partial(counter_for, begun.turn.model))
+            yield from self._turn_in(chat, begin(chat), cancel)
+        except TurnFailed:
+            raise
         except Exception as error:
             raise TurnFailed(error, _chat_of(session, chat)) from error
         finally:
             if chat is not None:
                 chat.close()
 
+    def _turn_in(self, chat: Session, begun: _Begun, cancel: CancelToken) -> Iterator[Event]:
+        """Run a turn; where its first request cannot be made, the chat goes on as before it."""
+        require_model(begun.turn)
+        leaf, is_prepared = chat.tree.leaf, False
+        try:
+            turn = begun.turn
+            if not turn.dry_run:
+                turn = yield from accept(turn, chat, self._additions.hooks())
+            for event in self._answer(replace(begun, turn=turn), chat, cancel):
+                is_prepared = is_prepared or isinstance(event, ContextPrepared)
+                yield event
+        except Exception as error:
+            is_taken_back = not is_prepared and chat.take_back(leaf)
+            raise TurnFailed(error, _chat_of(None, chat), is_taken_back) from error
+
+    def _answer(self, begun: _Begun, chat: Session, cancel: CancelToken) -> Iterator[Event]:
+        turn = begun.turn
+        if not turn.dry_run and turn.model != EXTRACTIVE:
+            warm_up()
+        chat.recall_counts(partial(counter_for, turn.model))
+        again = begun.attach()
+        warnings = list(again.lost)
+        yield from map(Warned, warnings)
+        if begun.updates_index:
+            yield from self._notes.freshen(cancel, warnings)
+        yield from self._damage(warnings)
+        chain = self._chain(turn.mode, runs_hooks=not turn.dry_run)
+        turn = replace(turn, attached=again.segments)
+        with closing(cast(Generator[Event], chain.run(turn, chat, cancel))) as events:
+            for event in events:  # closed before the chat: what has arrived is still to be stored
+                if isinstance(event, TurnEnded):
+                    yield from self._damage(warnings)
+                yield _finished(event, warnings, chat)
+        chat.keep_counts(partial(counter_for, turn.model))
+
+    def _damage(self, warnings: list[str]) -> Iterator[Event]:
+        """Say, once, that the index or the database beside the chats was damaged."""
+        library = self._notes.library
+        said = (self._sessions.take_warning(), "" if library is None else library.take_warning())
+        for warning in filter(None, said):
+            warnings.append(warning)
+            yield Warned(warning)
+
     def _chat_for(self, request: AskRequest) -> Session:
-        _require_text(request.question)
+        require_text(request.question)
         if request.session is None:
             folder = self._notes.folder
             return self._sessions.create(None if folder is None else str(folder))
@@ -259,44 +277,69 @@ class Asking:
         return self._sessions.open(request.session)
 
     def _asked(self, request: AskRequest, chat: Session) -> _Begun:
+        attachments = self._attachments
+        attachments.check_names(request.attach, request.selections)
         if request.parent is not None:
             chat.continue_from(request.parent)
-        return _Begun(self._turn(request), request.mode != "chat" and request.update_index)
+        updates_index = request.mode != "chat" and request.update_index
+
+        def attach() -> Reattached:
+            return Reattached(attachments.segments(request.attach, request.selections))
+
+        return _Begun(self._bare_turn(request), attach, updates_index)
 
     def _edited(self, entry: str, changed: AskRequest, mode: Mode | None, chat: Session) -> _Begun:
-        _require_text(changed.question)
+        require_text(changed.question)
         path = chat.path_to(entry)
         question = path[-1]
         if not isinstance(question, MessageEntry) or question.message.role != "user":
             raise InvalidRequest(f"The entry {entry} is not a question, so it cannot be edited.")
-        again = attach_again(Attachments(self._notes.library), question, turns(path)[-1].segments)
+        sent = turns(chat.path_to(chat.tree.answer_point(entry)))[-1].segments
+        attach, selections = names_again(question, sent)
+        there = tuple(path for path in attach if self._attachments.has(path))
+        changed = replace(changed, attach=there, selections=selections)
         chat.continue_from(chat.tree.branch_point(entry))
-        turn = self._turn(replace(changed, mode=mode or mode_of(path)))
-        named = noted(again.attach, again.selections)
-        turn = replace(turn, attached=again.segments, named=named)
-        return _Begun(turn, turn.mode != "chat", again.lost)
+        turn = self._bare_turn(replace(changed, mode=mode or mode_of(path)))
+        again = partial(attach_again, self._attachments, question, sent)
+        return _Begun(turn, again, turn.mode != "chat")
 
     def _asked_again(self, entry: str, model: str | None, chat: Session) -> _Begun:
         said = chat.path_to(entry)[-1]
         if not isinstance(said, MessageEntry):
             raise InvalidRequest(f"The entry {entry} is not an answer.")
-        if said.message.role != "user":
-            chat.continue_from(chat.tree.branch_point(entry))
-        else:
-            chat.continue_from(entry)
-        question = last_question(chat.path())
+        is_answer, tree = said.message.role != "user", chat.tree
+        chat.continue_from(tree.branch_point(entry) if is_answer else tree.answer_point(entry))
+        path = chat.path()
+        question = last_question(path)
         if question is None:
             raise InvalidRequest(
                 f"Nothing was asked before {entry}, so there is nothing to answer."
             )
-        request = AskRequest(question.message.text, mode_of(chat.path()), model)
-        return _Begun(replace(self._turn(request), is_again=True), request.mode == "agent")
+        asked = turns(path)[-1].user or question
+        request = AskRequest(asked.message.text, mode_of(path), model)
+        turn = self._bare_turn(request)
+        if is_answer or tree.children(entry) or was_prepared(question, path):
+            return _Begun(
+                replace(turn, is_again=True), partial(Reattached, ()), turn.mode == "agent"
+            )
+        attach = partial(attach_again, self._attachments, question, ())
+        return _Begun(replace(turn, user_message=question), attach, turn.mode != "chat")
+
+    @property
+    def _attachments(self) -> Attachments:
+        return Attachments(self._notes.library)
 
     def _turn(
         self, request: AskRequest, changes: Mapping[str, object] | None = None
     ) -> TurnRequest:
+        attached = self._attachments.segments(request.attach, request.selections)
+        return replace(self._bare_turn(request, changes), attached=attached)
+
+    def _bare_turn(
+        self, request: AskRequest, changes: Mapping[str, object] | None = None
+    ) -> TurnRequest:
+        """Return a turn without what is attached to it, which takes time to read."""
         values = self._settings.values_with(changes) if changes else self._settings.values
-        attached = Attachments(self._notes.library).segments(request.attach, request.selections)
         return TurnRequest(
             question=request.question,
             mode=request.mode,
@@ -315,15 +358,14 @@ class Asking:
             clean_after=values.history_clean_tool_output_after_turns,
             summary_model=values.chat_summary_model,
             rewrites=values.retrieval_rewrite,
+            local_context=values.chat_local_context,
             dry_run=request.dry_run,
-            attached=attached,
             named=noted(request.attach, request.selections),
-            turn=request.turn,
             reads_whole=request.reads_whole,
         )
 
     def _chain(self, mode: Mode, runs_hooks: bool = False) -> LLMChain | VaultQAChain | AgentChain:
-        resolve = Attachments(self._notes.library).resolve
+        resolve = self._attachments.resolve
         added = self._additions.collect(runs_hooks)
         notes = self._notes
         if mode == "chat":
@@ -343,11 +385,6 @@ class Asking:
             max_seconds=values.agent_max_seconds,
             offload_bytes=values.result_offload_threshold,
         )
-
-
-def _require_text(question: str) -> None:
-    if not question.strip():
-        raise InvalidRequest("There is no question.")
 
 
 def _chat_of(named: str | None, chat: Session | None) -> str | None:

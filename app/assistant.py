@@ -11,7 +11,7 @@ from app.asked import mode_of
 from app.asking import Asking, AskRequest
 from app.attachments import Attachments, Selection
 from app.branching import Branching, LeftBranch
-from app.instructions import Instructions
+from app.instructions import Instructions, UserInstructionsFile
 from app.library import IndexFinished, Library
 from app.long_texts import LongTexts
 from app.looking_back import LookingBack, context_of
@@ -27,6 +27,7 @@ from chains.models import describe
 from chains.reading.plan import ReadingCost
 from context.layers import Segment
 from vault.access import read_allowed
+from vault.embedder import Embedder
 from vault.notes import Note
 from vault.search import SearchResult
 from vault.store import NoteState
@@ -45,14 +46,22 @@ class Assistant:
         settings: what the user set.
         sessions: the chats.
         long_texts: what becomes of a message that is too long.
+        user_instructions: the user's own instructions for models.
     """
 
-    def __init__(self, paths: Paths, settings: SettingsStore, sessions: SessionStore) -> None:
+    def __init__(
+        self,
+        paths: Paths,
+        settings: SettingsStore,
+        sessions: SessionStore,
+        embedder: Embedder | None = None,
+    ) -> None:
         self.paths = paths
         self.settings = settings
         self.sessions = sessions
         self.long_texts = LongTexts(paths.pasted)
-        self._notes = OpenNotes(paths, settings)
+        self.user_instructions = UserInstructionsFile(paths.user_instructions)
+        self._notes = OpenNotes(paths, settings, embedder)
         self._additions = UserAdditions(paths, settings, self._notes)
         self._asking = Asking(settings, sessions, self._notes, self._additions)
         self._branching = Branching(sessions, self._asking)
@@ -87,14 +96,20 @@ class Assistant:
         self._notes.close()
         self.sessions.close()
 
-    def index(self, cancel: CancelToken) -> Iterator[IndexProgressed | IndexFinished]:
+    def index(
+        self, cancel: CancelToken, *, is_background: bool = False
+    ) -> Iterator[IndexProgressed | IndexFinished]:
         """Bring the index up to date; the last event is `IndexFinished`, also after a cancel.
+
+        Args:
+            cancel: stops the run.
+            is_background: nobody waits for this run, so that load and battery may slow it down.
 
         Raises:
             VaultNotChosen: no folder is open.
             VaultError: it could not be done; what was indexed before is still there.
         """
-        yield from self._notes.require().update(cancel)
+        yield from self._notes.require().update(cancel, is_background=is_background)
 
     def search(self, query: str, k: int | None = None) -> SearchResult:
         """Find the places that fit a query best, by words and by meaning.
@@ -125,6 +140,12 @@ class Assistant:
         if (file := Path(path)).is_absolute():
             return replace(read_allowed(file.parent, file.name), path=path)
         return self._notes.require().read_note(path)
+
+    def take_warnings(self) -> tuple[str, ...]:
+        """Return, once, what of Strata's own files was damaged and is made anew."""
+        library = self._notes.library
+        said = (self.sessions.take_warning(), "" if library is None else library.take_warning())
+        return tuple(filter(None, said))
 
     def tags(self) -> dict[str, tuple[str, ...]]:
         """Return each tag of the open notes, without its `#`, with the notes that carry it."""
@@ -196,7 +217,6 @@ class Assistant:
         *,
         model: str | None = None,
         mode: Mode | None = None,
-        turn: str | None = None,
     ) -> Iterator[Event]:
         """Ask a question in other words, beside the first ones; the last event is `TurnEnded`.
 
@@ -209,12 +229,11 @@ class Assistant:
             cancel: stops it.
             model: as for `ask`.
             mode: None for that of the question.
-            turn: an id for the turn that was chosen beforehand.
 
         Raises:
             TurnFailed: there is no answer; it says why.
         """
-        changed = AskRequest(text, model=model, turn=turn)
+        changed = AskRequest(text, model=model)
         return self._asking.edit(session, entry, changed, mode, cancel)
 
     def regenerate(
@@ -233,15 +252,18 @@ class Assistant:
         """
         return self._asking.regenerate(session, entry, model, cancel)
 
-    def compact(self, session: str, cancel: CancelToken, instructions: str = "") -> Iterator[Event]:
+    def compact(
+        self, session: str, cancel: CancelToken, instructions: str = "", model: str | None = None
+    ) -> Iterator[Event]:
         """Sum up all but the last turn of a chat; the last event is `CompactionEnded`.
 
         Args:
             session: the chat.
             cancel: stops it, and leaves the chat as it was.
             instructions: what the summary should keep above all.
+            model: as for `ask`; with no model nothing is sent, and an outline is made.
         """
-        return self._asking.compact(session, instructions, cancel)
+        return self._asking.compact(session, instructions, model, cancel)
 
     def preview(
         self,
@@ -309,10 +331,6 @@ class Assistant:
         """Return the entry that another one follows, such as the last one before a compaction."""
         return self._looking_back.entry_before(session, entry)
 
-    def turn_of(self, session: str, entry: str) -> str:
-        """Return the turn that a question or an answer belongs to."""
-        return self._looking_back.turn_of(session, entry)
-
     def select_leaf(self, session: str, entry: str) -> LeftBranch:
         """Let a chat go on where the branch of an entry ends; return what it has left by that."""
         return self._branching.select_leaf(session, entry)
@@ -331,9 +349,9 @@ class Assistant:
         """
         return self._branching.fork(session, entry)
 
-    def label(self, session: str, entry: str, text: str) -> None:
-        """Give an entry a name; an empty one takes it off."""
-        self._branching.label(session, entry, text)
+    def label(self, session: str, entry: str, text: str) -> str:
+        """Give an entry a name, and return the entry that says so; an empty one takes it off."""
+        return self._branching.label(session, entry, text)
 
     def pin(self, session: str, target: str, on: bool) -> None:
         """Send a message or a segment word for word from now on, or as any other again.
@@ -348,14 +366,18 @@ class Assistant:
         """
         self._branching.pin(session, target, on)
 
-    def summarise_branch(self, session: str, entry: str, cancel: CancelToken) -> str:
+    def summarise_branch(
+        self, session: str, entry: str, cancel: CancelToken, model: str | None = None
+    ) -> str:
         """Keep a summary of the branch of an entry that the chat has left, and return it.
+
+        The model is chosen as for `compact`.
 
         Raises:
             InvalidRequest: it is on the branch that the chat goes on with.
             Cancelled: it was stopped; nothing is kept.
         """
-        return self._branching.summarise_branch(session, entry, cancel)
+        return self._branching.summarise_branch(session, entry, model, cancel)
 
     def send_message(
         self, session: str, custom_type: str, content: str | Sequence[Any], display: bool = True
@@ -378,17 +400,22 @@ class Assistant:
         return model_choices(self.settings.values)
 
     def key_provider(self, model: str) -> str | None:
-        """Return whose key a model may need; None where it needs none."""
+        """Return whose key a model takes, a provider or an address; None where it takes none."""
         return describe(model, self.settings.values.chat_api_base).key_provider
 
-    def has_key(self, provider: str) -> bool:
-        """Return whether there is a key of a provider, in the keyring or the environment."""
-        return secrets.key_for(provider) is not None
+    def has_key(self, owner: str) -> bool:
+        """Return whether there is a key of a provider or for an address."""
+        return secrets.key_for(owner) is not None
 
-    def set_key(self, provider: str, key: str) -> None:
-        """Put a provider's key into the keyring; an empty one takes it out.
+    def is_readable_on_the_way(self, owner: str) -> bool:
+        """Return whether a key would go to another computer without encryption."""
+        return secrets.is_readable_on_the_way(owner)
+
+    def set_key(self, owner: str, key: str, *, allows_plain_http: bool = False) -> None:
+        """Put the key of a provider or for an address into the keyring; an empty one takes it out.
 
         Raises:
             NoKeyring: the system has none, or it is locked.
+            InvalidRequest: it would go out readable, and the user has not agreed to that.
         """
-        secrets.save_key(provider, key)
+        secrets.save_key(owner, key, allows_plain_http=allows_plain_http)

@@ -1,19 +1,21 @@
 """What the user attaches to a question, as segments; and what has become of it since."""
 
 import hashlib
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from app.errors import InvalidRequest, NotFound
+from app.errors import AppError, InvalidRequest, NotFound
 from app.library import Library
 from context.layers import Layer, Segment, SegmentKind
 from context.prior import SourceNow
-from vault.access import read_allowed
+from vault.access import is_hidden, read_allowed
 from vault.errors import NoteExcluded, NoteUnreadable, UnsafePath
 from vault.kinds import MARKDOWN
 from vault.notes import Note
+from vault.paths import name_on_disk, printable
 
 __all__ = ["Attachments", "Selection"]
 
@@ -39,6 +41,7 @@ class _Place:
     root: Path
     path: str
     is_in_vault: bool
+    is_named_whole: bool = False
 
     @property
     def file(self) -> Path:
@@ -46,8 +49,9 @@ class _Place:
 
     @property
     def source(self) -> str:
-        """What it is called in a request."""
-        return self.path if self.is_in_vault else str(self.file)
+        """What it is called in a request: enough for the user to attach it again."""
+        is_path = self.is_in_vault and not self.is_named_whole
+        return printable(self.path if is_path else str(self.file))
 
 
 class Attachments:
@@ -81,16 +85,36 @@ class Attachments:
             found.setdefault((segment.source, segment.lines), segment)
         return tuple(replace(s, number=n) for n, s in enumerate(found.values(), start=1))
 
+    def check_names(self, paths: Sequence[str], selections: Sequence[Selection] = ()) -> None:
+        """Look whether there is something of each name; nothing is read.
+
+        Raises:
+            NotFound: there is nothing of that name.
+            InvalidRequest: it cannot be attached.
+        """
+        for path in (*paths, *(selection.path for selection in selections)):
+            if not path.startswith("#"):
+                self._place(path)
+
+    def has(self, path: str) -> bool:
+        """Return whether there is something of a name; nothing is read."""
+        try:
+            self.check_names([path])
+        except AppError:
+            return False
+        return True
+
     def resolve(self, segment: Segment) -> SourceNow:
         """Say what has become of the source of a segment of an earlier turn."""
         file = Path(segment.source)
         try:
             if file.is_absolute():
-                note = read_allowed(file.parent, file.name)
+                place = _placed(Path(name_on_disk(file.parent, segment.source)), self._root)
+                note = self._read(place)
             elif self._library is None:
                 return SourceNow("gone")
             else:
-                note = self._library.read_allowed(segment.source)
+                note = self._library.read_attached(segment.source)
         except (NoteExcluded, UnsafePath):
             return SourceNow("excluded")
         except NoteUnreadable:
@@ -98,6 +122,10 @@ class Attachments:
         if note.version == segment.version:
             return SourceNow("same")
         return SourceNow("changed", note.text, note.version)
+
+    @property
+    def _root(self) -> Path | None:
+        return None if self._library is None else self._library.root
 
     def _attached(self, path: str) -> Iterator[Segment]:
         if path.startswith("#"):
@@ -153,7 +181,7 @@ class Attachments:
 
     def _read(self, place: _Place) -> Note:
         if place.is_in_vault and self._library is not None:
-            return self._library.read_allowed(place.path)
+            return self._library.read_attached(place.path)
         return read_allowed(place.root, place.path)
 
     def _place(self, path: str) -> _Place:
@@ -162,12 +190,15 @@ class Attachments:
                 f"{path} is a web address, and only notes, folders and text files can be attached.",
                 hint="Save the page as a file and attach that.",
             )
-        root = None if self._library is None else self._library.root
+        root = self._root
         if "\0" in path or not path:
             raise InvalidRequest("What is to be attached has no name.")
-        for candidate in (None if root is None else root / path, Path(path).expanduser()):
+        whole = Path(name_on_disk(Path(), path)).expanduser()
+        for candidate in (None if root is None else root / name_on_disk(root, path), whole):
             if candidate is not None and candidate.exists():
-                return _placed(candidate, root)
+                place = _placed(candidate, root)
+                _refuse_way_out(path, candidate, place, root)
+                return _agreed(path, place)
         raise NotFound(
             f"There is no note, folder or file {path}.",
             hint="Name it relative to the folder of notes, or with its full path.",
@@ -205,6 +236,46 @@ def _placed(found: Path, root: Path | None) -> _Place:
     if root is not None and whole.is_relative_to(root):
         return _Place(root, whole.relative_to(root).as_posix(), is_in_vault=True)
     return _Place(whole.parent, whole.name, is_in_vault=False)
+
+
+def _refuse_way_out(named: str, found: Path, place: _Place, root: Path | None) -> None:
+    """Refuse a name inside the notes that leads to a file outside them by a link.
+
+    Raises:
+        InvalidRequest: it does.
+    """
+    if root is None or place.is_in_vault:
+        return
+    above = Path(os.path.normpath(found.absolute())).parents
+    if any(folder.resolve().is_relative_to(root) for folder in above):
+        raise InvalidRequest(
+            f"{named} is a link out of the folder of notes, to {place.file}. It is not attached.",
+            hint=f"If that file is meant, attach it by its full path: {place.file}",
+        )
+
+
+def _agreed(named: str, place: _Place) -> _Place:
+    """Return a place; a file whose name begins with a dot only where it was named in full.
+
+    Such files hold keys and passwords more often than notes.
+
+    Raises:
+        InvalidRequest: it is one, and its full path was not given.
+    """
+    given = Path(named).expanduser()
+    is_plain = place.is_in_vault or given.is_absolute() or not _has_hidden_part(given)
+    if is_plain and not is_hidden(place.path):
+        return place
+    if given.is_absolute() and is_hidden(given.name):
+        return replace(place, is_named_whole=True)
+    raise InvalidRequest(
+        f"{named} is a hidden file, which may hold keys or passwords. It is not attached.",
+        hint=f"To attach it all the same, give its full path: {place.file}",
+    )
+
+
+def _has_hidden_part(path: Path) -> bool:
+    return any(part.startswith(".") and part != ".." for part in path.parts)
 
 
 def _segment(

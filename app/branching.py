@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
-from app.asked import model_of
 from app.asking import Asking
 from app.errors import InvalidRequest
 from app.session import Session
@@ -21,10 +20,12 @@ from context.entries import (
     LabelEntry,
     LeafEntry,
     PinEntry,
+    describe_unknown_schema,
     is_path_entry,
     is_unknown_schema,
 )
-from context.messages import Message
+from context.errors import MalformedMessage
+from context.messages import ImagePart, Message, TextPart
 from context.pins import check_pin
 from context.replay import Turn, turns
 
@@ -81,9 +82,10 @@ class Branching:
         chat = self._sessions.read(session)
         path = chat.path() if entry is None else chat.path_to(entry)
         known = tuple(takewhile(lambda entry: not is_unknown_schema(entry), path))
-        if entry is not None and len(known) < len(path):
+        unknown = next(filter(is_unknown_schema, path), None)
+        if entry is not None and unknown is not None:
             raise InvalidRequest(
-                f"Entry {path[len(known)].id} has a schemaVersion that is not known here.",
+                f"{describe_unknown_schema(unknown)}.",
                 hint="A copy of the chat can end before that entry.",
             )
         if not known:
@@ -93,8 +95,10 @@ class Branching:
             copy.append(list(_with_side_entries(known, chat.log.entries)))
             return copy.id
 
-    def label(self, session: str, entry: str, text: str) -> None:
-        """Give an entry a name in its chat; an empty one takes it off.
+    def label(self, session: str, entry: str, text: str) -> str:
+        """Give an entry a name in its chat, and return the entry that says so.
+
+        An empty name takes it off.
 
         Raises:
             SessionMissing: there is no such chat.
@@ -104,7 +108,9 @@ class Branching:
         with self._sessions.open(session) as chat:
             chat.path_to(entry)
             label = " ".join(text.split()) or None
-            chat.append([LabelEntry(chat.new_id(), entry, chat.now(), entry, label)])
+            named = LabelEntry(chat.new_id(), entry, chat.now(), entry, label)
+            chat.append([named])
+            return named.id
 
     def pin(self, session: str, target: str, on: bool) -> None:
         """Send a message or a segment word for word from now on, or as any other again.
@@ -121,8 +127,16 @@ class Branching:
                 check_pin(room.pins, pin, chat.path(), room.budget, room.counter)
             chat.append([pin])
 
-    def summarise_branch(self, session: str, entry: str, cancel: CancelToken) -> str:
+    def summarise_branch(
+        self, session: str, entry: str, model: str | None, cancel: CancelToken
+    ) -> str:
         """Keep a summary of the branch of an entry, as far as the chat has left it; return it.
+
+        Args:
+            session: the chat.
+            entry: any entry of the branch.
+            model: None for the one in the settings; without any an outline is made.
+            cancel: stops it.
 
         Raises:
             SessionMissing: there is no such chat.
@@ -135,7 +149,7 @@ class Branching:
             branch, left = _left(chat, entry)
             if not left:
                 raise InvalidRequest(f"The chat goes on with the branch of {entry}.")
-            made = self._asking.summary_of(left, model_of(branch), chat, cancel)
+            made = self._asking.summary_of(left, model, chat, cancel)
             place = chat.new_id(), (leaf := branch[-1].id), chat.now()
             chat.append([*made.usage, BranchSummaryEntry(*place, leaf, made.text)])
             return made.text
@@ -148,14 +162,29 @@ class Branching:
         Raises:
             SessionMissing: there is no such chat.
             SessionBusy: it is being written to.
+            InvalidRequest: the content is neither text nor a list of texts and images.
         """
+        message = _message_of_program(content)
         with self._sessions.open(session) as chat:
-            message = Message.from_dict({"role": "user", "content": content})
             entry = CustomMessageEntry(
                 chat.new_id(), _leaf(chat), chat.now(), custom_type, message, display
             )
             chat.append([entry])
             return entry.id
+
+
+def _message_of_program(content: str | Sequence[Any]) -> Message:
+    """Return a message that a model reads as one of the user's."""
+    try:
+        message = Message.from_dict({"role": "user", "content": content})
+    except MalformedMessage as error:
+        raise InvalidRequest(f"The message cannot be read: {error}") from error
+    parts = () if isinstance(message.content, str) else message.content
+    if not all(isinstance(part, TextPart | ImagePart) for part in parts):
+        raise InvalidRequest("A message of a program holds texts and images only.")
+    if not message.text.strip() and not parts:
+        raise InvalidRequest("There is no message.")
+    return message
 
 
 def _leaf(chat: Session) -> str | None:

@@ -65,6 +65,7 @@ def parser() -> argparse.ArgumentParser:
     _add_context(verbs)
     _add_compact(verbs)
     _add_settings(verbs)
+    _add_keys(verbs)
     _add_sessions(verbs)
     _add_instructions(verbs)
     _leaf(verbs, "selftest", "ask for your own notes, and tell how often search finds them")
@@ -238,6 +239,23 @@ def _add_settings(verbs: "_Verbs[_Parser]") -> None:
     _leaf(actions, "path", "show where the settings are written")
 
 
+def _add_keys(verbs: "_Verbs[_Parser]") -> None:
+    about = "enter and remove keys of services and servers, kept in the system's keyring"
+    actions = _group(verbs, "keys", about)
+    owner = "openai or another service, or an address (otherwise the one in use)"
+    _leaf(actions, "show", "show where the key in use comes from")
+    enter = _leaf(actions, "set", "enter a key; it is read from standard input, never shown")
+    enter.add_argument("owner", metavar="OWNER", nargs="?", help=owner)
+    enter.add_argument(
+        "--plain-http",
+        action="store_true",
+        help="agree that the key goes to this address unencrypted",
+    )
+    _leaf(actions, "remove", "remove a key").add_argument(
+        "owner", metavar="OWNER", nargs="?", help=owner
+    )
+
+
 def _add_rpc(verbs: "_Verbs[_Parser]") -> None:
     about = "serve another program: requests on standard input, one JSON object a line"
     found = verbs.add_parser("rpc", help=about, description=f"{about[0].upper()}{about[1:]}.")
@@ -257,9 +275,9 @@ def _add_sessions(verbs: "_Verbs[_Parser]") -> None:
 
 
 def _add_instructions(verbs: "_Verbs[_Parser]") -> None:
-    about = "read and decide about the AGENTS.md of the notes"
+    about = "show the instructions for models, and decide about the AGENTS.md of the notes"
     actions = _group(verbs, "instructions", about)
-    _leaf(actions, "show", "show what it says, and whether it is used")
+    _leaf(actions, "show", "show your own, and the AGENTS.md with whether it is used")
     _leaf(actions, "accept", "give it to models from now on")
     _leaf(actions, "refuse", "leave it out from now on")
 

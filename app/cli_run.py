@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from app.cli_output import Output
 from app.errors import describe
+from app.faults import log_bug
 
 if TYPE_CHECKING:
     from app.assistant import Assistant
@@ -48,9 +49,7 @@ def open_vault(
 def fail(output: Output, error: Exception) -> int:
     """Tell the user what went wrong, log it if it is a bug, and return the exit code."""
     info = describe(error)
-    if info.code == "internal":
-        _log.error("A bug", exc_info=error)
-    else:
-        _log.info("failed: %s", info.code)
+    log_bug(error)
+    _log.info("failed: %s", info.code)
     output.failure(info)
     return INTERRUPTED if info.code == "cancelled" else FAILED

@@ -1,13 +1,14 @@
 """Searching from the command line: the best passages, whole lists, and what is near a note."""
 
 import argparse
+from dataclasses import replace
 
 from app import cli_text
 from app.assistant import Assistant
-from app.cli_output import Output, complain
+from app.cli_output import Interruptible, Output, complain
 from app.cli_run import open_vault
 from app.errors import NotFound, VaultNotChosen
-from app.library import Library
+from app.library import IndexFinished, Library
 from vault.hits import SearchResult
 
 __all__ = ["PAGE_NOTES", "related", "search"]
@@ -20,6 +21,8 @@ def search(args: argparse.Namespace, assistant: Assistant, output: Output) -> in
     open_vault(args, assistant)
     query = readable(args.query)
     result = _found(args, assistant, query)
+    if _is_rebuilt(assistant):
+        result = replace(_found(args, assistant, query), warnings=result.warnings)
     why_not = None
     if args.why_not is not None:
         path = readable(args.why_not)
@@ -41,6 +44,8 @@ def related(args: argparse.Namespace, assistant: Assistant, output: Output) -> i
     """Show the notes near a note, and return the exit code."""
     open_vault(args, assistant)
     library, path = _library(assistant), readable(args.path)
+    library.notes()
+    _is_rebuilt(assistant)
     if all(note.path != path or note.state != "indexed" for note in library.notes()):
         raise NotFound(
             f"There is no note {path} in the index.",
@@ -63,6 +68,19 @@ def _found(args: argparse.Namespace, assistant: Assistant, query: str) -> Search
     if args.all:
         return _library(assistant).list_notes(query, args.k or PAGE_NOTES, args.offset)
     return assistant.search(query, args.k)
+
+
+def _is_rebuilt(assistant: Assistant) -> bool:
+    """Make the index anew where it turned out to be damaged; say whether it was."""
+    if not _library(assistant).is_mending:
+        return False
+    line = cli_text.ProgressLine()
+    with Interruptible() as run:
+        for event in assistant.index(run.cancel):
+            if not isinstance(event, IndexFinished):
+                line.show(cli_text.progress(event.progress))
+    line.clear()
+    return True
 
 
 def _library(assistant: Assistant) -> Library:

@@ -1,10 +1,15 @@
-"""How results read to a person; no control character of a note or a model reaches the terminal."""
+"""How results read to a person.
 
-import re
+No control character of a note or a model reaches the terminal, and none that changes the direction
+of text or cannot be seen, but for those that emoji and some scripts are written with.
+"""
+
 import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
+
+import regex
 
 if TYPE_CHECKING:
     from app.doctor import Check
@@ -16,13 +21,81 @@ if TYPE_CHECKING:
     from vault.search import SearchResult
     from vault.self_test import SelfTest
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _SNIPPET_LINES = 4
+
+# Control characters, then what Unicode calls ignorable by default (marks of direction, characters
+# of no width, tags, selectors), line separators and the marks of annotations.
+_HIDDEN: Final = regex.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb]"
+)
+# Of these, what belongs to visible text: joiners between emoji and after them their style, keycaps,
+# the three flags that are made of tags, joiners where letters would join otherwise or next to a
+# virama, breaks between words of scripts without blanks, and Mongolian forms of letters.
+_WRITTEN: Final = regex.compile(
+    r"""(?<=\p{Extended_Pictographic}[\ufe0f\p{Emoji_Modifier}]?)\u200d(?=\p{Extended_Pictographic})
+    | (?<=\p{Extended_Pictographic})[\ufe0e\ufe0f] | (?<=[0-9\#*])\ufe0f(?=\u20e3)
+    | (?<=\U0001f3f4)\U000e0067\U000e0062
+      (?:\U000e0065\U000e006e\U000e0067|\U000e0073\U000e0063\U000e0074|\U000e0077\U000e006c\U000e0073)
+      \U000e007f
+    | (?<=\p{ccc=9})[\u200c\u200d] | \u200d(?=\p{ccc=9})
+    | (?<=[\p{jt=D}\p{jt=L}]\p{Mn}*)\u200c(?=[\p{jt=D}\p{jt=R}])
+    | (?<=[\p{jt=D}\p{jt=R}\p{jt=L}]\p{Mn}*)\u200d(?!\u200d)
+    | (?<=[\p{Khmer}\p{Lao}\p{Myanmar}\p{Thai}])\u200b(?=[\p{Khmer}\p{Lao}\p{Myanmar}\p{Thai}])
+    | (?<=\p{Mongolian})[\u180b-\u180f]""",
+    regex.VERBOSE,
+)
+_BESIDE_CHARS: Final = 8  # as many as a character before a hidden one may be away that allows it
 
 
 def plain(text: str) -> str:
-    """Return a text in which control characters, other than tab and line end, can be seen."""
-    return _CONTROL.sub(lambda match: f"\\x{ord(match.group()):02x}", text)
+    """Return a text in which characters that cannot be seen stand as escapes.
+
+    Tabs and line ends stay, and so does what emoji and some scripts are written with.
+    """
+    return _escape(text, 0)
+
+
+def _escape(text: str, start: int) -> str:
+    """Escape what is hidden from a place on; what stands before it tells what is written so."""
+    written_to = 0
+
+    def show(match: "regex.Match[str]") -> str:
+        nonlocal written_to
+        if (written := _WRITTEN.match(text, match.start())) is not None:
+            written_to = written.end()
+        sign: str = match.group()
+        if match.start() < written_to:
+            return sign
+        return f"\\x{ord(sign):02x}" if sign <= "\xff" else f"\\u{{{ord(sign):x}}}"
+
+    shown: str = _HIDDEN.sub(show, text, pos=start)
+    return shown[start:]
+
+
+class PlainStream:
+    """Makes `plain` text of pieces as they arrive; a border may lie within an emoji."""
+
+    def __init__(self) -> None:
+        self._before = ""
+        self._held = ""
+
+    def feed(self, piece: str) -> str:
+        """Return what can be shown by now; hidden characters wait for what follows them."""
+        text = self._held + piece
+        end = len(text)
+        while end and _HIDDEN.match(text, end - 1):
+            end -= 1
+        self._held = text[end:]
+        return self._show(text[:end])
+
+    def flush(self) -> str:
+        """Return what was still waiting, at the end of the text."""
+        text, self._held = self._held, ""
+        return self._show(text)
+
+    def _show(self, text: str) -> str:
+        before, self._before = self._before, (self._before + text)[-_BESIDE_CHARS:]
+        return _escape(before + text, len(before))
 
 
 def place(path: str, lines: Sequence[int] | None, page: int | None = None) -> str:
@@ -61,12 +134,18 @@ class ProgressLine:
 
 
 def progress(at: "IndexProgress") -> str:
-    """Return how far indexing is, and with what."""
-    does = {"embed": "Embedding passages", "store": "Storing passages"}
-    said = does.get(at.phase, "Reading your notes")
-    far = f": {at.done:,} of {at.total:,}" if at.total else ""
-    speed = f", {at.per_s:,.0f} a second" if at.phase == "embed" and at.per_s else ""
-    return f"{said}{far}{speed}  {at.path}".rstrip()
+    """Return how far indexing is, in notes."""
+    if at.phase == "store":
+        return "Updating the vector store"
+    if not at.total:
+        return "Reading your notes"
+    does = "Reading" if at.phase == "scan" else "Indexing"
+    speed = f", {_rate(at.per_s)} a second" if at.phase == "embed" and at.per_s >= 0.05 else ""
+    return f"{does}: {at.done:,} of {at.total:,} notes{speed}  {at.path}".rstrip()
+
+
+def _rate(per_s: float) -> str:
+    return f"{per_s:,.0f}" if per_s >= 10 else f"{per_s:.1f}"
 
 
 def index_report(report: "IndexReport") -> Iterator[str]:

@@ -25,6 +25,7 @@ class TurnPrinter:
         self._output = output
         self._is_dry = is_dry
         self._line = cli_text.ProgressLine()
+        self._text = cli_text.PlainStream()
         self._is_in_text = False
 
     def show(self, event: Event) -> None:
@@ -42,7 +43,7 @@ class TurnPrinter:
                 complain(event.message)
             case TextDelta() if not self._output.is_json:
                 self._line.clear()
-                self._output.write(cli_text.plain(event.text))
+                self._output.write(self._text.feed(event.text))
                 self._is_in_text = True
             case TurnEnded():
                 self._line.clear()
@@ -52,15 +53,17 @@ class TurnPrinter:
     def _end_text(self) -> None:
         """Let what is said after the tools begin a paragraph of its own."""
         if self._is_in_text:
-            self._output.write("\n\n")
+            self._output.write(f"{self._text.flush()}\n\n")
         self._is_in_text = False
 
     def _answered(self, result: AskResult) -> Iterator[str]:
         if self._is_dry:
-            yield report_markdown(result.context)
+            yield cli_text.plain(report_markdown(result.context))
             if result.read_whole is not None:
                 yield from ("", *cli_text.reading_cost(result.read_whole))
             return
+        if rest := self._text.flush():
+            self._output.write(rest)
         if not result.answer.endswith("\n"):
             yield ""
         yield from cli_text.sources(result)

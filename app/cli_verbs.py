@@ -8,7 +8,7 @@ from contextlib import closing, redirect_stdout
 from functools import partial
 from typing import Any
 
-from app import cli_instructions, cli_reading, cli_search, cli_sessions, cli_text
+from app import cli_instructions, cli_keys, cli_reading, cli_search, cli_sessions, cli_text
 from app.asking import AskRequest
 from app.assistant import Assistant
 from app.attachments import Selection
@@ -49,7 +49,10 @@ def run_verb(args: argparse.Namespace) -> int:
             assistant.settings.require_sound()
         _log.info("strata %s", args.verb)
         with closing(assistant):
-            return _VERBS[args.verb](args, assistant, output)
+            code = _VERBS[args.verb](args, assistant, output)
+            for said in assistant.take_warnings():
+                complain(said)
+            return code
     except OutputGone as gone:
         if not gone.reason:
             return OUTPUT_GONE
@@ -181,10 +184,12 @@ def _settings(args: argparse.Namespace, assistant: Assistant, output: Output) ->
     return 0
 
 
+def _keys(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
+    return cli_keys.run(args, assistant, output)
+
+
 def _instructions(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     open_vault(args, assistant)
-    if assistant.library is None:
-        raise VaultNotChosen("No folder of notes is chosen.", hint="Name one with --vault DIR.")
     return cli_instructions.run(args, assistant, output)
 
 
@@ -239,6 +244,7 @@ _VERBS: Mapping[str, Callable[[argparse.Namespace, Assistant, Output], int]] = {
     "settings": _settings,
     "sessions": cli_sessions.run,
     "instructions": _instructions,
+    "keys": _keys,
     "selftest": _selftest,
     "doctor": _doctor,
     "rpc": _rpc,

@@ -51,6 +51,7 @@ def check_up(assistant: Assistant, vault: Path | None) -> tuple[Check, ...]:
         _keyring,
         lambda: _model(assistant),
         lambda: _hooks(assistant, vault),
+        lambda: _user_instructions(assistant),
         lambda: _vault(assistant, vault),
     )
     return tuple(check for look in looks for check in look())
@@ -141,6 +142,12 @@ def _instructions(assistant: Assistant, library: Library) -> Iterator[Check]:
         yield Check("instructions", True, "these notes have no AGENTS.md for models")
     else:
         yield Check("instructions", True, found.warning or f"{found.path} is {found.decision}")
+
+
+def _user_instructions(assistant: Assistant) -> Iterator[Check]:
+    own = assistant.user_instructions.read()
+    said = f"{len(own.text):,} characters in {own.path}" if own.text else f"none in {own.path}"
+    yield Check("your instructions", not own.problem, own.problem or said)
 
 
 def _vault(assistant: Assistant, vault: Path | None) -> Iterator[Check]:

@@ -3,9 +3,13 @@
 import contextlib
 import errno
 import os
+import re
+import stat
 import sys
 import tempfile
+import time
 from pathlib import Path
+from typing import Final
 
 if sys.platform == "win32":
     import msvcrt
@@ -14,6 +18,11 @@ else:
 
 # Beyond anything that is ever written, so that a lock on Windows keeps no reader out.
 _LOCKED_BYTE = 1 << 40
+_NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0)  # Windows has none of these
+_NO_WAIT: Final = getattr(os, "O_NONBLOCK", 0)
+# What `tempfile` makes of the prefix that `write_atomically` gives it.
+_TEMPORARY: Final = re.compile(r"\..+\.[a-z0-9_]{8}")
+_BEING_MADE_S: Final = 60.0
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -28,17 +37,74 @@ def write_atomically(path: Path, content: bytes) -> None:
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
+            with contextlib.suppress(OSError):  # a file system without locks
+                lock(handle)  # tells `remove_leftovers` that the file is in use
             file.write(content)
             file.flush()
-            os.fsync(file.fileno())
-        if target.exists():
-            Path(name).chmod(target.stat().st_mode & 0o777)
-        Path(name).replace(target)
+            os.fsync(handle)
+            if sys.platform != "win32":  # there an open file cannot take another name
+                _take_place(Path(name), target)
+        if sys.platform == "win32":
+            _take_place(Path(name), target)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):  # it may have become the target already
             Path(name).unlink()
         raise
     sync_folder(target.parent)
+
+
+def _take_place(new: Path, target: Path) -> None:
+    if target.exists():
+        new.chmod(target.stat().st_mode & 0o777)
+    new.replace(target)
+
+
+def remove_leftovers(folder: Path, targets: frozenset[str] | None = None) -> None:
+    """Remove the temporary files of `write_atomically` that a killed process left in a folder.
+
+    A file whose writer is still alive is locked and stays; so does one that cannot be removed.
+
+    Args:
+        folder: need not exist.
+        targets: names of the files that are written there; None for any name.
+    """
+    with contextlib.suppress(OSError):
+        for entry in list(os.scandir(folder)):
+            target = entry.name[1:-9]
+            is_ours = _TEMPORARY.fullmatch(entry.name) and (targets is None or target in targets)
+            if is_ours and _is_left(Path(entry.path)):
+                Path(entry.path).unlink(missing_ok=True)
+
+
+def _is_left(file: Path) -> bool:
+    """Tell whether nobody writes a temporary file any more."""
+    try:
+        handle = open_file(file, os.O_RDWR)
+    except OSError:
+        return False
+    try:
+        info = os.fstat(handle)
+        if info.st_size == 0 and time.time() - info.st_mtime < _BEING_MADE_S:
+            return False  # perhaps just made, and not yet locked
+        lock(handle)
+    except OSError:
+        return False
+    finally:
+        os.close(handle)
+    return True
+
+
+def open_file(path: Path, flags: int) -> int:
+    """Open an ordinary file without following a link in its name, and return its descriptor.
+
+    Raises:
+        OSError: it cannot be opened, or is a link or something else than a file.
+    """
+    handle = os.open(path, flags | _NO_LINK | _NO_WAIT)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(errno.EINVAL, "it is not a file", str(path))
+    return handle
 
 
 def sync_folder(folder: Path) -> None:

@@ -37,6 +37,7 @@ _CODES: Mapping[type[Exception], str] = {
     vault.NoteUnreadable: "storage",
     vault.ReadingFailed: "storage",
     vault.IndexUnusable: "storage",
+    vault.IndexDamaged: "storage",
     vault.IndexBusy: "busy",
     vault.UnsafePath: "bad_request",
     vault.NoteExcluded: "bad_request",
@@ -120,11 +121,14 @@ class TurnFailed(AppError):
     Attributes:
         reason: what went wrong.
         session: the chat, which can be continued; None where none was made.
+        is_taken_back: whether the chat goes on where it stood before the question, because no
+            request could be made of it; the question stays in the log beside that.
     """
 
-    def __init__(self, reason: Exception, session: str | None) -> None:
+    def __init__(self, reason: Exception, session: str | None, is_taken_back: bool = False) -> None:
         super().__init__(str(reason))
         self.reason = reason
+        self.is_taken_back = is_taken_back
         self.session = None if isinstance(reason, SessionMissing) else session
 
 
@@ -136,6 +140,7 @@ class ErrorInfo:
         context: the layer table, where a request was too large.
         session: the chat of the question that failed; None where none was made.
         is_turn: whether it was a question that failed.
+        is_taken_back: as in `TurnFailed`.
     """
 
     code: str
@@ -144,6 +149,7 @@ class ErrorInfo:
     context: Mapping[str, Any] | None = None
     session: str | None = None
     is_turn: bool = False
+    is_taken_back: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form; a failed question has every field, others those that are set."""
@@ -182,7 +188,8 @@ def describe(error: BaseException) -> ErrorInfo:
     if isinstance(error, TurnFailed):
         info = describe(error.reason)
         context = info.context and {**info.context, "session": error.session}
-        return replace(info, context=context, session=error.session, is_turn=True)
+        info = replace(info, context=context, session=error.session, is_turn=True)
+        return replace(info, is_taken_back=error.is_taken_back)
     message, hint, report = str(error), None, None
     match error:
         case AppError():
@@ -215,6 +222,14 @@ def _hook_hint(error: ContextHookError) -> str:
         f"{outcome} Mend or remove the hook, or switch the files off: "
         "strata settings set hooks.enabled false."
     )
+
+
+def is_bug(error: BaseException) -> bool:
+    """Return whether nobody foresaw an error: it has neither a code nor a sentence of its own."""
+    if isinstance(error, TurnFailed):
+        return is_bug(error.reason)
+    is_ours = isinstance(error, vault.VaultError | chains.ChainError)
+    return not is_ours and describe(error).code == "internal"
 
 
 def _bug(error: BaseException) -> str:

@@ -34,5 +34,5 @@ def why_sent(library: Library, chat: ChatPort, path: str, k: int) -> str:
     attached = [segment for segment in last.segments if segment.kind != "passage"]
     if any(segment.source == path for segment in attached):
         return f"{path} was attached to the question."
-    query = str(last.user.extra.get(SEARCHED) or last.user.message.text)
+    query = str(last.noted.get(SEARCHED) or last.user.message.text)
     return library.why_not_sent(path, query, k, notes_in_play(asked[:-1], attached))

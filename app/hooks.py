@@ -5,10 +5,13 @@ beside the settings and run only where the setting `hooks.enabled` allows it. Ea
 `register(registry)`. What cannot be loaded is told by its name, and the others go on.
 
 A vault never carries code that runs: a file that lies in the open vault is refused, wherever a link
-to it stands.
+to it stands. Neither is a file run that other users of the computer may write, or whose folder they
+may write.
 """
 
 import logging
+import os
+import stat
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -59,7 +62,7 @@ class Hooks:
         """
         with self._lock:
             files, problems = self._files() if is_enabled else ([], ())
-            state = (vault, problems, [(file, _version(file)) for file in files])
+            state = (vault, problems, [(file, *_versions(file)) for file in files])
             if self._loaded is None or self._loaded[0] != state:
                 self._loaded = (state, _load(files, vault, problems))
             return self._loaded[1]
@@ -71,6 +74,12 @@ class Hooks:
             return [], ()
         except OSError as error:
             return [], (_problem(f"The folder of hooks {self._folder}", error),)
+        if not found:
+            return [], ()
+        try:
+            _refuse_if_others_write(self._folder)
+        except (_Refused, OSError) as error:
+            return [], (_problem(f"The folder of hooks {self._folder}", error, "is not used"),)
         return sorted(found, key=lambda path: path.name), ()
 
 
@@ -80,6 +89,9 @@ def _load(files: list[Path], vault: Path | None, problems: tuple[str, ...]) -> L
     for file in files:
         try:
             _refuse_in_vault(file, vault)
+            real = file.resolve()
+            for written in (real.parent, real):
+                _refuse_if_others_write(written)
             _register(registry, partial(_module, file))
         except (Exception, SystemExit) as error:  # noqa: BLE001 - it is told by its name
             found.append(_problem(f"The hook file {file.name}", error))
@@ -111,6 +123,17 @@ def _refuse_in_vault(file: Path, vault: Path | None) -> None:
         raise _Refused("it lies in the folder of notes, and no code is run from there")
 
 
+def _refuse_if_others_write(path: Path) -> None:
+    """Refuse a file or folder that somebody else than its user and the administrator may write."""
+    if sys.platform == "win32":  # its rights are not told by these bits
+        return
+    info = path.stat()
+    if info.st_uid not in (os.geteuid(), 0):
+        raise _Refused(f"{path} belongs to another user; only your own files are run")
+    if info.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise _Refused(f"others may write {path}; take that right away with: chmod go-w")
+
+
 class _Source(ExecutionLoader):
     """Runs a file as it stands, without the compiled copy that an import would leave beside it."""
 
@@ -135,18 +158,25 @@ def _module(file: Path) -> ModuleType:
     return module
 
 
-def _version(file: Path) -> tuple[int, int] | None:
+def _versions(file: Path) -> tuple[tuple[int, ...] | None, ...]:
+    """Return what changes with a file and with the rights to write it."""
+    return tuple(_version(path) for path in (file, file.resolve().parent))
+
+
+def _version(path: Path) -> tuple[int, ...] | None:
     try:
-        stat = file.stat()
+        info = path.stat()
     except OSError:
         return None
-    return stat.st_mtime_ns, stat.st_size
+    is_file = stat.S_ISREG(info.st_mode)
+    content = (info.st_mtime_ns, info.st_size) if is_file else ()
+    return (*content, info.st_mode, info.st_uid)
 
 
-def _problem(subject: str, error: BaseException) -> str:
+def _problem(subject: str, error: BaseException, what: str = "does not run") -> str:
     """Say on one line what cannot be run and why."""
-    _log.warning("%s does not run", subject, exc_info=error)
+    _log.warning("%s %s", subject, what, exc_info=error)
     said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     line = " ".join(said.split()).rstrip(".")
     reason = line if isinstance(error, _Refused) else f"{type(error).__name__}: {line}"
-    return f"{subject} does not run: {reason.rstrip(': ')}."
+    return f"{subject} {what}: {reason.rstrip(': ')}."

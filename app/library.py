@@ -12,7 +12,8 @@ from app.paths import Paths, make_private_folder
 from chains.cancel import CancelToken
 from chains.concurrency import Emit, iterate
 from chains.events import IndexProgressed
-from vault.access import allowed_notes, read_allowed
+from vault.access import allowed_notes, read_allowed, read_as_tool
+from vault.embedder import Embedder
 from vault.errors import VaultError
 from vault.hits import Hit
 from vault.indexer import IndexProgress, IndexReport
@@ -46,10 +47,12 @@ class Library:
         index_dir: Path,
         exclude: Sequence[str],
         options: Callable[[], IndexOptions] = IndexOptions,
+        embedder: Embedder | None = None,
+        cache_dir: Path | None = None,
     ) -> None:
         self.root = root
         self.index_dir = index_dir
-        self._index = VaultIndex(root, index_dir, exclude, options=options)
+        self._index = VaultIndex(root, index_dir, exclude, embedder, options, cache_dir)
         self._lock = threading.Lock()
         self._updates = 0
 
@@ -60,6 +63,7 @@ class Library:
         paths: Paths,
         exclude: Sequence[str] = (),
         options: Callable[[], IndexOptions] = IndexOptions,
+        embedder: Embedder | None = None,
     ) -> "Library":
         """Open a folder of notes; nothing in it is written.
 
@@ -70,6 +74,7 @@ class Library:
             paths: where Strata's own files lie.
             exclude: patterns as in a `.gitignore`.
             options: tells which model embeds, and where its vectors are searched.
+            embedder: one to share with other folders, which outlives this one.
 
         Raises:
             VaultMissing: there is no folder there.
@@ -81,7 +86,7 @@ class Library:
         if take_over(index_dir, root):
             _log.info("%s has moved here and keeps its index", root)
         make_private_folder(index_dir)
-        return cls(root, index_dir, exclude, options)
+        return cls(root, index_dir, exclude, options, embedder, paths.embedding_cache)
 
     @property
     def note_count(self) -> int:
@@ -105,8 +110,14 @@ class Library:
         """
         return any(cancel.is_cancelled or self._index.settles(_STEP_S) for _ in range(_STEPS))
 
-    def update(self, cancel: CancelToken) -> Iterator[IndexProgressed | IndexFinished]:
+    def update(
+        self, cancel: CancelToken, *, is_background: bool = False
+    ) -> Iterator[IndexProgressed | IndexFinished]:
         """Bring the index up to date; the last item is `IndexFinished`, also after a cancel.
+
+        Args:
+            cancel: stops the run.
+            is_background: nobody waits for this run, so that load and battery may slow it down.
 
         Raises:
             VaultError: it could not be done; what was indexed before is still there.
@@ -120,6 +131,7 @@ class Library:
             report = self._index.update(
                 told,
                 lambda: cancel.is_cancelled or abandoned.is_cancelled,
+                is_background=is_background,
             )
             emit(IndexFinished(report))
 
@@ -157,6 +169,20 @@ class Library:
     def resume(self) -> None:
         """Let updates go on."""
         self._index.pace.resume()
+
+    @property
+    def is_mending(self) -> bool:
+        """Whether the index was damaged and has not been made anew yet."""
+        return self._index.is_mending
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether changes of the folder are followed, so that a damaged index is made anew."""
+        return self._index.is_watched
+
+    def take_warning(self) -> str:
+        """Return, once, that the index was damaged and is made anew; empty where it was not."""
+        return self._index.take_warning()
 
     def status(self) -> IndexStatus:
         """Tell what the index holds, leaves out and why, and what it takes on the disk."""
@@ -228,7 +254,11 @@ class Library:
         return self._index.read_note(path)
 
     def read_allowed(self, path: str) -> Note:
-        """Return a note that may be given to a model, as it is on the disk now."""
+        """Return a note that a model may read when it names it, as it is on the disk now."""
+        return read_as_tool(self.root, path, self._index.exclude)
+
+    def read_attached(self, path: str) -> Note:
+        """Return a file of any kind that the user attached, as it is on the disk now."""
         return read_allowed(self.root, path, self._index.exclude)
 
     def still_allowed(self, paths: Sequence[str]) -> frozenset[str]:

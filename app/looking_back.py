@@ -12,7 +12,7 @@ from app.state_db import StoredRequest
 from app.transcript import build_transcript
 from app.transcript_items import Transcript
 from chains.again import asked_last
-from context.entries import EphemeralEntry
+from context.entries import EphemeralEntry, MessageEntry
 from context.guard import PreparedRequest
 
 __all__ = ["LookingBack", "context_of"]
@@ -56,7 +56,9 @@ class LookingBack:
         """
         chat = self._sessions.read(session)
         if entry is not None:
-            chat.continue_from(entry)
+            said = chat.path_to(entry)[-1]
+            is_question = isinstance(said, MessageEntry) and said.message.role == "user"
+            chat.continue_from(chat.tree.answer_point(entry) if is_question else entry)
         if not turn_ids(chat.path()):
             return None
         stored = _kept_request(chat)
@@ -77,17 +79,6 @@ class LookingBack:
         if len(path) < 2:
             raise NotFound(f"Nothing stands before {entry} in the chat {session}.")
         return path[-2].id
-
-    def turn_of(self, session: str, entry: str) -> str:
-        """Return the turn that a question or an answer belongs to.
-
-        Raises:
-            NotFound: there is no such entry in the chat, or nothing was asked up to it.
-        """
-        asked = turn_ids(self._sessions.read(session).path_to(entry))
-        if not asked:
-            raise NotFound(f"Nothing was asked in the chat {session} before {entry}.")
-        return asked[-1]
 
 
 def context_of(prepared: PreparedRequest, chat: Session | None, full: bool) -> dict[str, Any]:

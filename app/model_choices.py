@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from app.secrets import key_for
+from app import secrets
 from app.settings import Settings
 from chains.models import EXTRACTIVE, describe, served_models
 
@@ -37,12 +37,12 @@ def _served(values: Settings) -> tuple[str, ...]:
     server = describe("any", base)
     if not base or (values.privacy_offline and not server.is_local):
         return ()
-    key = None if server.key_provider is None else key_for(server.key_provider)
+    key = None if server.key_provider is None else secrets.key_for(server.key_provider)
     return tuple(model.name for model in served_models(base, key))
 
 
 def _choice(name: str, values: Settings) -> ModelChoice:
-    info = describe(name, values.chat_api_base)
+    info = describe(name, values.chat_api_base, local_context=values.chat_local_context)
     return ModelChoice(
         name=name,
         label="No model: quoted passages" if name == EXTRACTIVE else name,

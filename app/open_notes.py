@@ -3,7 +3,8 @@
 import logging
 import os
 import threading
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from app.errors import InvalidRequest, VaultNotChosen, storage_errors
@@ -15,6 +16,7 @@ from app.settings_file import SettingsStore
 from chains.cancel import CancelToken
 from chains.events import Event, IndexProgressed, Step, Warned
 from context.layers import Segment
+from vault.embedder import Embedder
 from vault.errors import EmbedderFailed, IndexBusy, VectorStoreFailed
 from vault.hits import Hit
 from vault.search import SearchResult
@@ -28,9 +30,12 @@ _log = logging.getLogger(__name__)
 class OpenNotes:
     """What is open of notes; every method may be called from any thread."""
 
-    def __init__(self, paths: Paths, settings: SettingsStore) -> None:
+    def __init__(
+        self, paths: Paths, settings: SettingsStore, embedder: Embedder | None = None
+    ) -> None:
         self._paths = paths
         self._settings = settings
+        self._embedder = embedder
         self._library: Library | None = None
         self._lock = threading.RLock()
 
@@ -63,6 +68,7 @@ class OpenNotes:
                     self._paths,
                     self._settings.values.vault_exclude,
                     lambda: index_options(self._settings.values),
+                    self._embedder,
                 )
             self.close()
             self._library = library
@@ -99,7 +105,10 @@ class OpenNotes:
             VaultNotChosen: no folder is open.
             VaultError: the index cannot be searched.
         """
-        return self.require().search(query, k, in_play=in_play, reranks=reranks)
+        library = self.require()
+        return _from_whole(
+            library, lambda: library.search(query, k, in_play=in_play, reranks=reranks)
+        )
 
     def list_notes(self, query: str, limit: int, offset: int = 0) -> SearchResult:
         """List every note that fits the filters of a query and holds its words, in pages.
@@ -108,7 +117,8 @@ class OpenNotes:
             VaultNotChosen: no folder is open.
             VaultError: the index cannot be searched.
         """
-        return self.require().list_notes(query, limit, offset)
+        library = self.require()
+        return _from_whole(library, lambda: library.list_notes(query, limit, offset))
 
     def excerpts(self, query: str, k: int | None = None) -> SearchResult:
         """Find the places that fit a query best, as a person reads them.
@@ -143,6 +153,16 @@ class OpenNotes:
             warnings.append(f"{error} The answer rests on what was indexed before.")
             yield Warned(warnings[-1])
         cancel.raise_if_cancelled()
+
+
+def _from_whole(library: Library, search: Callable[[], SearchResult]) -> SearchResult:
+    """Search, and again once the index is made anew, where that turned out to be damaged."""
+    found = search()
+    if not library.is_mending or library.is_watched:
+        return found
+    for _ in library.update(CancelToken()):
+        pass
+    return replace(search(), warnings=found.warnings)
 
 
 def _updated(library: Library, cancel: CancelToken) -> Iterator[IndexProgressed]:

@@ -80,6 +80,11 @@ class Opening:
             check_folder(Path(self._folder))
 
     @property
+    def log_file(self) -> Path:
+        """The log of this run."""
+        return self._paths.log_file
+
+    @property
     def look(self) -> FirstLook:
         """What is known at once; a setting that is not valid counts as not set."""
         settings = {**_settings_in(self._paths.settings_file), **self._overrides}
@@ -110,6 +115,7 @@ class Opening:
             if self._folder is not None:
                 raise
             _log.warning("The folder of the last time was not opened: %s", error)
+        sweep_texts(assistant)
         return assistant
 
     def close(self) -> None:
@@ -123,6 +129,13 @@ class Opening:
         if self._assistant is None:
             self._assistant = build(self._paths, self._overrides)
         return self._assistant
+
+
+def sweep_texts(assistant: "Assistant") -> None:
+    """Remove the long texts that were attached to chats which are gone by now."""
+    paths = assistant.paths
+    chats, drafts = paths.sessions.glob("*.jsonl*"), paths.state.glob("*.json")
+    assistant.long_texts.sweep((*chats, *drafts))
 
 
 def _settings_in(file: Path) -> dict[str, Any]:

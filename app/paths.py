@@ -53,6 +53,11 @@ class Paths:
         return self.config / "hooks"
 
     @property
+    def user_instructions(self) -> Path:
+        """The file with the user's own instructions for models."""
+        return self.config / "instructions.md"
+
+    @property
     def sessions(self) -> Path:
         """The folder of the chats, one readable file each."""
         return self.data / "sessions"
@@ -76,6 +81,11 @@ class Paths:
     def log_file(self) -> Path:
         """The log that is being written; older ones stand beside it with a number."""
         return self.state / "strata.log"
+
+    @property
+    def embedding_cache(self) -> Path:
+        """The folder that keeps how fast embedding models are on this computer."""
+        return self.cache / "embedding"
 
     @property
     def indexes(self) -> Path:

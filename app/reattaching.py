@@ -10,7 +10,7 @@ from context.entries import MessageEntry
 from context.layers import Layer, Segment
 from vault.errors import VaultError
 
-__all__ = ["Reattached", "attach_again"]
+__all__ = ["Reattached", "attach_again", "names_again"]
 
 _Place = tuple[str, tuple[int, int] | None]
 
@@ -21,15 +21,25 @@ class Reattached:
 
     Attributes:
         segments: numbered from 1.
-        attach: what was named, less what is lost.
-        selections: the lines that were named, less what is lost.
         lost: one sentence for each thing that is not attached again.
     """
 
     segments: tuple[Segment, ...]
-    attach: tuple[str, ...]
-    selections: tuple[Selection, ...]
-    lost: tuple[str, ...]
+    lost: tuple[str, ...] = ()
+
+
+def names_again(
+    question: MessageEntry, sent: Sequence[Segment]
+) -> tuple[tuple[str, ...], tuple[Selection, ...]]:
+    """Return the names and the lines that were attached to a question; nothing is read.
+
+    Args:
+        question: it says what the user named, unless an older version wrote it.
+        sent: what was sent along with it.
+    """
+    own = _attached(sent)
+    attach = named_in(question) or tuple(dict.fromkeys(_named(own)))
+    return attach, selections_in(question) or tuple(_selections(_selected(own).values()))
 
 
 def attach_again(
@@ -39,15 +49,15 @@ def attach_again(
 
     Args:
         attachments: reads what is named.
-        question: it says what the user named, unless an older version wrote it.
+        question: as for `names_again`.
         sent: what was sent along with it.
     """
-    own = [s for s in sent if s.layer is Layer.L3 and s.kind != "passage"]
-    made = {(s.source, s.lines): s for s in own if s.kind == "selection"}
+    made = _selected(_attached(sent))
     again = _Again(attachments)
-    for path in named_in(question) or dict.fromkeys(_named(own)):
+    attach, selections = names_again(question, sent)
+    for path in attach:
         again.attach(path)
-    for selection in selections_in(question) or _selections(made.values()):
+    for selection in selections:
         again.select(selection, made)
     return again.result
 
@@ -56,15 +66,12 @@ class _Again:
     def __init__(self, attachments: Attachments) -> None:
         self._attachments = attachments
         self._found: dict[_Place, Segment] = {}
-        self._attach: list[str] = []
-        self._selections: list[Selection] = []
         self._lost: list[str] = []
 
     @property
     def result(self) -> Reattached:
         numbered = (replace(s, number=n) for n, s in enumerate(self._found.values(), start=1))
-        attach, selections = tuple(self._attach), tuple(self._selections)
-        return Reattached(tuple(numbered), attach, selections, tuple(self._lost))
+        return Reattached(tuple(numbered), tuple(self._lost))
 
     def attach(self, path: str) -> None:
         try:
@@ -72,8 +79,6 @@ class _Again:
                 self._found.setdefault((segment.source, None), segment)
         except (AppError, VaultError) as error:
             self._lost.append(f"{path} is not attached again: {error}")
-        else:
-            self._attach.append(path)
 
     def select(self, selection: Selection, made: Mapping[_Place, Segment]) -> None:
         """Take the lines as they were when they were selected, if the note may still be read."""
@@ -83,7 +88,14 @@ class _Again:
             self._lost.append(f"The lines of {selection.path} are not attached again: {error}")
             return
         self._found.setdefault((now.source, now.lines), made.get((now.source, now.lines), now))
-        self._selections.append(selection)
+
+
+def _attached(sent: Iterable[Segment]) -> list[Segment]:
+    return [s for s in sent if s.layer is Layer.L3 and s.kind != "passage"]
+
+
+def _selected(own: Iterable[Segment]) -> dict[_Place, Segment]:
+    return {(s.source, s.lines): s for s in own if s.kind == "selection"}
 
 
 def _named(own: Iterable[Segment]) -> Iterator[str]:

@@ -25,7 +25,7 @@ from app.rpc_jobs import Jobs, explain
 from app.rpc_wire import Json, Wire
 from chains.cancel import CancelToken
 from chains.errors import CannotRead
-from chains.events import CompactionEnded, Event, Mode
+from chains.events import CompactionEnded, Event, MessageEnded, Mode
 from chains.model import warm_up
 from chains.models import EXTRACTIVE
 from context.markdown import envelope_markdown, report_markdown
@@ -88,10 +88,12 @@ class RPC:
             asked.Abort: self._abort,
             asked.GetEntries: self._entries,
             asked.GetState: self._state,
+            asked.Label: self._label,
             asked.NewSession: self._new_session,
             asked.OpenSession: self._open_session,
             asked.Pin: self._pin,
             asked.SelectLeaf: self._select_leaf,
+            asked.SendMessage: self._send_message,
             asked.SetAutoCompaction: self._set_auto_compaction,
             asked.SetMode: self._set_mode,
             asked.SetModel: self._set_model,
@@ -146,21 +148,20 @@ class RPC:
             self._wire.respond(request.id, request.type, self._quick[kind](request))
 
     def _begin_turn(self, request: asked.Request) -> None:
-        """Answer at once, then let the turn run."""
+        """Answer once the user message is on the disk, then let the turn run."""
         session = request.session or self._assistant.sessions.begin(self._vault)
         self._jobs.require_free(session)
-        if isinstance(request, asked.Regenerate):
-            turn = self._assistant.turn_of(session, request.entry)
-        else:
-            turn = self._assistant.sessions.read(session).new_id()
-        self._session = session
-        self._wire.respond(request.id, request.type, {"turn": turn, "session": session})
-        events = partial(self._turns[type(request)], request, session, turn)
-        self._jobs.start_turn(request.id, session, events)
 
-    def _prompt(
-        self, request: asked.Prompt, session: str, turn: str, cancel: CancelToken
-    ) -> Iterator[Event]:
+        def accept(stored: Event) -> None:
+            assert isinstance(stored, MessageEnded)
+            self._session = session
+            data = {"turn": stored.turn, "session": session}
+            self._wire.respond(request.id, request.type, data)
+
+        events = partial(self._turns[type(request)], request, session)
+        self._jobs.start_turn(request.id, session, events, accept)
+
+    def _prompt(self, request: asked.Prompt, session: str, cancel: CancelToken) -> Iterator[Event]:
         question = AskRequest(
             request.text,
             mode=request.mode or self._mode,
@@ -168,20 +169,15 @@ class RPC:
             session=session,
             attach=tuple(request.attach),
             parent=request.parent,
-            turn=turn,
             reads_whole=request.read_whole,
         )
         return self._assistant.ask(question, cancel)
 
-    def _edit(
-        self, request: asked.Edit, session: str, turn: str, cancel: CancelToken
-    ) -> Iterator[Event]:
-        return self._assistant.edit(
-            session, request.entry, request.text, cancel, model=self._model, turn=turn
-        )
+    def _edit(self, request: asked.Edit, session: str, cancel: CancelToken) -> Iterator[Event]:
+        return self._assistant.edit(session, request.entry, request.text, cancel, model=self._model)
 
     def _regenerate(
-        self, request: asked.Regenerate, session: str, _turn: str, cancel: CancelToken
+        self, request: asked.Regenerate, session: str, cancel: CancelToken
     ) -> Iterator[Event]:
         return self._assistant.regenerate(session, request.entry, cancel, model=self._model)
 
@@ -208,6 +204,16 @@ class RPC:
         self._assistant.pin(session, request.target, request.on)
         return {"target": request.target, "on": request.on}
 
+    def _label(self, request: asked.Label) -> Json:
+        session = _free_chat(request, self._jobs)
+        entry = self._assistant.label(session, request.target, request.label)
+        return {"session": session, "entry": entry}
+
+    def _send_message(self, request: asked.SendMessage) -> Json:
+        session = _free_chat(request, self._jobs)
+        message = request.custom_type, request.content, request.display
+        return {"session": session, "entry": self._assistant.send_message(session, *message)}
+
     def _select_leaf(self, request: asked.SelectLeaf) -> Json:
         session = _free_chat(request, self._jobs)
         self._assistant.select_leaf(session, request.entry)
@@ -231,7 +237,8 @@ class RPC:
     def _compact(self, request: asked.Compact, cancel: CancelToken) -> Json:
         told: Json = {}
         instructions = request.custom_instructions
-        for event in self._assistant.compact(_chat(request), cancel, instructions):
+        model = self._model
+        for event in self._assistant.compact(_chat(request), cancel, instructions, model):
             if isinstance(event, CompactionEnded):
                 told = event.result
         return told

@@ -1,18 +1,18 @@
 """What an RPC does while it goes on listening: turns, searches, indexing."""
 
-import logging
 import threading
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import chain
 from typing import Any, Final
 
 from app.errors import ErrorInfo, SessionBusy, describe
+from app.faults import log_bug
 from app.rpc_wire import Json, Wire, event_of
 from chains.cancel import CancelToken
 from chains.concurrency import WorkerPool
 from chains.events import Event
 
-_log = logging.getLogger(__name__)
 MOST_AT_ONCE: Final = 4
 
 
@@ -43,19 +43,35 @@ class Jobs:
             )
 
     def start_turn(
-        self, id: Any, session: str, events: Callable[[CancelToken], Iterator[Event]]
+        self,
+        id: Any,
+        session: str,
+        events: Callable[[CancelToken], Iterator[Event]],
+        accept: Callable[[Event], None],
     ) -> None:
         """Begin a turn, and tell what happens in it; the last event is `turn_end`.
 
         Args:
             id: that of the request.
             session: its chat, which is busy until then.
-            events: makes the turn.
-        """
+            events: makes the turn; its first event comes once the user message is on the disk.
+            accept: is called with that event before anything is told.
 
-        def run(cancel: CancelToken) -> None:
+        Raises:
+            Exception: the user message could not be stored; there is no turn.
+        """
+        cancel = self._token(session)
+        try:
+            following = events(cancel)
+            stored = next(following)
+        except BaseException:
+            self._set_free(session)
+            raise
+        accept(stored)
+
+        def run(_cancel: CancelToken) -> None:
             try:
-                end = self._tell(id, session, events(cancel))
+                end = self._tell(id, session, chain([stored], following))
             except Exception as error:  # noqa: BLE001 (told, and logged where it is a bug)
                 info = explain(error)
                 said = {"code": info.code, "message": info.message, "hint": info.hint}
@@ -64,7 +80,7 @@ class Jobs:
             self._set_free(session)
             self._wire.event("turn_end", id, session, end)
 
-        self._submit(self._token(session), run)
+        self._submit(cancel, run)
 
     def start(
         self,
@@ -151,7 +167,5 @@ class Jobs:
 
 def explain(error: Exception) -> ErrorInfo:
     """Return what is told of an error; a bug reaches the log with its trace."""
-    info = describe(error)
-    if info.code == "internal":
-        _log.error("A bug", exc_info=error)
-    return info
+    log_bug(error)
+    return describe(error)

@@ -1,6 +1,7 @@
 """What may be asked over RPC: one JSON object a line, checked before anything is done with it."""
 
 import json
+import math
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
@@ -8,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from app.errors import AppError, InvalidRequest
 from chains.events import Mode
+from context.frozen import clean_json
 
 LONGEST_LINE: Final = 16_000_000  # bytes; a question of 200,000 characters has at most 1,200,000
 
@@ -108,6 +110,27 @@ class Pin(Request):
     on: bool
 
 
+class SendMessage(Request):
+    """Put a message of a program into a chat; no model is called.
+
+    Attributes:
+        custom_type: what the program calls messages of this kind.
+        content: text, or a list of parts, as in a message of the user.
+        display: whether the transcript shows it.
+    """
+
+    custom_type: str
+    content: str | list[dict[str, Any]]
+    display: bool = True
+
+
+class Label(Request):
+    """Give an entry a name; an empty one takes it off."""
+
+    target: str
+    label: str
+
+
 class NewSession(Request):
     """Begin a chat."""
 
@@ -160,6 +183,7 @@ _TYPES: Final[Mapping[str, type[Request]]] = {
     "get_entries": GetEntries,
     "get_state": GetState,
     "index": Index,
+    "label": Label,
     "new_session": NewSession,
     "open_session": OpenSession,
     "pin": Pin,
@@ -167,6 +191,7 @@ _TYPES: Final[Mapping[str, type[Request]]] = {
     "regenerate": Regenerate,
     "search": Search,
     "select_leaf": SelectLeaf,
+    "send_message": SendMessage,
     "set_auto_compaction": SetAutoCompaction,
     "set_mode": SetMode,
     "set_model": SetModel,
@@ -216,12 +241,14 @@ def _object(line: bytes) -> dict[str, Any]:
         too_long = f"The line is longer than {LONGEST_LINE:,} bytes."
         raise UnreadableRequest(InvalidRequest(too_long))
     try:
-        found = json.loads(line)
+        found = json.loads(line, parse_constant=_refuse_number, parse_float=_read_number)
     except (ValueError, RecursionError) as error:
         raise UnreadableRequest(InvalidRequest(f"The line is not JSON: {error}.")) from error
     if not isinstance(found, dict):
         raise UnreadableRequest(InvalidRequest("The line is not a JSON object."))
-    return found
+    # The id comes back as it was sent, whatever it is.
+    kept = {"id": found["id"]} if "id" in found else {}
+    return {**clean_json(found), **kept}
 
 
 def _sentence(command: str, error: ValidationError) -> str:
@@ -229,3 +256,13 @@ def _sentence(command: str, error: ValidationError) -> str:
     place = ".".join(str(part) for part in first["loc"])
     said = str(first["msg"])
     return f"{command}: {place}: {said[0].lower()}{said[1:]}."
+
+
+def _read_number(text: str) -> float:
+    """Return a number of a request; one that no answer could repeat as JSON is refused."""
+    number = float(text)
+    return number if math.isfinite(number) else _refuse_number(text)
+
+
+def _refuse_number(text: str) -> float:
+    raise ValueError(f"{text} is not a number that JSON has")

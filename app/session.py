@@ -3,6 +3,7 @@
 import logging
 import os
 import secrets
+import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,6 +20,7 @@ from context.entries import (
     Entry,
     LeafEntry,
     MessageEntry,
+    OtherEntry,
     SessionHeader,
     UsageEntry,
     is_path_entry,
@@ -29,6 +31,9 @@ from context.tree import EntryTree
 
 _log = logging.getLogger(__name__)
 
+# Takes a log as it was written, and what the system says of its file then.
+Remember = Callable[[LoadedLog, os.stat_result], None]
+
 
 class Session:
     """One chat. It is written through the handle that holds its lock, or only read.
@@ -37,17 +42,36 @@ class Session:
     """
 
     def __init__(
-        self, path: Path, log: LoadedLog, state: StateDB, handle: int | None, is_new: bool = False
+        self,
+        path: Path,
+        log: LoadedLog,
+        state: StateDB,
+        handle: int | None,
+        is_new: bool = False,
+        remember: Remember | None = None,
     ) -> None:
+        """Open a chat whose file was read.
+
+        Args:
+            path: its file.
+            log: what was read of it.
+            state: the database beside the chats.
+            handle: the open file that holds the lock; None where it is only read.
+            is_new: whether the file is made with the first entries.
+            remember: takes the log as it was written, so that it need not be read again.
+        """
         self._file = path
         self._log = log
         self._state = state
         self._handle = handle
         self._is_new = is_new
+        self._remember = remember
+        self._has_written = False
         self._ids = {entry.id for entry in log.entries}
         self._tree: EntryTree | None = None
         self._active: tuple[Entry, ...] | None = None
         self._is_compacted = False
+        self._degraded: dict[str, None] = {}
 
     @property
     def id(self) -> str:
@@ -118,6 +142,15 @@ class Session:
         """Return what services counted in this chat, oldest first."""
         return tuple(entry for entry in self._log.entries if isinstance(entry, UsageEntry))
 
+    def custom(self, custom_type: str) -> tuple[OtherEntry, ...]:
+        """Return the custom entries of a kind in this chat, oldest first."""
+        others = (entry for entry in self._log.entries if isinstance(entry, OtherEntry))
+        return tuple(entry for entry in others if entry.data.get("customType") == custom_type)
+
+    def degraded(self) -> tuple[str, ...]:
+        """Return what beside the log does not work, one sentence each."""
+        return tuple(self._degraded)
+
     def append(self, entries: Sequence[Entry]) -> None:
         """Write entries in one write, and return once they are on the disk.
 
@@ -136,10 +169,26 @@ class Session:
                 self._handle = self._up_to_date(self._handle)
                 write_synced(self._handle, lines)
         self._log = self._log.with_entries(entries)
+        self._has_written = True
         self._tree = None
         self._active = _grown(self._active, entries)
         self._ids.update(entry.id for entry in entries)
         self._is_compacted |= compaction_in(entries) is not None
+
+    def take_back(self, leaf: str | None) -> bool:
+        """Go on from an earlier leaf; what was added behind it stays in the log beside the path.
+
+        Returns:
+            Whether the chat goes on there; not where it does so anyway, or the disk is full.
+        """
+        if self.tree.leaf == leaf:
+            return False
+        try:
+            self.append([LeafEntry(self.new_id(), leaf, self.now(), leaf)])
+        except StorageFailed as error:
+            _log.warning("The chat %s goes on behind its last question: %s", self.id, error)
+            return False
+        return True
 
     def recall_counts(self, counter: Callable[[], TokenCounter]) -> None:
         """Let the messages of the path know what was counted of them before the last compaction.
@@ -151,6 +200,7 @@ class Session:
             snapshot = self._state.snapshot(self.id)
         except StorageFailed as error:
             _log.warning("The chat %s is counted anew: %s", self.id, error)
+            self._degrade(error)
             return
         if snapshot:
             recall_counts(self.path(), snapshot, counter())
@@ -164,6 +214,7 @@ class Session:
             self._state.save_snapshot(self.id, counts_of(self.path()[:at], counter()))
         except StorageFailed as error:
             _log.warning("What was counted of the chat %s is not kept: %s", self.id, error)
+            self._degrade(error)
 
     def new_id(self) -> str:
         """Return an entry id that is not in use, eight hexadecimal digits."""
@@ -187,6 +238,7 @@ class Session:
             sent = answered & self._state.kept_turns(self.id)
         except StorageFailed as error:
             _log.warning("No request can be looked up: %s", error)
+            self._degrade(error)
             return None
         last = next((turn for turn in reversed(turn_ids(self.path())) if turn in sent), None)
         kept = None if last is None else self.kept_request(last)
@@ -203,6 +255,7 @@ class Session:
             return self._state.request(self.id, turn)
         except StorageFailed as error:
             _log.warning("No request can be looked up: %s", error)
+            self._degrade(error)
             return None
 
     def save_request(
@@ -218,6 +271,7 @@ class Session:
             self._state.save_request(StoredRequest(self.id, turn, request, report, body, wire))
         except StorageFailed as error:
             _log.warning("The request of turn %s is not kept: %s", turn, error)
+            self._degrade(error)
 
     def keep_result(self, tool: str, content: str) -> str | None:
         """Keep a tool's large result, and return its reference; None where it cannot be kept."""
@@ -225,6 +279,7 @@ class Session:
             return self._state.keep_result(tool, content)
         except StorageFailed as error:
             _log.warning("A result of %s stays in the chat itself: %s", tool, error)
+            self._degrade(error)
             return None
 
     def kept_result(self, ref_id: str) -> str | None:
@@ -233,7 +288,15 @@ class Session:
             return self._state.result(ref_id)
         except StorageFailed as error:
             _log.warning("The result %s cannot be read: %s", ref_id, error)
+            self._degrade(error)
             return None
+
+    def _degrade(self, error: StorageFailed) -> None:
+        """Take note that the database beside the chats fails; the chat goes on without it."""
+        self._degraded[
+            "The database beside the chats cannot be used, so requests are not kept for a later "
+            f"look and large tool results stay in the chat: {error}"
+        ] = None
 
     def _up_to_date(self, handle: int) -> int:
         """Return the file that is written to, brought up to the present version."""
@@ -255,6 +318,8 @@ class Session:
     def close(self) -> None:
         """Let go of the lock."""
         if self._handle is not None:
+            if self._has_written and not self.problems and self._remember is not None:
+                self._remember(self._log, os.fstat(self._handle))
             os.close(self._handle)
             self._handle = None
 
@@ -284,4 +349,10 @@ def turn_ids(path: Sequence[Entry]) -> tuple[str, ...]:
 
 def now() -> str:
     """Return the time, ISO 8601, UTC, to the millisecond."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return timestamp(time.time())
+
+
+def timestamp(seconds: float) -> str:
+    """Return a time in seconds since 1970 as ISO 8601, UTC, to the millisecond."""
+    at = datetime.fromtimestamp(seconds, UTC)
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -4,10 +4,11 @@ The new file is whole and on the disk before it takes the place of the old one, 
 it as `<id>.jsonl.v1`. A crash leaves one of the two under the chat's name, and both can be opened.
 """
 
+import os
 from itertools import count
 from pathlib import Path
 
-from app.durable import replace_synced, sync_folder, write_atomically
+from app.durable import open_file, replace_synced, sync_folder, write_atomically
 from app.session_file import LoadedLog, encode_line
 from context.session_log import log_lines
 
@@ -30,7 +31,7 @@ def migrate_file(path: Path, log: LoadedLog) -> int:
 def _keep_original(path: Path) -> None:
     """Give the file a second name that it keeps; one that is taken already is left alone."""
     names = (f"{path.name}.v1{f'-{number}' if number > 1 else ''}" for number in count(1))
-    content = path.read_bytes()
+    content = _read(path)
     aside = next(file for file in map(path.with_name, names) if _is_free(file, content))
     if aside.exists():
         return
@@ -43,4 +44,9 @@ def _keep_original(path: Path) -> None:
 
 def _is_free(file: Path, content: bytes) -> bool:
     """Return whether a file may hold the original; after a crash it may do so already."""
-    return not file.exists() or file.read_bytes() == content
+    return not os.path.lexists(file) or (not file.is_symlink() and _read(file) == content)
+
+
+def _read(file: Path) -> bytes:
+    with os.fdopen(open_file(file, os.O_RDONLY), "rb") as opened:
+        return opened.read()

@@ -5,17 +5,17 @@ import os
 import re
 import secrets
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
-from app.durable import lock, sync_folder, write_all
+from app.durable import lock, open_file, sync_folder, write_all
 from app.errors import InvalidRequest, SessionBusy, SessionMissing, StorageFailed, storage_errors
-from app.session import Session, now, turn_ids
+from app.session import Session, now, timestamp, turn_ids
 from app.session_file import LoadedLog, load_log
 from app.state_db import StateDB
-from context.entries import MessageEntry, SessionHeader
+from context.entries import Entry, MessageEntry, SessionHeader
 from context.replay import active_path
 
 _log = logging.getLogger(__name__)
@@ -28,7 +28,7 @@ class SessionInfo:
     """What a list shows of a chat.
 
     Attributes:
-        title: the first question, on one line.
+        title: the first question, on one line; where none is on the active path, of the log.
         created: ISO 8601, UTC, as is `updated`.
         turns: questions on the active path.
     """
@@ -101,7 +101,7 @@ class SessionStore:
             except BaseException:
                 os.close(handle)
                 raise
-        return Session(path, log, self._state, handle)
+        return Session(path, log, self._state, handle, remember=self._remember)
 
     def read(self, session: str) -> Session:
         """Return a chat as its file stands, to be read only; it may be in use elsewhere.
@@ -124,7 +124,7 @@ class SessionStore:
         """
         with storage_errors(self._folder):
             files = list(self._folder.iterdir()) if self._folder.exists() else []
-        found = [info for info in self._infos(files) if info.turns]
+        found = [info for info in self._infos(files) if info.turns or info.title]
         return sorted(found, key=lambda info: (info.updated, info.session), reverse=True)
 
     def info(self, session: str) -> SessionInfo:
@@ -148,6 +148,10 @@ class SessionStore:
         """Return where a chat lies, or would lie."""
         return self._folder / f"{session}.jsonl"
 
+    def take_warning(self) -> str:
+        """Return, once, that the database beside the chats was damaged; empty where it was not."""
+        return self._state.take_warning()
+
     def close(self) -> None:
         """Close the database beside the chats; it is opened again when it is needed."""
         self._state.close()
@@ -160,7 +164,8 @@ class SessionStore:
         return LoadedLog(SessionHeader(session, now(), vault, project, branched_from=branched_from))
 
     def _new(self, log: LoadedLog) -> Session:
-        return Session(self.file(log.header.id), log, self._state, handle=None, is_new=True)
+        path, remember = self.file(log.header.id), self._remember
+        return Session(path, log, self._state, handle=None, is_new=True, remember=remember)
 
     def _unwritten(self, session: str) -> LoadedLog | None:
         """Return a chat that was begun here and has no file yet."""
@@ -170,7 +175,7 @@ class SessionStore:
 
     def _existing(self, session: str) -> Path:
         path = self.file(session)
-        if not _ID.fullmatch(session) or not path.is_file():
+        if not _ID.fullmatch(session) or path.is_symlink() or not path.is_file():
             raise SessionMissing(
                 f"There is no chat {session}.",
                 hint="`strata sessions list` shows those that there are.",
@@ -179,7 +184,7 @@ class SessionStore:
 
     def _load(self, path: Path) -> LoadedLog:
         """Read a file, unless it is the one read last and has not changed since."""
-        with path.open("rb") as file:
+        with os.fdopen(open_file(path, os.O_RDONLY), "rb") as file:
             stat = os.fstat(file.fileno())
             key = (path.stem, stat.st_size, stat.st_mtime_ns)
             with self._lock:
@@ -192,26 +197,48 @@ class SessionStore:
             self._newest = (key, log)
         return log
 
+    def _remember(self, log: LoadedLog, stat: os.stat_result) -> None:
+        """Take a log as this program wrote it, so that the next turn need not read it again."""
+        with self._lock:
+            self._newest = ((log.header.id, stat.st_size, stat.st_mtime_ns), log)
+
     def _infos(self, files: Iterable[Path]) -> Iterator[SessionInfo]:
         for path in files:
             if path.suffix == ".jsonl" and _ID.fullmatch(path.stem):
                 try:
                     yield self._info(path)
-                except OSError as error:
+                except OSError as error:  # deleted meanwhile, or no chat at all
                     _log.warning("The chat %s cannot be read: %s", path.stem, error)
+                    if path.is_file() and not path.is_symlink():
+                        yield _unreadable(path, error)
+                except Exception as error:  # noqa: BLE001 - one bad chat never breaks the list
+                    _log.warning("The chat %s cannot be read: %s", path.stem, error)
+                    yield _unreadable(path, error)
 
     def _info(self, path: Path) -> SessionInfo:
-        stat = path.stat()
+        stat = path.lstat()
         try:
             kept = self._state.chat_info(path.stem, stat.st_size, stat.st_mtime_ns)
-            if kept is not None:
-                return SessionInfo(**kept)
+            if kept is not None and (info := _kept_info(kept)) is not None:
+                return info
             info = _summary(self._load(path))
             self._state.save_chat_info(path.stem, stat.st_size, stat.st_mtime_ns, info.to_dict())
         except StorageFailed as error:
             _log.warning("The list of chats is made without its database: %s", error)
             return _summary(self._load(path))
         return info
+
+
+def _kept_info(kept: Mapping[str, Any]) -> SessionInfo | None:
+    """Return what was kept for the list; None where it has not the shape that was written."""
+    shown = {"session": str, "title": str, "created": str, "updated": str, "turns": int}
+    places = {"vault", "project"}
+    is_whole = kept.keys() == shown.keys() | places and all(
+        isinstance(kept[name], kind) for name, kind in shown.items()
+    )
+    if not is_whole or not all(isinstance(kept[name], str | None) for name in places):
+        return None
+    return SessionInfo(**kept)
 
 
 def one_line(text: str, max_chars: int) -> str:
@@ -227,10 +254,10 @@ def one_line(text: str, max_chars: int) -> str:
 def _locked(path: Path) -> int:
     """Open a chat's file and take its lock."""
     while True:
-        handle = os.open(path, os.O_RDWR | os.O_APPEND)
+        handle = open_file(path, os.O_RDWR | os.O_APPEND)
         try:
             _take(handle, path.stem)
-            if os.path.samestat(os.fstat(handle), path.stat()):
+            if os.path.samestat(os.fstat(handle), path.lstat()):
                 return handle
         except BaseException:
             os.close(handle)
@@ -261,7 +288,7 @@ def _mend_end(handle: int, path: Path, log: LoadedLog) -> None:
     if not log.torn:
         return
     aside = path.with_name(f"{path.name}.torn")
-    kept = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    kept = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
     try:
         write_all(kept, log.torn + b"\n")
         os.fsync(kept)
@@ -275,8 +302,8 @@ def _mend_end(handle: int, path: Path, log: LoadedLog) -> None:
 
 def _summary(log: LoadedLog) -> SessionInfo:
     path = active_path(log.entries)
-    said = (entry.message for entry in path if isinstance(entry, MessageEntry))
-    first = next((message for message in said if message.role == "user"), None)
+    asked = (entry.message for entry in (*path, *log.entries) if _asks(entry))
+    first = next(asked, None)
     return SessionInfo(
         session=log.header.id,
         title="" if first is None else one_line(first.text, _TITLE_CHARS),
@@ -286,3 +313,18 @@ def _summary(log: LoadedLog) -> SessionInfo:
         project=log.header.project,
         turns=len(turn_ids(path)),
     )
+
+
+def _unreadable(path: Path, error: Exception) -> SessionInfo:
+    """Return what a list shows of a chat whose file cannot be read."""
+    reason = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
+    title = one_line(f"This chat cannot be read: {reason}", _TITLE_CHARS)
+    try:
+        when = timestamp(path.lstat().st_mtime)
+    except OSError:
+        when = ""
+    return SessionInfo(path.stem, title, when, when, vault=None, project=None, turns=0)
+
+
+def _asks(entry: Entry) -> TypeGuard[MessageEntry]:
+    return isinstance(entry, MessageEntry) and entry.message.role == "user"

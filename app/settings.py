@@ -6,6 +6,7 @@ The settings dialog, the file, validation and the table in the README are all ma
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from typing import Any, Literal, get_args, get_origin
 from urllib.parse import urlsplit
 
@@ -24,6 +25,9 @@ SECTIONS = (
     "Agent",
     "Privacy",
 )
+
+# From the first action to the last; see `check_shares`.
+SHARES = ("context.trimAt", "context.compactAt", "context.blockAt")
 
 
 def _setting(key: str, default: object, section: str, label: str, help: str, **limits: Any) -> Any:
@@ -86,6 +90,17 @@ class Settings(BaseModel):
         "Models",
         "Server address",
         "Address of an OpenAI-compatible server. Empty: the model's own service.",
+    )
+    chat_local_context: int = _setting(
+        "chat.localContext",
+        16_384,
+        "Models",
+        "Local context length",
+        "The context that a server loads a model with where Strata sets it, as with Ollama. More "
+        "takes more memory.",
+        ge=2_048,
+        le=2_000_000,
+        unit="tokens",
     )
     chat_temperature: float = _setting(
         "chat.temperature",
@@ -317,6 +332,22 @@ def check(key: str, value: object) -> Any:
         return getattr(Settings.model_validate({key: value}), spec.field)
     except ValidationError as error:
         raise BadSetting(f"{key} takes {spec.range_text}.", key=key) from error
+
+
+def check_shares(values: Settings) -> None:
+    """Raise an error unless the shares at which a request is made smaller are in order.
+
+    Raises:
+        BadSetting: a later action would come before an earlier one.
+    """
+    shares = [(key, getattr(values, schema()[key].field)) for key in SHARES]
+    for (lower, least), (upper, most) in pairwise(shares):
+        if least > most:
+            raise BadSetting(
+                f"{upper} ({most}) must not be below {lower} ({least}).",
+                key=upper,
+                hint="The order is context.trimAt, context.compactAt, context.blockAt.",
+            )
 
 
 def _spec(name: str, info: FieldInfo) -> SettingSpec:

@@ -10,10 +10,18 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
+from app import secrets
 from app.durable import write_atomically
-from app.errors import AppError, BadSetting, storage_errors, storage_failed
+from app.errors import (
+    AppError,
+    BadSetting,
+    InvalidRequest,
+    NoKeyring,
+    storage_errors,
+    storage_failed,
+)
 from app.paths import make_private_folder
-from app.settings import Settings, SettingSpec, check, schema
+from app.settings import SHARES, Settings, SettingSpec, check, check_shares, schema
 
 Source = Literal["default", "file", "run"]
 
@@ -40,27 +48,38 @@ class SettingsStore:
             overrides: values for this run alone, by key; they are never written.
 
         Raises:
-            BadSetting: an override names no setting or is out of its range.
+            BadSetting: an override names no setting, is out of its range, or does not go with the
+                others.
         """
         self.path = path
         self._lock = threading.RLock()
-        self._run = {key: check(key, value) for key, value in (overrides or {}).items()}
+        self._run = {
+            key: check(key, _without_secret(key, value)) for key, value in (overrides or {}).items()
+        }
         self.reload()
+        check_shares(Settings.model_validate({**self._file, **self._run}))
 
     def reload(self) -> None:
         """Read the file again, as it is now."""
         with self._lock:
             problems: list[AppError] = []
-            self._file: dict[str, Any] = {}
+            self._written: dict[str, Any] = {}
             try:
                 found = dict(_flat(self._parse(self._read())))
             except AppError as error:
                 found, problems = {}, [error]
+            problems += self._take_secret(found)
             for key in found.keys() & schema().keys():
                 try:
-                    self._file[key] = check(key, found[key])
+                    self._written[key] = check(key, found[key])
                 except BadSetting as error:
                     problems.append(self._in_file(error, key))
+            self._file = self._written
+            try:
+                check_shares(Settings.model_validate(self._file))
+            except BadSetting as error:
+                self._file = _without_shares(self._file)
+                problems.append(self._out_of_order(error))
             self.unknown = tuple(key for key in found if key not in schema())
             self.problems = tuple(problems)
             self._combine()
@@ -114,7 +133,9 @@ class SettingsStore:
             BadSetting: a change names no setting or is out of its range.
         """
         checked = {key: check(key, value) for key, value in changes.items()}
-        return Settings.model_validate({**self._file, **self._run, **checked})
+        values = Settings.model_validate({**self._file, **self._run, **checked})
+        check_shares(values)
+        return values
 
     def set(self, key: str, value: object) -> Any:
         """Write a value to the file, use it from now on, and return it as it is held.
@@ -126,11 +147,12 @@ class SettingsStore:
         """
         with self._lock:
             try:
-                checked = check(key, value)
+                checked = check(key, _without_secret(key, value))
+                self._require_order(key, checked)
             except BadSetting as error:
                 if key in schema():
                     kept = f"{error} It stays at {_shown(self.get(key))}."
-                    raise BadSetting(kept, key=key) from error
+                    raise BadSetting(kept, key=key, hint=error.hint) from error
                 raise
             self._write(key, checked)
             self._run.pop(key, None)
@@ -141,18 +163,58 @@ class SettingsStore:
         """Take a setting out of the file, so that its default holds, and return that.
 
         Raises:
-            BadSetting: no setting has that key, or the file cannot be understood.
+            BadSetting: no setting has that key, its default does not go with the others, or the
+                file cannot be understood.
             StorageFailed: the file cannot be written.
         """
         with self._lock:
             default = self.spec(key).default
+            self._require_order(key, default)
             self._write(key, None)
             self._run.pop(key, None)
             self.reload()
             return default
 
+    def _take_secret(self, found: dict[str, Any]) -> list[AppError]:
+        """Move a password in an address of the file to the keyring; it is never used from here."""
+        key = "chat.apiBase"
+        address = found.get(key)
+        if not isinstance(address, str) or secrets.without_password(address) == address:
+            return []
+        found[key] = secrets.without_password(address)
+        try:
+            self._write(key, _without_secret(key, address))
+        except AppError as error:
+            return [
+                BadSetting(
+                    f"{error} The password in {self.path} is not used.", key=key, hint=error.hint
+                )
+            ]
+        return []
+
     def _combine(self) -> None:
         self.values = Settings.model_validate({**self._file, **self._run})
+        try:
+            check_shares(self.values)
+        except BadSetting:  # the file was changed by hand since this run was told its values
+            in_order = {**_without_shares(self._file), **_without_shares(self._run)}
+            self.values = Settings.model_validate(in_order)
+
+    def _require_order(self, key: str, value: object) -> None:
+        """Raise an error where a new value would put the shares out of order.
+
+        The file has to be sound with it, and so has this run. Where the file is out of order
+        already, a value that goes with the defaults in force is accepted too.
+        """
+        if key not in SHARES:
+            return
+        run = {name: other for name, other in self._run.items() if name != key}
+        try:
+            _check_both(self._file, run, {key: value})
+        except BadSetting:
+            if self._written == self._file:
+                raise
+            _check_both(self._written, run, {key: value})
 
     def _in_file(self, error: BadSetting, key: str) -> BadSetting:
         default = _shown(schema()[key].default)
@@ -160,6 +222,14 @@ class SettingsStore:
             f"{error} The value in {self.path} is none of these.",
             key=key,
             hint=f"Mend it with `strata settings set {key} {default}`, or in the file.",
+        )
+
+    def _out_of_order(self, error: BadSetting) -> BadSetting:
+        defaults = ", ".join(f"{schema()[key].default}" for key in SHARES)
+        return BadSetting(
+            f"{error} That is how they are in {self.path}; {defaults} are used instead.",
+            key=error.key,
+            hint=f"Change one with `strata settings set {error.key} SHARE`, or in the file.",
         )
 
     def _read(self) -> str:
@@ -201,6 +271,35 @@ class SettingsStore:
         with storage_errors(self.path):
             make_private_folder(self.path.parent)
             write_atomically(self.path, new.encode())
+
+
+def _without_secret(key: str, value: object) -> object:
+    """Return a value to be kept; a password in the server's address goes to the keyring.
+
+    Raises:
+        BadSetting: it cannot be kept there, or the address is not encrypted.
+    """
+    if key != "chat.apiBase" or not isinstance(value, str):
+        return value
+    try:
+        return secrets.move_password(value)
+    except (NoKeyring, InvalidRequest) as error:
+        bare = secrets.without_password(value)
+        raise BadSetting(
+            f"{key} holds a password, which belongs in the system's keyring. {error}",
+            key=key,
+            hint=f"Set {key} to {bare}, and enter the key for it with `strata keys set`.",
+        ) from error
+
+
+def _check_both(file: Mapping[str, Any], run: Mapping[str, Any], change: Mapping[str, Any]) -> None:
+    """Check the shares of a changed file, alone and together with those of this run."""
+    check_shares(Settings.model_validate({**file, **change}))
+    check_shares(Settings.model_validate({**file, **run, **change}))
+
+
+def _without_shares(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if key not in SHARES}
 
 
 def _flat(table: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:

@@ -1,28 +1,47 @@
 """Beside the chats: the last request of each turn, their list, large results of tools.
 
 Requests and list can be made again, and without a result a chat goes on. So a damaged database is
-set aside and begun anew.
+set aside and begun anew: one that SQLite calls damaged, and one that holds what was never written.
 """
 
-import contextlib
 import hashlib
 import json
 import logging
 import sqlite3
 import threading
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from app.errors import StorageFailed
 from app.migrations import migrate
 from app.paths import make_private_folder
 from app.snapshots import Snapshot
+from vault.catalog import is_damage, set_aside
 
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
+_Row = tuple[Any, ...]
+_MOST_VERSIONS: Final = 10_000
+# What comes of decoding bytes that are not those that were written.
+_NOT_OURS: Final = (ValueError, TypeError, LookupError, AttributeError, RecursionError, zlib.error)
+
+
+STATE_DAMAGED: Final = (
+    "The list of chats and the last requests were damaged and are being rebuilt. "
+    "Your chats are untouched."
+)
+
+
+class _Damaged(Exception):
+    """The database holds what was never written to it."""
+
+
+# SQLite's words about a schema may hold bytes of it that are no UTF-8, and then are no error of its
+# own type.
+_UNREADABLE: Final = (_Damaged, UnicodeDecodeError, OverflowError)
 
 
 @dataclass(frozen=True)
@@ -52,6 +71,14 @@ class StateDB:
         self._path = path
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
+        self._identity: tuple[int, int] | None = None
+        self._was_damaged = False
+
+    def take_warning(self) -> str:
+        """Return, once, that the database was damaged; empty where it was not."""
+        with self._lock:
+            was_damaged, self._was_damaged = self._was_damaged, False
+        return STATE_DAMAGED if was_damaged else ""
 
     def save_request(self, request: StoredRequest) -> None:
         """Keep a request in place of the turn's earlier one.
@@ -67,9 +94,7 @@ class StateDB:
             _packed(request.body),
             None if request.wire is None else _packed(request.wire),
         )
-        self._run(
-            lambda db: db.execute("INSERT OR REPLACE INTO request VALUES (?, ?, ?, ?, ?, ?)", row)
-        )
+        self._write("INSERT OR REPLACE INTO request VALUES (?, ?, ?, ?, ?, ?)", row)
 
     def request(self, session: str, turn: str) -> StoredRequest | None:
         """Return the last request of a turn; None where it is not kept.
@@ -77,22 +102,22 @@ class StateDB:
         Raises:
             StorageFailed: the database cannot be read.
         """
-        row = self._run(
-            lambda db: db.execute(
-                "SELECT number, report, body, wire FROM request WHERE session = ? AND turn = ?",
-                (session, turn),
-            ).fetchone()
-        )
-        if row is None:
-            return None
-        number, report, body, wire = row
-        return StoredRequest(
-            session=session,
-            turn=turn,
-            number=number,
-            report=_unpacked(report),
-            body=_unpacked(body),
-            wire=None if wire is None else _unpacked(wire),
+
+        def stored(row: _Row) -> StoredRequest:
+            number, report, body, wire = row
+            return StoredRequest(
+                session=session,
+                turn=turn,
+                number=_of_type(int, number),
+                report=_unpacked(report),
+                body=_unpacked(body),
+                wire=None if wire is None else _unpacked(wire),
+            )
+
+        return self._one(
+            "SELECT number, report, body, wire FROM request WHERE session = ? AND turn = ?",
+            (session, turn),
+            stored,
         )
 
     def kept_turns(self, session: str) -> frozenset[str]:
@@ -101,12 +126,13 @@ class StateDB:
         Raises:
             StorageFailed: the database cannot be read.
         """
-        rows = self._run(
-            lambda db: db.execute(
-                "SELECT turn FROM request WHERE session = ?", (session,)
-            ).fetchall()
+        return frozenset(
+            self._all(
+                "SELECT turn FROM request WHERE session = ?",
+                (session,),
+                lambda row: _of_type(str, row[0]),
+            )
         )
-        return frozenset(turn for (turn,) in rows)
 
     def chat_info(self, session: str, size: int, mtime_ns: int) -> dict[str, Any] | None:
         """Return what the list showed of a chat's file of that size and time.
@@ -114,13 +140,11 @@ class StateDB:
         Raises:
             StorageFailed: the database cannot be read.
         """
-        row = self._run(
-            lambda db: db.execute(
-                "SELECT info FROM chat WHERE session = ? AND size = ? AND mtime_ns = ?",
-                (session, size, mtime_ns),
-            ).fetchone()
+        return self._one(
+            "SELECT info FROM chat WHERE session = ? AND size = ? AND mtime_ns = ?",
+            (session, size, mtime_ns),
+            lambda row: dict(json.loads(_of_type(str, row[0]))),
         )
-        return None if row is None else dict(json.loads(row[0]))
 
     def save_chat_info(
         self, session: str, size: int, mtime_ns: int, info: Mapping[str, Any]
@@ -130,8 +154,8 @@ class StateDB:
         Raises:
             StorageFailed: the database cannot be written.
         """
-        row = (session, size, mtime_ns, json.dumps(info, ensure_ascii=False))
-        self._run(lambda db: db.execute("INSERT OR REPLACE INTO chat VALUES (?, ?, ?, ?)", row))
+        row = (session, size, mtime_ns, json.dumps(info))
+        self._write("INSERT OR REPLACE INTO chat VALUES (?, ?, ?, ?)", row)
 
     def save_snapshot(self, session: str, counts: Snapshot) -> None:
         """Remember what was counted of a chat.
@@ -141,9 +165,7 @@ class StateDB:
         """
         data = _packed(counts)
         row = (session, hashlib.sha256(data).hexdigest(), data)
-        self._run(
-            lambda db: db.execute("INSERT OR REPLACE INTO session_snapshots VALUES (?, ?, ?)", row)
-        )
+        self._write("INSERT OR REPLACE INTO session_snapshots VALUES (?, ?, ?)", row)
 
     def snapshot(self, session: str) -> Snapshot:
         """Return what was counted of a chat; nothing where that is not known, or was tampered with.
@@ -151,10 +173,8 @@ class StateDB:
         Raises:
             StorageFailed: the database cannot be read.
         """
-        row = self._run(
-            lambda db: db.execute(
-                "SELECT checksum, counts FROM session_snapshots WHERE session = ?", (session,)
-            ).fetchone()
+        row = self._one(
+            "SELECT checksum, counts FROM session_snapshots WHERE session = ?", (session,), tuple
         )
         if row is None or not isinstance(row[1], bytes):
             return {}
@@ -172,9 +192,7 @@ class StateDB:
         data = content.encode("utf-8", "surrogatepass")
         ref_id = f"r{hashlib.sha256(data).hexdigest()[:20]}"
         row = (ref_id, tool, zlib.compress(data))
-        self._run(
-            lambda db: db.execute("INSERT OR IGNORE INTO tool_result_blobs VALUES (?, ?, ?)", row)
-        )
+        self._write("INSERT OR IGNORE INTO tool_result_blobs VALUES (?, ?, ?)", row)
         return ref_id
 
     def result(self, ref_id: str) -> str | None:
@@ -183,12 +201,11 @@ class StateDB:
         Raises:
             StorageFailed: the database cannot be read.
         """
-        row = self._run(
-            lambda db: db.execute(
-                "SELECT content FROM tool_result_blobs WHERE ref_id = ?", (ref_id,)
-            ).fetchone()
+        return self._one(
+            "SELECT content FROM tool_result_blobs WHERE ref_id = ?",
+            (ref_id,),
+            lambda row: zlib.decompress(row[0]).decode("utf-8", "surrogatepass"),
         )
-        return None if row is None else zlib.decompress(row[0]).decode("utf-8", "surrogatepass")
 
     def close(self) -> None:
         """Close the file; it is opened again when it is used again."""
@@ -197,29 +214,51 @@ class StateDB:
                 self._connection.close()
                 self._connection = None
 
+    def _one(
+        self, statement: str, parameters: Sequence[Any], decode: Callable[[_Row], _T]
+    ) -> _T | None:
+        return next(iter(self._all(statement, parameters, decode)), None)
+
+    def _all(
+        self, statement: str, parameters: Sequence[Any], decode: Callable[[_Row], _T]
+    ) -> list[_T]:
+        def read(db: sqlite3.Connection) -> list[_T]:
+            rows = db.execute(statement, parameters).fetchall()
+            try:
+                return [decode(row) for row in rows]
+            except _NOT_OURS as error:
+                raise _Damaged(f"a row cannot be read: {error}") from error
+
+        return self._run(read)
+
+    def _write(self, statement: str, row: _Row) -> None:
+        self._run(lambda db: db.execute(statement, row))
+
     def _run(self, work: Callable[[sqlite3.Connection], _T]) -> _T:
         with self._lock:
             try:
                 try:
                     return work(self._opened())
-                except sqlite3.DatabaseError as error:
-                    if not _is_damage(error):
+                except (sqlite3.Error, *_UNREADABLE) as error:
+                    if not (_is_damaged(error, self._path) or self._was_replaced()):
                         raise
                     self._set_aside(error)
                     return work(self._opened())
-            except (sqlite3.Error, OSError) as error:
+            except (sqlite3.Error, OSError, *_UNREADABLE) as error:
                 raise StorageFailed(f"{self._path} cannot be used: {error}.") from error
 
     def _opened(self) -> sqlite3.Connection:
         if self._connection is None:
             make_private_folder(self._path.parent)
             self._path.touch(mode=0o600)
+            self._identity = self._identity_now()
             connection = sqlite3.connect(
                 self._path, timeout=10, isolation_level=None, check_same_thread=False
             )
             try:
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.execute("PRAGMA synchronous = FULL")
+                _check_version(connection)
                 migrate(connection)
             except BaseException:
                 connection.close()
@@ -227,17 +266,44 @@ class StateDB:
             self._connection = connection
         return self._connection
 
-    def _set_aside(self, error: sqlite3.DatabaseError) -> None:
+    def _identity_now(self) -> tuple[int, int] | None:
+        try:
+            info = self._path.stat()
+        except OSError:
+            return None
+        return info.st_dev, info.st_ino
+
+    def _was_replaced(self) -> bool:
+        """Tell whether another process has set the file aside that is open here."""
+        return self._connection is not None and self._identity != self._identity_now()
+
+    def _set_aside(self, error: Exception) -> None:
+        was_replaced = self._was_replaced()
         self.close()
-        _log.warning("%s was damaged (%s) and is begun anew", self._path, error)
-        self._path.replace(self._path.with_suffix(".db.damaged"))
-        for suffix in ("-wal", "-shm"):
-            with contextlib.suppress(FileNotFoundError):  # they exist only after a crash
-                self._path.with_name(self._path.name + suffix).unlink()
+        if was_replaced:
+            return
+        aside = set_aside(self._path)
+        self._was_damaged = True
+        _log.warning("%s was damaged (%s), is kept as %s and begun anew", self._path, error, aside)
 
 
-def _is_damage(error: sqlite3.DatabaseError) -> bool:
-    return error.sqlite_errorcode in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+def _check_version(connection: sqlite3.Connection) -> None:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if not 0 <= version <= _MOST_VERSIONS:
+        raise _Damaged(f"it claims to have {version:,} versions")
+
+
+def _is_damaged(error: Exception, path: Path) -> bool:
+    if isinstance(error, _UNREADABLE):
+        return True
+    is_contradiction = isinstance(error, sqlite3.IntegrityError)
+    return isinstance(error, sqlite3.Error) and (is_contradiction or is_damage(error, path))
+
+
+def _of_type(kind: type[_T], value: object) -> _T:
+    if not isinstance(value, kind):
+        raise TypeError(f"{value!r:.40} is not of the type that is kept there")
+    return value
 
 
 def _packed(value: Mapping[str, Any]) -> bytes:

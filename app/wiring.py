@@ -5,26 +5,40 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from app.assistant import Assistant
+from app.durable import remove_leftovers
 from app.paths import Paths
 from app.session_store import SessionStore
 from app.settings_file import SettingsStore
 from app.state_db import StateDB
+from vault.embedder import Embedder
 from vault.moved import moved_to
 
 
-def build(paths: Paths, overrides: Mapping[str, object] | None = None) -> Assistant:
+def build(
+    paths: Paths,
+    overrides: Mapping[str, object] | None = None,
+    embedder: Embedder | None = None,
+) -> Assistant:
     """Return an assistant with nothing open yet; its folders need not exist.
+
+    Temporary files that a killed process left in them are removed.
 
     Args:
         paths: where Strata's own files lie.
         overrides: settings for this run alone, by key.
+        embedder: one of the packaged model to share with other assistants, which outlives this one;
+            None starts one of its own when it is first needed.
 
     Raises:
         BadSetting: an override names no setting or is out of its range.
     """
+    written = Path(os.path.realpath(paths.settings_file))  # it may be a link to where it is kept
+    remove_leftovers(written.parent, frozenset({written.name}))
+    for folder in (paths.state, paths.instructions):
+        remove_leftovers(folder)
     settings = SettingsStore(paths.settings_file, overrides)
     sessions = SessionStore(paths.sessions, StateDB(paths.state_db))
-    return Assistant(paths, settings, sessions)
+    return Assistant(paths, settings, sessions, embedder)
 
 
 def folder_of(assistant: Assistant, named: str | None, session: str | None = None) -> Path | None:

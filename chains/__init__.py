@@ -15,7 +15,7 @@ LLMChain, VaultQAChain          what one chain does differently: its prompt, its
         │     └── retrieval     hits of the vault → numbered passages
         ├── again               a question answered anew: what was sent with it, as that stands now
         ├── branch_summary      what a branch that was left came to, for the user alone
-        ├── turn                entries and request, in memory: what does not fit leaves no trace
+        ├── turn                the user message, stored first; then entries and first request
         ├── compacting          old turns become a summary, before a request or after a turn
         │     └── summarizer    who makes it, in as many calls as it takes
         └── answering           stream → check → save, however the answer ends
@@ -26,8 +26,10 @@ LLMChain, VaultQAChain          what one chain does differently: its prompt, its
               └── citations     every number and every quotation, against what was sent
 ```
 
-`additions` holds what the user adds to every chain: prompts (`prompts`), instructions, hooks.
-`models` says what a model can do and where it is, `tokenizer` counts, `quoting` reads quotations,
+`additions` holds what the user adds to every chain: prompts (`prompts`), instructions, hooks;
+`folder_names` tells an agent the names in the open folder.
+`models` says what a model can do and where it is, `tokenizer` counts text, `images` counts
+pictures, `quoting` reads quotations,
 `concurrency` is the one pool of threads, `cancel` the one way to stop. `chat_ports` is a chat as a
 turn sees it, `upkeep` what it keeps to from turn to turn, `spending` what services counted, also of
 calls beside its answers.
@@ -38,8 +40,8 @@ a search or an import waits in the pool, so that a stop takes effect within 200 
 May import: context, vault, resources. litellm only in `model`, tiktoken only in `tokenizer`, both
 on first use. Must not: app, ui, Qt.
 
-Holds always: only a request that passed the budget guard is sent; the question is on disk before
-the model is called; what arrived of an answer is kept; nothing but the calls themselves reaches the
-network, and nothing but loopback when offline; nothing is printed; no hook runs for what is not
-sent.
+Holds always: only a request that passed the budget guard is sent; the user message is on disk
+before anything else is done; what arrived of an answer is kept; nothing but the calls themselves
+reaches the network, and nothing but loopback when offline; nothing is printed; no hook runs for
+what is not sent.
 """

@@ -29,7 +29,7 @@ def asked_last(path: Sequence[Entry]) -> tuple[tuple[Entry, ...], DraftedTurn]:
     for at in range(len(path) - 1, -1, -1):
         entry = path[at]
         if isinstance(entry, MessageEntry) and entry.message.role == "user":
-            asked = DraftedTurn(entry.turn_id, entry, None, is_asked=True)
+            asked = DraftedTurn(entry.turn_id, entry, None, is_stored=True, is_again=True)
             return (*path[:at], *_before_the_answer(path[at:])), asked
     raise BadInputs("Nothing was asked in this chat yet.")
 

@@ -2,11 +2,14 @@
 
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from chains.additions import NOTHING_ADDED, Additions
 from chains.agent_loop import AgentLimits, AgentLoop, AgentSession
 from chains.cancel import CancelToken
+from chains.chat_ports import ChatPort
 from chains.events import Event
+from chains.folder_names import FOLDER, list_names, recorded_names
 from chains.model import Pause, wait_or_cancel
 from chains.model_port import KeyFor
 from chains.oversize import WithinPort
@@ -53,12 +56,13 @@ class AgentChain(SharedChain):
         """Answer one question; the last event is `TurnEnded`.
 
         Raises:
-            ContextOverflow: the question does not fit; nothing is stored.
+            ContextOverflow: the question does not fit; nothing but itself is stored.
             ContextHookError: a hook failed; of the request that it was asked about nothing is.
             ModelError: there is no answer; the question and the work so far are kept.
-            Cancelled: it was stopped before the question was stored; later a stop ends the turn.
+            Cancelled: it was stopped before its first request; later a stop ends the turn.
         """
-        opened = yield from open_turn(self._chain, request, session, cancel)
+        chain = self._chain_for(request, session)
+        opened = yield from open_turn(chain, request, session, cancel)
         if opened is None:
             return
         sources = Sources(opened.turn.request.segments)
@@ -67,6 +71,18 @@ class AgentChain(SharedChain):
             opened.request, session, opened.means, registry, sources, self._limits, self._clock
         )
         yield from opened.told(loop.answer(opened.turn, opened.model, cancel))
+
+    def _chain_for(self, request: TurnRequest, session: ChatPort | None) -> Chain:
+        """Return the chain with the names in the open folder as they were when the chat began."""
+        names = None if session is None else recorded_names(session.path())
+        is_new = names is None
+        if names is None:
+            indexed = [note.path for note in self._notes.notes() if note.state == "indexed"]
+            allowed = sorted(self._notes.still_allowed(indexed))
+            names = list_names(self._notes.root.name, allowed, request.threshold)
+        additions = replace(self._chain.additions, folder_names=names)
+        noted = {FOLDER: names} if names and is_new else {}
+        return replace(self._chain, additions=additions, noted=noted)
 
     def _registry(self, results: ResultStore, sources: Sources) -> ToolRegistry:
         notes = note_tools(self._notes, sources, self._chain.additions.instructions)

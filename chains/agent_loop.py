@@ -5,7 +5,7 @@ limited; at a limit the model is asked once more without tools, so that there is
 """
 
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -25,7 +25,7 @@ from chains.events import (
 )
 from chains.hooking import finished_result
 from chains.model_port import ModelPort, RequestedCall
-from chains.tools.context_tools import COMPACT_CONTEXT
+from chains.tools.context_tools import COMPACT_CONTEXT, describe_compaction
 from chains.tools.registry import ToolOutcome, ToolRegistry, arguments_of
 from chains.tools.results import ResultStore, kept
 from chains.tools.runs import ToolRun
@@ -105,8 +105,6 @@ class AgentLoop:
             number += 1
             try:
                 yield from self._run(running.calls, turn.turn, cancel)
-                if any(one.name == COMPACT_CONTEXT.name for one in running.calls):
-                    yield from self._compact(turn.turn, cancel)
                 is_offered = number <= self._limits.max_steps and self._clock() < self._until
                 turn = yield from self._next(turn, is_offered, cancel)
             except Cancelled:
@@ -119,9 +117,10 @@ class AgentLoop:
 
     def _running(self, turn: PreparedTurn, is_offered: bool) -> RunningTurn:
         request, session, means = self._request, self._session, self._means
+        read = self._sources.all
         if not is_offered:
-            return RunningTurn(request, session, turn, means, full_status="limit")
-        return RunningTurn(request, session, turn, means, read_calls=self._read_calls)
+            return RunningTurn(request, session, turn, means, full_status="limit", read=read)
+        return RunningTurn(request, session, turn, means, read_calls=self._read_calls, read=read)
 
     def _next(
         self, turn: PreparedTurn, is_offered: bool, cancel: CancelToken
@@ -137,11 +136,6 @@ class AgentLoop:
         if following.entries:
             self._session.append(following.entries)
         return following
-
-    def _compact(self, turn: str, cancel: CancelToken) -> Generator[Event]:
-        """Sum up what was said before this turn, as the model asked for."""
-        request, session, means = self._request, self._session, self._means
-        yield from compact(request, session, means, cancel, turn=turn)
 
     def _read_calls(self, calls: tuple[RequestedCall, ...]) -> tuple[ToolCallPart, ...]:
         """Name each call so that no two in the chat are alike, and keep what it says."""
@@ -163,17 +157,43 @@ class AgentLoop:
     def _run(
         self, calls: tuple[ToolCallPart, ...], turn: str, cancel: CancelToken
     ) -> Generator[Event]:
-        """Run calls side by side, and store each result as it comes."""
+        """Run calls side by side, and store each result as it comes; a compaction comes last."""
         for one in calls:
             yield ToolStarted(one.id, one.name, one.arguments)
         work = [self._work(self._requested(one)) for one in calls]
+        compacting: list[ToolCallPart] = []
         for place, done in gather(work, cancel):
-            one = calls[place]
-            outcome, problems = finished_result(one, done.outcome, self._means.additions.hooks)
-            for problem in problems:
-                self._warnings[problem] = None
-                yield Warned(problem)
-            yield self._store_result(one, done, outcome, turn)
+            if calls[place].name == COMPACT_CONTEXT.name and not done.outcome.is_error:
+                compacting.append(calls[place])
+            else:
+                yield from self._finish(calls[place], done, turn)
+        if compacting:
+            yield from self._compact(compacting, turn, cancel)
+
+    def _compact(
+        self, calls: Sequence[ToolCallPart], turn: str, cancel: CancelToken
+    ) -> Generator[Event]:
+        """Sum up what was said before this turn, and tell the model what that freed."""
+        request, session, means = self._request, self._session, self._means
+        start = self._clock()
+        forced = yield from compact(request, session, means, cancel, turn=turn)
+        outcome = ToolOutcome(describe_compaction(forced))
+        for call in calls:
+            yield from self._finish(call, _Done(outcome, self._clock() - start), turn)
+
+    def _finish(self, call: ToolCallPart, done: _Done, turn: str) -> Generator[Event]:
+        """Let the hooks at a result, and store it."""
+        outcome, problems = finished_result(call, done.outcome, self._means.additions.hooks)
+        for problem in problems:
+            yield from self._warn(problem)
+        ended, problem = self._store_result(call, done, outcome, turn)
+        if problem:
+            yield from self._warn(problem)
+        yield ended
+
+    def _warn(self, problem: str) -> Generator[Event]:
+        self._warnings[problem] = None
+        yield Warned(problem)
 
     def _requested(self, call: ToolCallPart) -> RequestedCall:
         """What is run: the call as the model wrote it, unless a hook changed that."""
@@ -191,7 +211,8 @@ class AgentLoop:
 
     def _store_result(
         self, call: ToolCallPart, done: _Done, outcome: ToolOutcome, turn: str
-    ) -> ToolEnded:
+    ) -> tuple[ToolEnded, str]:
+        """Store a result; return what is told of it, and what went wrong with that."""
         session = self._session
         stored = kept(call.name, outcome, session, self._limits.offload_bytes)
         status: ToolStatus = "error" if stored.is_error else "ok"
@@ -202,7 +223,7 @@ class AgentLoop:
         session.append([result, run.to_entry(session.new_id(), result.id, result.timestamp)])
         ended = ToolEnded(call.id, call.name, status, done.seconds, stored.ref_id)
         self._tools[call.id] = _summary(call, ended)
-        return ended
+        return ended, stored.problem
 
     def _store_interruption(self, turn: str) -> str:
         model = self._request.model

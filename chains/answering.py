@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from chains.cancel import CancelToken
-from chains.citations import check_citations
+from chains.citations import Citation, check_citations
 from chains.compacting import compact, compact_at_end, prepared
 from chains.concurrency import call
 from chains.errors import Cancelled
@@ -37,6 +37,8 @@ from chains.model_port import (
     ModelWaiting,
     RequestedCall,
 )
+from chains.models import EXTRACTIVE
+from chains.quoting.verbatim import EscapeRemover
 from chains.spending import counted
 from chains.turn import (
     Means,
@@ -58,6 +60,7 @@ __all__ = ["RunningTurn"]
 
 # Encodings differ by up to three times in scripts other than Latin; below that something is gone.
 LEAST_COUNTED_SHARE: Final = 0.25
+CITES_NOTHING: Final = "This answer cites no note."
 # No server has a context so small that less than this would be cut.
 SMALLEST_CONTEXT: Final = 4_096
 
@@ -96,7 +99,8 @@ class RunningTurn:
     """A turn from the moment its question is stored; in a loop, one request of it.
 
     Args of the constructor: `read_calls` makes parts of the message out of the tool calls that
-    came, and without it none are taken; `full_status` is that of an answer that arrived whole.
+    came, and without it none are taken; `full_status` is that of an answer that arrived whole;
+    `read` are the sources that tools have read before.
     """
 
     def __init__(
@@ -108,6 +112,7 @@ class RunningTurn:
         *,
         read_calls: ReadCalls | None = None,
         full_status: Status = "complete",
+        read: Sequence[Segment] = (),
     ) -> None:
         self._request = request
         self._session = session
@@ -117,6 +122,9 @@ class RunningTurn:
         self._full_status = full_status
         self._report = turn.request.report
         self._answer = _Answer()
+        sources = (*turn.request.segments, *read)
+        self._escapes = EscapeRemover(sources, request.question)
+        self._is_unsaved = False
 
     def answer(self, model: Callable[[], ModelPort], cancel: CancelToken) -> Iterator[Event]:
         """Stream the answer, keep it however it ends, and say that the turn is over.
@@ -156,28 +164,49 @@ class RunningTurn:
         try:
             for event in model.stream(self._turn.request, cancel):
                 yield from self._take(event)
-        except ContextOverflow:
-            if self._answer.pieces or not (yield from self._make_room(cancel)):
+        except ContextOverflow as overflow:
+            if self._answer.pieces or not (yield from self._make_room(overflow, cancel)):
                 raise
             for event in model.stream(self._turn.request, cancel):
                 yield from self._take(event)
 
-    def _make_room(self, cancel: CancelToken) -> Generator[Event, None, bool]:
+    def _make_room(
+        self, overflow: ContextOverflow, cancel: CancelToken
+    ) -> Generator[Event, None, bool]:
         """Compact the chat and prepare the request again; return whether that freed anything."""
-        turn, request, session, means = self._turn, self._request, self._session, self._means
+        before, session, means = self._turn, self._session, self._means
+        request = self._within(overflow.limit)
         forced = yield from compact(
-            request, session, means, cancel, turn=turn.turn, reason="overflow"
+            request, session, means, cancel, turn=before.turn, reason="overflow"
         )
-        if forced.entry is None:
+        try:
+            turn = yield from self._prepared_again(request, cancel)
+        except ContextOverflow:
+            if forced.entry is None:
+                return False
+            turn = yield from self._prepared_again(self._request, cancel)
+        if turn.request.report.used >= before.request.report.used:
             return False
-        self._turn = yield from prepared(
-            lambda means: prepare_step(turn, request, session, means, again=True), means, cancel
-        )
-        if self._turn.entries:
-            session.append(self._turn.entries)
-        self._report = self._turn.request.report
+        self._turn, self._report = turn, turn.request.report
+        if turn.entries:
+            session.append(turn.entries)
         yield ContextPrepared(self._report)
         return True
+
+    def _within(self, limit: int | None) -> TurnRequest:
+        """Return the request with the limit that a provider named, else with less than was sent."""
+        most = self._turn.request.report.used if limit is None else limit
+        return replace(self._request, threshold=min(self._request.threshold, most))
+
+    def _prepared_again(
+        self, request: TurnRequest, cancel: CancelToken
+    ) -> Generator[Event, None, PreparedTurn]:
+        turn, session = self._turn, self._session
+
+        def prepare(means: Means) -> PreparedTurn:
+            return prepare_step(turn, request, session, means, again=True)
+
+        return (yield from prepared(prepare, self._means, cancel))
 
     @property
     def calls(self) -> tuple[ToolCallPart, ...]:
@@ -218,7 +247,7 @@ class RunningTurn:
         Raises:
             ContextHookError: a hook failed at the end of the turn; the answer is kept.
         """
-        yield MessageEnded(entry, "assistant", self._turn.turn)
+        yield MessageEnded(entry, "assistant", self._turn.turn, self._session.id)
         self._shape_end(cancel)
         if self._answer.status == "complete":
             with contextlib.suppress(Cancelled):
@@ -241,14 +270,15 @@ class RunningTurn:
 
     def _take(self, event: ModelEvent) -> Iterator[Event]:
         answer = self._answer
+        if self._is_unsaved:  # not while the request is on its way, which would hold it up
+            self._save_request()
         match event:
             case ModelSent(body):
                 answer.wire = dict(body)
                 answer.thoughts.clear()  # of a try that broke off before its first words
-                self._save_request()
+                self._is_unsaved = True
             case ModelText(text):
-                answer.pieces.append(text)
-                yield TextDelta(text)
+                yield from self._add_text(self._escapes.add(text))
             case ModelReasoning(text):
                 answer.thoughts.append(text)
             case ModelCalls(calls) if self._read_calls is not None:
@@ -256,11 +286,17 @@ class RunningTurn:
             case ModelWaiting(seconds, reason):
                 yield Step("wait", f"Trying again in {seconds:.0f} s: {reason}")
             case ModelEnded(status, _, usage):
+                yield from self._add_text(self._escapes.end())
                 answer.status = self._full_status if status == "complete" else status
                 answer.usage = usage
                 for warning in self._warnings(event):
                     answer.warnings.append(warning)
                     yield Warned(warning)
+
+    def _add_text(self, text: str) -> Iterator[Event]:
+        if text:
+            self._answer.pieces.append(text)
+            yield TextDelta(text)
 
     def _warnings(self, ended: ModelEnded) -> Iterator[str]:
         if ended.status == "interrupted":
@@ -284,6 +320,8 @@ class RunningTurn:
     def _store(self) -> str:
         """Write the answer to the log, with what the service counted; return its entry's id."""
         answer, session, turn = self._answer, self._session, self._turn
+        if held := self._escapes.end():
+            answer.pieces.append(held)
         answer.stored, said = finished(answer.message, self._means.additions.hooks)
         answer.warnings += said
         self._report = self._final_report()
@@ -309,9 +347,11 @@ class RunningTurn:
     def _final_report(self) -> ContextReport:
         answer, report = self._answer, self._turn.request.report
         cached = answer.usage.cached_tokens if answer.usage else 0
-        return replace(report, cached_tokens=cached, warnings=(*report.warnings, *answer.warnings))
+        warnings = (*report.warnings, *answer.warnings, *self._session.degraded())
+        return replace(report, cached_tokens=cached, warnings=tuple(dict.fromkeys(warnings)))
 
     def _save_request(self) -> None:
+        self._is_unsaved = False
         prepared = self._turn.request
         remember_sent(self._session.id, self._turn.turn, prepared.draft)
         self._session.save_request(
@@ -336,7 +376,14 @@ class RunningTurn:
             unverified=checked.unverified,
             model=request.model,
             usage=answer.usage,
-            warnings=self._report.warnings,
+            warnings=(*self._report.warnings, *self._missing_citations(checked.citations)),
             context=self._report.to_dict(),
             searched=request.searched or None,
         )
+
+    def _missing_citations(self, citations: Sequence[Citation]) -> Iterator[str]:
+        """Yield a warning where a model answered from the notes and cites none of them."""
+        request, is_whole = self._request, self._answer.status == "complete"
+        is_searched = request.mode == "vault" and request.model != EXTRACTIVE
+        if is_whole and is_searched and not citations:
+            yield CITES_NOTHING

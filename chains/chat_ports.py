@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from context.entries import Entry, UsageEntry
+from context.entries import Entry, OtherEntry, UsageEntry
 
 __all__ = ["ChatPort", "ChatView", "SessionPort"]
 
@@ -20,6 +20,12 @@ class ChatPort(Protocol):
 
     def usage(self) -> Sequence[UsageEntry]:
         """Return what services have counted in this chat, oldest first."""
+
+    def custom(self, custom_type: str) -> Sequence[OtherEntry]:
+        """Return the custom entries of a kind in this chat, oldest first."""
+
+    def degraded(self) -> Sequence[str]:
+        """Return what beside the log does not work, one sentence each."""
 
     def new_id(self) -> str:
         """Return an entry id that is not in use."""
@@ -57,11 +63,13 @@ class ChatView:
         path: tuple[Entry, ...] = (),
         usage: Sequence[UsageEntry] = (),
         previous: Mapping[str, Any] | None = None,
+        like: ChatPort | None = None,
     ) -> None:
         self.id = id
         self._path = path
         self._usage = usage
         self._previous = previous
+        self._like = like
         self._ids = 0
 
     def path(self) -> tuple[Entry, ...]:
@@ -71,6 +79,14 @@ class ChatView:
     def usage(self) -> Sequence[UsageEntry]:
         """Return what services have counted in this chat, oldest first."""
         return self._usage
+
+    def custom(self, custom_type: str) -> Sequence[OtherEntry]:
+        """Return the custom entries of a kind in the chat that this is a view of."""
+        return () if self._like is None else self._like.custom(custom_type)
+
+    def degraded(self) -> Sequence[str]:
+        """Return what beside the log does not work, one sentence each."""
+        return () if self._like is None else self._like.degraded()
 
     def new_id(self) -> str:
         """Return an id for an entry that will not be stored."""

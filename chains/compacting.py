@@ -6,7 +6,7 @@ when it is asked for, and after a service said that a request is too long.
 
 from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import replace
-from typing import Final, TypeVar
+from typing import Final, Literal, TypeVar
 
 from chains.cancel import CancelToken
 from chains.chat_ports import SessionPort
@@ -85,20 +85,22 @@ def compact(
     instructions: str = "",
     *,
     turn: str = NO_TURN,
-    reason: str = "asked",
+    reason: Literal["asked", "overflow"] = "asked",
 ) -> Generator[Event, None, Forced]:
-    """Make a summary of everything before the last complete turn; it is stored where it frees any.
+    """Compact a chat apart from any request; it is stored where it frees anything.
 
     Args:
         instructions: what the user wants to see in the summary.
         turn: the one that is being worked on, which stays as it is.
+        reason: `asked` for a summary of everything before the last complete turn; `overflow` for
+            the usual share of the room.
     """
 
     def run(means: Means) -> tuple[Forced, list[Entry]]:
         kept: list[Entry] = []
         inputs = inputs_of(request, session, means, session.path(), turn)
         inputs = replace(inputs, summary_instructions=instructions)
-        return force_compact(inputs, means.ports(session, kept, turn)), kept
+        return force_compact(inputs, means.ports(session, kept, turn), reason), kept
 
     (forced, kept), has_begun = yield from _told(run, means, cancel, reason)
     if kept:

@@ -104,11 +104,16 @@ class ToolEnded:
 
 @dataclass(frozen=True)
 class MessageEnded:
-    """A message is in the log, on disk."""
+    """A message is in the log, on disk.
+
+    Attributes:
+        session: the chat that it is in.
+    """
 
     entry_id: str
     role: Literal["user", "assistant"]
     turn: str
+    session: str = ""
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from chains.quoting.sentences import prose_sentences
 from chains.quoting.verbatim import VerbatimText, plain, word_count
 from chains.whole_list import LIST_SOURCE
 from context.guard import PreparedRequest
-from context.layers import Segment
+from context.layers import Layer, Segment
 from vault.function_words import FUNCTION_WORDS
 
 __all__ = ["ExtractiveModel"]
@@ -57,7 +57,8 @@ class ExtractiveModel:
 
     def stream(self, request: PreparedRequest, cancel: CancelToken) -> Iterator[ModelEvent]:
         """Yield the answer in the pieces it is made of."""
-        for piece in _pieces(self._question, request.segments, self._has_searched):
+        own = [segment for segment in request.segments if segment.layer is Layer.L3]
+        for piece in _pieces(self._question, own, self._has_searched):
             cancel.raise_if_cancelled()
             yield ModelText(piece)
         yield ModelEnded("complete", "stop")

@@ -28,6 +28,13 @@ _OVERFLOW: Final = re.compile(
     r"|must have less than \d+ tokens|n_ctx|num_ctx",
     re.IGNORECASE,
 )
+# The length that an overflow error names, apart from the length of the request.
+_LIMIT: Final = re.compile(
+    r"(?:(?<!total )length|window|size|limit|maximum|tokens allowed)"
+    r"(?: (?:is|of|only))*\s*\(?(\d[\d,]*)"
+    r"|> *(\d[\d,]*)|with (\d[\d,]*) maximum|less than (\d[\d,]*)",
+    re.IGNORECASE,
+)
 # An answer's length that the model does not offer is a setting to mend, not a request to shorten.
 _OUTPUT_LIMIT: Final = re.compile(
     r"max_(?:completion_|output_|new_)?tokens[`'\"]? (?:is|must|cannot|should|value)"
@@ -62,9 +69,8 @@ def failure_of(
         reason = reason.replace(key, "…")
     told = f"{reason} {_codes(call.error_body)}"
     if status in {400, 413, 422, 500} and _is_overflow(error, told):
-        return ContextOverflow(
-            f"The request is too long for the model at {service}: {reason}", ways_out=_WAYS_OUT
-        )
+        text = f"The request is too long for the model at {service}: {reason}"
+        return ContextOverflow(text, ways_out=_WAYS_OUT, limit=_limit_in(reason))
     if status in {401, 403}:
         return MissingKey(service, is_refused=bool(key) and call.sent is not None, reason=reason)
     if status == 429:
@@ -91,6 +97,15 @@ def _is_overflow(error: Exception, told: str) -> bool:
     if type(error).__name__ == "ContextWindowExceededError":
         return not _OUTPUT_LIMIT.search(told)
     return bool(_OVERFLOW.search(told)) and not _OUTPUT_LIMIT.search(told)
+
+
+def _limit_in(reason: str) -> int | None:
+    """Return the context length that an overflow error names; None where it names none."""
+    for match in _LIMIT.finditer(reason):
+        number = int(next(group for group in match.groups() if group).replace(",", ""))
+        if number > 0:
+            return number
+    return None
 
 
 def _codes(body: bytes) -> str:

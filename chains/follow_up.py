@@ -65,7 +65,7 @@ def last_turn(turns: Sequence[Turn]) -> LastTurn | None:
     asked = _last_asked(turns)
     if asked is None or asked.user is None:
         return None
-    searched = asked.user.extra.get(SEARCHED)
+    searched = asked.noted.get(SEARCHED)
     cited = (segment.title for segment in _cited(asked))
     return LastTurn(
         str(searched or asked.user.message.text),

@@ -1,7 +1,7 @@
 """Where hooks get at a turn: its question and its start, each answer, each result of a tool.
 
 What they change of the path as a whole is the pipeline's affair; here they see one finished message
-before it is stored and used. One that fails is told of, and the message stays as it was.
+before it is stored and used. A hook that fails is reported, and the message stays as it was.
 """
 
 from dataclasses import dataclass, replace
@@ -9,11 +9,11 @@ from typing import Final
 
 from chains.tools.registry import ToolOutcome
 from chains.turn import ChatPort, DraftedTurn, TurnRequest
-from context.entries import CustomMessageEntry
+from context.entries import CustomMessageEntry, Entry
 from context.hooks import CustomMessage, HookRegistry
 from context.messages import Message, ToolCallPart, ToolResultPart
 
-__all__ = ["Heard", "finished", "finished_result", "hear"]
+__all__ = ["Heard", "finished", "finished_result", "hear", "hear_message"]
 
 ANSWER_CHANGED: Final = (
     "A hook changed this answer after it had been shown as it was written; the chat keeps the "
@@ -26,51 +26,43 @@ class Heard:
     """A question as the hooks want it.
 
     Attributes:
-        request: asks what is left of the question.
-        message: the question in full.
+        request: the request of the turn.
         added: messages that stand behind it.
         problems: what went wrong, one sentence each.
     """
 
     request: TurnRequest
-    message: Message
     added: tuple[CustomMessage, ...] = ()
     problems: tuple[str, ...] = ()
 
     def apply(self, drafted: DraftedTurn, chat: ChatPort) -> DraftedTurn:
-        """Return the turn that was drafted for it, as it is to be stored."""
-        question = drafted.question
-        if not drafted.is_asked:
-            question = replace(question, message=self.message)
-        drafted = replace(drafted, question=question)
-        before = (*chat.path(), *drafted.entries)[-1].id
-        return replace(drafted, added=self._entries(before, chat.now(), chat))
-
-    def _entries(self, parent: str, now: str, chat: ChatPort) -> tuple[CustomMessageEntry, ...]:
-        entries = []
+        """Return the turn that was drafted for it, with the messages that hooks add."""
+        parent, now = drafted.question.id, chat.now()
+        added: list[Entry] = []
         for one in self.added:
-            message = Message("user", one.content)
-            entry = CustomMessageEntry(
-                chat.new_id(), parent, now, one.custom_type, message, one.display
-            )
-            parent = entry.id
-            entries.append(entry)
-        return tuple(entries)
+            said, place = Message("user", one.content), (chat.new_id(), parent, now)
+            added.append(CustomMessageEntry(*place, one.custom_type, said, one.display))
+        return replace(drafted, added=tuple(added)) if added else drafted
+
+
+def hear_message(request: TurnRequest, hooks: HookRegistry | None) -> TurnRequest:
+    """Return a request with its user message as the message hooks want it, before it is stored."""
+    if hooks is None:
+        return request
+    run = hooks.run_message(Message("user", request.question))
+    return replace(request, question=run.message.text, problems=run.problems)
 
 
 def hear(request: TurnRequest, hooks: HookRegistry | None) -> Heard:
-    """Let the hooks at a question before anything is done with it; a dry run runs none.
+    """Run the hooks for the start of a turn; a dry run runs none.
 
-    A question that is answered anew was heard when it was asked, and what was added then stands
-    behind it.
+    A user message that is answered anew was heard when it was stored, and what was added then
+    stands behind it.
     """
-    asked = Message("user", request.question)
     if hooks is None or request.dry_run or request.is_again:
-        return Heard(request, asked)
-    run = hooks.run_message(asked)
-    start = hooks.run_agent_start(run.message.text)
-    request = replace(request, question=run.message.text)
-    return Heard(request, run.message, start.messages, (*run.problems, *start.problems))
+        return Heard(request)
+    start = hooks.run_agent_start(request.question)
+    return Heard(request, start.messages, (*request.problems, *start.problems))
 
 
 def finished(message: Message, hooks: HookRegistry | None) -> tuple[Message, tuple[str, ...]]:

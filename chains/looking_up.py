@@ -7,14 +7,14 @@ from typing import Any, Final
 from chains.cancel import CancelToken
 from chains.chat_ports import ChatPort, SessionPort
 from chains.concurrency import call
-from chains.events import Event, Retrieved, Step, Usage, Warned
+from chains.events import Event, Step, Usage, Warned
 from chains.follow_up import SEARCHED, last_turn, looked_up, notes_in_play
 from chains.model_port import ModelPort
 from chains.models import EXTRACTIVE
 from chains.retrieval import SearchPort, passages
 from chains.rewriting import Rewritten, rewritten
 from chains.spending import counted
-from chains.turn import Means, TurnRequest
+from chains.turn import Means, TurnRequest, factor_so_far
 from chains.whole_list import WholeList, page_of, whole_list
 from context.budget import room_for
 from context.layers import Segment
@@ -48,14 +48,21 @@ class Found:
     """What was found for a question.
 
     Attributes:
-        segments: with what is attached; None where there is nothing of either.
+        segments: without what is attached, but numbered behind it.
         warnings: what was said meanwhile.
         noted: what is kept with the question.
     """
 
-    segments: tuple[Segment, ...] | None
+    segments: tuple[Segment, ...] = ()
     warnings: tuple[str, ...] = ()
     noted: Mapping[str, Any] = field(default_factory=dict)
+
+    def numbered(self, more: int) -> tuple[Segment, ...]:
+        """Return the segments when so many more sources stand before them."""
+        return tuple(
+            segment if segment.number is None else replace(segment, number=segment.number + more)
+            for segment in self.segments
+        )
 
 
 def searching(
@@ -66,11 +73,11 @@ def searching(
     cancel: CancelToken,
 ) -> Generator[Event, None, Sought]:
     """Find out what is searched for a question, where that is more than itself."""
-    asked = turns(chat.path())
     if request.is_again:
-        user = asked[-1].user if asked else None
-        searched = "" if user is None else str(user.extra.get(SEARCHED, ""))
+        asked = turns(chat.path())
+        searched = str(asked[-1].noted.get(SEARCHED, "")) if asked else ""
         return Sought(replace(request, searched=searched))
+    asked = _turns_before(request, chat)
     last, put = last_turn(asked), Rewritten()
     if last is not None and _is_rewritten(request, asked):
         yield Step("search", "Putting the question into words to search for")
@@ -92,10 +99,11 @@ def look_up(
     search: SearchPort, request: TurnRequest, means: Means, chat: ChatPort, cancel: CancelToken
 ) -> Generator[Event, None, Found]:
     """Look up what a question needs beside what is attached: passages, or a page of a list."""
-    before = turns(chat.path())
+    before = _turns_before(request, chat)
     asked = whole_list(request.question, before)
     if asked is not None:
-        return (yield from _list(search, asked, request, means, cancel))
+        factor = factor_so_far(chat, request.model)
+        return (yield from _list(search, asked, request, means, factor, cancel))
     said = f"Searching for “{request.searched}”" if request.searched else "Searching…"
     yield Step("search", said)
     query = request.searched or request.question
@@ -104,12 +112,18 @@ def look_up(
     result = call(
         lambda: search.search(query, request.top_k, in_play=in_play, reranks=reranks), cancel
     )
-    known = means.additions.instructions
-    found = (*request.attached, *passages(result.hits, request.attached, known))
-    yield Retrieved(found)
+    found = passages(result.hits, request.attached, means.additions.instructions)
     for warning in result.warnings:
         yield Warned(warning)
     return Found(found, result.warnings)
+
+
+def _turns_before(request: TurnRequest, chat: ChatPort) -> tuple[Turn, ...]:
+    """Return the turns of a chat without the one that is being prepared."""
+    found, asked = turns(chat.path()), request.user_message
+    if asked is None:
+        return found
+    return tuple(turn for turn in found if turn.user is None or turn.user.id != asked.id)
 
 
 def keep_spent(sought: Sought, turn: str, chat: SessionPort) -> None:
@@ -119,23 +133,27 @@ def keep_spent(sought: Sought, turn: str, chat: SessionPort) -> None:
 
 
 def _list(
-    search: SearchPort, asked: WholeList, request: TurnRequest, means: Means, cancel: CancelToken
+    search: SearchPort,
+    asked: WholeList,
+    request: TurnRequest,
+    means: Means,
+    factor: float | None,
+    cancel: CancelToken,
 ) -> Generator[Event, None, Found]:
     yield Step("search", f"Listing “{asked.query}”" if asked.query else "Listing all notes")
     result = call(lambda: search.list_notes(asked.query, MOST_LISTED, asked.offset), cancel)
-    page = page_of(result, asked, request.attached, _room(request, means), means.counter)
-    found = (*request.attached, *page.segments)
-    yield Retrieved(found)
+    room = _room(request, means, factor)
+    page = page_of(result, asked, request.attached, room, means.counter)
     warnings = (*result.warnings, page.told)
     for warning in warnings:
         yield Warned(warning)
-    return Found(found, warnings, page.noted)
+    return Found(page.segments, warnings, page.noted)
 
 
-def _room(request: TurnRequest, means: Means) -> int:
+def _room(request: TurnRequest, means: Means, factor: float | None) -> int:
     """Return what a list may take beside the question and what is attached."""
     limits = request.threshold, means.model.input_limit, request.max_output_tokens
-    budget = room_for(means.counter, *limits).budget
+    budget = room_for(means.counter, *limits, factor).budget
     attached = sum(count_segment(segment, means.counter) for segment in request.attached)
     share = passages_share(budget, means.counter.count(request.question))
-    return min(share, int(budget * TURN_CONTEXT_SHARE) - attached)
+    return max(min(share, int(budget * TURN_CONTEXT_SHARE) - attached), share // 2)

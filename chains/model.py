@@ -8,10 +8,11 @@ import importlib.util
 import json
 import logging
 import os
+import re
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -32,7 +33,8 @@ from chains.model_port import (
     ModelText,
     ModelWaiting,
 )
-from chains.tool_wire import CallAssembler, wire_messages, wire_system
+from chains.tokenizer import load_tiktoken
+from chains.tool_wire import CallAssembler, TextJoiner, wire_messages, wire_system
 from chains.wire import WireCall, current_call, wire_client
 from context.errors import ContextOverflow, UnguardedRequest
 from context.guard import PreparedRequest
@@ -69,6 +71,8 @@ _HANDLER_PROVIDERS: Final = frozenset(
         "xai",
     }
 )
+# Some of these take no system message, and litellm puts it in another one.
+_O_SERIES: Final = re.compile(r"/o\d")
 _OLLAMA: Final = frozenset({"ollama", "ollama_chat"})
 
 Pause = Callable[[CancelToken, float], None]
@@ -163,12 +167,14 @@ class LiteLLMModel:
             arguments["tools"] = [{"type": "function", "function": tool} for tool in tools]
         if isinstance(effort := options.get("reasoning"), str):
             arguments["reasoning_effort"] = effort
+        if endpoint.provider == "openai" and not _O_SERIES.search(endpoint.wire_name):
+            arguments |= _past_the_client(arguments["messages"])
         if endpoint.provider in _OLLAMA:
             arguments["num_ctx"] = request.report.room.window
         return arguments
 
     def _key(self) -> str | None:
-        key = self._key_for(self._endpoint.provider) or None
+        key = self._key_for(self._endpoint.key_owner or self._endpoint.provider) or None
         if key is None and self._endpoint.needs_key:
             raise MissingKey(self._endpoint.service)
         return key
@@ -184,6 +190,8 @@ class LiteLLMModel:
             offline=self._offline,
             max_output_tokens=arguments["max_tokens"],
             on_sent=lambda body: emit(ModelSent(body)),
+            host=self._endpoint.host if self._endpoint.api_base else "",
+            key=None if arguments["api_key"] == NO_KEY else arguments["api_key"],
         )
         on_call(call)
         litellm = _litellm()
@@ -227,20 +235,22 @@ def packaged_data(name: str) -> Mapping[str, Any]:
 def _read(stream: Any, emit: Emit[ModelEvent]) -> None:
     """Hand the pieces of an answer on, and say how it ended."""
     has_text, usage, calls = False, None, CallAssembler()
+    words, thoughts = TextJoiner(), TextJoiner()
     for chunk in _pieces(stream):
         usage = getattr(chunk, "usage", None) or usage
         delta = chunk.choices[0].delta if chunk.choices else None
         if delta is None:
             continue
         calls.add(getattr(delta, "tool_calls", None) or ())
-        if (thought := getattr(delta, "reasoning_content", None)) and not emit(
-            ModelReasoning(thought)
-        ):
+        thought = thoughts.add(getattr(delta, "reasoning_content", None) or "")
+        if thought and not emit(ModelReasoning(thought)):
             return
-        if delta.content:
-            has_text = True
-            if not emit(ModelText(delta.content)):
-                return
+        has_text = has_text or bool(delta.content)
+        text = words.add(delta.content or "")
+        if text and not emit(ModelText(text)):
+            return
+    if rest := words.end():
+        emit(ModelText(rest))
     # The wrapper makes up a finish reason, and a usage, where the service gave none.
     finish = stream.received_finish_reason or ""
     is_counted = any(getattr(chunk, "usage", None) for chunk in stream.chunks)
@@ -291,6 +301,16 @@ def _messages(request: PreparedRequest, body: Mapping[str, Any]) -> list[dict[st
     ]
 
 
+def _past_the_client(messages: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Hand the messages over as a part of the body that the OpenAI client leaves as it is.
+
+    It compares every field of every message with its types, which for a long chat took ten times
+    as long as all else before the request.
+    """
+    asked = next(message for message in reversed(messages) if message["role"] == "user")
+    return {"messages": [asked], "extra_body": {"messages": messages}}
+
+
 def _list(value: object) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else []
 
@@ -310,6 +330,8 @@ _loading = threading.Lock()
 def _litellm() -> Any:
     """Return litellm, silenced and kept off the network but for the calls themselves."""
     with _loading:
+        _ignore_foreign_addresses()
+        load_tiktoken()
         module = _import_litellm()
     # litellm sets these filters when it is imported; whoever resets filters since, loses them.
     warnings.filterwarnings("ignore", r".*`ReadOnly` qualifier.*", UserWarning)
@@ -317,6 +339,23 @@ def _litellm() -> Any:
     # A service that counts in words, not numbers, is no news for standard error.
     warnings.filterwarnings("ignore", r"Pydantic serializer warnings", UserWarning)
     return module
+
+
+# Addresses, and headers, that litellm or a client of a provider reads from the environment.
+_FOREIGN_ADDRESSES: Final = re.compile(
+    r".*_(API_BASE|BASE_URL|API_URL)(_[A-Z]+)?|AWS_ENDPOINT_URL(_\w+)?|(WATSONX|WX|WML)_URL"
+    r"|(AWS_BEDROCK_RUNTIME|AWS_STS|DATAROBOT|GRADIENT_AI_AGENT)_ENDPOINT|AZURE_AUTHORITY_HOST"
+    r"|(OPENAI|ANTHROPIC)_CUSTOM_HEADERS"
+)
+
+
+def _ignore_foreign_addresses() -> None:
+    """Take addresses of services out of the environment: where text goes, the settings say.
+
+    A proxy stays, since it is for every program of the user.
+    """
+    for name in [name for name in os.environ if _FOREIGN_ADDRESSES.fullmatch(name)]:
+        del os.environ[name]
 
 
 @cache

@@ -22,7 +22,8 @@ __all__ = [
     "RequestedCall",
 ]
 
-# Returns the key of a provider, or None where there is none.
+# Returns the key of a provider or, for an address such as "https://HOST:8000", the key that was
+# entered for that address; None where there is none.
 KeyFor = Callable[[str], str | None]
 
 
@@ -35,6 +36,7 @@ class Endpoint:
         provider: as litellm names it.
         service: the provider's name, or the host of a server of one's own, for the user.
         needs_key: whether a call without a key cannot work.
+        key_owner: whose key may be sent: a provider, or the address of a server of one's own.
     """
 
     wire_name: str
@@ -44,6 +46,7 @@ class Endpoint:
     service: str
     is_local: bool
     needs_key: bool
+    key_owner: str = ""
 
 
 @dataclass(frozen=True)

@@ -14,15 +14,15 @@ from typing import Any, Final
 
 from chains.model import packaged_data
 from chains.model_port import Endpoint, KeyFor
-from chains.wire import host_of, is_loopback, place_of, wire_client
+from chains.wire import host_of, is_loopback, key_headers, origin_of, place_of, wire_client
 
 __all__ = ["EXTRACTIVE", "ModelInfo", "ServedModel", "describe", "served_models"]
 
 EXTRACTIVE: Final = "extractive"
 
 OLLAMA: Final = frozenset({"ollama", "ollama_chat"})
-# Ollama loads a model with the context it is asked for, which has to fit into memory.
-OLLAMA_CONTEXT: Final = 16_384
+# Of a server whose context this program sets, unless a setting says otherwise.
+LOCAL_CONTEXT: Final = 16_384
 SERVER_TIMEOUT_S: Final = 2.0
 SERVER_ANSWER_KEPT_S: Final = 60.0
 SERVER_SILENCE_KEPT_S: Final = 10.0
@@ -88,11 +88,11 @@ class ModelInfo:
 
     @property
     def key_provider(self) -> str | None:
-        """Whose key is sent along; None where none is needed."""
+        """Whose key is sent along, a provider or an address; None where there is none to enter."""
         endpoint = self.endpoint
-        if endpoint is None or endpoint.is_local or endpoint.provider in _KEYLESS:
+        if endpoint is None or (not endpoint.api_base and endpoint.provider in _KEYLESS):
             return None
-        return endpoint.provider
+        return endpoint.key_owner
 
     @property
     def takes_marks(self) -> bool:
@@ -114,7 +114,12 @@ class ServedModel:
 
 
 def describe(
-    name: str, api_base: str = "", *, key_for: KeyFor | None = None, offline: bool = False
+    name: str,
+    api_base: str = "",
+    *,
+    key_for: KeyFor | None = None,
+    offline: bool = False,
+    local_context: int = LOCAL_CONTEXT,
 ) -> ModelInfo:
     """Return what is known of a model.
 
@@ -124,19 +129,23 @@ def describe(
         key_for: given, a server at `api_base` is asked for the model's limit, within two seconds
             and seldom; without it nothing leaves the process.
         offline: ask no server but one on this computer.
+        local_context: the setting `chat.localContext`, for servers that load a model with the
+            context they are asked for, which has to fit into memory.
     """
     if name == EXTRACTIVE:
         return ModelInfo(name, None)
     if not (provider := _provider(name, api_base)):
         return ModelInfo(name, None)
+    host = host_of(api_base or _LOCAL_BASES.get(provider, ""))
+    asks = key_for if not offline or is_loopback(host) else None
+    if provider in OLLAMA or (provider == "openai" and _is_ollama(api_base, asks is not None)):
+        return _describe_ollama(name, provider, api_base, asks, local_context)
     wire_name = name if name.startswith(f"{provider}/") else f"{provider}/{name}"
     endpoint = _endpoint(wire_name, provider, api_base)
     known = {} if api_base else _known(wire_name, provider)
     limit = known.get("max_input_tokens") or known.get("max_tokens")
-    if provider in OLLAMA:
-        limit = min(limit or OLLAMA_CONTEXT, OLLAMA_CONTEXT)
-    elif endpoint.api_base and key_for is not None and (endpoint.is_local or not offline):
-        limit = _reported_limit(endpoint, key_for(provider))
+    if endpoint.api_base and asks is not None:
+        limit = _reported_limit(endpoint, asks(endpoint.key_owner))
     return ModelInfo(
         name,
         endpoint,
@@ -145,6 +154,29 @@ def describe(
         output_price=known.get("output_cost_per_token"),
         cached_price=known.get("cache_read_input_token_cost"),
     )
+
+
+def _describe_ollama(
+    name: str, provider: str, api_base: str, key_for: KeyFor | None, local_context: int
+) -> ModelInfo:
+    """Describe a model of Ollama, which is called at `/api/chat`: its `/v1` ignores `num_ctx`."""
+    bare = name.removeprefix(f"{provider}/")
+    base = _ollama_root(api_base or _LOCAL_BASES["ollama"])
+    endpoint = _endpoint(f"ollama_chat/{bare}", "ollama_chat", base)
+    limit = None
+    if key_for is not None:
+        limit = _servers.context_length(base, bare, key_for(endpoint.key_owner))
+    known = _known(f"ollama/{bare}", "ollama")
+    limit = limit or known.get("max_input_tokens") or local_context
+    return ModelInfo(name, endpoint, input_limit=min(limit, local_context))
+
+
+def _ollama_root(api_base: str) -> str:
+    return api_base.rstrip("/").removesuffix("/v1").removesuffix("/api").rstrip("/")
+
+
+def _is_ollama(api_base: str, may_ask: bool) -> bool:
+    return bool(api_base) and may_ask and _servers.is_ollama(_ollama_root(api_base))
 
 
 def served_models(api_base: str, key: str | None = None) -> tuple[ServedModel, ...]:
@@ -178,7 +210,17 @@ def _endpoint(wire_name: str, provider: str, api_base: str) -> Endpoint:
         service=service,
         is_local=is_local,
         needs_key=not base and provider not in _KEYLESS,
+        key_owner=_key_owner(base, provider),
     )
+
+
+def _key_owner(base: str, provider: str) -> str:
+    """Return whose key may be sent to an address; a key belongs to its service's own host."""
+    if not base:
+        return provider
+    origin = origin_of(base)
+    known = {f"https://{host}": name for name, (_, host) in _SERVICES.items()}
+    return known.get(origin, origin)
 
 
 def _known(wire_name: str, provider: str) -> Mapping[str, Any]:
@@ -209,43 +251,78 @@ def _reported_limit(endpoint: Endpoint, key: str | None) -> int | None:
 
 
 class _Servers:
-    """Remembers for a short while what servers offer, so that a preview asks nobody."""
+    """Remembers for a short while what servers say, so that a preview asks nobody."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._kept: dict[str, tuple[float, tuple[ServedModel, ...]]] = {}
+        self._kept: dict[tuple[str, ...], tuple[float, Any]] = {}
 
     def models(self, api_base: str, key: str | None) -> tuple[ServedModel, ...]:
-        with self._lock:
-            until, models = self._kept.get(api_base, (0.0, ()))
-        if monotonic() < until:
-            return models
-        models = tuple(_asked(api_base, key))
-        kept_s = SERVER_ANSWER_KEPT_S if models else SERVER_SILENCE_KEPT_S
-        with self._lock:
-            self._kept[api_base] = (monotonic() + kept_s, models)
-        return models
+        """Return the models that a server offers."""
+        if self.is_ollama(root := _ollama_root(api_base)):
+            answer = self._ask("GET", f"{root}/api/tags", key)
+            listed = answer.get("models") if isinstance(answer, dict) else None
+            entries = [entry for entry in listed or () if isinstance(entry, dict)]
+            return tuple(ServedModel(str(e["name"]), None) for e in entries if "name" in e)
+        if self._kept_answer(("GET", f"{root}/api/version", "")) is SILENT:
+            return ()
+        return tuple(_served(self._ask("GET", f"{api_base}/models", key)))
 
+    def is_ollama(self, root: str) -> bool:
+        """Return whether a server answers as Ollama does; it is sent no key."""
+        answer = self._ask("GET", f"{root}/api/version", None)
+        return isinstance(answer, dict) and isinstance(answer.get("version"), str)
+
+    def context_length(self, root: str, model: str, key: str | None) -> int | None:
+        """Return how many tokens a model of Ollama was made for."""
+        answer = self._ask("POST", f"{root}/api/show", key, {"model": model})
+        info = answer.get("model_info") if isinstance(answer, dict) else None
+        found = info.items() if isinstance(info, dict) else ()
+        lengths = (value for name, value in found if name.endswith(".context_length"))
+        return next((n for n in lengths if isinstance(n, int) and n > 0), None)
+
+    def _kept_answer(self, question: tuple[str, ...]) -> Any:
+        with self._lock:
+            until, answer = self._kept.get(question, (0.0, None))
+        return answer if monotonic() < until else None
+
+    def _ask(self, method: str, address: str, key: str | None, body: object = None) -> Any:
+        question = (method, address, json.dumps(body) if body else "")
+        if (answer := self._kept_answer(question)) is None:
+            answer = _asked(method, address, key, body)
+            is_known = answer is not SILENT and answer is not REFUSED
+            kept_s = SERVER_ANSWER_KEPT_S if is_known else SERVER_SILENCE_KEPT_S
+            with self._lock:
+                self._kept[question] = (monotonic() + kept_s, answer)
+        return answer
+
+
+# Nobody answers there; or somebody does, but not to this.
+SILENT: Final = "silent"
+REFUSED: Final = "refused"
 
 _servers: Final = _Servers()
 
 
-def _asked(api_base: str, key: str | None) -> list[ServedModel]:
+def _asked(method: str, address: str, key: str | None, body: object) -> Any:
     import httpx
 
-    headers = {"Authorization": f"Bearer {key}"} if key else {}
-    request = ("GET", f"{api_base}/models")
-    deadline, body = monotonic() + SERVER_TIMEOUT_S, b""
+    options: dict[str, Any] = {"headers": key_headers(key), "timeout": SERVER_TIMEOUT_S}
+    if body is not None:
+        options["json"] = body
+    deadline, read = monotonic() + SERVER_TIMEOUT_S, b""
     try:
-        with wire_client().stream(*request, headers=headers, timeout=SERVER_TIMEOUT_S) as response:
+        with wire_client().stream(method, address, **options) as response:
             for chunk in response.iter_raw():
-                body += chunk
-                if len(body) > MAX_SERVER_ANSWER_BYTES or monotonic() > deadline:
-                    return []
-        return _served(json.loads(body))
+                read += chunk
+                if len(read) > MAX_SERVER_ANSWER_BYTES or monotonic() > deadline:
+                    return SILENT
+        return json.loads(read)
+    except (httpx.ConnectError, httpx.TimeoutException):
+        return SILENT
     except (httpx.HTTPError, httpx.InvalidURL, ValueError):
         # A server that does not say what it offers may still answer questions.
-        return []
+        return REFUSED
 
 
 def _served(answer: Any) -> list[ServedModel]:

@@ -1,10 +1,10 @@
-"""The shared turn: retrieve, prepare, store, stream, check, save.
+"""The shared turn: store, retrieve, prepare, stream, check, save.
 
-The question is on disk before the model is called, and a question that does not fit is not stored.
+The user message is on disk before anything else is done, and each message is told of once it is.
 """
 
-from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from chains.additions import NOTHING_ADDED, Additions
@@ -19,12 +19,13 @@ from chains.events import (
     ContextPrepared,
     Event,
     MessageEnded,
+    Retrieved,
     TurnEnded,
     Warned,
 )
 from chains.extractive import ExtractiveModel
-from chains.fitting import Fitter
-from chains.hooking import hear
+from chains.fitting import Fitted, Fitter
+from chains.hooking import hear, hear_message
 from chains.looking_up import Found, Sought, keep_spent, look_up, searching
 from chains.model import LiteLLMModel, Pause, wait_or_cancel
 from chains.model_port import KeyFor, ModelPort
@@ -45,9 +46,12 @@ from chains.turn import (
     TurnRequest,
     draft_turn,
     prepare_turn,
+    user_message,
 )
+from context.attachment_warnings import attachment_warnings
 from context.force import Forced
 from context.guard import PreparedRequest
+from context.hooks import HookRegistry
 from context.messages import ToolDefinition
 from context.prior import Resolve
 from context.report import ContextReport
@@ -57,6 +61,7 @@ __all__ = [
     "SearchPort",
     "SessionPort",
     "TurnRequest",
+    "accept",
     "compact_chat",
     "preview",
     "reading_cost",
@@ -77,6 +82,7 @@ class Chain:
         tools: those that its model may call.
         additions: what the user adds to it.
         within: finds passages of attachments that are too large; None leaves those to the guard.
+        noted: what is stored with the segments of its next turn.
     """
 
     prompt: str
@@ -87,6 +93,7 @@ class Chain:
     tools: tuple[ToolDefinition, ...] = ()
     additions: Additions = NOTHING_ADDED
     within: WithinPort | None = None
+    noted: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -96,7 +103,7 @@ class Chain:
 
 @dataclass(frozen=True)
 class OpenTurn:
-    """A turn whose question is in the log.
+    """A turn whose first request is ready to be sent.
 
     Attributes:
         request: as the hooks want it.
@@ -122,9 +129,9 @@ def run_turn(
     """Answer one question; the last event is `TurnEnded`.
 
     Raises:
-        ContextOverflow: the question does not fit; nothing is stored.
+        ContextOverflow: the question does not fit; nothing but itself is stored.
         ModelError: there is no answer; the question is kept.
-        Cancelled: it was stopped before the question was stored; later a stop ends the turn.
+        Cancelled: it was stopped before its first request; later a stop ends the turn.
     """
     opened = yield from open_turn(chain, request, session, cancel)
     if opened is not None:
@@ -132,24 +139,45 @@ def run_turn(
         yield from opened.told(running.answer(opened.model, cancel))
 
 
+def accept(
+    request: TurnRequest, session: SessionPort, hooks: HookRegistry | None = None
+) -> Generator[MessageEnded, None, TurnRequest]:
+    """Store the user message of a turn before anything else is done, and yield its entry.
+
+    The message of a turn that is answered anew is in the log already, as is one in `request`.
+
+    Args:
+        hooks: change the message before it is stored, so that a text they redact is never on disk.
+    """
+    asked = request.user_message
+    if asked is None and request.is_again:
+        asked = asked_last(session.path())[1].question
+    elif asked is None:
+        request = hear_message(request, hooks)
+        asked = user_message(session, request)
+        session.append([asked])
+    yield MessageEnded(asked.id, "user", asked.turn_id, session.id)
+    return replace(request, turn=asked.turn_id, user_message=asked)
+
+
 def open_turn(
     chain: Chain, request: TurnRequest, session: SessionPort, cancel: CancelToken
 ) -> Generator[Event, None, OpenTurn | None]:
-    """Prepare the first request of a turn and store its question; None where it is a dry run."""
+    """Prepare the first request of a turn and store what it holds; None where it is a dry run."""
+    if request.user_message is None and not request.dry_run:
+        request = yield from accept(request, session, chain.additions.hooks)
     heard = call(lambda: hear(request, chain.additions.hooks), cancel)
     for problem in (problems := (*chain.problems, *heard.problems)):
         yield Warned(problem)
     request = heard.request
     means = call(lambda: running_means(chain, request, cancel), cancel)
-    fitted = yield from fitter_of(chain).fit(request, means, session, cancel)
-    sought = Sought(fitted.request)
+    sought = Sought(request)
     if chain.search is not None:
         model = partial(model_of, chain, request, means.model)
-        sought = yield from searching(fitted.request, means, session, model, cancel)
-    request = sought.request
-    drafted, warnings = yield from draft(chain, request, session, means, cancel)
-    drafted = heard.apply(drafted, session)
-    warnings = (*problems, *fitted.warnings, *sought.warnings, *warnings)
+        sought = yield from searching(request, means, session, model, cancel)
+    drafted, fitted, warnings = yield from draft(chain, sought.request, session, means, cancel)
+    request, drafted = fitted.request, heard.apply(drafted, session)
+    warnings = (*problems, *sought.warnings, *warnings)
     if request.dry_run:
         events = dry_run(drafted, request, session, means, warnings)
         yield from events if fitted.read is None else told_with(fitted.read, events)
@@ -187,18 +215,25 @@ def reading_cost(
 
 def draft(
     chain: Chain, request: TurnRequest, session: SessionPort, means: Means, cancel: CancelToken
-) -> Generator[Event, None, tuple[DraftedTurn, tuple[str, ...]]]:
-    """Return the entries of a turn with what was looked up for it, and what went wrong."""
+) -> Generator[Event, None, tuple[DraftedTurn, Fitted, tuple[str, ...]]]:
+    """Return the entries of a turn, its attachments made to fit, and what went wrong."""
     if request.is_again:
         drafted, warnings = redraft_turn(session, chain.resolve)
         for warning in warnings:
             yield Warned(warning)
-        return drafted, warnings
-    found = Found(request.attached or None)
+        return drafted, Fitted(request), warnings
+    found = Found()
     if chain.search is not None:
         found = yield from look_up(chain.search, request, means, session, cancel)
-    noted = replace(request, named={**request.named, **found.noted})
-    return draft_turn(session, noted, found.segments), found.warnings
+    fitted = yield from fitter_of(chain).fit(request, means, session, cancel, found.segments)
+    attached = fitted.request.attached
+    segments = (*attached, *found.numbered(len(attached) - len(request.attached)))
+    if chain.search is not None:
+        yield Retrieved(segments)
+    is_kept = bool(segments or chain.noted) or chain.search is not None
+    kept, noted = segments if is_kept else None, {**chain.noted, **found.noted}
+    drafted = draft_turn(session, fitted.request, kept, noted)
+    return drafted, fitted, (*found.warnings, *fitted.warnings)
 
 
 def begin_turn(
@@ -209,7 +244,7 @@ def begin_turn(
     cancel: CancelToken,
     warnings: Sequence[str] = (),
 ) -> Generator[Event, None, PreparedTurn]:
-    """Prepare the first request of a turn and store its question; return the turn."""
+    """Prepare the first request of a turn and store what it holds; return the turn."""
     turn = yield from prepared(
         lambda means: prepare_turn(drafted, request, session, means, "send", warnings),
         means,
@@ -218,8 +253,8 @@ def begin_turn(
     cancel.raise_if_cancelled()
     if turn.entries:
         session.append(turn.entries)
+    yield from map(Warned, attachment_warnings(turn.request.report.segments))
     yield ContextPrepared(turn.request.report)
-    yield MessageEnded(drafted.question.id, "user", turn.turn)
     return turn
 
 
@@ -232,6 +267,7 @@ def dry_run(
 ) -> Iterator[Event]:
     """Say what would be sent; nothing is sent or stored."""
     turn = prepare_turn(drafted, request, session, means, "preview", warnings)
+    yield from map(Warned, attachment_warnings(turn.request.report.segments))
     yield ContextPrepared(turn.request.report)
     yield TurnEnded(_dry_result(request, session, turn.request.report))
 
@@ -244,11 +280,12 @@ def preview(chain: Chain, request: TurnRequest, session: SessionPort | None) -> 
     """
     chat = ChatView()
     if session is not None:
-        chat = ChatView(session.id, session.path(), session.usage(), session.previous_body())
+        before = session.previous_body()
+        chat = ChatView(session.id, session.path(), session.usage(), before, session)
     means = means_of(chain, request)
-    request = fitter_of(chain).roughly(request, means)
-    drafted = draft_turn(chat, request, request.attached or None)
-    return _prepared_view(chain, request, chat, drafted, means)
+    fitted = fitter_of(chain).roughly(request, means, chat)
+    drafted = draft_turn(chat, fitted.request, fitted.request.attached or None)
+    return _prepared_view(chain, fitted.request, chat, drafted, means, fitted.warnings)
 
 
 def rebuild(chain: Chain, request: TurnRequest, session: SessionPort) -> PreparedRequest:
@@ -257,23 +294,26 @@ def rebuild(chain: Chain, request: TurnRequest, session: SessionPort) -> Prepare
     The settings are those of `request`, whose question does not matter.
     """
     path, drafted = asked_last(session.path())
-    chat = ChatView(session.id, path, session.usage())
+    chat = ChatView(session.id, path, session.usage(), like=session)
     return _prepared_view(chain, request, chat, drafted, means_of(chain, request))
 
 
 def _prepared_view(
-    chain: Chain, request: TurnRequest, chat: ChatView, drafted: DraftedTurn, means: Means
+    chain: Chain,
+    request: TurnRequest,
+    chat: ChatView,
+    drafted: DraftedTurn,
+    means: Means,
+    warnings: Sequence[str] = (),
 ) -> PreparedRequest:
-    return prepare_turn(drafted, request, chat, means, "preview", chain.problems).request
+    warnings = (*chain.problems, *warnings)
+    return prepare_turn(drafted, request, chat, means, "preview", warnings).request
 
 
 def means_of(chain: Chain, request: TurnRequest) -> Means:
     """Return what a request of this chain is made with; a server may be asked for its limit."""
-    model = describe(
-        request.model, request.api_base, key_for=chain.key_for, offline=request.offline
-    )
     return Means(
-        model,
+        find_model(chain, request, request.model),
         counter_for(request.model),
         chain.prompt,
         chain.resolve,
@@ -282,11 +322,22 @@ def means_of(chain: Chain, request: TurnRequest) -> Means:
     )
 
 
+def find_model(chain: Chain, request: TurnRequest, name: str) -> ModelInfo:
+    """Return what is known of a model; a server may be asked for its limit."""
+    return describe(
+        name,
+        request.api_base,
+        key_for=chain.key_for,
+        offline=request.offline,
+        local_context=request.local_context,
+    )
+
+
 def running_means(chain: Chain, request: TurnRequest, cancel: CancelToken) -> Means:
     """Return what requests are made with while something runs, summaries included."""
 
     def find(name: str) -> tuple[ModelInfo, ModelPort]:
-        info = describe(name, request.api_base, key_for=chain.key_for, offline=request.offline)
+        info = find_model(chain, request, name)
         return info, model_of(chain, replace(request, model=name), info)
 
     means = replace(means_of(chain, request), cancel=cancel)

@@ -3,6 +3,7 @@
 from collections.abc import Generator
 
 from chains.cancel import CancelToken
+from chains.chat_ports import ChatPort
 from chains.events import Event
 from chains.reading.plan import ReadingCost
 from chains.runner import (
@@ -26,6 +27,14 @@ class SharedChain:
     def __init__(self, chain: Chain) -> None:
         self._chain = chain
 
+    def _chain_for(
+        self,
+        request: TurnRequest,  # noqa: ARG002 - for chains that depend on it
+        session: ChatPort | None,  # noqa: ARG002
+    ) -> Chain:
+        """Return the chain as it is in a chat; None is a chat that has not begun."""
+        return self._chain
+
     def compact(
         self,
         request: TurnRequest,
@@ -34,11 +43,13 @@ class SharedChain:
         instructions: str = "",
     ) -> Generator[Event, None, Forced]:
         """Make a summary of everything before the last complete turn."""
-        return compact_chat(self._chain, request, session, cancel, instructions)
+        return compact_chat(
+            self._chain_for(request, session), request, session, cancel, instructions
+        )
 
     def preview(self, request: TurnRequest, session: SessionPort | None) -> PreparedRequest:
         """Return what would be sent next; nothing is looked up, stored or called."""
-        return preview(self._chain, request, session)
+        return preview(self._chain_for(request, session), request, session)
 
     def reading_cost(self, request: TurnRequest, session: SessionPort | None) -> ReadingCost | None:
         """Return what it takes at most to read what is attached whole; None where all of it fits.
@@ -46,8 +57,8 @@ class SharedChain:
         Raises:
             CannotRead: it cannot be read whole.
         """
-        return reading_cost(self._chain, request, session)
+        return reading_cost(self._chain_for(request, session), request, session)
 
     def rebuild(self, request: TurnRequest, session: SessionPort) -> PreparedRequest:
         """Return the first request of a chat's last turn as it is made from the log."""
-        return rebuild(self._chain, request, session)
+        return rebuild(self._chain_for(request, session), request, session)

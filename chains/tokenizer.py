@@ -17,12 +17,15 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from chains.images import ImageRule, count_image, rule_for
 from context.tokens import ByteEstimator, TokenCounter
 
 if TYPE_CHECKING:
     from tiktoken import Encoding
 
-__all__ = ["EncodingCounter", "counter_for"]
+__all__ = ["EncodingCounter", "counter_for", "load_tiktoken"]
+
+_importing = threading.Lock()
 
 PIECE_CHARS: Final = 100_000
 # How far before a piece's end a cut is looked for that no token can reach across.
@@ -56,17 +59,28 @@ class EncodingCounter:
         message_overhead: tokens of a message beside its content, `part_overhead` of a part.
     """
 
-    def __init__(self, encodings: Sequence["Encoding"], *, is_exact: bool) -> None:
+    def __init__(
+        self,
+        encodings: Sequence["Encoding"],
+        *,
+        is_exact: bool,
+        image_rule: ImageRule | None = None,
+    ) -> None:
         names = ", ".join(encoding.name for encoding in encodings)
         self.name = names if len(encodings) == 1 else f"largest of {names}"
         self.is_exact = is_exact
         self.message_overhead = 4 if is_exact else 8
         self.part_overhead = 0 if is_exact else 3
         self._encodings = tuple(encodings)
+        self._image_rule = image_rule
 
     def count(self, text: str) -> int:
         """Return the tokens of `text`, in which special tokens are words like any other."""
         return max(_count(encoding, text) for encoding in self._encodings)
+
+    def count_image(self, data: str) -> int:
+        """Return the tokens of a picture in base64, by the rule of the model's provider."""
+        return count_image(data, self._image_rule)
 
 
 def counter_for(model: str) -> TokenCounter:
@@ -74,25 +88,39 @@ def counter_for(model: str) -> TokenCounter:
 
     The first call for an encoding loads it, which takes some tenths of a second.
     """
-    own = _own_encoding(model)
+    own, rule = _own_encoding(model), rule_for(model)
     with _loading:
         if own is not None and (encoding := _load(own)) is not None:
-            return _exact(encoding)
-        return _largest()
+            return _exact(encoding, rule)
+        return _largest(rule)
 
 
 @cache
-def _exact(encoding: "Encoding") -> TokenCounter:
-    return EncodingCounter([encoding], is_exact=True)
+def _exact(encoding: "Encoding", rule: ImageRule | None) -> TokenCounter:
+    return EncodingCounter([encoding], is_exact=True, image_rule=rule)
 
 
 @cache
-def _largest() -> TokenCounter:
+def _largest(rule: ImageRule | None) -> TokenCounter:
     found = [encoding for name in ENCODING_FILES if (encoding := _load(name)) is not None]
-    return EncodingCounter(found, is_exact=False) if found else ByteEstimator()
+    if not found:
+        return ByteEstimator()
+    return EncodingCounter(found, is_exact=False, image_rule=rule)
+
+
+def load_tiktoken() -> None:
+    """Import tiktoken whole, in one thread at a time.
+
+    litellm imports it too. Two threads that import its modules in different orders can meet a
+    module that is only half there, since Python breaks the deadlock that way.
+    """
+    with _importing:
+        import tiktoken
+        import tiktoken.model  # noqa: F401
 
 
 def _own_encoding(model: str) -> str | None:
+    load_tiktoken()
     from tiktoken.model import encoding_name_for_model
 
     *prefix, name = model.split("/")
@@ -107,6 +135,7 @@ def _own_encoding(model: str) -> str | None:
 
 @cache
 def _load(name: str) -> "Encoding | None":
+    load_tiktoken()
     import tiktoken
 
     folder = _encodings_folder()

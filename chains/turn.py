@@ -1,7 +1,7 @@
-"""One turn before it is stored: what is asked, the chat it is asked in, the request made from both.
+"""One turn up to its first request: the user message, its entries, the request made from them.
 
-Nothing is written here. A turn is put together in memory and prepared, so that a question which
-does not fit leaves no trace in the log.
+The user message is stored before anything else is done. What is found for it, and what hooks make
+of it, is put together in memory and stored with the first request, in one write.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,9 +14,10 @@ from chains.events import Mode, Usage
 from chains.follow_up import SEARCHED
 from chains.models import EXTRACTIVE, ModelInfo
 from chains.spending import SUMMARY, Spend, counted
-from chains.upkeep import THRESHOLD, breaker_of, epoch_entries, sent_before
+from chains.upkeep import THRESHOLD, LoggedBreaker, epoch_entries, sent_before
 from context.budget import BudgetPolicy
-from context.entries import CustomMessageEntry, Entry, MessageEntry, SegmentsEntry
+from context.entries import Entry, MessageEntry, SegmentsEntry, is_path_entry
+from context.frozen import FrozenMapping
 from context.guard import PreparedRequest
 from context.inputs import Upkeep
 from context.layers import Segment
@@ -41,9 +42,11 @@ __all__ = [
     "draft_turn",
     "factor_so_far",
     "inputs_of",
+    "link_path",
     "prepare_step",
     "prepare_turn",
     "transforms_at_end",
+    "user_message",
 ]
 
 
@@ -62,8 +65,11 @@ class TurnRequest:
         offline: refuse every call that would leave this computer.
         dry_run: retrieve and prepare, but send and store nothing.
         attached: what the user attached, in full, numbered from 1.
+        unsent: what the user attached and there is no room for, not even for a passage of it.
         named: how the user named that, to be kept with the question.
-        turn: an id for the turn that was chosen beforehand.
+        turn: the id of the turn, once its user message is in the log.
+        user_message: the entry of the question, once it is in the log.
+        problems: what went wrong with the message hooks of the question, one sentence each.
         reads_whole: whether a model reads what is too large to be sent; otherwise that is searched.
         is_again: the question is in the log, at the end of the path, and is answered anew.
         trim_at: `context.trimAt`, as `compact_at` and `block_at` are those settings.
@@ -71,6 +77,7 @@ class TurnRequest:
         clean_after: `history.cleanToolOutputAfterTurns`.
         summary_model: who makes summaries; empty for the model that answers.
         rewrites: let the model put a question into words to search for, `retrieval.rewrite`.
+        local_context: `chat.localContext`.
         searched: what is looked up where that is more than the question; empty for the question.
     """
 
@@ -85,8 +92,11 @@ class TurnRequest:
     offline: bool
     dry_run: bool = False
     attached: tuple[Segment, ...] = ()
+    unsent: tuple[Segment, ...] = ()
     named: Mapping[str, object] = field(default_factory=dict)
     turn: str | None = None
+    user_message: MessageEntry | None = None
+    problems: tuple[str, ...] = ()
     reads_whole: bool = False
     is_again: bool = False
     trim_at: float = 0.80
@@ -97,6 +107,7 @@ class TurnRequest:
     clean_after: int = 3
     summary_model: str = ""
     rewrites: bool = False
+    local_context: int = 16_384
     searched: str = ""
 
     @property
@@ -119,35 +130,50 @@ class TurnRequest:
 
 @dataclass(frozen=True)
 class DraftedTurn:
-    """The entries of a turn that are not stored yet; without retrieval there are no segments.
+    """A turn with those of its entries that are not stored yet.
 
     Attributes:
-        is_asked: the question is stored, with what was sent along; `segments` are in its place.
-        added: messages that hooks add behind the question.
+        question: the user message; it is stored, unless this is a dry run or a preview.
+        segments: what was found for it; None where nothing was looked up or attached.
+        is_stored: whether the user message is in the log.
+        is_again: whether it is answered anew, with the segments that are in the log.
+        added: what hooks add behind it: a change of it, and messages of their own.
     """
 
     turn: str
     question: MessageEntry
     segments: SegmentsEntry | None
-    is_asked: bool = False
-    added: tuple[CustomMessageEntry, ...] = ()
+    is_stored: bool = False
+    is_again: bool = False
+    added: tuple[Entry, ...] = ()
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        """The entries in their order: what was found stands before the question."""
-        asked: tuple[Entry, ...] = () if self.is_asked else (self.question,)
-        asked = (*asked, *self.added)
-        return asked if self.segments is None else (self.segments, *asked)
+        """The entries in their order, each behind the one before it."""
+        asked = () if self.is_stored else (self.question,)
+        found = () if self.segments is None else (self.segments,)
+        return (*asked, *link_path((*found, *self.added), self.question.id))
 
     def as_sent(self, segments: tuple[Segment, ...], chat: ChatPort) -> "DraftedTurn":
         """Return the turn with its segments as they are sent, those of earlier turns included."""
         if self.segments is not None:
             return replace(self, segments=replace(self.segments, segments=segments))
-        if self.is_asked or not segments:
+        if self.is_again or not segments:
             return self
-        parent, now = self.question.parent_id, self.question.timestamp
-        sent = SegmentsEntry(chat.new_id(), parent, now, self.turn, segments)
-        return replace(self, question=replace(self.question, parent_id=sent.id), segments=sent)
+        sent = SegmentsEntry(chat.new_id(), self.question.id, chat.now(), self.turn, segments)
+        return replace(self, segments=sent)
+
+
+def link_path(entries: Sequence[Entry], parent: str | None) -> tuple[Entry, ...]:
+    """Return entries with each path entry behind the one before it, the first behind `parent`."""
+    linked: list[Entry] = []
+    for entry in entries:
+        if is_path_entry(entry):
+            linked.append(replace(entry, parent_id=parent))
+            parent = entry.id
+        else:
+            linked.append(entry)
+    return tuple(linked)
 
 
 @dataclass(frozen=True)
@@ -156,8 +182,8 @@ class PreparedTurn:
 
     Attributes:
         entries: what is to be stored before the request is sent, in one write: the segments as
-            they are sent, the question, what hooks added and changed, and a cut of the history
-            where one was made.
+            they are sent, what hooks added and changed, and a cut of the history where one was
+            made.
     """
 
     turn: str
@@ -203,7 +229,7 @@ class Means:
             resolve=self.resolve,
             cancel=self.cancel,
             summarise=self._spending(chat, kept, turn),
-            breaker=breaker_of(chat.id),
+            breaker=LoggedBreaker(chat, kept),
         )
 
     def _spending(self, chat: ChatPort, kept: list[Entry], turn: str) -> Summarise | None:
@@ -217,22 +243,36 @@ class Means:
         return lambda task: make(task, spend)
 
 
-def draft_turn(
-    chat: ChatPort, request: TurnRequest, found: Sequence[Segment] | None
-) -> DraftedTurn:
-    """Make the entries of a turn; `found` is None where nothing was looked up or attached."""
+def user_message(chat: ChatPort, request: TurnRequest) -> MessageEntry:
+    """Build the entry of a user message, behind the active path of its chat."""
     path = chat.path()
     leaf = path[-1].id if path else None
-    turn, now = request.turn or chat.new_id(), chat.now()
+    turn, message = request.turn or chat.new_id(), Message("user", request.question)
+    noted = {"mode": request.mode, **request.named, THRESHOLD: request.threshold}
+    return MessageEntry(chat.new_id(), leaf, chat.now(), message, turn, extra=noted)
+
+
+def draft_turn(
+    chat: ChatPort,
+    request: TurnRequest,
+    found: Sequence[Segment] | None,
+    noted: Mapping[str, object] | None = None,
+) -> DraftedTurn:
+    """Make the entries of a turn.
+
+    Args:
+        found: what was looked up or attached; None where nothing was.
+        noted: what is kept with that.
+    """
+    question = request.user_message or user_message(chat, request)
     segments = None
     if found is not None:
-        segments = SegmentsEntry(chat.new_id(), leaf, now, turn, tuple(found))
-        leaf = segments.id
-    searched = {SEARCHED: request.searched} if request.searched else {}
-    noted = {"mode": request.mode, **request.named, **searched, THRESHOLD: request.threshold}
-    message = Message("user", request.question)
-    question = MessageEntry(chat.new_id(), leaf, now, message, turn, extra=noted)
-    return DraftedTurn(turn, question, segments)
+        searched = {SEARCHED: request.searched} if request.searched else {}
+        place = chat.new_id(), question.id, chat.now(), question.turn_id
+        kept = FrozenMapping({**searched, **(noted or {})})
+        segments = SegmentsEntry(*place, tuple(found), extra=kept)
+    is_stored = request.user_message is not None
+    return DraftedTurn(question.turn_id, question, segments, is_stored)
 
 
 def prepare_turn(
@@ -249,17 +289,22 @@ def prepare_turn(
         warnings: what went wrong before, for the report.
 
     Raises:
-        ContextOverflow: the question does not fit, and nothing is to be stored.
-        ContextHookError: a hook failed, and nothing is to be stored.
+        ContextOverflow: the question does not fit, and nothing more is to be stored.
+        ContextHookError: a hook failed, and nothing more is to be stored.
     """
     drops: list[Entry] = []
     path = (*chat.path(), *drafted.entries)
     inputs = replace(inputs_of(request, chat, means, path, drafted.turn), warnings=tuple(warnings))
     ports = means.ports(chat, drops, drafted.turn)
-    prepared = prepare(_with_counting_warnings(inputs, means.counter), ports, mode)
+    prepared = prepare(_with_own_warnings(inputs, chat, means.counter), ports, mode)
     drafted = drafted.as_sent(prepared.segments, chat)
-    changes = epoch_entries(chat, request.model, request.threshold)
-    return PreparedTurn(drafted.turn, prepared, (*changes, *drafted.entries, *drops))
+    asked = "" if drafted.is_again else drafted.question.id
+    changes = epoch_entries(chat, request.model, request.threshold, asked)
+    leaf = drafted.question.parent_id
+    if stored := chat.path():
+        leaf = stored[-1].id
+    entries = link_path((*drafted.entries, *drops), leaf)
+    return PreparedTurn(drafted.turn, prepared, (*changes, *entries))
 
 
 def prepare_step(
@@ -289,7 +334,7 @@ def prepare_step(
         warnings=tuple(warnings),
     )
     ports = means.ports(session, kept, before.turn)
-    prepared = prepare(_with_counting_warnings(inputs, means.counter), ports)
+    prepared = prepare(_with_own_warnings(inputs, session, means.counter), ports)
     return PreparedTurn(before.turn, prepared, tuple(kept))
 
 
@@ -320,6 +365,7 @@ def inputs_of(
         temperature=request.temperature,
         system=means.additions.system(means.prompt),
         instructions=means.additions.instructions,
+        unsent=request.unsent,
         path=path,
         turn=turn,
         tools=means.tools,
@@ -335,8 +381,11 @@ def factor_so_far(chat: ChatPort, model: str) -> float | None:
     return max(factors, default=None)
 
 
-def _with_counting_warnings(inputs: PrepareInputs, counter: TokenCounter) -> PrepareInputs:
-    if counter.name != "bytes":
-        return inputs
-    warning = "No tokenizer was found, so tokens are estimated from bytes."
-    return replace(inputs, warnings=(*inputs.warnings, warning))
+def _with_own_warnings(
+    inputs: PrepareInputs, chat: ChatPort, counter: TokenCounter
+) -> PrepareInputs:
+    """Say what does not work as it should, so that the request is made in a plainer way."""
+    warnings = [*inputs.warnings, *chat.degraded()]
+    if counter.name == "bytes":
+        warnings.append("No tokenizer was found, so tokens are estimated from bytes.")
+    return replace(inputs, warnings=tuple(warnings))

@@ -1,28 +1,78 @@
 """What a chat keeps to from turn to turn: its epochs, and the breaker of its compactions."""
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Final, TypeGuard
 
 from chains.chat_ports import ChatPort
 from context.compaction import CircuitBreaker
 from context.draft import Draft
-from context.entries import Entry, MessageEntry, ModelChangeEntry, OptionsChangeEntry
+from context.entries import (
+    DropEntry,
+    Entry,
+    MessageEntry,
+    ModelChangeEntry,
+    OptionsChangeEntry,
+    OtherEntry,
+    TransformEntry,
+)
 from context.frozen import FrozenMapping
+from context.settle import COMPACTION
 
-__all__ = ["THRESHOLD", "breaker_of", "epoch_entries", "remember_sent", "sent_before"]
+__all__ = ["THRESHOLD", "LoggedBreaker", "epoch_entries", "remember_sent", "sent_before"]
 
 REMEMBERED_REQUESTS: Final = 16
 LOOKED_BACK: Final = 400  # entries; a turn of an agent may have dozens
 
 # What a question was asked under is kept with it, so that a change is known by the log alone.
 THRESHOLD: Final = "threshold"
+# The kind of the entry for a compaction that freed nothing.
+ATTEMPT: Final = "compaction_attempt"
 
 
-@lru_cache(maxsize=64)
-def breaker_of(session: str) -> CircuitBreaker:  # noqa: ARG001 - it is the key
-    """Return the breaker of a chat, the same one each time."""
-    return CircuitBreaker()
+class LoggedBreaker(CircuitBreaker):
+    """The breaker of a chat's compactions; attempts that freed nothing are entries of its log."""
+
+    def __init__(self, chat: ChatPort, kept: list[Entry]) -> None:
+        """Read the attempts since the history was last compacted or cut.
+
+        Args:
+            chat: the chat.
+            kept: what is to be stored; a further attempt that frees nothing is put there.
+        """
+        super().__init__()
+        self._chat, self._kept = chat, kept
+        logged = chat.custom(ATTEMPT)
+        after = _last_cut(chat.path()) if logged else None
+        for attempt in logged:
+            model, budget = attempt.data.get("model"), attempt.data.get("budget")
+            if attempt.data.get("after") == after and isinstance(budget, int):
+                super().record(str(model), budget, has_shrunk=False)
+
+    def record(self, model: str, budget: int, has_shrunk: bool) -> None:
+        """Take note of how an attempt ended."""
+        super().record(model, budget, has_shrunk)
+        if has_shrunk:
+            return
+        path = self._chat.path()
+        data = {
+            "customType": ATTEMPT,
+            "model": model,
+            "budget": budget,
+            "after": _last_cut(path),
+        }
+        place = self._chat.new_id(), path[-1].id if path else None, self._chat.now()
+        self._kept.append(OtherEntry(*place, "custom", data))
+
+
+def _last_cut(path: Sequence[Entry]) -> str | None:
+    """The entry that compacted or cut the history last."""
+    cuts = (entry.id for entry in reversed(path) if _is_cut(entry))
+    return next(cuts, None)
+
+
+def _is_cut(entry: Entry) -> bool:
+    is_compaction = isinstance(entry, TransformEntry) and entry.transformer_name == COMPACTION
+    return is_compaction or isinstance(entry, DropEntry)
 
 
 _sent: Final[dict[tuple[str, str], Draft]] = {}
@@ -52,17 +102,20 @@ def _asks(entry: Entry) -> TypeGuard[MessageEntry]:
     return isinstance(entry, MessageEntry) and entry.message.role == "user"
 
 
-def epoch_entries(chat: ChatPort, model: str, threshold: int) -> tuple[Entry, ...]:
+def epoch_entries(chat: ChatPort, model: str, threshold: int, asked: str) -> tuple[Entry, ...]:
     """Return what is noted where another model answers, or another threshold holds, from here on.
 
     Either begins a new epoch, in which what was trimmed or dropped may come back.
+
+    Args:
+        asked: the user message that is being answered for the first time; empty for none.
     """
     path = chat.path()
     entries: list[Entry] = []
     place = path[-1].id if path else None, chat.now()
     if (before := _last_model(path)) is not None and before != model:
         entries.append(ModelChangeEntry(chat.new_id(), *place, model))
-    if (earlier := _last_threshold(path)) is not None and earlier != threshold:
+    if (earlier := _last_threshold(path, asked)) is not None and earlier != threshold:
         options = FrozenMapping({"autoCompactThreshold": threshold})
         entries.append(OptionsChangeEntry(chat.new_id(), *place, options))
     return tuple(entries)
@@ -77,6 +130,6 @@ def _last_model(path: Sequence[Entry]) -> str | None:
     return next(answers, None)
 
 
-def _last_threshold(path: Sequence[Entry]) -> object:
-    asked = (entry for entry in reversed(path) if _asks(entry))
+def _last_threshold(path: Sequence[Entry], new: str) -> object:
+    asked = (entry for entry in reversed(path) if _asks(entry) and entry.id != new)
     return next((entry.extra.get(THRESHOLD) for entry in asked), None)

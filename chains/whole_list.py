@@ -77,7 +77,7 @@ class Page:
 
     Attributes:
         segments: what the page is and how many there are, then a numbered line for each note.
-        noted: what is kept with the question, so that the next page can be asked for.
+        noted: what is kept with the segments, so that the next page can be asked for.
         told: what a person is told of the page.
     """
 
@@ -128,8 +128,7 @@ def page_of(
 
 
 def _next_page(turns: Sequence[Turn]) -> WholeList | None:
-    asked = turns[-1].user if turns else None
-    listed = None if asked is None else asked.extra.get(LISTED)
+    listed = turns[-1].noted.get(LISTED) if turns else None
     if not isinstance(listed, Mapping) or not isinstance(listed.get("next"), int):
         return None
     return WholeList(str(listed["query"]), int(listed["next"]))

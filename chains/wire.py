@@ -17,8 +17,9 @@ from functools import cache
 from time import time
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
+from urllib.request import getproxies
 
-from chains.errors import Offline
+from chains.errors import ModelUnavailable, Offline
 
 if TYPE_CHECKING:
     import httpx
@@ -29,6 +30,8 @@ __all__ = [
     "current_call",
     "host_of",
     "is_loopback",
+    "key_headers",
+    "origin_of",
     "place_of",
     "wire_client",
 ]
@@ -65,14 +68,28 @@ class WireCall:
         offline: bool,
         max_output_tokens: int,
         on_sent: Callable[[dict[str, Any]], object],
+        host: str = "",
+        key: str | None = None,
     ) -> None:
+        """Describe the call.
+
+        Args:
+            offline: refuse every host but this computer.
+            max_output_tokens: bounds how much may come.
+            on_sent: takes the body that goes out.
+            host: that of a server whose address the user named; no other is called then, and no key
+                but the one that was entered for it goes out. Empty for a provider's service.
+            key: the key that was entered for the server.
+        """
         self.sent: dict[str, Any] | None = None
         self.status: int | None = None
         self.error_body = b""
         self.failure = ""
-        self.refusal: Offline | None = None
+        self.refusal: Offline | ModelUnavailable | None = None
         self._headers: Mapping[str, str] = {}
         self._offline = offline
+        self._host = host
+        self._key = key
         self._on_sent = on_sent
         self._max_bytes = MAX_LINE_BYTES + BYTES_PER_TOKEN * max_output_tokens
         self._max_lines = SPARE_LINES + LINES_PER_TOKEN * max_output_tokens
@@ -106,11 +123,17 @@ class WireCall:
                 response.close()
 
     def before_request(self, request: "httpx.Request") -> None:
-        """Note what is sent, and refuse what would leave this computer."""
+        """Note what is sent; refuse another host than the one meant, and every key but its own."""
         host = request.url.host
         if self._offline and not is_loopback(host):
             self.refusal = Offline(host)
+        elif self._host and host != self._host:
+            reason = f"it would have gone to {host}, which is not in the settings"
+            self.refusal = ModelUnavailable(self._host, reason=reason)
+        if self.refusal is not None:
             raise self.refusal
+        if self._host:
+            _keep_keys_back(request, self._key)
         request.extensions["trace"] = self._trace
         self.sent = json.loads(request.read() or b"{}")
         self._on_sent(self.sent or {})
@@ -172,14 +195,36 @@ def wire_client() -> "httpx.Client":
 
     return httpx.Client(
         event_hooks={"request": [before_request], "response": [after_headers]},
-        # A new connection for each call: its socket is what `abort` cuts.
         limits=httpx.Limits(max_keepalive_connections=0),
         follow_redirects=False,
         # What is unpacked could grow without bound.
         headers={"Accept-Encoding": "identity"},
-        # A proxy from the environment is for other hosts than this one.
-        mounts={f"all://{host}": None for host in ("localhost", "127.0.0.1", "[::1]")},
+        mounts=_proxies(),
     )
+
+
+def _proxies() -> "dict[str, httpx.BaseTransport | None]":
+    """Return the proxies of the environment, which are for other computers than this one."""
+    import httpx
+
+    # A new connection for each call: its socket is what `abort` cuts.
+    limits = httpx.Limits(max_keepalive_connections=0)
+    direct = httpx.HTTPTransport(limits=limits)
+
+    class PastLoopback(httpx.BaseTransport):
+        def __init__(self, proxy: str) -> None:
+            self._proxied = httpx.HTTPTransport(proxy=proxy, limits=limits)
+
+        def handle_request(self, request: httpx.Request) -> httpx.Response:
+            chosen = direct if is_loopback(request.url.host) else self._proxied
+            return chosen.handle_request(request)
+
+    found = {name: address for name, address in getproxies().items() if address}
+    named = {name: found[name] for name in ("http", "https", "all") if name in found}
+    return {
+        f"{name}://": PastLoopback(address if "://" in address else f"http://{address}")
+        for name, address in named.items()
+    }
 
 
 def host_of(address: str) -> str:
@@ -190,6 +235,28 @@ def host_of(address: str) -> str:
         return ""
 
 
+def origin_of(address: str) -> str:
+    """Return scheme, host and port of an address, such as https://HOST:8000; empty for none."""
+    host = host_of(address)
+    if not host:
+        return ""
+    parts = urlsplit(address)
+    shown = f"[{host}]" if ":" in host else host
+    try:
+        port = parts.port
+    except ValueError:
+        return ""
+    usual = {"http": 80, "https": 443}.get(parts.scheme)
+    return f"{parts.scheme}://{shown}" + (f":{port}" if port not in (None, usual) else "")
+
+
+def key_headers(key: str | None) -> dict[str, str]:
+    """Return the header that carries a key, or a name with its password as `Basic …`."""
+    if not key:
+        return {}
+    return {"Authorization": key if key.startswith("Basic ") else f"Bearer {key}"}
+
+
 def place_of(address: str) -> str:
     """Return host and port of an address, without a name or a password; empty for no address."""
     return urlsplit(address).netloc.rpartition("@")[2] if host_of(address) else ""
@@ -198,13 +265,35 @@ def place_of(address: str) -> str:
 def is_loopback(host: str) -> bool:
     """Return whether a host's name or number means this computer."""
     name = host.strip("[]").rstrip(".").lower()
-    if name == "localhost" or name.endswith(".localhost"):
+    if name == "localhost":
         return True
     try:
         number = ipaddress.ip_address(name)
     except ValueError:
         return False
     return number.is_loopback or number.is_unspecified
+
+
+# In which services look for a key; litellm fills some of them from the environment.
+_KEY_HEADERS: Final = ("authorization", "api-key", "x-api-key", "x-goog-api-key")
+# Who the user is to OpenAI, and on which system this runs, concerns no other server.
+_OWN_SERVICE_HEADERS: Final = (
+    "openai-organization",
+    "openai-project",
+    "x-stainless-arch",
+    "x-stainless-os",
+)
+
+
+def _keep_keys_back(request: "httpx.Request", key: str | None) -> None:
+    """Let out no key but the one that was entered for the server that is called."""
+    for name in _KEY_HEADERS:
+        if name in request.headers and (not key or key not in request.headers[name]):
+            del request.headers[name]
+    if key and key.startswith("Basic "):
+        request.headers.update(key_headers(key))
+    for name in _OWN_SERVICE_HEADERS:
+        request.headers.pop(name, None)
 
 
 def _watched(response: "httpx.Response", call: WireCall) -> "httpx.SyncByteStream":

@@ -11,10 +11,11 @@ it is decided what lasts (`settle`): how far old results are trimmed (`boundarie
 each decision is an entry, and the request is made from the path that ends with it. The guard
 shortens and leaves out what the budget still has no room for (`guard`, `history`, `shrinking`,
 `work`), the result is compared with the previous request (`cache`), told of (`accounting`,
-`layer_parts`, `report`, `markdown`) and marked for the provider's cache (`marks`). What comes out
-is a `PreparedRequest`, the only thing that a model is called with. Once a turn has its answer,
-hooks may shape what later requests see of it (`turn_end`), and the chat may be compacted apart from
-any request (`force`). Calls beside the turns, as that for a summary, pass the same guard (`calls`).
+`layer_parts`, `attachment_warnings`, `report`, `markdown`) and marked for the provider's cache
+(`marks`). What comes out is a `PreparedRequest`, the only thing that a model is called with. Once a
+turn has its answer, hooks may shape what later requests see of it (`turn_end`), and the chat may be
+compacted apart from any request (`force`). Calls beside the turns, as that for a summary, pass the
+same guard (`calls`).
 
     log lines ─ entries ─ active path ─ replay ─┐
     instructions, tools ────────── hooks ───────┼─ Base ─ settle ─ guard.enforce ─ PreparedRequest
@@ -39,7 +40,9 @@ Holds always:
   begins with the one before it, less its last message where that was for it alone; every exception
   has a reason in the report;
 - trims and drops only move forward while the budget does not grow and the model stays, and rest
-  between; a compaction stays;
+  between; a compaction stays, and after one trims are decided again;
+- the newest answers are never trimmed, and what was shortened leaves half of the budget used where
+  the history has that much in turns that fit;
 - what the user said is never trimmed, and trimming or compacting never makes a history larger;
 - the same inputs give the same bytes: no clock, no randomness, no I/O but through `Ports`.
 """

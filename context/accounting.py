@@ -1,10 +1,12 @@
 """The report of one request: what every layer holds, what was left out, what it reuses."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
+from context.attachment_warnings import SHARE, attachment_warnings
 from context.base import Base
+from context.boundaries import Boundary, Epoch
 from context.budget import Room
-from context.cache import Continuation, continuation
+from context.cache import MODEL_CHANGED, THRESHOLD_RAISED, Changes, Continuation, continuation
 from context.conversation import Conversation
 from context.draft import Draft
 from context.entries import TransformEntry
@@ -25,12 +27,12 @@ from context.report import (
     Trimmed,
     When,
 )
+from context.settle import COMPACTION
 from context.shaping import Shaped
-from context.tokens import count_message, count_segment
+from context.tokens import TokenCounter, count_message, count_segment
 from context.turn_list import TurnList
 from context.view import results_of
 
-SHARE = "share"
 HOOK = "hook"
 
 
@@ -46,9 +48,9 @@ def account(
     """Return the report of a request that went through the guard."""
     draft = guarded.draft
     upkeep = inputs.upkeep or Upkeep()
-    segments = tuple(_segments(base, guarded))
-    newly_dropped = sum(left_out.turns for left_out in guarded.left_out)
-    continued = continuation(draft, inputs.previous, newly_dropped, base.asked, shaped.reasons)
+    segments = (*_segments(base, guarded), *_unsent(inputs, base))
+    changes = _changes(inputs, room, shaped, guarded)
+    continued = continuation(draft, inputs.previous, base.asked, changes)
     return ContextReport(
         session=inputs.session,
         when=when,
@@ -63,9 +65,9 @@ def account(
         compactions=tuple(_compactions(shaped.transforms)),
         offloaded=tuple(_offloaded(draft)),
         segments=(*_instructions(inputs, draft), *segments),
-        dropped=_left_out(base, guarded, segments),
+        dropped=_left_out(base, guarded, segments, inputs.unsent),
         tools=tuple(tool.name for tool in draft.preamble.tools),
-        warnings=tuple(dict.fromkeys((*inputs.warnings, *shaped.warnings, *actions.warnings))),
+        warnings=_warnings(inputs, shaped, actions, segments),
         memory=shaped.reading.memory,
         ephemerals=len(shaped.envelope.messages.uncached),
         transforms=tuple(_told(transform) for transform in shaped.transforms),
@@ -75,7 +77,29 @@ def account(
         pins=tuple(_pins(shaped.reading, base)),
         policy=upkeep.policy,
         auto_compact=upkeep.auto_compact,
+        instruction_tokens=sum(
+            draft.preamble.part_tokens.get(segment.id, 0) for segment in inputs.instructions
+        ),
     )
+
+
+def _warnings(
+    inputs: PrepareInputs, shaped: Shaped, actions: Actions, segments: Sequence[SegmentUse]
+) -> tuple[str, ...]:
+    """Collect what went wrong; a turn's attachments are told of with its first request."""
+    attached = attachment_warnings(segments) if inputs.request == 1 else ()
+    warnings = (*inputs.warnings, *attached, *shaped.warnings, *actions.warnings)
+    return tuple(dict.fromkeys(warnings))
+
+
+def _changes(inputs: PrepareInputs, room: Room, shaped: Shaped, guarded: GuardReport) -> Changes:
+    """What was decided since the previous request that may break the cache."""
+    epoch = Epoch(room.budget, inputs.model)
+    stored: tuple[Boundary, ...] = (*shaped.reading.drops, *shaped.reading.trims)
+    loose = [one for one in stored if not epoch.binds(one)]
+    because = [THRESHOLD_RAISED if epoch.is_of(one) else MODEL_CHANGED for one in loose]
+    newly_dropped = sum(left_out.turns for left_out in guarded.left_out)
+    return Changes(shaped.reasons, shaped.touched, newly_dropped, tuple(dict.fromkeys(because)))
 
 
 def _pins(reading: Conversation, base: Base) -> Iterator[PinUse]:
@@ -90,8 +114,10 @@ def _trimmed(base: Base) -> Trimmed | None:
     if not reach:
         return None
     said, counter = base.line.messages, base.line.counter
-    shown = (*base.draft.history_messages, base.line.question, *base.draft.work)
-    pairs = [pair for pair in zip(said, shown, strict=True) if pair[0] is not pair[1]]
+    shown = (*base.draft.history_messages, base.draft.tail.question, *base.draft.work)
+    pairs = [pair for pair in zip(said, shown[:reach], strict=False) if pair[0] is not pair[1]]
+    if not pairs:
+        return None
     return Trimmed(
         up_to_entry=base.line.entry_at(reach),
         messages=len(pairs),
@@ -102,15 +128,17 @@ def _trimmed(base: Base) -> Trimmed | None:
 
 def _compactions(transforms: Iterable[TransformEntry]) -> Iterator[dict[str, object]]:
     for transform in transforms:
-        for op in transform.patch:
-            if op.get("op") == "compaction_apply":
-                yield {
-                    "entry": transform.id,
-                    "first_kept_entry": op.get("firstKeptEntryId"),
-                    "before_tokens": op.get("tokensBefore"),
-                    "after_tokens": op.get("tokensAfter"),
-                    "by": op.get("by", "none"),
-                }
+        applied = [op for op in transform.patch if op.get("op") == "compaction_apply"]
+        if not applied and transform.transformer_name == COMPACTION:
+            applied = [{}]  # old results were cleared, and that was enough
+        for op in applied:
+            yield {
+                "entry": transform.id,
+                "first_kept_entry": op.get("firstKeptEntryId"),
+                "before_tokens": op.get("tokensBefore"),
+                "after_tokens": op.get("tokensAfter"),
+                "by": op.get("by", "none"),
+            }
 
 
 def _offloaded(draft: Draft) -> Iterator[Offloaded]:
@@ -151,7 +179,10 @@ def layer_uses(draft: Draft, continued: Continuation) -> dict[Layer, LayerUse]:
 
 
 def _left_out(
-    base: Base, guarded: GuardReport, segments: Iterable[SegmentUse]
+    base: Base,
+    guarded: GuardReport,
+    segments: Iterable[SegmentUse],
+    unsent: Sequence[Segment],
 ) -> tuple[LeftOut, ...]:
     """Everything that is missing from the request; nothing, where there is no request."""
     if not guarded.fits:
@@ -162,6 +193,7 @@ def _left_out(
     counter = base.draft.tail.counter
     unfit = [segment_left_out(segment, SHARE, counter) for segment in base.unfit]
     guarded_out = [left_out for left_out in guarded.left_out if left_out.reason != ROOM]
+    unfit += [LeftOut(Layer.L3, (part.id,), 0, _whole(part, counter), SHARE) for part in unsent]
     return (*turns_out, *unfit, *_losses(segments), *guarded_out)
 
 
@@ -204,6 +236,17 @@ def _segments(base: Base, guarded: GuardReport) -> Iterator[SegmentUse]:
             yield SegmentUse(segment, count_segment(kept, counter), size, _state(segment))
     for segment, loss in base.prior.lost:
         yield SegmentUse(segment, 0, count_segment(segment, counter), "dropped", loss)
+
+
+def _unsent(inputs: PrepareInputs, base: Base) -> Iterator[SegmentUse]:
+    """Return the attachments that had no room at all."""
+    for segment in inputs.unsent:
+        size = _whole(segment, base.draft.tail.counter)
+        yield SegmentUse(segment, 0, size, "dropped", SHARE)
+
+
+def _whole(segment: Segment, counter: TokenCounter) -> int:
+    return segment.whole_tokens or count_segment(segment, counter)
 
 
 def _state(segment: Segment) -> SegmentState:

@@ -7,7 +7,7 @@ left behind, what is kept in mind, and the work so far.
 from dataclasses import dataclass
 from typing import Final
 
-from context.boundaries import Epoch, Reach, reach_of, resting_cut, shown_messages, shown_turns
+from context.boundaries import Epoch, Reach, reach_of, resting_cut
 from context.budget import Room
 from context.cache import Asked
 from context.conversation import Conversation
@@ -72,7 +72,7 @@ def make_base(
     current = reading.open
     if current is None or not _is_open(current.turn, inputs.turn):
         raise BadInputs(f"The path does not end with the open question of turn {inputs.turn}.")
-    prior = _prior(inputs, ports, room, reading) if prior is None else prior
+    prior = _prior(inputs, ports, room, shaped) if prior is None else prior
     epoch = Epoch(room.budget, inputs.model)
     cut = resting_cut(reading.drops, reading.earlier, epoch)
     lead, question, work = current.parts
@@ -81,11 +81,12 @@ def make_base(
     trims = [trim for trim in reading.trims if epoch.binds(trim)]
     reach = reach_of(trims, line.messages) if trims else Reach()
     if trims:
-        history, work = _shown(line, reach)
+        history, work = line.shown_parts(reach)
     found = current.turn.segments
     pinned = _pinned(reading, ports, (history, work), found)
     told = (*pinned, *prior.without(pinned), *found)
-    tail = Tail(told, question, counter, current.memory.render())
+    tools = frozenset(tool.name for tool in shaped.envelope.tools)
+    tail = Tail(told, question, counter, current.memory.render(), tools)
     fitted = fit_passages(tail, room.budget)
     before = preamble(shaped.envelope.system, shaped.envelope.tools, counter)
     return Base(
@@ -112,20 +113,15 @@ def _is_open(turn: Turn, turn_id: str) -> bool:
     return turn.user is not None and turn.turn_id == turn_id and not turn.is_ended
 
 
-def _shown(line: Line, reach: Reach) -> tuple[TurnList, tuple[Message, ...]]:
-    history = shown_turns(line.history, reach, line.pinned, line.counter)
-    start = len(line.messages) - len(line.work)
-    return history, shown_messages(line.work, start, reach, line.pinned, line.counter)
-
-
-def _prior(inputs: PrepareInputs, ports: Ports, room: Room, reading: Conversation) -> Prior:
+def _prior(inputs: PrepareInputs, ports: Ports, room: Room, shaped: Shaped) -> Prior:
     """L2 is made with the first request of a turn, and then stays what it was."""
+    reading, tools = shaped.reading, {tool.name for tool in shaped.envelope.tools}
     segments = reading.open.turn.segments if reading.open else ()
     is_made = inputs.request > 1 or any(segment.layer is Layer.L2 for segment in segments)
     if ports.resolve is None or is_made:
         return Prior()
     share = int(room.budget * PRIOR_SHARE)
-    return prior_segments(reading.carried, segments, ports.resolve, ports.counter, share)
+    return prior_segments(reading.carried, segments, ports.resolve, ports.counter, share, tools)
 
 
 def _pinned(

@@ -18,7 +18,9 @@ from context.turn_list import TurnList
 
 MODEL: Final = "model"
 TRIMMED_TO: Final = "trimmedUpToEntryId"
-ANSWERS: Final = "answers"
+ANSWERS_TO: Final = "answersUpToEntryId"
+ANSWERS: Final = "answers"  # of earlier trims: the answers up to TRIMMED_TO are trimmed too
+ANEW: Final = "anew"  # a trim that was decided after a compaction replaces the trims before it
 
 Boundary = DropEntry | TrimEntry
 
@@ -32,8 +34,12 @@ class Epoch:
 
     def binds(self, boundary: Boundary) -> bool:
         """Return whether what was decided then holds now."""
-        is_same_model = boundary.extra.get(MODEL) in (None, self.model)
-        return is_same_model and (boundary.budget is None or boundary.budget >= self.budget)
+        is_large = boundary.budget is None or boundary.budget >= self.budget
+        return self.is_of(boundary) and is_large
+
+    def is_of(self, boundary: Boundary) -> bool:
+        """Return whether it was decided for the model of this epoch."""
+        return boundary.extra.get(MODEL) in (None, self.model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +64,10 @@ class Reach:
             max(self.answers, other.answers),
         )
 
+    def after(self, gone: int) -> "Reach":
+        """Return the reach once so many of the oldest messages are gone; answers are in full."""
+        return Reach(max(0, self.cleaned - gone), max(0, self.trimmed - gone))
+
     def form(self, at: int, message: Message, counter: TokenCounter) -> Message:
         """Return what stands for the message at a position."""
         if at < self.trimmed and may_be_trimmed(message, at < self.answers):
@@ -71,7 +81,7 @@ def reach_of(trims: Sequence[TrimEntry], messages: Sequence[Message]) -> Reach:
         return Reach()
     cleaned_to = {trim.up_to_entry_id for trim in trims}
     trimmed_to = {trimmed_up_to(trim) for trim in trims}
-    answers_to = {trimmed_up_to(trim) for trim in trims if trim.extra.get(ANSWERS)}
+    answers_to = {name for trim in trims if (name := answers_up_to(trim)) is not None}
     return Reach(*(_furthest(ids, messages) for ids in (cleaned_to, trimmed_to, answers_to)))
 
 
@@ -79,6 +89,19 @@ def trimmed_up_to(trim: TrimEntry) -> str:
     """Return before which entry a trim left nothing but `[trimmed]`."""
     found = trim.extra.get(TRIMMED_TO)
     return found if isinstance(found, str) else trim.up_to_entry_id
+
+
+def answers_up_to(trim: TrimEntry) -> str | None:
+    """Return before which entry the answers are trimmed too; None where no answer is."""
+    found = trim.extra.get(ANSWERS_TO)
+    if isinstance(found, str):
+        return found
+    return trimmed_up_to(trim) if trim.extra.get(ANSWERS) else None
+
+
+def standing_trims(trims: tuple[TrimEntry, ...], new: TrimEntry) -> tuple[TrimEntry, ...]:
+    """Return the trims that hold once a new one is stored; one decided anew stands alone."""
+    return (new,) if new.extra.get(ANEW) else (*trims, new)
 
 
 def resting_cut(drops: Iterable[DropEntry], turns: Sequence[MeasuredTurn], epoch: Epoch) -> int:
@@ -125,7 +148,7 @@ def _shown_turn(
     if not pairs:
         return turn
     freed = sum(count_message(a, counter) - count_message(b, counter) for a, b in pairs)
-    return MeasuredTurn(turn.turn, messages, turn.tokens - freed)
+    return MeasuredTurn(turn.turn, messages, turn.tokens - freed, turn.counter)
 
 
 def _furthest(ids: set[str], messages: Sequence[Message]) -> int:

@@ -24,6 +24,8 @@ ANSWER_RESTORED: Final = "a shortened answer came back whole"
 HISTORY_CHANGED: Final = "the history was changed"
 TAIL_CHANGED: Final = "the context of this turn was shortened"
 WORK_CHANGED: Final = "older results of this turn were shortened"
+THRESHOLD_RAISED: Final = "the threshold was raised"
+MODEL_CHANGED: Final = "another model answers"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,26 @@ class Asked:
 
     text: str | None = None
     is_same_turn: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What was decided since the previous request that may break the cache.
+
+    Attributes:
+        reasons: those of transforms and trims.
+        touched: which of T, L1 and L4 these change, so that no other reason has to be found.
+        dropped: how many turns leave with this request.
+        epoch: why turns may have come back: another model, a raised threshold.
+    """
+
+    reasons: tuple[str, ...] = ()
+    touched: frozenset[Layer] = frozenset()
+    dropped: int = 0
+    epoch: tuple[str, ...] = ()
+
+
+NO_CHANGES: Final = Changes()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,46 +67,58 @@ class Continuation:
 def continuation(
     draft: Draft,
     previous: "Mapping[str, object] | Draft | None",
-    newly_dropped: int,
     asked: Asked | None = None,
-    patch_reasons: Sequence[str] = (),
+    changes: Changes = NO_CHANGES,
 ) -> Continuation:
-    """Compare a request with the previous one on its path.
+    """Compare a request with the previous one on its path, and name every reason for a change.
 
     Args:
         draft: the request as it will be sent.
         previous: the previous request or its neutral body; `None` for the first request. Where it
             is the request and its history goes on in this one, only what is new is compared.
-        newly_dropped: how many turns leave with this request.
         asked: the question of the previous request.
-        patch_reasons: why transforms since then break the cache.
+        changes: what was decided since then.
     """
     digest = prefix_hash(draft)
     if previous is None:
         return Continuation(Prefix(digest))
     asked = asked or Asked()
     if isinstance(previous, Draft) and _goes_on(previous, draft):
-        return _continued(digest, previous, draft, asked, patch_reasons)
+        return _continued(digest, previous, draft, asked, changes)
     body = _body(previous) if isinstance(previous, Draft) else previous
     before = _Before(body, asked)
     messages = draft.messages
     same = _common(before.messages, messages)
     same_tools = before.tools == [tool.to_dict() for tool in draft.preamble.tools]
     same_system = before.system == draft.preamble.system.compiled
-    reasons = [] if same_tools else [TOOLS_CHANGED]
-    if not same_system:
-        reasons.append(INSTRUCTIONS_CHANGED)
     is_broken = same < before.stable(messages)
-    if is_broken:
-        reasons.append(_where(before, draft, same, newly_dropped))
-    if reasons and patch_reasons:
-        reasons = list(dict.fromkeys(patch_reasons))
+    found = _message_reasons(before, draft, same, changes) if is_broken else []
+    reasons = _all_reasons(same_tools, same_system, found, changes)
     is_history_broken = is_broken and same < before.question
     reused = _reused(draft, same_tools, same_system, 0 if is_history_broken else same)
     tokens = sum(draft.layers[layer] for layer in reused if layer in (Layer.T, Layer.L1))
     if same_tools and same_system:
         tokens += sum(count_message(message, draft.tail.counter) for message in messages[:same])
-    return Continuation(Prefix(digest, tokens, bool(reasons), tuple(reasons)), reused)
+    return Continuation(Prefix(digest, tokens, bool(reasons), reasons), reused)
+
+
+def _all_reasons(
+    same_tools: bool, same_system: bool, found: Sequence[str], changes: Changes
+) -> tuple[str, ...]:
+    """Return the reasons in the order of the wire; those of transforms stand for what they change.
+
+    Args:
+        found: why the messages changed, as far as that can be seen from them.
+    """
+    if same_tools and same_system and not found:
+        return ()
+    reasons = [] if same_tools or Layer.T in changes.touched else [TOOLS_CHANGED]
+    if not (same_system or Layer.L1 in changes.touched):
+        reasons.append(INSTRUCTIONS_CHANGED)
+    reasons += changes.reasons
+    is_explained = Layer.L4 in changes.touched or len(set(found)) > 1
+    reasons += (reason for reason in found if not (is_explained and reason == HISTORY_CHANGED))
+    return tuple(dict.fromkeys(reasons))
 
 
 def prefix_hash(draft: Draft) -> str:
@@ -98,7 +132,7 @@ def _goes_on(previous: Draft, draft: Draft) -> bool:
 
 
 def _continued(
-    digest: str, previous: Draft, draft: Draft, asked: Asked, patch_reasons: Sequence[str]
+    digest: str, previous: Draft, draft: Draft, asked: Asked, changes: Changes
 ) -> Continuation:
     """Compare what stands behind the history that two requests have in common."""
     earlier = len(previous.history)
@@ -106,14 +140,12 @@ def _continued(
     same = _equal_start(previous.present, now)
     same_tools = previous.preamble.tools == draft.preamble.tools
     same_system = previous.preamble.system == draft.preamble.system
-    reasons = [] if same_tools else [TOOLS_CHANGED]
-    if not same_system:
-        reasons.append(INSTRUCTIONS_CHANGED)
-    lasting = len(previous.present) - (previous.uncached is not None)
-    if asked.is_same_turn and same < lasting:
-        reasons.append(WORK_CHANGED if same else TAIL_CHANGED)
-    if reasons and patch_reasons:
-        reasons = list(dict.fromkeys(patch_reasons))
+    found = []
+    if asked.is_same_turn:
+        question, work = previous.question, previous.work
+        found = [] if _equal_start((question,), now) else [TAIL_CHANGED]
+        found += [WORK_CHANGED] if _equal_start(work, now[1:]) < len(work) else []
+    reasons = _all_reasons(same_tools, same_system, found, changes)
     known = previous.history.message_count
     reused = _reused(draft, same_tools, same_system, known + same)
     tokens = sum(draft.layers[layer] for layer in reused if layer in (Layer.T, Layer.L1))
@@ -121,7 +153,7 @@ def _continued(
         counter = draft.tail.counter
         tokens += previous.history.tokens
         tokens += sum(count_message(message, counter) for message in now[:same])
-    return Continuation(Prefix(digest, tokens, bool(reasons), tuple(reasons)), reused)
+    return Continuation(Prefix(digest, tokens, bool(reasons), reasons), reused)
 
 
 def _equal_start(before: Sequence[Message], now: Sequence[Message]) -> int:
@@ -156,7 +188,7 @@ class _Before:
         self.system = body.get("system")
         self.messages: list[object] = list(messages) if isinstance(messages, list | tuple) else []
         self.question = self._find(asked.text)
-        self._is_same_turn = asked.is_same_turn
+        self.is_same_turn = asked.is_same_turn
 
     def stable(self, now: Sequence[Message]) -> int:
         """How many of the messages should be there again.
@@ -164,7 +196,7 @@ class _Before:
         What stands before the last question was history; the question itself had a tail, which only
         the requests of the same turn have again, and all but the uncached message with it.
         """
-        if not self._is_same_turn:
+        if not self.is_same_turn:
             return self.question
         last = len(self.messages) - 1
         has_uncached = last > self.question and _role(self.messages[last]) == "user"
@@ -214,13 +246,19 @@ def _reused(draft: Draft, same_tools: bool, same_system: bool, same: int) -> fro
     return frozenset(layer for layer, holds in candidates if holds and draft.layers[layer])
 
 
-def _where(before: _Before, draft: Draft, same: int, newly_dropped: int) -> str:
-    """Name what changed, by where the two part."""
-    if same == before.question:
-        return TAIL_CHANGED
-    if same > before.question:
-        return WORK_CHANGED
-    return _why(before.messages[: before.question], draft.history_messages, same, newly_dropped)
+def _message_reasons(before: _Before, draft: Draft, same: int, changes: Changes) -> list[str]:
+    """Name everything that changed among the messages, by where they part."""
+    history = draft.history_messages
+    earlier = before.messages[: before.question]
+    reasons = []
+    if _common(earlier, history) < len(earlier):
+        reasons += _history_reasons(earlier, history, same, changes)
+    if before.is_same_turn:
+        asked = before.messages[before.question : before.question + 1]
+        work = before.messages[before.question + 1 : before.stable(draft.messages)]
+        reasons += [TAIL_CHANGED] if _common(asked, [draft.question]) < len(asked) else []
+        reasons += [WORK_CHANGED] if _common(work, draft.work) < len(work) else []
+    return reasons or [HISTORY_CHANGED]
 
 
 def _role(message: object) -> object:
@@ -244,16 +282,31 @@ def _is_same(earlier: object, message: Message) -> bool:
     return bool(earlier.get("content") == message_body(message)["content"])
 
 
-def _why(before: Sequence[object], now: Sequence[Message], same: int, newly_dropped: int) -> str:
+def _history_reasons(
+    before: Sequence[object], now: Sequence[Message], same: int, changes: Changes
+) -> list[str]:
     """Name what happened to the history, from how the two differ."""
+    if Layer.L4 in changes.touched:
+        return [_dropped(changes.dropped)] if changes.dropped else [HISTORY_CHANGED]
     gone = _position(before, now[0]) if now else len(before)
+    back = next((at for at, message in enumerate(now) if _is_same(before[0], message)), 0)
     if same == 0 and gone:
-        return _dropped(sum(_role(message) == "user" for message in before[:gone]))
-    if newly_dropped:
-        return _dropped(newly_dropped)
-    if same == 0 and any(_is_same(before[0], message) for message in now):
-        return TURNS_BACK
-    return _changed_message(before[same], now[same]) if same < len(now) else HISTORY_CHANGED
+        reasons = [_dropped(sum(_role(message) == "user" for message in before[:gone]))]
+        pairs = zip(before[gone:], now, strict=False)
+    elif changes.dropped:
+        return [_dropped(changes.dropped)]
+    elif same == 0 and back:
+        reasons = [TURNS_BACK]
+        pairs = zip(before, now[back:], strict=False)
+    else:
+        reasons = [] if same < len(now) else [HISTORY_CHANGED]
+        pairs = zip(before[same:], now[same:], strict=False)
+    differing = (pair for pair in pairs if not _is_same(*pair))
+    reasons += (_changed_message(earlier, message) for earlier, message in differing)
+    if not changes.epoch:
+        return list(dict.fromkeys(reasons))
+    because = [changes.epoch if r in (TURNS_BACK, HISTORY_CHANGED) else (r,) for r in reasons]
+    return list(dict.fromkeys(reason for found in because for reason in found))
 
 
 def _position(before: Sequence[object], message: Message) -> int:

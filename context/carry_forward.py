@@ -5,8 +5,12 @@ Source: "Token Budget Enforcement", "L2 Carry-Forward Compaction".
 
 import html
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
+
+# The names of the tools that a request has; None where that is not known.
+Tools = Collection[str] | None
 
 VERBATIM_CHARS: Final = 5_000
 PREVIEW_CHARS: Final = 500
@@ -60,18 +64,23 @@ def compact_by_section(
     return kept
 
 
-def prior_context(source: str, kind: str, text: str) -> str:
+def prior_context(source: str, kind: str, text: str, tools: Tools = None) -> str:
     """Return an earlier turn's attachment as it is carried forward, escaped.
 
     Up to 5,000 characters are kept word for word; a longer text keeps its structure and previews,
     and ends with a line that tells how to get all of it.
+
+    Args:
+        tools: the names of those that the request has; None where that is not known.
     """
-    return wrap_prior(source, kind, html.escape(carried_text(source, kind, text), quote=False))
+    content = html.escape(carried_text(source, kind, text, tools), quote=False)
+    return wrap_prior(source, kind, content)
 
 
-def carried_text(source: str, kind: str, text: str) -> str:
+def carried_text(source: str, kind: str, text: str, tools: Tools = None) -> str:
     """Return what is carried forward of a text, not escaped yet."""
-    return text if len(text) <= VERBATIM_CHARS else shortened_text(source, kind, text)
+    is_short = len(text) <= VERBATIM_CHARS
+    return text if is_short else shortened_text(source, kind, text, tools=tools)
 
 
 def shortened_text(
@@ -80,13 +89,18 @@ def shortened_text(
     text: str,
     preview_chars: int = PREVIEW_CHARS,
     max_sections: int = MOST_SECTIONS,
+    tools: Tools = None,
 ) -> str:
     """Return the structure of a text with previews, and a line that tells how to get all of it.
 
-    A text that was shortened before keeps the one line that says so.
+    A text that was shortened before keeps one line that says so. The line names a tool only where
+    the request has it.
     """
-    line = _full_text_line(source, kind)
-    whole = text.removesuffix(line).rstrip()
+    name, argument = ("fetch_url", "url") if kind in ("url", "youtube") else ("read_note", "path")
+    by_tool = f'[Shortened. For the full text use the "{name}" tool with {argument}="{source}".]'
+    by_user = f'[Shortened. For the full text ask the user to attach "{source}" again.]'
+    whole = text.removesuffix(by_tool).removesuffix(by_user).rstrip()
+    line = by_tool if tools is None or name in tools else by_user
     return f"{compact_by_section(whole, preview_chars, max_sections).rstrip()}\n\n{line}"
 
 
@@ -94,11 +108,6 @@ def wrap_prior(source: str, kind: str, content: str) -> str:
     """Return content that is escaped already, wrapped with where it comes from."""
     attributes = f'source="{html.escape(source)}" type="{html.escape(kind)}"'
     return f"<prior_context {attributes}>\n{content}\n</prior_context>"
-
-
-def _full_text_line(source: str, kind: str) -> str:
-    tool, argument = ("fetch_url", "url") if kind in ("url", "youtube") else ("read_note", "path")
-    return f'[Shortened. For the full text use the "{tool}" tool with {argument}="{source}".]'
 
 
 @dataclass(frozen=True, slots=True)

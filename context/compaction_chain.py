@@ -34,11 +34,12 @@ class Order:
 
     Attributes:
         shown: the turns as they are sent now, oldest first.
+        kept_as: the same turns as they are kept, where they are: with their answers in full.
         said: the same turns as they were said.
         resting: older turns that are not sent, but are summarised with the others.
         continues: whether the chat's requests begin with `shown`.
         target: what they may take afterwards.
-        is_forced: whether everything before the last complete turn becomes a summary, whatever
+        is_whole: whether everything before the last complete turn becomes a summary, whatever
             there is room for.
         is_foretold: whether a model would make the summary, of which an outline gives the size.
         pinned: messages that stay as they are.
@@ -46,15 +47,21 @@ class Order:
     """
 
     shown: tuple[MeasuredTurn, ...]
+    kept_as: tuple[MeasuredTurn, ...]
     said: tuple[MeasuredTurn, ...]
     resting: tuple[MeasuredTurn, ...]
     continues: bool
     target: int
-    is_forced: bool
+    is_whole: bool
     is_foretold: bool
     pinned: frozenset[str]
     task: SummaryTask
     counter: TokenCounter
+
+    @property
+    def shown_tokens(self) -> int:
+        """What the turns take as they are sent now."""
+        return sum(turn.tokens for turn in self.shown)
 
 
 @dataclass
@@ -65,6 +72,7 @@ class Outcome:
         turns: the history afterwards, without the summary.
         cleared: the messages whose results are shown by their number of lines, by id.
         summary: the text that stands for the turns before `turns`; empty where there is none.
+        summarised: how many turns it stands for.
         drop_to: how many of `turns` are left out as well.
         warnings: why it did not go as it should.
     """
@@ -73,14 +81,29 @@ class Outcome:
     cleared: dict[str, Message] = field(default_factory=dict)
     summary: str = ""
     by: Maker = "none"
+    summarised: int = 0
     drop_to: int = 0
     strategies: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
+    @property
+    def is_attempt(self) -> bool:
+        """Whether anything was tried, a summary that was not taken included."""
+        return bool(self.strategies or self.warnings)
+
+    @property
+    def first_kept(self) -> int:
+        """How many of the turns that the compaction was given are in requests no more."""
+        return self.summarised + self.drop_to
+
+    def summary_tokens(self, counter: TokenCounter) -> int:
+        """Return what the summary takes."""
+        return count_message(Message("user", self.summary), counter) if self.summary else 0
+
     def tokens(self, counter: TokenCounter) -> int:
         """Return what the history takes now."""
-        summary = count_message(Message("user", self.summary), counter) if self.summary else 0
-        return summary + sum(turn.tokens for turn in self.turns[self.drop_to :])
+        kept = sum(turn.tokens for turn in self.turns[self.drop_to :])
+        return self.summary_tokens(counter) + kept
 
 
 def run_chain(order: Order, summarise: Summarise | None) -> Outcome:
@@ -89,22 +112,22 @@ def run_chain(order: Order, summarise: Summarise | None) -> Outcome:
     Raises:
         Whatever `summarise` raises beside `SummaryFailed`, as when it is cancelled.
     """
-    outcome = Outcome(order.shown)
+    outcome = Outcome(order.kept_as)
     if outcome.tokens(order.counter) > order.target:
         _clear(order, outcome)
-    if order.is_forced or outcome.tokens(order.counter) > order.target:
+    if order.is_whole or outcome.tokens(order.counter) > order.target:
         _summarise(order, outcome, summarise)
     if outcome.tokens(order.counter) > order.target:
         _truncate(order, outcome)
     return outcome
 
 
-def result_of(order: Order, outcome: Outcome) -> CompactResult:
-    """Return the figures of a compaction."""
+def result_of(order: Order, outcome: Outcome, after_tokens: int) -> CompactResult:
+    """Return the figures of a compaction; what it comes to is known once trims are decided anew."""
     kept = outcome.turns[outcome.drop_to :]
     return CompactResult(
-        sum(turn.tokens for turn in order.shown),
-        outcome.tokens(order.counter),
+        order.shown_tokens,
+        after_tokens,
         _message_count(order.shown),
         _message_count(kept) + bool(outcome.summary),
         tuple(outcome.strategies),
@@ -116,18 +139,23 @@ def _message_count(turns: Sequence[MeasuredTurn]) -> int:
 
 
 def _clear(order: Order, outcome: Outcome) -> None:
-    """Show the large ones among the oldest results by their number of lines."""
+    """Show large old results by their number of lines, from the oldest on until the target."""
     messages = [message for turn in outcome.turns for message in turn.messages]
     share, least_bytes = ConversationSignals.measure(messages).clearing
     split = find_safe_split(messages, int(len(messages) * share))
+    over = outcome.tokens(order.counter) - order.target
     for message in messages[:split]:
-        if message.id and message.id not in order.pinned and _is_large(message, least_bytes):
+        if over <= 0:
+            break
+        shorter = message
+        if message.id not in order.pinned and _is_large(message, least_bytes):
             shorter = cleaned(message, order.counter)
-            if shorter is not message:
-                outcome.cleared[message.id] = shorter
+        if message.id and shorter is not message:
+            outcome.cleared[message.id] = shorter
+            over -= count_message(message, order.counter) - count_message(shorter, order.counter)
     if outcome.cleared:
         outcome.turns = tuple(
-            _with_messages(turn, outcome.cleared, order.counter) for turn in outcome.turns
+            with_messages(turn, outcome.cleared, order.counter) for turn in outcome.turns
         )
         outcome.strategies.append(CLEAR)
 
@@ -139,9 +167,10 @@ def _is_large(message: Message, least_bytes: int) -> bool:
     return any(len(text.encode("utf-8", "surrogatepass")) >= least_bytes for text in results)
 
 
-def _with_messages(
+def with_messages(
     turn: MeasuredTurn, changed: dict[str, Message], counter: TokenCounter
 ) -> MeasuredTurn:
+    """Return a turn with other messages in the place of those with the same ids."""
     if not any(message.id in changed for message in turn.messages):
         return turn
     messages = [changed.get(message.id or "", message) for message in turn.messages]
@@ -161,7 +190,7 @@ def _summarise(order: Order, outcome: Outcome, summarise: Summarise | None) -> N
         text = _by_outline(task, old, outcome, order.counter)
         by = SUMMARISE if order.is_foretold else OUTLINE
     if text:
-        outcome.turns, outcome.summary = outcome.turns[cut:], text
+        outcome.turns, outcome.summary, outcome.summarised = outcome.turns[cut:], text, cut
         outcome.by = "model" if by == SUMMARISE else "outline"
         outcome.strategies.append(by)
 
@@ -169,7 +198,7 @@ def _summarise(order: Order, outcome: Outcome, summarise: Summarise | None) -> N
 def _cut(order: Order, outcome: Outcome) -> int:
     """How many of the oldest turns have to go, so that what stays fits with a summary."""
     last = guaranteed(outcome.turns)
-    if order.is_forced:
+    if order.is_whole:
         return last
     tokens = order.task.most_tokens + sum(turn.tokens for turn in outcome.turns)
     for cut, turn in enumerate(outcome.turns[:last]):
@@ -208,7 +237,7 @@ def _by_outline(
 
 def _truncate(order: Order, outcome: Outcome) -> None:
     """Leave whole turns out, the oldest first, but never the last complete one."""
-    summary = outcome.tokens(order.counter) - sum(turn.tokens for turn in outcome.turns)
+    summary = outcome.summary_tokens(order.counter)
     fitted = fit_turns(outcome.turns, order.target - summary)
     if fitted.dropped:
         outcome.drop_to = len(fitted.dropped)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from context.boundaries import standing_trims
 from context.carried import Carried, Collector
 from context.entries import (
     CustomMessageEntry,
@@ -255,7 +256,7 @@ class _Reader:
             case DropEntry():
                 self._drops = (*self._drops, entry)
             case TrimEntry():
-                self._trims = (*self._trims, entry)
+                self._trims = standing_trims(self._trims, entry)
             case PinEntry():
                 self._pins = self._pins.after(entry, before)
             case MemoryUpdateEntry():

@@ -10,7 +10,14 @@ from context.frozen import compact_json
 from context.layers import Layer, Segment, render_segments
 from context.messages import Message, Part, TextPart, ToolDefinition
 from context.pins import NO_PINS, Pins
-from context.tokens import TokenCounter, count_message, count_part, count_tool
+from context.tokens import (
+    TokenCounter,
+    count_merged,
+    count_message,
+    count_part,
+    count_tool,
+    is_merged,
+)
 from context.turn_list import TurnList
 
 
@@ -68,12 +75,14 @@ class Tail:
         segments: L2 and L3, in the order in which they were attached or ranked.
         question: the bare user message.
         notes: E, as it was when the turn began.
+        tools: the names of those that the request has; None where that is not known.
     """
 
     segments: tuple[Segment, ...]
     question: Message
     counter: TokenCounter
     notes: str = ""
+    tools: frozenset[str] | None = None
 
     @cached_property
     def blocks(self) -> tuple[tuple[Layer, str], ...]:
@@ -131,21 +140,29 @@ class Draft:
     @cached_property
     def layers(self) -> Mapping[Layer, int]:
         """The size of every layer; together they are `used`."""
+        counter = self.tail.counter
+        question_saved, *work_saved = self._merged[: 1 + len(self.work)]
+        work = sum(count_message(message, counter) for message in self.work)
         sizes = {
             **dict.fromkeys(Layer, 0),
             Layer.T: self.preamble.tool_tokens,
             Layer.L1: self.preamble.system_tokens,
             Layer.L4: self.history.tokens,
             **self.tail.tokens,
-            Layer.W: sum(count_message(message, self.tail.counter) for message in self.work),
+            Layer.W: work - sum(work_saved),
         }
+        if self._has_parts_only:
+            sizes[Layer.L5] += counter.part_overhead
+        sizes[Layer.L5] -= question_saved
         sizes[Layer.E] += self.uncached_tokens
         return sizes
 
     @property
     def uncached_tokens(self) -> int:
         """The size of the uncached message, which counts to E."""
-        return 0 if self.uncached is None else count_message(self.uncached, self.tail.counter)
+        if self.uncached is None:
+            return 0
+        return count_message(self.uncached, self.tail.counter) - self._merged[-1]
 
     @property
     def used(self) -> int:
@@ -157,11 +174,40 @@ class Draft:
         """The messages of L4; listing them takes as long as there are many."""
         return tuple(self.history.messages)
 
+    @cached_property
+    def question(self) -> Message:
+        """The message that asks, with this turn's context.
+
+        With tools it always consists of parts: the message for this request alone joins it in the
+        first request of a turn, and the later ones begin with the same bytes.
+        """
+        message = self.tail.message
+        if not self._has_parts_only:
+            return message
+        return replace(message, content=(TextPart(message.text),))
+
+    @property
+    def _has_parts_only(self) -> bool:
+        return bool(self.preamble.tools) and isinstance(self.tail.message.content, str)
+
+    @cached_property
+    def _merged(self) -> tuple[int, ...]:
+        """What each message behind the history saves by joining the one before it."""
+        saved, counter = [], self.tail.counter
+        before = self.history[-1].messages[-1:] if self.history else ()
+        joined = before if self.history.is_last_joined else ()
+        for message in self.present:
+            counted = (count_merged(one, message, counter, joined=joined) for one in before)
+            saved.append(sum(counted))
+            joined = (message,) if before and is_merged(before[0], message) else ()
+            before = (message,)
+        return tuple(saved)
+
     @property
     def present(self) -> tuple[Message, ...]:
         """The messages behind the history, as they are sent."""
         last = () if self.uncached is None else (self.uncached,)
-        return (self.tail.message, *self.work, *last)
+        return (self.question, *self.work, *last)
 
     @property
     def messages(self) -> tuple[Message, ...]:

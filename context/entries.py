@@ -6,11 +6,11 @@ that nobody here knows, as an extension's `custom`, is kept word for word in `Ot
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final, Self
+from typing import Final, Self, TypeGuard
 
 from context.entry_fields import Fields
 from context.errors import MalformedEntry
-from context.frozen import FrozenMapping
+from context.frozen import FrozenMapping, compact_json, thaw
 from context.path_entries import (
     SCHEMA_VERSION,
     STATUSES,
@@ -59,6 +59,7 @@ __all__ = [
     "TransformEntry",
     "TrimEntry",
     "UsageEntry",
+    "describe_unknown_schema",
     "is_path_entry",
     "is_unknown_schema",
     "parse_entry",
@@ -211,9 +212,15 @@ def is_path_entry(entry: Entry) -> bool:
     return entry.type in PATH_TYPES
 
 
-def is_unknown_schema(entry: Entry) -> bool:
+def is_unknown_schema(entry: Entry) -> TypeGuard[OtherEntry]:
     """Return whether the entry is part of the tree, but says something that is not known here.
 
     A chat that has one is only read, and can be forked before it.
     """
     return isinstance(entry, OtherEntry) and is_path_entry(entry)
+
+
+def describe_unknown_schema(entry: OtherEntry) -> str:
+    """Return the part of a sentence that names an entry's unknown `schemaVersion`."""
+    version = compact_json(thaw(entry.data.get("schemaVersion")))
+    return f"Entry {entry.id} has the schemaVersion {version}, which is not known here"

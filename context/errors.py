@@ -109,6 +109,7 @@ class ContextOverflow(ContextError):
         report: the layer table, where the overflow was found before sending; `None` where only the
             provider reported it.
         ways_out: what the user can do, most helpful first.
+        limit: the context length that the provider's error names; None where it names none.
     """
 
     def __init__(
@@ -120,7 +121,9 @@ class ContextOverflow(ContextError):
             "Attach what is long in it as a file.",
             "Split it into several questions.",
         ),
+        limit: int | None = None,
     ) -> None:
         super().__init__(message)
         self.report = report
         self.ways_out = ways_out
+        self.limit = limit

@@ -2,18 +2,22 @@
 
 from dataclasses import dataclass
 
-from context.boundaries import Epoch, Reach, reach_of, resting_cut, shown_turns
+from context.boundaries import Epoch, Reach, reach_of, resting_cut
 from context.budget import Room
 from context.compaction import CompactResult
-from context.conversation import Conversation, read_path
-from context.draft import preamble
+from context.conversation import Conversation, OpenTurn, read_path
+from context.draft import Tail, preamble
 from context.inputs import Ports, PrepareInputs
+from context.layers import Layer
 from context.measured import MeasuredTurn
+from context.messages import Message
 from context.pipeline import room_of
 from context.settle import Past, Standing, Why, compact, compaction_json
 from context.shaping import envelope_of, linked
 from context.summaries import Maker
-from context.tokens import TokenCounter
+from context.tokens import TokenCounter, count_message
+from context.trim_step import Line
+from context.turn_context import standing_tail
 from context.turn_list import TurnList
 
 __all__ = ["Forced", "compact_when_due", "force_compact"]
@@ -38,20 +42,22 @@ class Forced:
         return compaction_json(self.result, self.entry, self.summary, self.by)
 
 
-def force_compact(inputs: PrepareInputs, ports: Ports) -> Forced:
-    """Make a summary of everything before the last complete turn, whatever the fill.
+def force_compact(inputs: PrepareInputs, ports: Ports, why: Why = "asked") -> Forced:
+    """Compact a chat apart from any request, whatever its fill.
 
     What it comes to is appended in one write; where it frees nothing, nothing is.
 
     Args:
         inputs: as for a request; the path may also end with an answer, and a turn that is worked on
             stays as it is.
+        why: `asked` makes a summary of everything before the last complete turn; any other reason
+            compacts to the usual share of the room.
 
     Source: "Context Management Enhancements", 7.
     """
     room = room_of(inputs, ports.counter)
-    past = _past(inputs, ports, room)
-    compacted = _compact(past, inputs, ports, room, "asked")
+    past, now = _past(inputs, ports, room)
+    compacted = _compact(past, now, inputs, ports, room, why)
     if compacted is not None:
         return compacted
     tokens, messages = past.shown.tokens, past.shown.message_count
@@ -66,16 +72,16 @@ def compact_when_due(inputs: PrepareInputs, ports: Ports) -> Forced | None:
         return None
     if ports.breaker is not None and ports.breaker.is_tripped(inputs.model, room.budget):
         return None
-    past = _past(inputs, ports, room)
-    if not _standing(past, room).should_compact(upkeep):
+    past, now = _past(inputs, ports, room)
+    if not now.should_compact(upkeep):
         return None
-    return _compact(past, inputs, ports, room, "auto")
+    return _compact(past, now, inputs, ports, room, "auto")
 
 
 def _compact(
-    past: Past, inputs: PrepareInputs, ports: Ports, room: Room, why: Why
+    past: Past, now: Standing, inputs: PrepareInputs, ports: Ports, room: Room, why: Why
 ) -> Forced | None:
-    compacted = compact(past, _standing(past, room), inputs, ports, room, why)
+    compacted = compact(past, now, inputs, ports, room, why)
     if compacted is None:
         return None
     entries = linked(compacted.entries, inputs.path[-1].id)
@@ -84,31 +90,47 @@ def _compact(
     return Forced(compacted.result, compacted.entry, *told)
 
 
-def _standing(past: Past, room: Room) -> Standing:
-    beside = past.preamble.tool_tokens + past.preamble.system_tokens
-    return Standing(room.budget, beside, past.shown.tokens, 0)
-
-
-def _past(inputs: PrepareInputs, ports: Ports, room: Room) -> Past:
+def _past(inputs: PrepareInputs, ports: Ports, room: Room) -> tuple[Past, Standing]:
+    """The history of a chat, with what requests hold beside it as far as that is known now."""
     reading, counter = read_path(inputs.path, ports.counter), ports.counter
     envelope = envelope_of(inputs, ports, room, reading)
-    turns = _turns(reading, inputs.turn, counter)
+    start = preamble(envelope.system, envelope.tools, counter)
+    worked_on = _worked_on(reading, inputs.turn)
+    turns = reading.earlier if worked_on else _all_turns(reading, counter)
+    _, question, work = worked_on.parts if worked_on else ((), None, ())
     epoch = Epoch(room.budget, inputs.model)
     cut = resting_cut(reading.drops, turns, epoch)
-    said = turns[cut:]
+    line = Line(turns[cut:], question, work, reading.pins.messages, counter)
     trims = [trim for trim in reading.trims if epoch.binds(trim)]
-    messages = tuple(said.messages)
-    reach = reach_of(trims, messages) if trims else Reach()
-    shown = shown_turns(said, reach, reading.pins.messages, counter)
-    start = preamble(envelope.system, envelope.tools, counter)
-    return Past(shown, said, turns[:cut], reading.pins.messages, start)
+    reach = reach_of(trims, line.messages) if trims else Reach()
+    shown, work = line.shown_parts(reach)
+    tail = _tail(worked_on, question, counter)
+    beside = start.tool_tokens + start.system_tokens
+    beside += standing_tail(tail, reading.earlier, room.budget) if tail else 0
+    size = sum(count_message(message, counter) for message in work)
+    asked = tail.tokens[Layer.L5] if tail else 0
+    now = Standing(room.budget, beside, shown.tokens, size, asked)
+    return Past(shown, line, reach, turns[:cut], start), now
 
 
-def _turns(reading: Conversation, turn: str, counter: TokenCounter) -> TurnList:
-    """The turns of a chat; the last one too, unless it is being worked on."""
+def _worked_on(reading: Conversation, turn: str) -> OpenTurn | None:
+    """The last turn, where it is the one that is being worked on."""
     current = reading.open
-    is_worked_on = current is not None and current.turn.turn_id == turn
-    if current is None or (is_worked_on and not current.turn.is_ended):
+    if current is None or current.turn.turn_id != turn or current.turn.is_ended:
+        return None
+    return current if current.turn.user is not None else None
+
+
+def _tail(
+    worked_on: OpenTurn | None, question: Message | None, counter: TokenCounter
+) -> Tail | None:
+    if worked_on is None or question is None:
+        return None
+    return Tail(worked_on.turn.segments, question, counter, worked_on.memory.render())
+
+
+def _all_turns(reading: Conversation, counter: TokenCounter) -> TurnList:
+    if reading.open is None:
         return reading.earlier
-    last = MeasuredTurn.measure(current.turn, current.as_history, counter)
+    last = MeasuredTurn.measure(reading.open.turn, reading.open.as_history, counter)
     return TurnList.of((*reading.earlier, last))

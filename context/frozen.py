@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 
 class FrozenMapping(Mapping[str, object]):
@@ -17,7 +17,8 @@ class FrozenMapping(Mapping[str, object]):
         for key in items:
             if not isinstance(key, str):
                 raise TypeError(f"A JSON object has text keys only, not {type(key).__name__}.")
-        self._items = {key: freeze(items[key]) for key in sorted(items)}
+        cleaned = {replace_surrogates(key): value for key, value in items.items()}
+        self._items = {key: freeze(cleaned[key]) for key in sorted(cleaned)}
 
     @cached_property
     def json(self) -> str:
@@ -47,15 +48,40 @@ class FrozenMapping(Mapping[str, object]):
         return f"FrozenMapping({thaw(self)!r})"
 
 
-_FROZEN: Final = (str, int, float, FrozenMapping)
+_FROZEN: Final = (int, float, FrozenMapping)
+
+
+def replace_surrogates(text: str) -> str:
+    """Return a text that can be written as UTF-8: U+FFFD in the place of each lone surrogate.
+
+    Two halves of a pair that stand side by side are joined.
+    """
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
+
+
+def clean_json(value: Any) -> Any:
+    """Return the JSON value without lone surrogates, its keys in their order."""
+    if isinstance(value, str):
+        return replace_surrogates(value)
+    if isinstance(value, dict):
+        return {replace_surrogates(key): clean_json(item) for key, item in value.items()}
+    return [clean_json(item) for item in value] if isinstance(value, list) else value
 
 
 def freeze(value: object) -> object:
-    """Return the JSON value with every object and list made immutable.
+    """Return the JSON value with every object and list made immutable, and no lone surrogates.
 
     Raises:
         TypeError: for anything that JSON cannot hold.
     """
+    if isinstance(value, str):
+        return replace_surrogates(value)
     if value is None or isinstance(value, _FROZEN):
         return value
     if isinstance(value, Mapping):

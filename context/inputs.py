@@ -51,6 +51,7 @@ class PrepareInputs:
             as its id, for the report.
         takes_marks: whether the provider is told where its cache may end; by the model's name
             where it is not said.
+        unsent: attachments of which nothing is sent, because they have no room; for the report.
         summary_instructions: what the user wants to see in a summary.
         upkeep: how the history is kept within its room; None leaves all of it to the guard.
     """
@@ -73,6 +74,7 @@ class PrepareInputs:
     upkeep: Upkeep | None = None
     summary_instructions: str = ""
     instructions: tuple[Segment, ...] = ()
+    unsent: tuple[Segment, ...] = ()
 
 
 @dataclass(frozen=True)

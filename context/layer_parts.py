@@ -9,7 +9,6 @@ from typing import Final, Literal
 
 from context.draft import Draft
 from context.layers import Layer
-from context.measured import MeasuredTurn
 from context.summaries import HEAD
 from context.turn_list import TurnList
 
@@ -58,19 +57,26 @@ def parts_of(draft: Draft) -> Mapping[Layer, tuple[LayerPart, ...]]:
 
 
 def _turns(history: TurnList) -> Iterator[LayerPart]:
-    if history and history[0].turn.user is None:
-        yield _single(history[0])
-        history = history[1:]
-    older = history[: max(0, len(history) - SINGLE_TURNS)]
-    if len(older) == 1:
-        yield _single(older[0])
-    elif older:
-        yield LayerPart("turns", older.tokens, turns=len(older))
-    yield from map(_single, history[len(older) :])
+    start = 1 if history and history[0].turn.user is None else 0
+    single = max(start, len(history) - SINGLE_TURNS)
+    if single == start + 1:
+        single = start
+    if start:
+        yield _single(history, 0)
+    if single > start:
+        yield LayerPart("turns", _tokens(history, start, single), turns=single - start)
+    for at in range(single, len(history)):
+        yield _single(history, at)
 
 
-def _single(turn: MeasuredTurn) -> LayerPart:
+def _single(history: TurnList, at: int) -> LayerPart:
+    turn, tokens = history[at], _tokens(history, at, at + 1)
     if turn.turn.user is not None:
-        return LayerPart("turn", turn.tokens, entry=turn.turn.user.id, turns=1)
+        return LayerPart("turn", tokens, entry=turn.turn.user.id, turns=1)
     is_summary = any(message.text.startswith(HEAD) for message in turn.messages)
-    return LayerPart("summary" if is_summary else "messages", turn.tokens)
+    return LayerPart("summary" if is_summary else "messages", tokens)
+
+
+def _tokens(history: TurnList, start: int, stop: int) -> int:
+    """Count turns where they stand; a first message that joins the one before it is smaller."""
+    return history[:stop].tokens - history[:start].tokens

@@ -13,6 +13,7 @@ from typing import Final, Literal, Self, cast, get_args
 
 from context.carry_forward import wrap_prior
 from context.errors import MalformedEntry
+from context.frozen import replace_surrogates
 
 SegmentKind = Literal["note", "selection", "folder", "tag", "url", "file", "image", "passage"]
 SEGMENT_KINDS: Final[tuple[str, ...]] = get_args(SegmentKind)
@@ -56,7 +57,8 @@ class Segment:
         content: the text, escaped.
         number: what the source is cited by.
         derived: how the text was made where it is not the source's own, such as `map_reduce`.
-        whole_tokens: what the whole counts, where a preview shows an excerpt; never in a log.
+        whole_tokens: the size of the whole attachment, when this is only an excerpt of it: a
+            passage that was found in it, or, in a preview, about as much of it as will be sent.
     """
 
     id: str
@@ -72,6 +74,12 @@ class Segment:
     number: int | None = None
     derived: str = ""
     whole_tokens: int | None = None
+
+    def __post_init__(self) -> None:
+        # `source` stays as it is: a file whose name is not UTF-8 is found by it.
+        object.__setattr__(self, "content", replace_surrogates(self.content))
+        object.__setattr__(self, "title", replace_surrogates(self.title))
+        object.__setattr__(self, "heading", tuple(map(replace_surrogates, self.heading)))
 
     @classmethod
     def build(  # noqa: PLR0913 - the fields of a segment, by name only
@@ -96,6 +104,16 @@ class Segment:
         return cls(*place, content, pinned, title, tuple(heading), number, derived)
 
     @property
+    def is_excerpt(self) -> bool:
+        """Whether this is a passage of an attachment that was too large to be sent whole."""
+        return self.kind == "passage" and self.whole_tokens is not None
+
+    @property
+    def is_retrieved(self) -> bool:
+        """Whether this is a passage that was retrieved, and not one of an attachment."""
+        return self.kind == "passage" and self.whole_tokens is None
+
+    @property
     def raw_content(self) -> str:
         """The text as it stands in its source."""
         text = self.content.replace("&lt;", "<").replace("&gt;", ">")
@@ -115,6 +133,7 @@ class Segment:
         """
         number = data.get("number")
         version = data.get("version")
+        whole = data.get("wholeTokens")
         return cls(
             id=_text(data, "id"),
             layer=_layer(data),
@@ -128,11 +147,14 @@ class Segment:
             heading=_heading(data.get("heading", ())),
             number=number if isinstance(number, int) else None,
             derived=_text(data, "derived", default=""),
+            whole_tokens=whole if isinstance(whole, int) else None,
         )
 
     def to_dict(self) -> dict[str, object]:
         """Return the segment as fresh JSON, the inverse of `from_dict`."""
-        made = {"derived": self.derived} if self.derived else {}
+        made: dict[str, object] = {"derived": self.derived} if self.derived else {}
+        if self.is_excerpt:
+            made["wholeTokens"] = self.whole_tokens
         return {
             "id": self.id,
             "layer": str(self.layer),
@@ -150,11 +172,12 @@ class Segment:
 
     def render(self) -> str:
         """Return the segment as the model reads it: its text, wrapped with its source."""
+        source = replace_surrogates(self.source)
         if self.layer is Layer.L2:
-            return wrap_prior(self.source, _PRIOR_TYPES.get(self.kind, self.kind), self.content)
+            return wrap_prior(source, _PRIOR_TYPES.get(self.kind, self.kind), self.content)
         lines = f"{self.lines[0]}-{self.lines[1]}" if self.lines else None
         number = None if self.number is None else str(self.number)
-        attributes = {"n": number, "title": self.title, "path": self.source, "lines": lines}
+        attributes = {"n": number, "title": self.title, "path": source, "lines": lines}
         shown = "".join(
             f' {name}="{html.escape(value)}"' for name, value in attributes.items() if value
         )

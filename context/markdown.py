@@ -23,6 +23,8 @@ _NAMES: Final[Mapping[Layer, str]] = {
     Layer.W: "work",
 }
 
+_MAKERS: Final = {"model": "summarised by a model", "outline": "as an outline"}
+
 # The JSON of a report or a request, as it was written by `ContextReport.to_dict`.
 Json = Mapping[str, Any]
 
@@ -38,6 +40,7 @@ def report_markdown(context: Json) -> str:
     left_out = _left_out(context)
     if left_out:
         lines.append(f"- left out: {left_out}")
+    lines += _shortened(context)
     lines.append(_ephemerals(context))
     lines += [f"- warning: {warning}" for warning in context["warnings"]]
     return "\n".join(lines) + "\n"
@@ -115,15 +118,40 @@ def _left_out(context: Json) -> str:
     answers = [entry for entry in dropped if entry["reason"] == "shortened"]
     segments = [entry for entry in dropped if entry["layer"] in (Layer.L2, Layer.L3)]
     results = [entry for entry in dropped if entry["layer"] == Layer.W]
-    shrunk = sum(segment["state"] == "shrunk" for segment in context["segments"])
+    shrunk = [segment for segment in context["segments"] if segment["state"] == "shrunk"]
+    excerpts = [segment for segment in shrunk if segment["reason"] == "share"]
+    searched = len({segment["source"] for segment in excerpts})
+    shorter = len(shrunk) - len(excerpts)
+    within = f"searched within ({_plural(len(excerpts), 'passage')})"
     parts = [
         _part(sum(entry["turns"] for entry in turns), "turn", turns, "dropped"),
         _part(len(answers), "answer", answers, "shortened"),
         _part(len(results), "result", results, "shortened"),
         _part(len(segments), "segment", segments, "dropped"),
-        _part(shrunk, "segment", (), "shrunk"),
+        _part(searched, "attachment", (), within),
+        _part(shorter, "segment", (), "shrunk"),
     ]
     return "; ".join(part for part in parts if part)
+
+
+def _shortened(context: Json) -> Iterable[str]:
+    """What stands in the place of old messages: markers, and the last summary."""
+    if trimmed := context.get("trimmed"):
+        sizes = _change(trimmed["tokens_before"], trimmed["tokens_after"])
+        yield f"- trimmed: {_plural(trimmed['messages'], 'message')} ({sizes})"
+    if compactions := context["compactions"]:
+        last = compactions[-1]
+        sizes = _change(last["before_tokens"], last["after_tokens"])
+        how = _MAKERS.get(last["by"], "old results cleared")
+        earlier = f" ({len(compactions) - 1} before it)" if len(compactions) > 1 else ""
+        yield f"- compacted: {', '.join(filter(None, (sizes, how)))}{earlier}"
+
+
+def _change(before: int | None, after: int | None) -> str:
+    """The sizes before and after; empty where an older log does not tell them."""
+    if before is None or after is None:
+        return ""
+    return f"~{short_count(before)} → ~{short_count(after)} tokens"
 
 
 def _part(number: int, noun: str, entries: Iterable[Json], verb: str) -> str:

@@ -92,7 +92,7 @@ def _reached(mark: Mark, draft: Draft) -> int:
         return before
     behind = at + 1 - draft.history.message_count
     if behind >= 0:
-        said = (draft.tail.message, *draft.work)[:behind]
+        said = (draft.question, *draft.work)[:behind]
         return before + layers[Layer.L4] + sum(count_message(message, counter) for message in said)
     head = draft.history[0].messages[: at + 1]
     return before + sum(count_message(message, counter) for message in head)
@@ -104,7 +104,7 @@ def _work_marks(draft: Draft, start: int) -> list[Mark]:
         return []
     end = start + len(draft.work)
     between, blocks = [], 0
-    for at, message in enumerate((draft.tail.message, *draft.work), start=start):
+    for at, message in enumerate((draft.question, *draft.work), start=start):
         blocks += _blocks(message)
         if blocks >= BLOCKS_BETWEEN and at < end:
             between.append(Mark(Layer.W, at))

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Final, Literal, Self, cast, get_args
 
 from context.errors import MalformedMessage
-from context.frozen import FrozenMapping, compact_json, thaw_mapping
+from context.frozen import FrozenMapping, compact_json, replace_surrogates, thaw_mapping
 
 Role = Literal["system", "user", "assistant", "tool"]
 ROLES: Final[tuple[str, ...]] = get_args(Role)
@@ -19,6 +19,9 @@ class TextPart:
 
     text: str
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", replace_surrogates(self.text))
+
     def to_dict(self) -> dict[str, object]:
         """Return the part as JSON."""
         return {"type": "text", "text": self.text}
@@ -29,6 +32,9 @@ class ReasoningPart:
     """Words that a model thought before it answered."""
 
     text: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", replace_surrogates(self.text))
 
     def to_dict(self) -> dict[str, object]:
         """Return the part as JSON."""
@@ -56,6 +62,8 @@ class ToolCallPart:
     arguments: Mapping[str, object]
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "id", replace_surrogates(self.id))
+        object.__setattr__(self, "name", replace_surrogates(self.name))
         object.__setattr__(self, "arguments", _frozen_object(self.arguments, "arguments"))
 
     def to_dict(self) -> dict[str, object]:
@@ -77,6 +85,10 @@ class ToolResultPart:
     content: str
     is_error: bool = False
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tool_call_id", replace_surrogates(self.tool_call_id))
+        object.__setattr__(self, "content", replace_surrogates(self.content))
+
     def to_dict(self) -> dict[str, object]:
         """Return the part as JSON."""
         return {
@@ -92,7 +104,7 @@ Part = TextPart | ReasoningPart | ImagePart | ToolCallPart | ToolResultPart
 
 @dataclass(frozen=True)
 class Message:
-    """One message of a conversation; deeply immutable.
+    """One message of a conversation; deeply immutable, and without lone surrogates.
 
     Attributes:
         content: bare text, or typed parts.
@@ -106,7 +118,9 @@ class Message:
     def __post_init__(self) -> None:
         if self.role not in ROLES:
             raise MalformedMessage(f"A message's role is one of {', '.join(ROLES)}.")
-        if not isinstance(self.content, str):
+        if isinstance(self.content, str):
+            object.__setattr__(self, "content", replace_surrogates(self.content))
+        else:
             object.__setattr__(self, "content", tuple(self.content))
 
     @classmethod
@@ -169,6 +183,8 @@ class ToolDefinition:
     parameters: Mapping[str, object]
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "name", replace_surrogates(self.name))
+        object.__setattr__(self, "description", replace_surrogates(self.description))
         object.__setattr__(self, "parameters", _frozen_object(self.parameters, "parameters"))
 
     @classmethod

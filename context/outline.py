@@ -13,6 +13,8 @@ from context.view import calls_of, is_final
 LINE_CHARS: Final = (240, 120, 60, 24)
 LEAST_CHARS: Final = LINE_CHARS[-1]
 EMPTY: Final = "…"
+# Its answers say that no model is set, and then quote notes.
+QUOTING_MODEL: Final = "extractive"
 
 
 def outline(turns: Sequence[MeasuredTurn], most_tokens: int, counter: TokenCounter) -> str:
@@ -59,8 +61,16 @@ def _lines(turn: MeasuredTurn, chars: int) -> Iterator[str]:
     asked = next((m.text for m in turn.messages if m.role == "user"), "")
     answer = next((m.text for m in reversed(turn.messages) if is_final(m)), "")
     tools = {call.name: None for message in turn.messages for call in calls_of(message)}
+    if any(entry.model == QUOTING_MODEL for entry in turn.turn.answers):
+        answer = _quotations(answer) or answer
     used = f" ({', '.join(tools)})" if tools else ""
     yield f"- Asked: {_first_words(asked, chars)} — answered{used}: {_first_words(answer, chars)}"
+
+
+def _quotations(answer: str) -> str:
+    """Return what an answer quotes, without the sentence that stands before it."""
+    lines = (line.removeprefix(">").strip() for line in answer.split("\n") if line[:1] == ">")
+    return " ".join(lines)
 
 
 def _line_count(turn: MeasuredTurn) -> int:

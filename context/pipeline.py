@@ -25,6 +25,7 @@ from context.marks import Mark, place_marks
 from context.report import Actions, ContextReport, When
 from context.settle import (
     Compacted,
+    Why,
     compact,
     compaction_due,
     foretell,
@@ -84,6 +85,7 @@ class _Decided:
     base: Base
     has_trimmed: bool = False
     compacted: Compacted | None = None
+    why: Why | None = None
 
     @property
     def parts(self) -> tuple[Shaped, Base]:
@@ -94,7 +96,7 @@ class _Decided:
         compacted = self.compacted
         if compacted is None:
             return Actions(self.has_trimmed)
-        is_blocked = compacted.why == "block"
+        is_blocked = self.why == "block"
         return Actions(self.has_trimmed, True, is_blocked, compacted.warnings, compacted.to_dict())
 
     def with_entries(
@@ -110,24 +112,25 @@ def _decide(
 ) -> _Decided:
     """Trim, then compact, where that is due; nothing is decided for what cannot be sent anyway.
 
-    A trim may spare the compaction that is due without it.
+    A trim may spare the compaction that is due without it. Where it does not, it is not made: what
+    the compaction keeps is trimmed as far as that needs it.
     """
     decided = _Decided(shaped, make_base(inputs, ports, room, shaped))
     if not could_fit(decided.base.draft, room.budget):
         return decided
-    why = compaction_due(decided.base, inputs, ports, room)
+    trimmed, why = decided, compaction_due(decided.base, inputs, ports, room)
     if trims := trim_due(decided.base, inputs, ports, room, why):
-        decided = replace(decided.with_entries(trims, inputs, ports, room), has_trimmed=True)
-        why = compaction_due(decided.base, inputs, ports, room)
+        trimmed = replace(decided.with_entries(trims, inputs, ports, room), has_trimmed=True)
+        why = compaction_due(trimmed.base, inputs, ports, room)
     if why is None:
-        return decided
-    past, now = past_of(decided.base), standing(decided.base, room.budget)
+        return trimmed
+    past, now = past_of(decided.base, trimmed.base), standing(trimmed.base, room.budget)
     settle = compact if is_sent else foretell
     compacted = settle(past, now, inputs, ports, room, why)
     if compacted is None:
-        return decided
+        return trimmed
     decided = decided.with_entries(compacted.entries, inputs, ports, room)
-    return replace(decided, compacted=compacted)
+    return replace(decided, has_trimmed=compacted.has_trimmed, compacted=compacted, why=why)
 
 
 def _for_once(

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal, get_args
 
 from context.carried import Carried, CarriedItem, carried_key
-from context.carry_forward import carried_text
+from context.carry_forward import Tools, carried_text
 from context.layers import Layer, Segment
 from context.tokens import TokenCounter, count_segment
 
@@ -94,6 +94,7 @@ def prior_segments(
     resolve: Resolve,
     counter: TokenCounter,
     room_tokens: int,
+    tools: Tools = None,
 ) -> Prior:
     """Return what earlier turns left behind, less what this turn has anyway.
 
@@ -101,12 +102,13 @@ def prior_segments(
         now: the segments of this turn.
         resolve: says what has become of a source; nothing excluded is sent.
         room_tokens: what L2 may hold; what was used least recently leaves first, pins never.
+        tools: the names of those that the request has, by which the model may read more.
     """
     found = [(item, resolve(item.segment)) for item in _waiting(carried, now)]
     entries = [
         (item, segment, full)
         for item, source in found
-        for segment, full in _remembered(item.segment, source)
+        for segment, full in _remembered(item.segment, source, tools)
     ]
     leaving = sorted((entry for entry in entries if not entry[1].pinned), key=_last_use)
     tokens = sum(count_segment(segment, counter) for _, segment, _ in entries)
@@ -142,7 +144,9 @@ def _waiting(carried: Carried, now: Sequence[Segment]) -> Iterator[CarriedItem]:
             yield item
 
 
-def _remembered(segment: Segment, source: SourceNow) -> Iterator[tuple[Segment, Segment]]:
+def _remembered(
+    segment: Segment, source: SourceNow, tools: Tools
+) -> Iterator[tuple[Segment, Segment]]:
     """The segment on L2, and what it was made from."""
     if segment.kind == "passage":
         if not source.loss:
@@ -156,7 +160,7 @@ def _remembered(segment: Segment, source: SourceNow) -> Iterator[tuple[Segment, 
         segment = replace(segment, content=content, version=source.version)
     text = segment.raw_content
     if segment.kind != "selection":
-        text = carried_text(segment.source, segment.kind, text)
+        text = carried_text(segment.source, segment.kind, text, tools)
     yield _on_l2(segment, text), segment
 
 

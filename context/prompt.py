@@ -75,14 +75,21 @@ def system_parts(
 
     Source: "Context Management Enhancements", 4.
     """
-    static = PromptBuilder(part for part in base if part.cacheable).build()[0]
+    static, dynamic = _static_and_dynamic(base)
     added = (
         SystemPart(one.name, PromptSection(one.name, one.text.strip(), cacheable=True).render())
         for one in instructions
         if one.text.strip()
     )
-    dynamic = PromptBuilder(part for part in base if not part.cacheable).build()[0]
     last = (SystemPart(f"{name}_state", dynamic),) if dynamic else ()
     parts = [part for part in (SystemPart(name, static), *added, *last) if part.text]
     separated = (SystemPart(part.name, f"\n\n{part.text}") for part in parts[1:])
     return (*parts[:1], *separated)
+
+
+def _static_and_dynamic(base: Sequence[PromptSection]) -> tuple[str, str]:
+    """Split a prompt at its breakpoint; without one all of it is static, or all of it dynamic."""
+    prompt, breakpoints = PromptBuilder(base).build()
+    whole = len(prompt) if any(part.cacheable for part in base) else 0
+    at = breakpoints[0] if breakpoints else whole
+    return prompt[:at], prompt[at:].removeprefix("\n\n")

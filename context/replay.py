@@ -3,17 +3,30 @@
 Nothing here edits an entry: what is repaired, is repaired in the view.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from context.entries import CustomMessageEntry, Entry, MessageEntry, SegmentsEntry
+from context.entries import (
+    CustomMessageEntry,
+    Entry,
+    MessageEntry,
+    SegmentsEntry,
+)
+from context.entry_fields import NOTHING
 from context.layers import Segment
 from context.messages import Message
 from context.tree import EntryTree
 from context.view import INTERRUPTED, interruption, is_final, mark_interrupted, seal_calls
 
-__all__ = ["INTERRUPTED", "Said", "Turn", "active_path", "begin_turn", "turns"]
+__all__ = [
+    "INTERRUPTED",
+    "Said",
+    "Turn",
+    "active_path",
+    "begin_turn",
+    "turns",
+]
 
 Said = MessageEntry | CustomMessageEntry
 
@@ -24,8 +37,9 @@ class Turn:
 
     Attributes:
         entry_ids: the entries it is made of, in their order.
-        user: `None` only for what stands before any question.
+        user: the user message; `None` only for what stands before any question.
         said: everything behind the question: answers, tool results, messages of extensions.
+        noted: what else is kept with its segments, or with its user message by older versions.
     """
 
     turn_id: str
@@ -33,6 +47,7 @@ class Turn:
     user: MessageEntry | None
     said: tuple[Said, ...] = ()
     segments: tuple[Segment, ...] = ()
+    noted: Mapping[str, object] = NOTHING
 
     @property
     def answers(self) -> tuple[MessageEntry, ...]:
@@ -75,12 +90,13 @@ class Turn:
 
     def with_segments(self, entry: SegmentsEntry) -> "Turn":
         """Return the turn with what was sent along when it was answered anew."""
-        return replace(self, entry_ids=(*self.entry_ids, entry.id), segments=entry.segments)
+        ids, noted = (*self.entry_ids, entry.id), entry.extra or self.noted
+        return replace(self, entry_ids=ids, segments=entry.segments, noted=noted)
 
     def with_said(self, entry: Said) -> "Turn":
         """Return the turn with one more thing said in it."""
         ids, said = (*self.entry_ids, entry.id), (*self.said, entry)
-        return Turn(self.turn_id, ids, self.user, said, self.segments)
+        return Turn(self.turn_id, ids, self.user, said, self.segments, self.noted)
 
 
 def active_path(entries: Sequence[Entry], leaf: str | None = None) -> tuple[Entry, ...]:
@@ -103,14 +119,15 @@ def begin_turn(entry: Said, waiting: SegmentsEntry | None = None) -> Turn:
     own = waiting if waiting is not None and waiting.turn_id == entry.turn_id else None
     ids, segments = ((entry.id,), ()) if own is None else ((own.id, entry.id), own.segments)
     if entry.message.role == "user":
-        return Turn(entry.turn_id, ids, entry, (), segments)
+        return Turn(entry.turn_id, ids, entry, (), segments, entry.extra)
     return Turn(entry.turn_id, ids, None, (entry,), segments)
 
 
 def turns(path: Iterable[Entry]) -> tuple[Turn, ...]:
-    """Return the turns of a path, oldest first; each begins with its segments, if it has any.
+    """Return the turns of a path, oldest first.
 
-    Segments that stand behind the question of their turn are those it was answered anew with.
+    The segments of a turn stand behind its user message; older versions wrote them before it. Of
+    several, the last ones count: with those it was answered anew.
     """
     found: list[Turn] = []
     waiting: SegmentsEntry | None = None

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from context.budget import BudgetPolicy, Room
+from context.budget import BudgetPolicy, ContextBudget, Room
 from context.layer_parts import LayerPart
 from context.layers import WIRE_ORDER, Layer, Segment
 from context.markdown import report_markdown
@@ -196,6 +196,7 @@ class ContextReport:
         pins: all of the path, in its order.
         policy: the fractions of the budget at which something is done.
         auto_compact: whether old turns become a summary without being asked.
+        instruction_tokens: what of L1 the user, the vault or the project wrote.
     """
 
     session: str | None
@@ -224,21 +225,40 @@ class ContextReport:
     pins: tuple[PinUse, ...] = ()
     policy: BudgetPolicy = field(default_factory=BudgetPolicy)
     auto_compact: bool = True
+    instruction_tokens: int = 0
+
+    @property
+    def components(self) -> ContextBudget:
+        """The request by component; its effective window is the budget.
+
+        Source: "Context Management Enhancements", 1.
+        """
+        sizes = {layer: use.tokens for layer, use in self.layers.items()}
+        prompt, tools = sizes.pop(Layer.L1, 0), sizes.pop(Layer.T, 0)
+        added = min(prompt, self.instruction_tokens)
+        return ContextBudget(
+            total=self.room.budget + self.room.reserve,
+            max_output_tokens=self.room.reserve,
+            system_prompt=prompt - added,
+            skill_prompts=added,
+            tool_descriptions=tools,
+            conversation=sum(sizes.values()),
+        )
 
     @property
     def budget(self) -> int:
         """What the request may hold."""
-        return self.room.budget
+        return self.components.effective_window
 
     @property
     def used(self) -> int:
         """What it holds: the layers together."""
-        return sum(use.tokens for use in self.layers.values())
+        return self.components.used_tokens
 
     @property
     def fraction(self) -> float:
         """The used share of the budget; 1.0 where there is no budget."""
-        return self.used / self.budget if self.budget else 1.0
+        return self.components.used_percentage
 
     def to_dict(self) -> dict[str, object]:
         """Return every field that the outside relies on; those of parts not there yet are empty."""
@@ -256,6 +276,7 @@ class ContextReport:
             "budget": self.budget,
             "used": self.used,
             "fraction": self.fraction,
+            "components": self._components(),
             "layers": {str(layer): self.layers[layer].to_dict() for layer in WIRE_ORDER},
             "actions": self._actions(),
             "segments": [use.to_dict() for use in self.segments],
@@ -292,6 +313,16 @@ class ContextReport:
             "compact": self.actions.compact,
             "block": self.actions.block,
             "guard": list(self.guard),
+        }
+
+    def _components(self) -> dict[str, object]:
+        parts = self.components
+        return {
+            "system_prompt": parts.system_prompt,
+            "skill_prompts": parts.skill_prompts,
+            "tool_descriptions": parts.tool_descriptions,
+            "conversation": parts.conversation,
+            "remaining": parts.remaining_tokens,
         }
 
     def _policy(self) -> dict[str, object]:

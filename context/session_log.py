@@ -14,7 +14,9 @@ from context.entries import (
     PATH_TYPES,
     Entry,
     MessageEntry,
+    OtherEntry,
     SessionHeader,
+    describe_unknown_schema,
     is_unknown_schema,
     parse_entry,
 )
@@ -61,7 +63,7 @@ class SessionLog:
     header: SessionHeader | None
     entries: tuple[Entry, ...] = ()
     repairs: tuple[Repair, ...] = ()
-    unknown: str | None = None
+    unknown: OtherEntry | None = None
     is_outdated: bool = False
 
     @property
@@ -71,8 +73,8 @@ class SessionLog:
             return "This chat was written by a newer version of Strata, so it is only read."
         if self.unknown is not None:
             return (
-                f"Entry {self.unknown} has a schemaVersion that is not known here, so this chat is "
-                "only read. It can be continued as a copy that ends before that entry."
+                f"{describe_unknown_schema(self.unknown)}, so this chat is only read. It can be "
+                "continued as a copy that ends before that entry."
             )
         return None
 
@@ -90,7 +92,7 @@ def read_log(lines: Iterable[Line]) -> SessionLog:
     reader = _Reader(is_first)
     for place, line in enumerate(objects):
         reader.read(place, line)
-    unknown = next((entry.id for entry in reader.entries if is_unknown_schema(entry)), None)
+    unknown = next((entry for entry in reader.entries if is_unknown_schema(entry)), None)
     entries, repairs = tuple(reader.entries), tuple(reader.repairs)
     return SessionLog(header, entries, repairs, unknown, is_first or reader.has_old_summaries)
 

@@ -9,17 +9,25 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from context.base import Base
-from context.boundaries import MODEL, Epoch
+from context.boundaries import MODEL, Epoch, Reach
 from context.budget import Room
 from context.compaction import CompactResult
-from context.compaction_chain import TARGET, Order, Outcome, result_of, run_chain
+from context.compaction_chain import TARGET, Order, Outcome, result_of, run_chain, with_messages
 from context.draft import Preamble
-from context.entries import DropEntry, Entry, TransformEntry
+from context.entries import DropEntry, Entry, TransformEntry, TrimEntry
 from context.frozen import FrozenMapping
 from context.inputs import Ports, PrepareInputs, Upkeep
 from context.layers import Layer
 from context.summaries import HEAD, Maker, SummaryTask, as_said, summary_size
-from context.trim_step import LEAST_SHARE_BEFORE_COMPACTION, LEAST_SHARE_OF_WAY, plan_trim
+from context.tokens import count_message
+from context.trim_step import (
+    LEAST_SHARE_BEFORE_COMPACTION,
+    LEAST_SHARE_OF_WAY,
+    Line,
+    Trim,
+    plan_anew,
+    plan_trim,
+)
 from context.turn_list import TurnList
 
 COMPACTION: Final = "compaction"
@@ -27,8 +35,9 @@ COMPACTED: Final = "the history was compacted"
 CLEARED: Final = "old results were cleared"
 ROOM: Final = "room"
 
-# Why a compaction is made: the history fills its room, no further question fits, it was asked for.
-Why = Literal["auto", "block", "asked"]
+# Why a compaction is made: the history fills its room, no further question fits, it was asked for,
+# the provider said that the request is too long.
+Why = Literal["auto", "block", "asked", "overflow"]
 
 
 @dataclass(frozen=True)
@@ -38,12 +47,14 @@ class Standing:
     Attributes:
         beside: tools, instructions and the standing part of the tail.
         history: L4, `work` W.
+        question: what of `beside` the question takes.
     """
 
     budget: int
     beside: int
     history: int
     work: int
+    question: int = 0
 
     @property
     def used(self) -> int:
@@ -54,6 +65,11 @@ class Standing:
     def room(self) -> int:
         """What history and work may take."""
         return max(0, self.budget - self.beside)
+
+    @property
+    def beside_line(self) -> int:
+        """What requests hold beside history, question and work."""
+        return self.beside - self.question
 
     def should_compact(self, upkeep: Upkeep) -> bool:
         """Return whether history and work fill their room, or the whole its budget."""
@@ -67,15 +83,21 @@ class Past:
 
     Attributes:
         shown: the turns as they are sent, oldest first.
-        said: the same turns as they were said.
-        resting: older ones that a drop leaves out.
+        line: the same turns as they were said, with the question and the work in progress.
+        reach: how far they are trimmed, or have to be trimmed now.
+        resting: older turns that a drop leaves out.
     """
 
     shown: TurnList
-    said: TurnList
+    line: Line
+    reach: Reach
     resting: TurnList
-    pinned: frozenset[str]
     preamble: Preamble
+
+    @property
+    def kept_as(self) -> TurnList:
+        """The turns as they are kept: with their answers in full, whatever else is trimmed."""
+        return self.line.shown_parts(self.reach.after(0))[0]
 
 
 @dataclass(frozen=True)
@@ -90,13 +112,18 @@ class Compacted:
     result: CompactResult
     summary: str
     by: Maker
-    why: Why
     warnings: tuple[str, ...] = ()
 
     @property
     def entry(self) -> str:
         """Where it is stored."""
         return self.entries[0].id
+
+    @property
+    def has_trimmed(self) -> bool:
+        """Whether anything of what it kept is trimmed."""
+        trims = (entry for entry in self.entries if isinstance(entry, TrimEntry))
+        return any(trim.tokens_after < trim.tokens_before for trim in trims)
 
     def to_dict(self) -> dict[str, object]:
         """Return it as JSON."""
@@ -123,7 +150,7 @@ def standing(base: Base, budget: int) -> Standing:
     """Return what a request holds as far as that lasts."""
     layers = base.draft.layers
     beside = layers[Layer.T] + layers[Layer.L1] + base.standing_tail
-    return Standing(budget, beside, layers[Layer.L4], layers[Layer.W])
+    return Standing(budget, beside, layers[Layer.L4], layers[Layer.W], layers[Layer.L5])
 
 
 def trim_due(
@@ -137,11 +164,10 @@ def trim_due(
     upkeep, now = inputs.upkeep, standing(base, room.budget)
     if upkeep is None or not upkeep.policy.should_trim(now.used, now.budget):
         return ()
-    beside = now.beside - base.draft.tail.tokens[Layer.L5]
     has_answers = not (upkeep.auto_compact and upkeep.can_summarise)
     has_answers = has_answers or _is_tripped(inputs, ports, room)
     least_share = LEAST_SHARE_OF_WAY if why is None else LEAST_SHARE_BEFORE_COMPACTION
-    messages = base.line, beside, now.budget, upkeep, base.reach
+    messages = base.line, now.beside_line, now.budget, upkeep, base.reach
     trim = plan_trim(*messages, has_answers=has_answers, least_share=least_share)
     if trim is None:
         return ()
@@ -171,7 +197,7 @@ def foretell(
     """Return about what `compact` would come to; no model is asked and nothing is remembered."""
     has_model = inputs.upkeep is not None and inputs.upkeep.can_summarise
     order = replace(_order(past, now, inputs, ports, room, why), is_foretold=has_model)
-    return _compacted(order, inputs, replace(ports, summarise=None, breaker=None), room, why)
+    return _compacted(order, past, now, inputs, replace(ports, summarise=None, breaker=None), room)
 
 
 def compact(
@@ -182,30 +208,55 @@ def compact(
     Raises:
         Whatever the port for summaries raises when it is cancelled.
     """
-    return _compacted(_order(past, now, inputs, ports, room, why), inputs, ports, room, why)
+    order = _order(past, now, inputs, ports, room, why)
+    return _compacted(order, past, now, inputs, ports, room)
 
 
 def _compacted(
-    order: Order, inputs: PrepareInputs, ports: Ports, room: Room, why: Why
+    order: Order, past: Past, now: Standing, inputs: PrepareInputs, ports: Ports, room: Room
 ) -> Compacted | None:
     outcome = run_chain(order, ports.summarise)
-    result = result_of(order, outcome)
-    if not outcome.strategies:
+    if not outcome.is_attempt:
         return None
+    trim, after_tokens = _trimmed_anew(order, outcome, past, now)
+    result = result_of(order, outcome, after_tokens)
     has_shrunk = result.after_tokens < result.before_tokens
     if ports.breaker is not None:
         ports.breaker.record(inputs.model, room.budget, has_shrunk)
     if not has_shrunk:
         return None
     entries = _entries(outcome, result, inputs, ports, room)
-    warnings = tuple(outcome.warnings)
-    return Compacted(entries, result, outcome.summary, outcome.by, why, warnings)
+    if trim is not None:
+        place = ports.new_id(), None, ports.now()
+        entries = (*entries, trim.entry(place, Epoch(room.budget, inputs.model)))
+    return Compacted(entries, result, outcome.summary, outcome.by, tuple(outcome.warnings))
 
 
-def past_of(base: Base) -> Past:
-    """Return the history of a request."""
-    draft, line = base.draft, base.line
-    return Past(draft.history, line.history, base.resting, line.pinned, draft.preamble)
+def _trimmed_anew(
+    order: Order, outcome: Outcome, past: Past, now: Standing
+) -> tuple[Trim | None, int]:
+    """Decide again how far the kept turns are trimmed; return that and what the history takes."""
+    if past.reach == Reach():
+        return None, outcome.tokens(order.counter)
+    summary, counter = outcome.summary_tokens(order.counter), order.counter
+    kept, gone = past.line.history[outcome.first_kept :], past.line.history[: outcome.first_kept]
+    history = TurnList.of(with_messages(turn, outcome.cleared, counter) for turn in kept)
+    line = replace(past.line, history=history)
+    question = 0 if line.question is None else count_message(line.question, counter)
+    target = min(order.target, order.shown_tokens - 1) - summary + now.work + question
+    reach, trim = plan_anew(line, past.reach.after(gone.message_count), target)
+    return trim, summary + line.shown_parts(reach)[0].tokens
+
+
+def past_of(sent: Base, planned: Base) -> Past:
+    """Return the history of a request.
+
+    Args:
+        sent: what it would be with the trims that are stored.
+        planned: with a further trim that is due but not enough by itself.
+    """
+    draft = sent.draft
+    return Past(draft.history, sent.line, planned.reach, sent.resting, draft.preamble)
 
 
 def _order(
@@ -223,13 +274,14 @@ def _order(
     )
     return Order(
         shown=tuple(past.shown),
-        said=as_said(past.said, ports.counter),
+        kept_as=tuple(past.kept_as),
+        said=as_said(past.line.history, ports.counter),
         resting=as_said(past.resting, ports.counter),
         continues=inputs.previous is not None and not past.resting,
         target=int(now.room * TARGET) - now.work,
-        is_forced=why != "auto",
+        is_whole=why == "asked",
         is_foretold=False,
-        pinned=past.pinned,
+        pinned=past.line.pinned,
         task=task,
         counter=ports.counter,
     )

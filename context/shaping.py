@@ -15,6 +15,7 @@ from context.envelope import ContextEnvelope, Messages, RequestMeta, System
 from context.frozen import FrozenMapping
 from context.hooks import Transform
 from context.inputs import Ports, PrepareInputs
+from context.layers import Layer
 from context.messages import Message, Part, TextPart, ToolDefinition
 
 TRIMMED: Final = "old results and words were trimmed"
@@ -29,6 +30,7 @@ class Shaped:
         transforms: those that are replayed from now on.
         new: what is to be stored when the request is sent.
         reasons: why the prompt cache is broken since the previous request.
+        touched: which of T, L1 and L4 those reasons are about.
     """
 
     reading: Conversation
@@ -36,6 +38,7 @@ class Shaped:
     transforms: tuple[TransformEntry, ...]
     new: tuple[Entry, ...] = ()
     reasons: tuple[str, ...] = ()
+    touched: frozenset[Layer] = frozenset()
     warnings: tuple[str, ...] = ()
 
 
@@ -46,7 +49,8 @@ def shape(inputs: PrepareInputs, ports: Ports, room: Room, is_sent: bool) -> Sha
         ContextHookError: when a hook fails; nothing was stored.
     """
     reading = read_path(inputs.path, ports.counter)
-    shaped = _shaped(inputs, ports, room, reading, reasons=_recent_reasons(inputs.path))
+    recent = _since_the_last_answer(inputs.path)
+    shaped = _shaped(inputs, ports, room, reading, decided=recent)
     if not is_sent or ports.hooks is None or not ports.hooks.has("context"):
         return shaped
     if ports.cancel is not None:
@@ -65,8 +69,7 @@ def settled(
         return shaped
     new = (*shaped.new, *linked(entries, (shaped.new or inputs.path)[-1].id))
     reading = read_path((*inputs.path, *new), ports.counter)
-    reasons = dict.fromkeys((*shaped.reasons, *_reasons_of(entries)))
-    return _shaped(inputs, ports, room, reading, new=new, reasons=tuple(reasons))
+    return _shaped(inputs, ports, room, reading, new=new, decided=entries, earlier=shaped)
 
 
 def linked(entries: Iterable[Entry], parent: str) -> tuple[Entry, ...]:
@@ -94,8 +97,8 @@ def shape_once(shaped: Shaped, inputs: PrepareInputs, ports: Ports, room: Room) 
         reading = read_path((*path, *once), ports.counter)
     uncached = run.envelope.messages.uncached
     log = (EphemeralEntry(ports.new_id(), path[-1].id, ports.now(), uncached),) if uncached else ()
-    reasons = tuple(dict.fromkeys((*shaped.reasons, *run.reasons)))
-    found = _shaped(inputs, ports, room, reading, new=(*log, *shaped.new), reasons=reasons)
+    new = (*log, *shaped.new)
+    found = _shaped(inputs, ports, room, reading, new=new, decided=once, earlier=shaped)
     envelope = replace(found.envelope, messages=Messages(uncached=uncached))
     return replace(found, envelope=envelope, transforms=shaped.transforms)
 
@@ -107,8 +110,14 @@ def _shaped(
     reading: Conversation,
     *,
     new: tuple[Entry, ...] = (),
-    reasons: tuple[str, ...] = (),
+    decided: Iterable[Entry] = (),
+    earlier: Shaped | None = None,
 ) -> Shaped:
+    """Return the request; `decided` is what was decided with it, after what `earlier` knows."""
+    reasons, touched = _reasons_of(decided)
+    if earlier is not None:
+        reasons = tuple(dict.fromkeys((*earlier.reasons, *reasons)))
+        touched |= earlier.touched
     envelope = _base(inputs, ports, room, reading)
     runnable, warnings = _runnable(envelope.tools, inputs.tools)
     envelope = replace(envelope, tools=runnable, options=_options(envelope.options, room))
@@ -118,6 +127,7 @@ def _shaped(
         transforms=reading.transforms,
         new=new,
         reasons=reasons,
+        touched=touched,
         warnings=(*reading.problems, *warnings),
     )
 
@@ -167,24 +177,34 @@ def _base(
     return shape_base(base, reading.transforms)
 
 
-def _recent_reasons(path: tuple[Entry, ...]) -> tuple[str, ...]:
-    """Why the cache is broken by what was stored since the last answer."""
+def _since_the_last_answer(path: tuple[Entry, ...]) -> list[Entry]:
     since: list[Entry] = []
     for entry in reversed(path):
         if isinstance(entry, MessageEntry) and entry.message.role == "assistant":
             break
         since.append(entry)
-    return _reasons_of(since[::-1])
+    return since[::-1]
 
 
-def _reasons_of(entries: Iterable[Entry]) -> tuple[str, ...]:
+def _reasons_of(entries: Iterable[Entry]) -> tuple[tuple[str, ...], frozenset[Layer]]:
+    """Why these entries break the cache, and on which layers."""
     reasons: list[object] = []
+    touched: set[Layer] = set()
     for entry in entries:
         if isinstance(entry, TransformEntry):
             reasons += [op.get("invalidateCacheReason") for op in entry.patch]
-        elif isinstance(entry, TrimEntry):
+            touched |= {_layer_of(str(op.get("op"))) for op in entry.patch}
+        elif isinstance(entry, TrimEntry) and entry.tokens_after < entry.tokens_before:
             reasons.append(TRIMMED)
-    return tuple(dict.fromkeys(str(reason) for reason in reasons if reason))
+            touched.add(Layer.L4)
+    return tuple(dict.fromkeys(str(reason) for reason in reasons if reason)), frozenset(touched)
+
+
+def _layer_of(op: str) -> Layer:
+    """The layer that a patch operation on the cached part changes."""
+    if op.startswith("tools"):
+        return Layer.T
+    return Layer.L1 if op.startswith(("system", "options")) else Layer.L4
 
 
 def _runnable(

@@ -9,12 +9,13 @@ Source: "Token Budget Enforcement", phase 2; "L2 Carry-Forward Compaction".
 """
 
 import html
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import isqrt
 from typing import Final
 
-from context.carry_forward import MOST_SECTIONS, shortened_text
+from context.carry_forward import MOST_SECTIONS, Tools, shortened_text
 from context.draft import Tail
 from context.layers import Layer, Segment
 from context.tokens import TokenCounter, count_segment
@@ -55,13 +56,15 @@ def shrink(tail: Tail, most_tokens: int) -> ShrunkTail:
     return ShrunkTail(tail, tuple(gone))
 
 
-def shortened(segment: Segment, most_tokens: int, counter: TokenCounter) -> Segment | None:
+def shortened(
+    segment: Segment, most_tokens: int, counter: TokenCounter, tools: Tools = None
+) -> Segment | None:
     """Return as much of a segment as so many tokens hold, about; `None` where that is nothing.
 
     Its lines are no longer those of the source.
     """
     for sections in (len(segment.content), MOST_SECTIONS):
-        found = _longest(segment, most_tokens, sections, counter)
+        found = _longest(partial(_cut, segment, tools), most_tokens, sections, counter)
         if found is not None:
             return found
     return None
@@ -69,7 +72,7 @@ def shortened(segment: Segment, most_tokens: int, counter: TokenCounter) -> Segm
 
 def _affordable(tail: Tail, group: Sequence[Segment], most_tokens: int) -> Sequence[Segment]:
     """Those of a group that there is room for, if each were as short as it may be."""
-    least: dict[str, Segment | None] = {part.id: _least(part, tail.counter) for part in group}
+    least: dict[str, Segment | None] = {part.id: _least(part, tail) for part in group}
     for at, segment in enumerate(group):
         if _swapped(tail, least).total <= most_tokens:
             return group[at:]
@@ -82,13 +85,13 @@ def _with_less_of(tail: Tail, segment: Segment, most_tokens: int) -> Tail:
     room, fitting = count_segment(segment, tail.counter), tail
     for _ in range(ATTEMPTS):
         room -= fitting.total - most_tokens
-        shorter = shortened(segment, room, tail.counter)
+        shorter = shortened(segment, room, tail.counter, tail.tools)
         if shorter is None:
             break
         fitting = _swapped(tail, {segment.id: shorter})
         if fitting.total <= most_tokens:
             return fitting
-    return _swapped(tail, {segment.id: _least(segment, tail.counter)})
+    return _swapped(tail, {segment.id: _least(segment, tail)})
 
 
 def _swapped(tail: Tail, others: Mapping[str, Segment | None]) -> Tail:
@@ -98,16 +101,16 @@ def _swapped(tail: Tail, others: Mapping[str, Segment | None]) -> Tail:
 
 
 def _longest(
-    segment: Segment, most_tokens: int, sections: int, counter: TokenCounter
+    cut: Callable[[int, int], Segment], most_tokens: int, sections: int, counter: TokenCounter
 ) -> Segment | None:
     """Search for the longest previews of sections with which a segment fits."""
-    best = _cut(segment, LEAST_PREVIEW_CHARS, sections)
+    best = cut(LEAST_PREVIEW_CHARS, sections)
     if count_segment(best, counter) > most_tokens:
         return None
     fits, most = LEAST_PREVIEW_CHARS, most_tokens * CHARS_PER_TOKEN
     while most - fits > fits // PRECISION:
         preview = max(fits + 1, isqrt(fits * most))
-        found = _cut(segment, preview, sections)
+        found = cut(preview, sections)
         if count_segment(found, counter) <= most_tokens:
             best, fits = found, preview
         else:
@@ -115,21 +118,21 @@ def _longest(
     return best
 
 
-def _least(segment: Segment, counter: TokenCounter) -> Segment:
+def _least(segment: Segment, tail: Tail) -> Segment:
     """The shortest form of a segment; itself where it has no shorter one."""
     if not _may_be_cut(segment):
         return segment
-    least = _cut(segment, LEAST_PREVIEW_CHARS, MOST_SECTIONS)
-    return min(segment, least, key=lambda part: count_segment(part, counter))
+    least = _cut(segment, tail.tools, LEAST_PREVIEW_CHARS, MOST_SECTIONS)
+    return min(segment, least, key=lambda part: count_segment(part, tail.counter))
 
 
 def _may_be_cut(segment: Segment) -> bool:
     return segment.kind in _SHORTENED_KINDS and not segment.pinned
 
 
-def _cut(segment: Segment, preview_chars: int, sections: int) -> Segment:
-    text = segment.raw_content
-    text = shortened_text(segment.source, segment.kind, text, preview_chars, sections)
+def _cut(segment: Segment, tools: Tools, preview_chars: int, sections: int) -> Segment:
+    text, place = segment.raw_content, (segment.source, segment.kind)
+    text = shortened_text(*place, text, preview_chars, sections, tools)
     return replace(segment, content=html.escape(text, quote=False), lines=None)
 
 

@@ -6,6 +6,7 @@ reported more than was estimated.
 """
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import ClassVar, Final, Protocol, runtime_checkable
 
@@ -61,6 +62,14 @@ class TokenCounter(Protocol):
         """Counters are told apart by what they are, as counts are remembered by counter."""
 
 
+@runtime_checkable
+class ImageCounter(Protocol):
+    """Counts a picture by the rule of a model's provider."""
+
+    def count_image(self, data: str) -> int:
+        """Return the tokens of a picture in base64; `IMAGE_TOKENS` where its size is not known."""
+
+
 @dataclass(frozen=True)
 class ByteEstimator:
     """Estimates from UTF-8 bytes, for when no tokenizer is at hand.
@@ -87,6 +96,28 @@ def count_message(message: Message, counter: TokenCounter) -> int:
     if tokens is None:
         tokens = message.token_counts[counter] = _count_content(message, counter)
     return tokens
+
+
+def is_merged(before: Message, after: Message) -> bool:
+    """Return whether two neighbours go out as one message; see `chains.tool_wire`."""
+    return before.role == after.role != "tool"
+
+
+def count_merged(
+    before: Message, after: Message, counter: TokenCounter, *, joined: Collection[Message] = ()
+) -> int:
+    """Return the tokens saved where two neighbours go out as one message.
+
+    They share what surrounds a message, and a bare text becomes a part of it.
+
+    Args:
+        joined: those of the two that are part of a merged message already.
+    """
+    if not is_merged(before, after):
+        return 0
+    texts = [message for message in (before, after) if not any(message is one for one in joined)]
+    bare = sum(isinstance(message.content, str) and message.content != "" for message in texts)
+    return counter.message_overhead - bare * counter.part_overhead
 
 
 def count_segment(segment: Segment, counter: TokenCounter) -> int:
@@ -135,7 +166,7 @@ def _count_part(part: Part, counter: TokenCounter) -> int:
     if isinstance(part, TextPart | ReasoningPart):
         return counter.count(part.text)
     if isinstance(part, ImagePart):
-        return IMAGE_TOKENS
+        return counter.count_image(part.data) if isinstance(counter, ImageCounter) else IMAGE_TOKENS
     if isinstance(part, ToolCallPart):
         return counter.count(part.name + part.arguments_json) + CALL_OVERHEAD_TOKENS
     return counter.count(part.content) + CALL_OVERHEAD_TOKENS

@@ -76,16 +76,29 @@ class EntryTree:
     def branch_point(self, message_id: str) -> str | None:
         """Return the entry that an alternative to a message has to follow; `None` for the root.
 
-        What was sent along with a question is left to it. An answer is replaced from its first
-        message on, tool calls included.
+        Segments that stand before a user message belong to it; those behind it belong to each
+        answer. An answer is replaced from its first message on, tool calls included.
         """
         at = self._position(message_id)
         if self._role(at) != "user":
-            at = self._answer_start(at)
+            above = self._parents[self._answer_start(at)]
+            return None if above is None else self._entries[above].id
         above = self._parents[at]
         while above is not None and self._is_sent_along(above, at):
             above = self._parents[above]
         return None if above is None else self._entries[above].id
+
+    def answer_point(self, user_message_id: str) -> str:
+        """Return the entry that another answer to a user message has to follow.
+
+        It is the last entry before the newest answer; without an answer, the last entry that
+        belongs to the user message.
+        """
+        after = self.children(user_message_id)
+        answers = [message for message in after if message.message.role != "user"]
+        if not after:
+            return self.newest_leaf(user_message_id)
+        return self.branch_point((answers or after)[-1].id) or user_message_id
 
     def _answer_start(self, at: int) -> int:
         above = self._message_above(at)

@@ -64,7 +64,7 @@ def standing_tail(tail: Tail, earlier: Sequence[MeasuredTurn], budget: int) -> i
 
 def _is_retrieved(segment: Segment) -> bool:
     """On L2 a passage is but a line that names its note."""
-    return segment.kind == "passage" and segment.layer is Layer.L3
+    return segment.is_retrieved and segment.layer is Layer.L3
 
 
 def passages_share(budget: int, question_tokens: int) -> int:
@@ -75,7 +75,7 @@ def passages_share(budget: int, question_tokens: int) -> int:
 def _passages_room(tail: Tail, budget: int) -> int:
     question = tail.tokens[Layer.L5]
     share = passages_share(budget, question)
-    attached = (part for part in tail.on(Layer.L3) if part.kind != "passage")
+    attached = (part for part in tail.on(Layer.L3) if not part.is_retrieved)
     taken = sum(count_segment(segment, tail.counter) for segment in attached)
     return min(share, int(budget * TURN_CONTEXT_SHARE) - taken)
 

@@ -94,8 +94,13 @@ class TurnList(Sequence[MeasuredTurn]):
 
     @property
     def tokens(self) -> int:
-        """What the turns take together."""
-        return self._store.tokens[self._stop] - self._store.tokens[self._start]
+        """The tokens of the turns together, less what merging neighbours on the wire saves."""
+        return self._store.count(self._start, self._stop)
+
+    @property
+    def is_last_joined(self) -> bool:
+        """Whether the last message joins the one before it, where neighbours are merged."""
+        return bool(self) and self._store.is_joined(self._stop - 1, self._start)
 
     @property
     def message_count(self) -> int:
@@ -168,6 +173,7 @@ class _Store:
     def __init__(self, turns: Iterable[MeasuredTurn]) -> None:
         self.turns: list[MeasuredTurn] = []
         self.tokens = [0]
+        self._merged: list[int] = []
         self.messages = [0]
         self.places: dict[str, int] = {}
         self.with_stubs: list[int] = []
@@ -199,11 +205,37 @@ class _Store:
             self._digests.pop(old, None)
         return result
 
+    def count(self, start: int, stop: int) -> int:
+        """Return the tokens of the turns in between, whose first one has nothing before it."""
+        if start >= stop:
+            return 0
+        tokens = self.tokens[stop] - self.tokens[start] + self._merged[start]
+        following = start + 1
+        if self._merged[start] and following < stop and self._merged[following]:
+            fresh = self.turns[following].count_merged_with(
+                self.turns[start], is_joined=self.is_joined(start, start)
+            )
+            tokens += self._merged[following] - fresh
+        return tokens
+
+    def is_joined(self, place: int, start: int) -> bool:
+        """Return whether the last message of a turn joins the one before it.
+
+        Args:
+            place: the turn.
+            start: the first turn that counts.
+        """
+        turn = self.turns[place]
+        return turn.is_last_joined(place > start and self._merged[place] > 0)
+
     def _add(self, turn: MeasuredTurn) -> None:
         place = len(self.turns)
         if turn.offloaded:
             self.with_stubs.append(place)
         self.places.update(dict.fromkeys(turn.turn.entry_ids, place))
-        self.tokens.append(self.tokens[-1] + turn.tokens)
+        is_joined = bool(place) and self.is_joined(place - 1, 0)
+        merged = turn.count_merged_with(self.turns[-1], is_joined=is_joined) if place else 0
+        self._merged.append(merged)
+        self.tokens.append(self.tokens[-1] + turn.tokens - merged)
         self.messages.append(self.messages[-1] + len(turn.messages))
         self.turns.append(turn)

@@ -3,11 +3,15 @@
 import logging
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from vault.embedder import Embedder
+
+os.umask(0o022)  # what others may write is refused in some places
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.null.Keyring"
 # A shell starts what runs in the background with Ctrl-C ignored, and so would all that tests start.
@@ -80,6 +84,34 @@ def _no_unexpected_error(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
         if record.levelno >= logging.ERROR and record.name.split(".")[0] in OUR_PACKAGES
     ]
     assert not errors, f"logged as errors: {errors}"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown() -> Iterator[None]:
+    """Fail where Qt warns while a window closes, which pytest-qt does not listen to any more."""
+    if "PySide6.QtCore" not in sys.modules:
+        return (yield)
+    from PySide6.QtCore import QtMsgType, qInstallMessageHandler
+
+    said: list[str] = []
+    quiet = {QtMsgType.QtDebugMsg, QtMsgType.QtInfoMsg}
+    before = qInstallMessageHandler(
+        lambda kind, _context, text: None if kind in quiet else said.append(text)
+    )
+    try:
+        yield
+    finally:
+        qInstallMessageHandler(before)
+    said = [text for text in said if not text.startswith("This plugin does not support ")]
+    assert not said, f"Qt warned while the test was cleaned up: {said}"
+
+
+@pytest.fixture(scope="session")
+def embedder() -> Iterator[Embedder]:
+    """The real embedding child, started once for all tests of this process."""
+    shared = Embedder()
+    yield shared
+    shared.close()
 
 
 @pytest.fixture

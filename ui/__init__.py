@@ -4,6 +4,8 @@ A click becomes a call of the assistant, run by `tasks` in a thread; what it yie
 events, and each view refreshes by what an event names. Colours, fonts and sizes come from `theme`
 alone, which reads the design tokens; icons from `icons`; every message to the user goes out
 through `notify` or stands in place, in words.
+`faults` logs unexpected exceptions and shows a toast; `garbage` collects reference cycles in the
+interface's thread, since Qt crashes when a widget is destroyed in another one.
 
     main → frame (columns, panels, composer)                  painted first
          → window → presenter → chat | panels → kit → icons, theme, direction

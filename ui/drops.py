@@ -95,6 +95,9 @@ def attachments_at(paths: Sequence[Path], vault: Path | None) -> tuple[Attachmen
 
 
 def _attachment(path: Path, vault: Path | None) -> Attachment:
+    whole = path.resolve()
+    if whole.name.startswith(".") and whole.is_file():
+        return Attachment(str(whole))  # a hidden file is only attached by its full path
     inside = _below(path, vault)
     if inside is None:
         return Attachment(str(path))

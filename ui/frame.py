@@ -46,6 +46,11 @@ class Frame(QMainWindow):
         """How large text was the last time."""
         return self._state.font_scale
 
+    @property
+    def notifier(self) -> Notifier:
+        """The door for short messages over the conversation."""
+        return self._notifier
+
     def paintEvent(self, event: QPaintEvent) -> None:
         """Say when the window has been drawn."""
         super().paintEvent(event)

@@ -34,6 +34,8 @@ def run(opening: "Opening", exit_after_show: bool = False) -> int:
     from PySide6.QtCore import QTimer
     from PySide6.QtWidgets import QApplication
 
+    from ui.faults import watch_faults
+    from ui.garbage import GarbageCollector
     from ui.icons import app_icon
     from ui.theme import Theme
     from ui.window import MainWindow
@@ -43,7 +45,9 @@ def run(opening: "Opening", exit_after_show: bool = False) -> int:
     app.setApplicationName("Strata")
     app.setDesktopFileName("strata")
     app.setWindowIcon(app_icon())
+    garbage = GarbageCollector(app)
     window = MainWindow(opening.look)
+    watch_faults(window.notifier, opening.log_file)
     Theme.current().apply(opening.look.theme, window.font_scale)
     start = _Start(opening, window)
     after_paint = app.quit if exit_after_show else start.begin
@@ -51,6 +55,7 @@ def run(opening: "Opening", exit_after_show: bool = False) -> int:
     window.show()
     code = app.exec()
     window.close()
+    garbage.stop()
     if start.failure is not None:
         raise start.failure
     return code

@@ -35,6 +35,7 @@ from ui.settings.extras import (
     separated,
 )
 from ui.settings.fields import NumberField, parse_number
+from ui.settings.instructions import InstructionsSection
 from ui.settings.limit import LimitRow
 from ui.settings.rows import SettingRow, make_row
 from ui.settings.writer import SettingsWriter
@@ -65,7 +66,8 @@ _ICONS = {
 class SettingsDialog(QDialog):
     """Pages at the left, rows at the right.
 
-    `changed` carries the key of a setting that took effect; `index_requested` asks for a run;
+    `changed` carries the key of a setting that took effect, or `instructions` where the user's own
+    instructions for models did; `index_requested` asks for a run;
     `scale_chosen` carries a size of text.
     """
 
@@ -84,6 +86,8 @@ class SettingsDialog(QDialog):
         self._index = IndexSection(assistant, runner)
         self._index.index_requested.connect(self.index_requested)
         self._privacy = PrivacySection(assistant, runner)
+        self._instructions = InstructionsSection(assistant, runner)
+        self._instructions.saved.connect(lambda: self.changed.emit("instructions"))
         self._size = TextSizeSection()
         self._size.scale_chosen.connect(self.scale_chosen)
         self._stack = QStackedWidget()
@@ -101,7 +105,7 @@ class SettingsDialog(QDialog):
         self._pages.setCurrentIndex(self._pages.model().index(place, 0))
         for row in self.rows.values():
             row.refresh()
-        for extra in (self._keys, self._index, self._privacy, self._size):
+        for extra in (self._keys, self._index, self._privacy, self._instructions, self._size):
             extra.refresh()
 
     def set_preview(self, preview: Callable[[Mapping[str, object]], Mapping[str, Any]]) -> None:
@@ -221,6 +225,7 @@ class SettingsDialog(QDialog):
         extras: dict[str, QWidget] = {
             "Appearance": self._size,
             "Vault and index": self._index,
+            "Models": self._instructions,
             "Privacy": self._privacy,
         }
         return [*made, extras[section]] if section in extras else made

@@ -16,6 +16,7 @@ from time import monotonic
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
+from app.faults import log_bug
 from chains.cancel import CancelToken
 from chains.errors import Cancelled
 from ui.theme import tokens
@@ -131,6 +132,7 @@ class Task(QObject):
                 for item in self._work(self.token):
                     self._mail.put(item)
         except Exception as error:  # noqa: BLE001 - every failure is shown in words by the receiver
+            log_bug(error)
             self._mail.put(_Failure(error))
         self._mail.put(_END)
 

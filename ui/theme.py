@@ -67,10 +67,13 @@ class Theme(QObject):
             scale: multiplies text, rows and icons, never hairlines; None keeps it.
         """
         app = _application()
+        before = self.is_dark, self.scale
         self.mode = mode or self.mode
         self.scale = scale or self.scale
         self._follow_system()
         self.is_dark = self._wants_dark()
+        if before == (self.is_dark, self.scale) and app.styleSheet():
+            return  # nothing looks different, and dressing all widgets takes about half a second
         self._fonts.clear()
         self._load_colors()
         if app.style().objectName().lower() != "fusion":

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vault.errors import NoteExcluded, VaultError
+from vault.errors import NoteExcluded, NoteUnreadable, VaultError
+from vault.kinds import is_read
 from vault.markdown import Document
 from vault.notes import Note, parse_note, read_bytes
 from vault.paths import printable, safe_path
@@ -14,9 +15,17 @@ from vault.scan import look_at, scan
 if TYPE_CHECKING:
     from vault.records import FileRow
 
-__all__ = ["allowed_notes", "parse_allowed", "read_allowed", "still_allowed"]
+__all__ = [
+    "allowed_notes",
+    "is_hidden",
+    "parse_allowed",
+    "read_allowed",
+    "read_as_tool",
+    "still_allowed",
+]
 
 PRIVATE = "private"
+HIDDEN = "a file whose name begins with a dot"
 
 
 def read_allowed(root: Path, path: str, exclude: Sequence[str] = ()) -> Note:
@@ -32,6 +41,32 @@ def read_allowed(root: Path, path: str, exclude: Sequence[str] = ()) -> Note:
     return parse_allowed(root, path, exclude)[0]
 
 
+def read_as_tool(root: Path, path: str, exclude: Sequence[str] = ()) -> Note:
+    """Read a note for a model that names it itself: files of the kinds that are indexed, no others.
+
+    What holds keys and passwords lies in files of other kinds and in those whose name begins with a
+    dot; they are given to a model only where the user attaches them.
+
+    Raises:
+        NoteExcluded: a rule, its name or the note itself keeps it out.
+        UnsafePath: the path would leave the vault.
+        NoteUnreadable: it is gone, is no note, or no text comes of it.
+    """
+    real = safe_path(root, path).relative_to(root.resolve()).as_posix()
+    for name in (path, real):
+        if is_hidden(name):
+            raise NoteExcluded(printable(path), HIDDEN)
+        if not is_read(name):
+            raise NoteUnreadable(printable(path), "it is not a note, by the kind of its file")
+    return read_allowed(root, path, exclude)
+
+
+def is_hidden(path: str) -> bool:
+    """Tell whether a file's name begins with a dot."""
+    name = path.rstrip("/").rpartition("/")[2]
+    return name.startswith(".") and name not in (".", "..")
+
+
 def parse_allowed(root: Path, path: str, exclude: Sequence[str] = ()) -> tuple[Note, Document]:
     """Read a note that may be given to a model, with its structure; raises the same."""
     rules = Rules.of(root, exclude)
@@ -39,7 +74,7 @@ def parse_allowed(root: Path, path: str, exclude: Sequence[str] = ()) -> tuple[N
     for name in (path, real):
         if (rule := rules.rule_along(name)) is not None:
             raise NoteExcluded(printable(path), rule)
-    note, document = parse_note(path, read_bytes(root, path))
+    note, document = parse_note(printable(path), read_bytes(root, path))
     if note.is_private:
         raise NoteExcluded(printable(path), PRIVATE)
     return note, document

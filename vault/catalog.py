@@ -5,16 +5,18 @@ same time, and so do other processes. Everything else in an index can be made ag
 """
 
 import json
+import os
+import re
 import sqlite3
 import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from vault.chunking import CHUNKER_VERSION, embedded_text
-from vault.errors import IndexUnusable
-from vault.migrations import MIGRATIONS, migrate, schema_version
+from vault.errors import IndexDamaged, IndexUnusable
+from vault.migrations import MIGRATIONS, find_damage, migrate, schema_version
 from vault.scan import FileStat
 from vault.words import WORDS_VERSION
 
@@ -25,7 +27,17 @@ VectorTable = Literal["vectors", "spare_vectors"]
 NEVER_SEEN = FileStat(-1, -1, -1, -1)
 CATALOG_FILE = "catalog.db"
 FINGERPRINT = "fingerprint"  # of the folder, when a run last ended with everything done
+UNFINISHED = "unfinished"  # set while a whole run has notes to take in, or was stopped before
 _BUSY_S = 30.0
+_DAMAGE: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_TOOBIG})
+# What SQLite says of a schema that does not fit its statements; `fts5:` is about a query.
+_BAD_SCHEMA: Final = re.compile(
+    r"(?!fts5:).*(no such|no column|already exists|malformed|constructor failed|unsupported file"
+    r"|unrecognized token|syntax error|incomplete input|duplicate column|foreign key mismatch"
+    r"|error in )"
+)
+_MOST_VERSIONS: Final = 10_000
+_MOST_ASIDE: Final = 3
 _STAMP = {"chunker": CHUNKER_VERSION, "words": WORDS_VERSION}
 
 
@@ -53,10 +65,15 @@ class Catalog:
         self._is_closed = False
         self._idle: list[sqlite3.Connection] = []
         self._writer: sqlite3.Connection | None = None
-        with self._translated():
-            if is_writable:
-                self._writer = self._open_writer()
-            self._check_stamp()
+        try:
+            self._begin()
+        except IndexDamaged:
+            if not is_writable:
+                raise
+            self.close()
+            set_aside(path)
+            self.was_damaged, self._is_closed = True, False
+            self._begin()
 
     @property
     def is_new(self) -> bool:
@@ -85,33 +102,24 @@ class Catalog:
         found = self.rows("SELECT value FROM meta WHERE key = ?", (key,))
         return str(found[0][0]) if found else None
 
-    def unembedded(self, table: VectorTable = "vectors") -> list[tuple[int, int]]:
-        """List a passage for each text without a vector, with its tokens, longest first."""
-        return [
-            (row[0], row[1])
-            for row in self.rows(
-                "SELECT min(id), tokens FROM chunks"  # noqa: S608 - a name of ours
-                f" WHERE hash NOT IN (SELECT hash FROM {table})"
-                " GROUP BY hash ORDER BY tokens DESC, 1"
-            )
-        ]
+    def unembedded(self, table: VectorTable = "vectors") -> list[Row]:
+        """List number, tokens and file of a passage for each text without a vector."""
+        return self.rows(
+            "SELECT min(id), tokens, file_id FROM chunks"  # noqa: S608 - a name of ours
+            f" WHERE hash NOT IN (SELECT hash FROM {table}) GROUP BY hash ORDER BY 1"
+        )
 
-    def unembedded_of(
-        self, paths: Collection[str], table: VectorTable = "vectors"
-    ) -> list[tuple[int, int]]:
+    def unembedded_of(self, paths: Collection[str], table: VectorTable = "vectors") -> list[Row]:
         """List the same of some notes only, at a cost that does not grow with the others."""
-        return [
-            (row[0], row[1])
-            for row in self.rows(
-                "SELECT min(chunks.id), tokens"  # noqa: S608 - a name of ours
-                " FROM chunks JOIN files ON files.id = file_id"
-                " WHERE path IN (SELECT value FROM json_each(?))"
-                f" AND NOT EXISTS (SELECT 1 FROM {table} AS v"
-                " WHERE v.hash = chunks.hash)"
-                " GROUP BY chunks.hash ORDER BY tokens DESC, 1",
-                (json.dumps(list(paths)),),
-            )
-        ]
+        return self.rows(
+            "SELECT min(chunks.id), tokens, file_id"  # noqa: S608 - a name of ours
+            " FROM chunks JOIN files ON files.id = file_id"
+            " WHERE path IN (SELECT value FROM json_each(?))"
+            f" AND NOT EXISTS (SELECT 1 FROM {table} AS v"
+            " WHERE v.hash = chunks.hash)"
+            " GROUP BY chunks.hash ORDER BY 1",
+            (json.dumps(list(paths)),),
+        )
 
     def unembedded_count(self, table: VectorTable = "vectors") -> int:
         """Count the passages whose text has no vector yet."""
@@ -222,18 +230,11 @@ class Catalog:
             raise IndexUnusable("The index was closed, or opened for reading only.")
         return self._writer
 
-    def _open_writer(self) -> sqlite3.Connection:
-        try:
-            return self._prepared(self._connect())
-        except sqlite3.OperationalError:
-            raise
-        except sqlite3.DatabaseError:
-            # Not a database any more: kept aside for who wants to look, and built anew.
-            self.was_damaged = True
-            self.path.replace(self.path.with_suffix(".db.damaged"))
-            for tail in ("-wal", "-shm"):
-                self.path.with_name(self.path.name + tail).unlink(missing_ok=True)
-            return self._prepared(self._connect())
+    def _begin(self) -> None:
+        with self._translated():
+            if self.is_writable:
+                self._writer = self._prepared(self._connect())
+            self._check_stamp()
 
     def _connect(self) -> sqlite3.Connection:
         if self.is_writable and not self.path.exists():
@@ -260,7 +261,11 @@ class Catalog:
         return connection
 
     def _refuse_newer(self, connection: sqlite3.Connection) -> None:
-        if schema_version(connection) > len(MIGRATIONS):
+        version = schema_version(connection)
+        if not 0 <= version <= _MOST_VERSIONS:
+            raise self._damaged(f"it claims to have {version:,} versions")
+        if version > len(MIGRATIONS):
+            self._refuse_damaged(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
             raise IndexUnusable(
                 f"The index in {self.path.parent} was made by a newer version of Strata; "
                 "update Strata, or delete that folder to build the index anew."
@@ -270,7 +275,12 @@ class Catalog:
         """See that what the catalog holds was made as it would be made now."""
         if self.is_new and not self.is_writable:
             return
-        if not self.is_writable and self.rows("PRAGMA user_version")[0][0] != len(MIGRATIONS):
+        version = self.rows("PRAGMA user_version")[0][0]
+        if not self.is_writable and version != len(MIGRATIONS):
+            is_one = 0 <= version <= _MOST_VERSIONS
+            self._refuse_damaged(
+                self.rows("PRAGMA quick_check(1)")[0][0] if is_one else "a version"
+            )
             raise self._foreign()
         differing = {key for key, value in _STAMP.items() if self.meta(key) != value}
         if not differing:
@@ -286,6 +296,17 @@ class Catalog:
         return IndexUnusable(
             f"The index in {self.path.parent} was made by another version of Strata; "
             "close that one and index again."
+        )
+
+    def _refuse_damaged(self, said: str) -> None:
+        """Refuse a file of another version that is none: the number itself may be damaged."""
+        if said != "ok":
+            raise self._damaged(said)
+
+    def _damaged(self, how: str) -> IndexDamaged:
+        return IndexDamaged(
+            f"The index in {self.path.parent} is damaged ({how}). "
+            "It is made anew from the notes when they are indexed again."
         )
 
     def _borrow(self) -> sqlite3.Connection:
@@ -306,7 +327,65 @@ class Catalog:
         try:
             yield
         except sqlite3.Error as error:
+            if is_damage(error, self.path) or (
+                isinstance(error, sqlite3.IntegrityError) and is_damaged(self.path)
+            ):
+                raise self._damaged(str(error)) from error
             raise IndexUnusable(
                 f"The index in {self.path.parent} cannot be used ({error}); "
                 "free some space or delete that folder, then index again."
             ) from error
+        except (UnicodeDecodeError, OverflowError) as error:  # perhaps in SQLite's own words
+            if not is_damaged(self.path):
+                raise
+            raise self._damaged("it holds what is no text") from error
+
+
+def is_damage(error: sqlite3.Error, path: Path) -> bool:
+    """Tell whether an error of SQLite means that the file itself is damaged.
+
+    A place that is full, locked, missing or not to be written is no damage.
+    """
+    code = getattr(error, "sqlite_errorcode", None)
+    if code is None:  # Python's own: text that is no UTF-8; but not a connection that was closed
+        return isinstance(error, sqlite3.OperationalError)
+    if code == sqlite3.SQLITE_READONLY:  # as the file says of itself, where the system lets it be
+        return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+    primary = code & 0xFF
+    if primary == sqlite3.SQLITE_ERROR:
+        return _BAD_SCHEMA.match(str(error)) is not None
+    return primary in _DAMAGE
+
+
+def is_damaged(path: Path) -> bool:
+    """Look through a whole catalog for damage; that takes seconds where it is large."""
+    try:
+        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+    except sqlite3.Error:
+        return False
+    try:
+        return find_damage(connection) is not None
+    except sqlite3.Error as error:
+        return is_damage(error, path)
+    except (UnicodeDecodeError, OverflowError):
+        return True
+    finally:
+        connection.close()
+
+
+def set_aside(path: Path) -> Path:
+    """Rename a damaged database and what belongs to it, and return its new name.
+
+    The names end with `.damaged`, from the second one on with a number; the latest take the place
+    of the last one.
+    """
+    names = [path.name + ".damaged", *(f"{path.name}.damaged-{n}" for n in range(2, _MOST_ASIDE))]
+    last = path.with_name(f"{path.name}.damaged-{_MOST_ASIDE}")
+    free = (path.with_name(name) for name in names)
+    aside = next((file for file in free if not os.path.lexists(file)), last)
+    path.replace(aside)
+    path.with_name(f"{path.name}-shm").unlink(missing_ok=True)
+    log = path.with_name(f"{path.name}-wal")
+    if log.exists():
+        log.replace(aside.with_name(f"{aside.name}-wal"))
+    return aside

@@ -1,7 +1,8 @@
 """A child process that answers framed requests on its standard input and output.
 
-It is started with `python -P` and a neutral working directory, so that nothing in a vault can be
-imported; it listens on nothing, and it ends when its input is closed, as when the parent dies.
+It is started with `python -P`, a neutral working directory and an environment of few variables, so
+that nothing in a vault can be imported and no key reaches it; it listens on nothing, and it ends
+when its input is closed, as when the parent dies.
 """
 
 import os
@@ -13,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, Final
 
 from vault.errors import ChildDied, ChildRefused
 from vault.frames import Frame, decode_frame, encode_frame
@@ -31,13 +32,30 @@ _ENVIRONMENT = {
     "TOKENIZERS_PARALLELISM": "true",
     # Threads that wait for work sleep: spinning, they take the processor from whoever has some.
     "OMP_WAIT_POLICY": "PASSIVE",
-    # Each length of batch has code of its own, which the library would keep for a thousand lengths;
-    # and what one batch has used goes back to the system. Together they halve the embedding child.
+    # Each length of batch has code of its own, which the library would keep for a thousand lengths.
     "ONEDNN_PRIMITIVE_CACHE_CAPACITY": "32",
-    "MALLOC_MMAP_THRESHOLD_": "4000000",
+    "PYTHONSAFEPATH": "1",
+    # What a layer has used serves the next one. Mapped anew for each, as tensors of this size are
+    # otherwise, it took the system a quarter of the time that embedding took.
+    "MALLOC_MMAP_THRESHOLD_": "33554432",
+    "MALLOC_TRIM_THRESHOLD_": "67108864",
     "PYTHONUNBUFFERED": "1",
     "PYTHONUTF8": "1",
 }
+# What a child is given of the user's environment. Everything else stays out: keys and tokens in
+# variables of any name, and what adds to the import path or runs code at the start of Python.
+_PASSED: Final = frozenset(
+    {
+        *("PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TEMP", "TMP"),
+        *("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PYTHONNOUSERSITE", "PYTHONDONTWRITEBYTECODE"),
+        *("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"),
+        *("SYSTEMROOT", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "NUMBER_OF_PROCESSORS"),
+    }
+)
+_PASSED_PREFIXES: Final = ("LC_", "OMP_", "MKL_", "OPENBLAS_", "ONEDNN_", "DNNL_", "CUDA_")
+_NETWORK: Final = frozenset(
+    {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR"}
+)
 
 
 class Child:
@@ -46,7 +64,14 @@ class Child:
     There is no reading thread: of the callers that wait, one reads for all.
     """
 
-    def __init__(self, module: str, *arguments: str):
+    def __init__(self, module: str, *arguments: str, is_online: bool = False):
+        """Start it.
+
+        Args:
+            module: what is run.
+            arguments: its command line.
+            is_online: it speaks to a server, and is told of proxies and certificates.
+        """
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the child
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", module, *arguments],
@@ -54,7 +79,7 @@ class Child:
             stdout=subprocess.PIPE,
             stderr=self._stderr,
             cwd=os.path.abspath(os.sep),
-            env=_environment(),
+            env=_environment(is_online),
             bufsize=0,
             start_new_session=True,  # Ctrl-C is for the program, which then ends its children
         )
@@ -86,6 +111,12 @@ class Child:
     def has_left(self) -> bool:
         """Tell whether the process ended of its own accord, as one does that was idle."""
         return self._process.poll() == 0
+
+    @property
+    def signal(self) -> int | None:
+        """The signal that ended the process; None while it runs, or where it left by itself."""
+        code = self._process.poll()
+        return -code if code is not None and code < 0 else None
 
     def submit(self, header: Mapping[str, Any], payload: bytes = b"", timeout_s: float = 60) -> int:
         """Send a request and give the number to fetch its answer with.
@@ -251,7 +282,13 @@ class Child:
         return f" ({lines[-1].strip()[:200]})" if lines else ""
 
 
-def _environment() -> dict[str, str]:
-    """Give the child's environment; Chroma would take settings from variables of its name."""
-    kept = {key: value for key, value in os.environ.items() if not key.startswith("CHROMA")}
+def _environment(is_online: bool) -> dict[str, str]:
+    """Return the child's environment."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name in _PASSED
+        or name.startswith(_PASSED_PREFIXES)
+        or (is_online and name.upper() in _NETWORK)
+    }
     return {**kept, **_ENVIRONMENT}

@@ -1,15 +1,28 @@
 """The child that embeds text: the only module that loads sentence-transformers and torch.
 
-Run as `python -P -m vault.embed_worker IDLE_S [FOLDER [rerank]]`. It loads the model in the folder
-without a network, or the installed one, whose weights it checks first, and answers `{texts}` with
-float32 vectors of length one; texts that are urgent are questions. With `rerank` the model is a
-cross-encoder, and `{query, texts}` is answered with a score from 0 to 1 for each text.
+Run as `python -P -m vault.embed_worker IDLE_S FOLDER [CACHE STAMP | rerank]`. It loads the model in
+FOLDER without a network, or, where that is empty, the installed one, whose weights it checks first,
+and answers `{texts}` with float32 vectors of length one; texts that are urgent are questions. With
+`rerank` the model is a cross-encoder, and `{query, texts}` is answered with a score from 0 to 1 for
+each text.
+
+The first texts that are not questions make it measure which precision is faster on this processor.
+CACHE is the folder that keeps the result, by processor, torch and STAMP, which names the model.
 """
 
+import copy
+import ctypes
+import functools
 import hashlib
+import importlib.metadata
 import importlib.util
+import json
+import os
+import platform
 import sys
+import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,28 +34,42 @@ _SAMPLES = (
     "how do I list every file of a folder, newest first?",
     "| hash | size | base fee |",
     "Grüße aus München — привет, 你好",
+    "the committee discussed the budget and agreed to meet again; " * 9,
 )
-_MIN_COSINE = 0.999
+_MIN_COSINE = 0.9999
+_BATCHES_BETWEEN_TRIMS = 4
+_ROUNDS = 5
+_FEWEST_ROUNDS = 2
+_PATIENCE_S = 1.0
+_MEASURED_TEXTS = 8
+_SLOW_S = 0.1  # for one passage; with such a model one at a time is measured
+_HOPELESS = 4.0
+_PROCESSOR_FIELDS = ("vendor_id", "cpu family", "model", "model name", "stepping", "flags")
+
+FLOAT32, BFLOAT16 = "float32", "bfloat16"
 
 Encode = Callable[[Sequence[str], bool], Any]
 
 
 def main() -> None:
     """Serve until the parent is gone; a model that cannot be loaded is the answer to everything."""
-    requests = Requests(ends_at_once=True, idle_s=float(sys.argv[1]))
+    idle_s, folder_name, *more = sys.argv[1:]
+    requests = Requests(ends_at_once=True, idle_s=float(idle_s))
     try:
-        folder = Path(sys.argv[2]) if len(sys.argv) > 2 else _installed_model()
-        reranks = sys.argv[3:] == ["rerank"]
-        handle = _scoring(folder) if reranks else _embedding(*_load(folder))
+        folder = Path(folder_name) if folder_name else _installed_model()
+        if more == ["rerank"]:
+            handle = _scoring(folder)
+        else:
+            handle = _embedding(_Model(_open(folder), _choice_file(*more) if more else None))
     except Exception as error:  # noqa: BLE001 - the parent tells the user what is wrong
         handle = _refusing(error)
     requests.serve(handle)
 
 
-def _embedding(encode: Encode, precision: str) -> Handler:
+def _embedding(model: "_Model") -> Handler:
     def handle(frame: Frame) -> Answer:
-        vectors = encode(frame.header["texts"], bool(frame.header.get("urgent")))
-        header = {"precision": precision, "shape": vectors.shape}
+        vectors = model.encode(frame.header["texts"], bool(frame.header.get("urgent")))
+        header = {"precision": model.precision, "shape": vectors.shape}
         return header, vectors.astype("<f4").tobytes()
 
     return handle
@@ -88,36 +115,134 @@ def _installed_model() -> Path:
     return folder
 
 
-def _load(folder: Path) -> tuple[Encode, str]:
-    """Load the model, in bfloat16 where the processor has it and the vectors stay the same."""
+class _Model:
+    """The embedding model, in the precision that is faster on this processor.
+
+    Attributes:
+        precision: `float32` or `bfloat16`; `float32` until it was measured.
+    """
+
+    def __init__(self, model: Any, choice_file: Path | None):
+        self._model = model
+        self._choice_file = choice_file
+        kept = None if choice_file is None else _read_choice(choice_file)
+        self._is_chosen = kept is not None
+        self._batches = 0
+        self.precision = FLOAT32
+        if kept == BFLOAT16:
+            self._use_bfloat16(_in_bfloat16(model))
+
+    def encode(self, texts: Sequence[str], is_question: bool) -> Any:
+        """Return the vectors of some texts; a question never waits for a measurement."""
+        if not is_question and not self._is_chosen:
+            self._choose_precision()
+        encode = _encode_fast if self.precision == BFLOAT16 else _encode
+        vectors = encode(self._model, texts, is_question)
+        self._batches += not is_question
+        if self._batches % _BATCHES_BETWEEN_TRIMS == 0 and not is_question:
+            _give_memory_back()
+        return vectors
+
+    def _choose_precision(self) -> None:
+        self._is_chosen = True
+        fast = _in_bfloat16(copy.deepcopy(self._model))
+        seconds: dict[str, float] = {}
+        with suppress(RuntimeError, NotImplementedError):  # torch cannot do it on this processor
+            if _are_vectors_the_same(self._model, fast):
+                seconds = measure_seconds(
+                    {
+                        FLOAT32: lambda texts: _encode(self._model, texts),
+                        BFLOAT16: lambda texts: _encode_fast(fast, texts),
+                    }
+                )
+        if seconds and seconds[BFLOAT16] < seconds[FLOAT32]:
+            self._use_bfloat16(fast)
+        if self._choice_file is not None:
+            _keep_choice(self._choice_file, {"precision": self.precision, "seconds": seconds})
+
+    def _use_bfloat16(self, model: Any) -> None:
+        self._model, self.precision = model, BFLOAT16
+
+
+def _give_memory_back() -> None:
+    """Let the system have what batches of other lengths have left in pieces, where it can."""
+    with suppress(OSError, AttributeError):  # another C library
+        ctypes.CDLL(None).malloc_trim(0)
+
+
+def measure_seconds(
+    encoders: "dict[str, Callable[[Sequence[str]], Any]]",
+    clock: Callable[[], float] = time.process_time,
+) -> dict[str, float]:
+    """Return the shortest time that each encoder took for the same texts.
+
+    The encoders take turns, so that other programs disturb all of them alike. It takes about a
+    second at most, unless a single text takes that long.
+
+    Args:
+        encoders: by name; the first one is what the others are compared with.
+        clock: processor time by default, which does not grow while other programs run.
+    """
+    long_text = _SAMPLES[-1:]
+    best = _take_turns(encoders, long_text, _FEWEST_ROUNDS, clock)
+    first = next(iter(best.values()))
+    if first > _SLOW_S or any(seconds > _HOPELESS * first for seconds in best.values()):
+        return best
+    return _take_turns(encoders, long_text * _MEASURED_TEXTS, _ROUNDS, clock)
+
+
+def _take_turns(
+    encoders: "dict[str, Callable[[Sequence[str]], Any]]",
+    texts: Sequence[str],
+    rounds: int,
+    clock: Callable[[], float],
+) -> dict[str, float]:
+    best = dict.fromkeys(encoders, float("inf"))
+    ends_at = time.monotonic() + _PATIENCE_S
+    for number in range(rounds):
+        if number >= _FEWEST_ROUNDS and time.monotonic() > ends_at:
+            break
+        for name, encode in encoders.items():
+            started = clock()
+            encode(texts)
+            best[name] = min(best[name], clock() - started)
+    return best
+
+
+def _are_vectors_the_same(model: Any, fast: Any) -> bool:
+    cosines = (_encode(model, _SAMPLES) * _encode_fast(fast, _SAMPLES)).sum(axis=1)
+    return bool(cosines.min() > _MIN_COSINE)
+
+
+def _encode(model: Any, texts: Sequence[str], is_question: bool = False) -> Any:
     import torch
 
-    threads = torch.get_num_threads()
+    threads = _thread_count()  # before it is changed for the first time
+    # One short text is done before a second thread has woken up, which then spins for nothing.
+    torch.set_num_threads(threads if len(texts) > 1 else 1)
+    # Some models want questions to be put differently from what answers them.
+    encode = model.encode_query if is_question else model.encode_document
+    return encode(
+        list(texts),
+        batch_size=max(len(texts), 1),
+        normalize_embeddings=True,
+        show_progress_bar=False,
+    )
 
-    def encode(texts: Sequence[str], is_question: bool = False) -> Any:
-        # One short text is done before a second thread has woken up, which then spins for nothing.
-        torch.set_num_threads(threads if len(texts) > 1 else 1)
-        # Some models want questions to be put differently from what answers them.
-        put = model.encode_query if is_question else model.encode_document
-        return put(
-            list(texts),
-            batch_size=max(len(texts), 1),
-            normalize_embeddings=True,
-            show_progress_bar=False,
-        )
 
-    def encode_fast(texts: Sequence[str], is_question: bool = False) -> Any:
-        with torch.autocast("cpu", dtype=torch.bfloat16):
-            return encode(texts, is_question)
+def _encode_fast(model: Any, texts: Sequence[str], is_question: bool = False) -> Any:
+    import torch
 
-    model = _open(folder)
-    if _has_bfloat16(torch):
-        exact = encode(_SAMPLES)
-        _keep_weights_in_bfloat16(torch, model)
-        if (exact * encode_fast(_SAMPLES)).sum(axis=1).min() > _MIN_COSINE:
-            return encode_fast, "bfloat16"
-        model = _open(folder)
-    return encode, "float32"
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        return _encode(model, texts, is_question)
+
+
+@functools.cache
+def _thread_count() -> int:
+    """Return the number of threads that torch starts with."""
+    import torch
+
+    return int(torch.get_num_threads())
 
 
 def _open(folder: Path) -> Any:
@@ -126,16 +251,49 @@ def _open(folder: Path) -> Any:
     return SentenceTransformer(str(folder), device="cpu", local_files_only=True)
 
 
-def _keep_weights_in_bfloat16(torch: Any, model: Any) -> None:
+def _in_bfloat16(model: Any) -> Any:
     """Convert once what autocast would convert for every batch, with the same result."""
+    import torch
+
     for module in model.modules():
         if isinstance(module, torch.nn.Linear):
             module.to(torch.bfloat16)
+    return model
 
 
-def _has_bfloat16(torch: Any) -> bool:
-    checks = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
-    return any(getattr(torch.cpu, name, lambda: False)() for name in checks)
+def _choice_file(cache: str, stamp: str) -> Path:
+    """Return the file that keeps the precision for this processor, torch and model."""
+    named = f"{_processor()}\0{importlib.metadata.version('torch')}\0{stamp}"
+    return Path(cache) / f"{hashlib.sha256(named.encode()).hexdigest()[:16]}.json"
+
+
+def _processor() -> str:
+    """Describe the processor; the model name alone is the same for many on virtual machines."""
+    try:
+        first = Path("/proc/cpuinfo").read_text("ascii", "replace").split("\n\n", 1)[0]
+    except OSError:
+        return f"{platform.machine()} {platform.processor()}"
+    fields = (line.partition(":") for line in first.splitlines())
+    return "\n".join(value for name, _, value in fields if name.strip() in _PROCESSOR_FIELDS)
+
+
+def _read_choice(file: Path) -> str | None:
+    try:
+        kept = json.loads(file.read_text("utf-8"))["precision"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return kept if kept in (FLOAT32, BFLOAT16) else None
+
+
+def _keep_choice(file: Path, choice: dict[str, Any]) -> None:
+    """Write the choice in one step; where that fails, the next process measures again."""
+    with suppress(OSError):
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        written = file.with_name(f"{file.name}.{os.getpid()}")
+        descriptor = os.open(written, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with open(descriptor, "w", encoding="utf-8") as out:
+            json.dump(choice, out)
+        written.replace(file)
 
 
 if __name__ == "__main__":

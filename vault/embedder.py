@@ -8,6 +8,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vault.child import Child
@@ -37,14 +38,23 @@ class _Asked:
 class Embedder:
     """The embedding child, shared by indexing and searching; safe to use from several threads."""
 
-    def __init__(self, model: EmbeddingModel = PACKAGED, *, idle_s: float = _IDLE_S) -> None:
+    def __init__(
+        self,
+        model: EmbeddingModel = PACKAGED,
+        *,
+        idle_s: float = _IDLE_S,
+        cache_dir: Path | None = None,
+    ) -> None:
         """Start nothing yet.
 
         Args:
             model: what embeds.
             idle_s: how long the child stays when nothing is asked of it; it holds much memory.
+            cache_dir: keeps the precision that was measured to be the faster one; with None it is
+                measured by each child.
         """
         self.model = model
+        self._cache_dir = cache_dir
         self._idle_s = idle_s
         self._lock = threading.Lock()
         self._child: Child | None = None
@@ -133,9 +143,13 @@ class Embedder:
                 self._child.close()
                 self._child = None
             if self._child is None:
-                folder = () if self.model.folder is None else (str(self.model.folder),)
-                self._child = Child("vault.embed_worker", str(self._idle_s), *folder)
+                self._child = Child("vault.embed_worker", str(self._idle_s), *self._arguments())
             return self._child
+
+    def _arguments(self) -> tuple[str, ...]:
+        folder = "" if self.model.folder is None else str(self.model.folder)
+        cache = () if self._cache_dir is None else (str(self._cache_dir), self.model.stamp)
+        return folder, *cache
 
     def _ask(self, texts: Sequence[str], *, is_urgent: bool) -> _Asked:
         while True:

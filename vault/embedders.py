@@ -1,6 +1,7 @@
 """The embedding children of one index: one a model, started when it is first needed."""
 
 import threading
+from pathlib import Path
 
 from vault.embedder import Embedder
 from vault.embedding_models import PACKAGED, EmbeddingModel, find_model
@@ -16,12 +17,14 @@ class Embedders:
     another are made.
     """
 
-    def __init__(self, shared: Embedder | None = None):
+    def __init__(self, shared: Embedder | None = None, cache_dir: Path | None = None):
         """Start nothing yet.
 
         Args:
             shared: one of the model that comes with Strata, which outlives these.
+            cache_dir: keeps the precision that each model is the fastest in.
         """
+        self._cache_dir = cache_dir
         self._lock = threading.Lock()
         self._shared = shared
         self._by_stamp = {} if shared is None else {PACKAGED.stamp: shared}
@@ -32,7 +35,7 @@ class Embedders:
         with self._lock:
             self._found[model.name] = model
             if model.stamp not in self._by_stamp:
-                self._by_stamp[model.stamp] = Embedder(model)
+                self._by_stamp[model.stamp] = Embedder(model, cache_dir=self._cache_dir)
             return self._by_stamp[model.stamp]
 
     def chosen(self, name: str) -> Embedder:

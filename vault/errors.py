@@ -9,6 +9,7 @@ VaultError
 ├── UnsafePath          a path that would leave the vault
 ├── IndexBusy           another process owns the index
 ├── IndexUnusable       the catalog cannot be opened or written
+│   └── IndexDamaged    its file is damaged; it is set aside and the index made anew
 ├── EmbedderFailed      the embedding model or its process
 ├── VectorStoreFailed   the vector store or its process
 ├── RerankerFailed      the model that puts passages in order, or its process
@@ -86,6 +87,10 @@ class IndexBusy(VaultError):
 
 class IndexUnusable(VaultError):
     """The catalog cannot be opened or written."""
+
+
+class IndexDamaged(IndexUnusable):
+    """The catalog's file is damaged."""
 
 
 class EmbedderFailed(VaultError):

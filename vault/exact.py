@@ -9,6 +9,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from vault.catalog import Catalog
+from vault.errors import IndexDamaged
 
 if TYPE_CHECKING:
     import numpy as np
@@ -70,7 +71,10 @@ class ExactScan:
             )
             if rows:
                 joined = b"".join(row[2] for row in rows)
-                self._append(np.frombuffer(joined, "<f4").reshape(len(rows), -1))
+                added = np.frombuffer(joined, "<f4").reshape(len(rows), -1)
+                if not np.isfinite(added).all():
+                    raise IndexDamaged("A vector of the index holds what is no number.")
+                self._append(added)
                 self._hashes = self._hashes + [bytes(row[1]) for row in rows]
                 self._last_id = int(rows[-1][0])
             return self._hashes, None if self._matrix is None else self._matrix[: self._rows]

@@ -1,5 +1,6 @@
 """Files read by libraries that hostile bytes may crash: in a child process, one file at a time."""
 
+import signal
 import threading
 from collections.abc import Callable
 from types import TracebackType
@@ -10,7 +11,11 @@ from vault.errors import ChildDied, ChildRefused, ReadingFailed
 from vault.kinds import FileKind
 from vault.readers.parts import Extract, Part
 
-READ_S: Final = 60.0
+READ_S: Final = 20.0
+# How a process ends that gets no more memory, or that hostile bytes crashed.
+_CRASHES: Final = frozenset(
+    {signal.SIGABRT, signal.SIGTRAP, signal.SIGSEGV, signal.SIGILL, signal.SIGBUS}
+)
 
 
 class ForeignReader:
@@ -59,7 +64,12 @@ class ForeignReader:
                 number = child.submit({"kind": kind.name}, data)
                 header = child.answer(number, READ_S, on_wait).header
             except ChildDied as error:
+                ended_by = child.signal
                 self._end()
+                if ended_by in _CRASHES:
+                    raise ReadingFailed(
+                        "its reader crashed: it is damaged, or takes more than 1 GB of memory"
+                    ) from error
                 raise ReadingFailed(f"its reader broke off: {error}") from error
             except ChildRefused as error:
                 raise ReadingFailed(f"its reader failed: {error}") from error

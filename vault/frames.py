@@ -117,7 +117,7 @@ class Requests:
         if len(lengths) < _LENGTHS.size:
             return None
         header_size, payload_size = _LENGTHS.unpack(lengths)
-        data = self._input.read(header_size + payload_size)
-        if len(data) < header_size + payload_size:
+        header, payload = self._input.read(header_size), self._input.read(payload_size)
+        if len(header) < header_size or len(payload) < payload_size:
             return None
-        return Frame(json.loads(data[:header_size]), data[header_size:])
+        return Frame(json.loads(header), payload)

@@ -74,6 +74,7 @@ class SearchResult:
             "hits": [hit.to_dict() for hit in self.hits],
             **pages,
             "seconds": round(self.seconds, 4),
+            **({"warnings": list(self.warnings)} if self.warnings else {}),
         }
 
 
@@ -81,7 +82,7 @@ def hit_of(passage: Passage, score: float, signals: Mapping[str, float | None]) 
     """Give a passage as a hit; signals that are not named were not used."""
     used = {name: round(value, 4) for name, value in signals.items() if value is not None}
     return Hit(
-        id=_hit_id(passage),
+        id=hit_id(passage.path, passage.lines[0], passage.text_hash),
         path=passage.path,
         title=passage.title,
         heading=passage.heading,
@@ -93,6 +94,7 @@ def hit_of(passage: Passage, score: float, signals: Mapping[str, float | None]) 
     )
 
 
-def _hit_id(passage: Passage) -> str:
-    name = f"{passage.path}\0{passage.lines[0]}\0".encode()
-    return hashlib.sha256(name + passage.text_hash).hexdigest()[:16]
+def hit_id(path: str, first_line: int, text_hash: bytes) -> str:
+    """Return the id of the hit for a passage."""
+    name = f"{path}\0{first_line}\0".encode()
+    return hashlib.sha256(name + text_hash).hexdigest()[:16]

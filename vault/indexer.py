@@ -8,11 +8,12 @@ taken up by the next one where it ended.
 import hashlib
 import time
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
-from vault.catalog import FINGERPRINT, Catalog, VectorTable
+from vault.catalog import FINGERPRINT, UNFINISHED, Catalog, Row, VectorTable
 from vault.chunking import Chunk, chunk_note
 from vault.embedder import Embedder
 from vault.embedding import Embedding
@@ -23,7 +24,7 @@ from vault.kinds import kind_of
 from vault.moved import is_same_folder, remember_folder
 from vault.notes import Note, parse_note, read_bytes
 from vault.pace import Pace
-from vault.records import NEVER_SEEN, FileRow, Records, State
+from vault.records import NEVER_SEEN, FileRow, GoneNotes, Records, State
 from vault.reports import (
     CancelCheck,
     IndexCancelled,
@@ -41,6 +42,7 @@ PRIVATE_RULE = "private: the note says so"
 
 _COMMIT_S = 0.3
 _COMMIT_NOTES = 128
+_LARGE_BYTES = 1 << 20
 
 
 @dataclass(slots=True)
@@ -65,6 +67,18 @@ class _Changes:
     to_read: list[tuple[str, FileStat]]
     left_out: list[tuple[str, State, str]]
     gone: dict[str, FileRow]
+
+
+def _parted(changes: _Changes) -> tuple[_Changes | None, _Changes]:
+    """Part what is read here from what a child reads; None where only one of them is there.
+
+    Files that are gone come with the second part, where a file of either kind may have been moved.
+    """
+    first = [item for item in changes.to_read if not kind_of(item[0]).is_foreign]
+    rest = changes.to_read[len(first) :]
+    if not first or not rest or changes.gone:
+        return None, changes
+    return replace(changes, to_read=first), replace(changes, to_read=rest)
 
 
 @dataclass(slots=True)
@@ -107,6 +121,8 @@ class Indexer:
         progress: ProgressCallback = lambda _progress: None,
         is_cancelled: CancelCheck = lambda: False,
         only: Collection[str] | None = None,
+        *,
+        fills_store: bool = True,
     ) -> IndexReport:
         """Bring the index up to date.
 
@@ -114,6 +130,7 @@ class Indexer:
             progress: told several times a second.
             is_cancelled: asked between notes and between batches.
             only: look at no other paths than these, where that is enough.
+            fills_store: wait for a vector store that is not in line yet.
 
         Raises:
             VaultMissing: the folder is not there, or its drive is not mounted.
@@ -130,7 +147,7 @@ class Indexer:
         try:
             found = None if only is None else look_at(self._root, self._exclude, only)
             if only is None or found is None:
-                self._look_at_all(meter)
+                self._look_at_all(meter, fills_store=fills_store)
             else:
                 self._look_at_some(found, only, meter)
         except IndexCancelled:
@@ -150,9 +167,9 @@ class Indexer:
         self._leave_out(changes, found)
         self._read(changes, meter)
         self._embed(self._catalog.unembedded_of(paths, self._table), meter, fills_store=False)
-        self._finish(found, "")
+        self._finish(found, "", is_whole=False)
 
-    def _look_at_all(self, meter: Meter) -> None:
+    def _look_at_all(self, meter: Meter, *, fills_store: bool) -> None:
         meter.begin("seen")
         found = scan(self._root, self._exclude, meter.step)
         fingerprint = found.fingerprint()
@@ -160,11 +177,15 @@ class Indexer:
             self._finish(found, fingerprint)
             return
         changes = self._compare(found, self._records.files())
-        self._leave_out(changes, found)
-        self._read(changes, meter)
-        self._embed(self._catalog.unembedded(self._table), meter)
+        self._leave_out(changes, found, is_whole=True)
+        ordinary, foreign = _parted(changes)
+        if ordinary is not None:  # what may take long is not waited for by the others
+            self._read(ordinary, meter)
+            self._embed(self._catalog.unembedded(self._table), meter, fills_store=fills_store)
+        self._read(foreign, meter)
+        self._embed(self._catalog.unembedded(self._table), meter, fills_store=fills_store)
         self._use_what_is_complete()
-        self._tidy(meter)
+        self._tidy(meter, fills_store=fills_store)
         self._finish(found, fingerprint if not self._records.left_out("failed") else "")
 
     def _compare(self, found: ScanResult, known: dict[str, FileRow]) -> _Changes:
@@ -186,7 +207,7 @@ class Indexer:
             for path, stat in found.files.items()
             if (row := known.get(path)) is None or row.differs(stat)
         ]
-        to_read.sort()
+        to_read.sort(key=_reading_order)
         return _Changes(known, to_read, left_out, gone)
 
     def _refuse_unmounted(self, found: ScanResult) -> None:
@@ -197,8 +218,10 @@ class Indexer:
                 "drive, or delete the index if the notes are really gone."
             )
 
-    def _leave_out(self, changes: _Changes, found: ScanResult) -> None:
+    def _leave_out(self, changes: _Changes, found: ScanResult, *, is_whole: bool = False) -> None:
         with self._catalog.transaction():
+            if is_whole and changes.to_read:
+                self._catalog.set_meta(UNFINISHED, "1")
             remember_folder(self._catalog, self._root, found.root)
             self._catalog.set_meta(FINGERPRINT, "")  # until all of this run is done
             for path, state, reason in changes.left_out:
@@ -215,12 +238,16 @@ class Indexer:
     # -- reading
 
     def _read(self, changes: _Changes, meter: Meter) -> None:
-        moved = _ByVersion(changes.gone)
+        moved = GoneNotes(changes.gone)
+        if changes.to_read and not changes.known:
+            self._embedder.start()  # for a first index, its model loads while notes are read
         meter.begin("scan", len(changes.to_read))
         pending = _Pending()
         try:
             for done, (path, stat) in enumerate(changes.to_read):
                 meter.step(done, path)
+                if _may_take_long(path, stat):
+                    self._commit(pending)  # what was read so far is searched meanwhile
                 pending.writes.append(self._look(path, stat, changes.known.get(path), moved, meter))
                 if pending.is_due:
                     self._commit(pending)
@@ -228,7 +255,7 @@ class Indexer:
         finally:
             self._commit(pending)
         for path, row in moved.left():
-            pending.writes.append(self._removal(path, row))
+            pending.writes.append(partial(self._remove, path, row))
         self._commit(pending)
 
     def _commit(self, pending: _Pending) -> None:
@@ -239,7 +266,7 @@ class Indexer:
             pending.writes.clear()
 
     def _look(
-        self, path: str, stat: FileStat, row: FileRow | None, moved: "_ByVersion", meter: Meter
+        self, path: str, stat: FileStat, row: FileRow | None, moved: "GoneNotes", meter: Meter
     ) -> Callable[[], None]:
         """Read one file and give what is to be written about it."""
         try:
@@ -278,23 +305,18 @@ class Indexer:
         self._counts.removed += row is not None and row.state == "indexed"
         self._records.rename(old, stat, note)
 
-    def _removal(self, path: str, row: FileRow) -> Callable[[], None]:
-        def remove() -> None:
-            self._counts.removed += row.state == "indexed"
-            self._records.remove(path)
+    def _remove(self, path: str, row: FileRow) -> None:
+        self._counts.removed += row.state == "indexed"
+        self._records.remove(path)
 
-        return remove
-
-    def _embed(
-        self, waiting: Sequence[tuple[int, int]], meter: Meter, *, fills_store: bool = True
-    ) -> None:
+    def _embed(self, waiting: Sequence[Row], meter: Meter, *, fills_store: bool = True) -> None:
         if not waiting:
             return
         embedding = self._embedding(meter)
         try:
             embedding.run(waiting, fills_store=fills_store)
         finally:
-            self._counts.embedded = embedding.count
+            self._counts.embedded += embedding.count
 
     def _use_what_is_complete(self) -> None:
         """Let searches use the vectors of another embedder, once none is missing."""
@@ -304,24 +326,27 @@ class Indexer:
             self._table = "vectors"
             self._counts.is_switched = True
 
-    def _tidy(self, meter: Meter) -> None:
+    def _tidy(self, meter: Meter, *, fills_store: bool) -> None:
         dropped = 0
         with self._catalog.transaction():
             if self._counts.has_change:
                 dropped = self._catalog.drop_unused_vectors()
         is_other = self._counts.embedded or self._counts.is_switched
-        if is_other or (dropped and self._store.pid is not None):
+        is_at_hand = self._store.pid is not None if fills_store else self._store.is_ready
+        if (is_other and fills_store) or (dropped and is_at_hand):
             self._embedding(meter).bring_store_in_line()
 
     def _embedding(self, meter: Meter) -> Embedding:
         return Embedding(self._catalog, self._embedder, self._store, meter, self._table)
 
-    def _finish(self, found: ScanResult, fingerprint: str) -> None:
+    def _finish(self, found: ScanResult, fingerprint: str, *, is_whole: bool = True) -> None:
         """Note when a whole run ended, and on what; a failed note is to be looked at again."""
         with self._catalog.transaction():
             remember_folder(self._catalog, self._root, found.root)
             self._catalog.set_meta("indexed_at", _now())
             self._catalog.set_meta(FINGERPRINT, fingerprint)
+            if is_whole:
+                self._catalog.set_meta(UNFINISHED, "")
 
     def _report(self, seconds: float, is_complete: bool) -> IndexReport:
         notes, chunks = self._records.counts()
@@ -345,33 +370,14 @@ class Indexer:
         )
 
 
-class _ByVersion:
-    """Notes that are gone, by content, so that one of the same content is known as moved."""
+def _reading_order(file: tuple[str, FileStat]) -> tuple[bool, bool, str]:
+    """Put files that may take long behind all others, whose words are then found early."""
+    path, stat = file
+    return kind_of(path).is_foreign, stat.size > _LARGE_BYTES, path
 
-    def __init__(self, gone: dict[str, FileRow]):
-        self._gone = dict(gone)
-        self._paths: dict[str, list[str]] = {}
-        for path, row in gone.items():
-            if row.state == "indexed":
-                self._paths.setdefault(row.version, []).append(path)
 
-    def take(self, path: str, version: str, stat: FileStat) -> str | None:
-        """Give the gone path of this content, best the very same file, and count it as found.
-
-        The same bytes are another text where they are read as another kind of file.
-        """
-        known = self._paths.get(version, [])
-        alike = [gone for gone in known if kind_of(gone) is kind_of(path)]
-        if not alike:
-            return None
-        old = min(alike, key=lambda gone: self._gone[gone].stat.inode != stat.inode)
-        known.remove(old)
-        del self._gone[old]
-        return old
-
-    def left(self) -> list[tuple[str, FileRow]]:
-        """Give what is gone for good."""
-        return list(self._gone.items())
+def _may_take_long(path: str, stat: FileStat) -> bool:
+    return kind_of(path).is_foreign or stat.size > _LARGE_BYTES
 
 
 def _now() -> str:

@@ -5,8 +5,10 @@ index, links, tags) may be thrown away by a step, since it is read from the note
 kept wherever their text is.
 """
 
+import json
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Any, Final
 
 from vault.words import TOKENIZER
 
@@ -130,3 +132,70 @@ def migrate(connection: sqlite3.Connection) -> None:
 def schema_version(connection: sqlite3.Connection) -> int:
     """Tell how many steps a catalog has seen."""
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+_TYPES: Final[dict[str, type]] = {"INTEGER": int, "TEXT": str, "BLOB": bytes}
+_JSON: Final = frozenset({("notes", "aliases"), ("chunks", "heading")})
+_MOST_LINES: Final = 1 << 31
+
+
+def find_damage(connection: sqlite3.Connection) -> str | None:
+    """Return what is wrong with a catalog of the newest schema; None where nothing is.
+
+    What SQLite itself does not see is found too: a column that is missing, a value of another type
+    than its column's, text that is no UTF-8, lists that are no JSON, vectors of unequal length.
+
+    Raises:
+        sqlite3.Error: it cannot be read at all.
+    """
+    return next(_damages(connection), None)
+
+
+def _damages(connection: sqlite3.Connection) -> Iterator[str]:
+    for (said,) in connection.execute("PRAGMA integrity_check(1)"):
+        if said != "ok":
+            yield str(said)
+    whole = sqlite3.connect(":memory:", isolation_level=None)
+    try:
+        migrate(whole)
+        tables = whole.execute("SELECT name FROM sqlite_schema WHERE sql LIKE 'CREATE TABLE%'")
+        for (table,) in tables.fetchall():
+            columns = [(row[1], row[2]) for row in whole.execute(f"PRAGMA table_info({table})")]
+            yield from _damages_of(connection, table, columns)
+    finally:
+        whole.close()
+    for table in ("vectors", "spare_vectors"):
+        lengths = connection.execute(f"SELECT DISTINCT length(vector) FROM {table}")  # noqa: S608
+        found = [length for (length,) in lengths]
+        if len(found) > 1 or any(length % 4 for length in found):
+            yield f"{table} of unequal length"
+    epoch = connection.execute("SELECT value FROM meta WHERE key = 'vectors_epoch'").fetchone()
+    if epoch is not None and not epoch[0].isdecimal():
+        yield "a counter that is no number"
+
+
+def _damages_of(
+    connection: sqlite3.Connection, table: str, columns: list[tuple[str, str]]
+) -> Iterator[str]:
+    """Look at every value of a table; of vectors, at no more than their type."""
+    wanted = [f"typeof({name})" if name == "vector" else name for name, _ in columns]
+    for row in connection.execute(f"SELECT {', '.join(wanted)} FROM {table}"):  # noqa: S608 - ours
+        for (name, kind), value in zip(columns, row, strict=True):
+            if name == "vector":
+                is_sound = value == "blob"
+            else:
+                is_sound = isinstance(value, _TYPES.get(kind, object))
+            if not is_sound or not _is_sensible(table, name, value):
+                yield f"{name} of {table} is {value!r:.80}"
+
+
+def _is_sensible(table: str, name: str, value: Any) -> bool:
+    if name in ("first_line", "last_line", "line", "tokens"):
+        return 0 <= int(value) < _MOST_LINES
+    if (table, name) not in _JSON:
+        return True
+    try:
+        found = json.loads(value)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(found, list) and all(isinstance(item, str) for item in found)

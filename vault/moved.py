@@ -116,7 +116,11 @@ def _version(root: Path, path: str) -> str:
 
 def _folders(catalog: Catalog) -> list[str]:
     """Give where the folder lies by all that is known, then where it lay."""
-    return list(json.loads(catalog.meta(_FOLDERS) or "[]"))
+    try:
+        found = json.loads(catalog.meta(_FOLDERS) or "[]")
+    except (IndexUnusable, ValueError, RecursionError):  # damaged: it is nobody's
+        return []
+    return [item for item in found if isinstance(item, str)] if isinstance(found, list) else []
 
 
 def _id(stat: FileStat) -> str:

@@ -25,7 +25,7 @@ from vault.inline import (
 from vault.kinds import CANVAS, MARKDOWN, FileKind, kind_of
 from vault.links import Link, find_links
 from vault.markdown import Document, Heading, parse_document
-from vault.paths import printable, safe_path
+from vault.paths import open_inside, printable
 from vault.properties import texts_of, words_of
 from vault.readers import read_extract
 from vault.readers.parts import Extract, document_of
@@ -77,7 +77,7 @@ def read_note(root: Path, path: str) -> Note:
         UnsafePath: the path would leave the vault.
         NoteUnreadable: it is gone, too large, not a file or not text.
     """
-    note, _ = parse_note(path, read_bytes(root, path))
+    note, _ = parse_note(printable(path), read_bytes(root, path))
     return note
 
 
@@ -88,10 +88,9 @@ def read_bytes(root: Path, path: str) -> bytes:
         UnsafePath: the path would leave the vault.
         NoteUnreadable: it is gone, may not be read, is too large or not a file.
     """
-    target = safe_path(root, path)
     kind = kind_of(path)
     try:
-        descriptor = os.open(target, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = open_inside(root, path)
         with open(descriptor, "rb") as file:
             info = os.fstat(descriptor)
             if not stat.S_ISREG(info.st_mode):

@@ -1,8 +1,12 @@
-"""How fast an index is brought up to date: at full speed, half of the time, or not for now."""
+"""How fast an index is brought up to date: at full speed, half of the time, or not for now.
+
+Only background runs are slowed down. While a person waits for a run, it goes at full speed.
+"""
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Literal
 
 from vault.strain import Strain
@@ -29,6 +33,7 @@ class Pace:
         self._clock = clock
         self._changed = threading.Condition()
         self._is_paused = False
+        self._waiters = 0
         self._read_strain: Callable[[], Strain] | None = None
         self._strain: Strain = ""
         self._read_at = self._began = self._rested_at = clock()
@@ -41,7 +46,27 @@ class Pace:
     @property
     def reason(self) -> Reason:
         """Tell why a run is slow or stands still; empty at full speed."""
-        return "paused" if self._is_paused else self._strain
+        return "paused" if self._is_paused else self._throttle
+
+    @property
+    def _throttle(self) -> Strain:
+        """The strain that runs yield to; none while a person waits for a run."""
+        return "" if self._waiters else self._strain
+
+    @contextmanager
+    def waited_for(self) -> Iterator[None]:
+        """Run at full speed, whatever the strain, until the block ends.
+
+        A run that rests for the strain goes on at once. A paused one stays paused.
+        """
+        with self._changed:
+            self._waiters += 1
+            self._changed.notify_all()
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._waiters -= 1
 
     def pause(self) -> None:
         """Let runs stand still from their next note or batch on."""
@@ -86,13 +111,16 @@ class Pace:
         self._look()
         now = self._clock()
         worked = now - self._rested_at
-        if self._strain and worked >= _SHORTEST_REST_S:
-            self._stand(lambda: is_cancelled() or self._clock() >= now + worked, on_wait)
+        if worked >= _SHORTEST_REST_S:
+            self._stand(lambda: is_cancelled() or self._has_rested(now + worked), on_wait)
         stopped = self._clock()
         self._stand(lambda: is_cancelled() or not self._is_paused, on_wait)
-        if not self._strain or worked >= _SHORTEST_REST_S:
+        if not self._throttle or worked >= _SHORTEST_REST_S:
             self._rested_at = self._clock()
         return self._clock() - stopped
+
+    def _has_rested(self, until: float) -> bool:
+        return not self._throttle or self._clock() >= until
 
     def _look(self) -> None:
         now = self._clock()

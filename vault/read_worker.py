@@ -12,7 +12,7 @@ from vault.errors import ReadingFailed
 from vault.frames import Answer, Frame, Requests
 from vault.readers import read_extract
 
-MAX_MEMORY_BYTES: Final = 3 * 1024**3
+MAX_MEMORY_BYTES: Final = 1024**3
 
 
 def main() -> None:

@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 
 from vault.catalog import Catalog, Row
 from vault.chunking import Chunk
+from vault.kinds import kind_of
 from vault.named_dates import days_of
 from vault.notes import Note
 from vault.scan import FileStat
@@ -217,6 +218,35 @@ class Records:
             headings = " ".join(json.loads(heading))
             rows.append((chunk_id, *map(index_text, (" ".join(names), headings, text))))
         return rows
+
+
+class GoneNotes:
+    """Notes that are gone, by content, so that one of the same content is known as moved."""
+
+    def __init__(self, gone: dict[str, FileRow]):
+        self._gone = dict(gone)
+        self._paths: dict[str, list[str]] = {}
+        for path, row in gone.items():
+            if row.state == "indexed":
+                self._paths.setdefault(row.version, []).append(path)
+
+    def take(self, path: str, version: str, stat: FileStat) -> str | None:
+        """Give the gone path of this content, best the very same file, and count it as found.
+
+        The same bytes are another text where they are read as another kind of file.
+        """
+        known = self._paths.get(version, [])
+        alike = [gone for gone in known if kind_of(gone) is kind_of(path)]
+        if not alike:
+            return None
+        old = min(alike, key=lambda gone: self._gone[gone].stat.inode != stat.inode)
+        known.remove(old)
+        del self._gone[old]
+        return old
+
+    def left(self) -> list[tuple[str, FileRow]]:
+        """Give what is gone for good."""
+        return list(self._gone.items())
 
 
 def _clean(text: str) -> str:

@@ -15,10 +15,16 @@ _SILENCE_S = 0.05
 
 @dataclass(frozen=True, slots=True)
 class IndexProgress:
-    """How far a run has come in its present phase; `total` is 0 while it is not known.
+    """How far a run has come in its present phase.
+
+    Both counts are of notes. `seen`: those found in the folder so far, of an unknown total.
+    `scan`: those read, of the new and changed ones. `embed`: those whose passages all have a
+    vector, of the ones that waited for one. `store`: nothing is counted. `done`: all in the index.
 
     Attributes:
-        per_s: how much was done in a second, while the run was not paused.
+        path: the note at hand, in the phase `scan`.
+        total: 0 while it is not known.
+        per_s: how many notes a second it takes at the rate so far, pauses left out.
         pace: why the run is slow or stands still; empty at full speed.
     """
 
@@ -111,29 +117,47 @@ class Meter:
         self._pace = pace
         self._now = IndexProgress("seen")
         self._told = self._first_at = time.monotonic()
-        self._first_done = 0
+        self._first_done = self._work = 0
 
-    def begin(self, phase: Phase, total: int = 0) -> None:
-        """Enter a phase and say so at once."""
+    def begin(self, phase: Phase, total: int = 0, work: int = 0) -> None:
+        """Enter a phase and say so at once.
+
+        Args:
+            phase: its name.
+            total: how many notes there are to do.
+            work: how much work they are, where some take longer than others.
+        """
         self._first_done, self._first_at = 0, time.monotonic()
+        self._work = work
         self._now = IndexProgress(phase, total=total)
         self._tell()
 
-    def step(self, done: int, path: str = "") -> None:
+    def step(self, done: int, path: str = "", work: int = 0) -> None:
         """Say how far the phase has come, and wait as the pace asks.
 
         Everything between two tellings is left out.
+
+        Args:
+            done: how many notes are done.
+            path: the note at hand.
+            work: how much of the work is done, in a phase that began with `work`.
 
         Raises:
             IndexCancelled: the caller asked to stop.
         """
         now = self._now
-        self._now = IndexProgress(now.phase, path, done, now.total, self._rate(done), now.pace)
+        per_s = self._notes_per_s(done, work) if self._work else self._rate(done)
+        self._now = IndexProgress(now.phase, path, done, now.total, per_s, now.pace)
         if done >= now.total > 0:
             self._tell()
         self._first_at += self._pace.wait(self._is_cancelled, self._tell_pace)
         self._tell_pace()
         self.tick()
+
+    def _notes_per_s(self, done: int, work: int) -> float:
+        """Return the rate at which the notes that are left will be done with the work left."""
+        rate, work_left = self._rate(work), self._work - work
+        return (self._now.total - done) * rate / work_left if work_left else rate
 
     def _rate(self, done: int) -> float:
         """Give the rate since the first thing was done, so that starting up does not count."""

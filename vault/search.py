@@ -45,6 +45,7 @@ class Searcher:
         nearest: Nearest,
         current: Callable[[Numbered], Iterator[tuple[int, Passage]]] = iter,
         today: Callable[[], date] | None = None,
+        catch_up: Callable[[], None] = lambda: None,
     ):
         """Take what to search and how to find what is near in meaning.
 
@@ -54,6 +55,7 @@ class Searcher:
             nearest: gives the hashes of the nearest texts, of all or of some, with their cosines.
             current: leaves out what is not as it was indexed, or brings it up to date.
             today: tells what "yesterday" goes by; None for the clock.
+            catch_up: brings the catalog up to date; called while the query is encoded.
         """
         self._catalog = catalog
         self._passages = Passages(catalog)
@@ -62,6 +64,7 @@ class Searcher:
         self._nearest = nearest
         self._current = current
         self._today = today or _here_and_now
+        self._catch_up = catch_up
 
     def search(self, text: str, k: int, in_play: Collection[str] = ()) -> SearchResult:
         """Find the `k` best passages; without an embedder, by words alone.
@@ -80,6 +83,7 @@ class Searcher:
         warnings: list[str] = []
         if text.strip() and k > 0 and self._passages.most:
             vector = self._begin(query.words, warnings)
+            self._catch_up()
             scope = scope_of(query, self._catalog, self._passages)
             warnings += scope.warnings
             hits = self._find(query.words, vector, scope, k, in_play)

@@ -9,7 +9,7 @@ from vault.catalog import CATALOG_FILE, Catalog
 from vault.generations import used_model
 from vault.records import Records
 
-__all__ = ["IndexStatus", "status_of"]
+__all__ = ["IndexStatus", "is_mending", "status_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +50,13 @@ def status_of(catalog: Catalog, index_dir: Path, *, is_owner: bool) -> IndexStat
         excluded=records.left_out("excluded"),
         failed=records.left_out("failed"),
         owner=is_owner,
-        was_damaged=catalog.was_damaged and catalog.meta("indexed_at") is None,
+        was_damaged=is_mending(catalog),
     )
+
+
+def is_mending(catalog: Catalog) -> bool:
+    """Tell whether a catalog took the place of a damaged one and no run has filled it yet."""
+    return catalog.was_damaged and catalog.meta("indexed_at") is None
 
 
 def _sizes(index_dir: Path) -> Iterator[int]:

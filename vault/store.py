@@ -1,32 +1,36 @@
 """One vault with its index, for the packages above: update, search, read, health."""
 
+import logging
 import threading
 from collections.abc import Callable, Collection, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import IO, Literal
 
-from vault.access import still_allowed
-from vault.catalog import CATALOG_FILE, Catalog
+from vault.catalog import CATALOG_FILE, Catalog, is_damaged, set_aside
 from vault.embedder import Embedder
 from vault.embedders import Embedders
-from vault.errors import EmbedderFailed, IndexUnusable, VaultError
-from vault.finding import Finding
+from vault.errors import EmbedderFailed, IndexBusy, IndexDamaged, IndexUnusable, VaultError
+from vault.finding import INDEX_DAMAGED, Finding, mends
 from vault.generations import used_model
 from vault.health import Health
-from vault.indexer import CancelCheck, Indexer, IndexReport, ProgressCallback
-from vault.notes import Note, read_note
+from vault.indexer import CancelCheck, Indexer, IndexProgress, IndexReport, ProgressCallback
 from vault.opened import Opened, take_lock
 from vault.options import IndexOptions
 from vault.pace import Pace
 from vault.records import Records
 from vault.rerank import Reranker
-from vault.status import IndexStatus, status_of
+from vault.status import is_mending
 from vault.strain import Machine
 from vault.vectors import VectorStore
 from vault.watcher import Watcher
 
 _LOOK_S = 0.05
+_CATCH_UP_S = 3.0
+_BEHIND = "The latest changes of the notes are still being taken up and may be missing here."
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,7 @@ class VaultIndex(Finding):
         exclude: Sequence[str] = (),
         embedder: Embedder | None = None,
         options: Callable[[], IndexOptions] = IndexOptions,
+        cache_dir: Path | None = None,
     ):
         """Name the folder and where its index lies; nothing is opened or started yet.
 
@@ -65,12 +70,13 @@ class VaultIndex(Finding):
             exclude: patterns as in a `.gitignore`.
             embedder: one to share with other indexes, which outlives this one.
             options: tells what is chosen now; another choice counts from the next update on.
+            cache_dir: keeps what was measured once on this computer.
         """
         self.root = root
         self.index_dir = index_dir
         self.exclude = tuple(exclude)
         self.pace = Pace()
-        self._embedders = Embedders(embedder)
+        self._embedders = Embedders(embedder, cache_dir)
         self._options = options
         self._reranker = Reranker()
         self._lock = threading.RLock()
@@ -79,14 +85,22 @@ class VaultIndex(Finding):
         self._opened: Opened | None = None
         self._former: list[Catalog] = []
         self._watcher: Watcher | None = None
+        self._is_seen_whole = False  # since the folder is watched
         self._is_closed = False
         self._is_given_up = False
+        self._generation = 0
+        self._was_damaged = False
+        self._take_up: Callable[[], None] | None = None
+        self._rebuild: threading.Thread | None = None
 
     def update(
         self,
         progress: ProgressCallback = lambda _progress: None,
         is_cancelled: CancelCheck = lambda: False,
         only: Collection[str] | None = None,
+        *,
+        is_background: bool = False,
+        fills_store: bool = True,
     ) -> IndexReport:
         """Bring the index up to date with the folder; a second call waits for the first.
 
@@ -94,6 +108,9 @@ class VaultIndex(Finding):
             progress: told several times a second.
             is_cancelled: asked between notes and between batches.
             only: the paths that changed, where they are known; None for all.
+            is_background: nobody waits for this run, so that load and battery may slow it down.
+            fills_store: wait for a vector store that is not in line yet; otherwise searches bring
+                it in line, beside the exact scan that answers them.
 
         Raises:
             IndexBusy: another process owns the index.
@@ -106,19 +123,22 @@ class VaultIndex(Finding):
         def is_over() -> bool:
             return self._is_given_up or is_cancelled()
 
-        while not self._update_lock.acquire(timeout=_LOOK_S):
-            if is_over():
-                return IndexReport(str(self.root), self.note_count, is_complete=False)
-        try:
-            return self._update(progress, is_over, only)
-        finally:
-            self._update_lock.release()
+        with nullcontext() if is_background else self.pace.waited_for():
+            while not self._update_lock.acquire(timeout=_LOOK_S):
+                if is_over():
+                    return IndexReport(str(self.root), self.note_count, is_complete=False)
+            try:
+                return self._update(progress, is_over, only, fills_store)
+            finally:
+                self._update_lock.release()
 
+    @mends
     def _update(
         self,
         progress: ProgressCallback,
         is_over: CancelCheck,
         only: Collection[str] | None,
+        fills_store: bool,
     ) -> IndexReport:
         opened = self._own()
         assert opened.store is not None
@@ -127,11 +147,15 @@ class VaultIndex(Finding):
         indexer = Indexer(
             self.root, opened.catalog, embedder, opened.store, self.exclude, self.pace
         )
-        report = indexer.run(progress, is_over, only)
+        is_seen = self._watcher is not None and self._watcher.is_ready
+        report = indexer.run(progress, is_over, only, fills_store=fills_store)
+        if only is None and report.is_complete:
+            self._is_seen_whole = self._is_seen_whole or is_seen
         if failure is not None:
             raise failure
         return report
 
+    @mends
     def retry(self, paths: Collection[str] | None = None) -> None:
         """Let the next update look at failed files again, though they have not changed.
 
@@ -174,8 +198,8 @@ class VaultIndex(Finding):
     ) -> None:
         """Follow the folder from now on: what changes in it is taken up as it changes.
 
-        From then on updates work half of the time while the machine is on battery, or busy
-        with other programs.
+        From then on background updates work half of the time while the machine is on battery, or
+        busy with other programs.
 
         Args:
             told: what was done, after each time; as the others in a thread of the watcher.
@@ -183,28 +207,51 @@ class VaultIndex(Finding):
             failed: told why something could not be taken up; the next change tries again.
         """
 
+        def on_progress(at: IndexProgress) -> None:
+            if at.phase not in ("seen", "scan"):
+                watcher.release()  # words are enough to be found
+            progress(at)
+
+        update = partial(self.update, on_progress, is_background=True, fills_store=False)
+
         def take_up(paths: Collection[str] | None) -> None:
-            told(self.update(progress, lambda: self._is_closed, paths))
+            told(update(lambda: self._is_closed, paths))
+
+        def rebuild() -> None:
+            try:
+                take_up(None)
+            except VaultError as error:
+                failed(error)
 
         with self._lock:
             if self._is_closed or self.is_watched:
                 return
+            self._take_up = rebuild
             self.pace.yield_to(Machine(self._children).strain)
-            self._watcher = Watcher(self.root, take_up, failed)
-            self._watcher.start()
+            marks_dir = self.index_dir / "watch"
+            self._watcher = watcher = Watcher(self.root, take_up, failed, marks_dir)
+            watcher.start()
 
     def settles(self, timeout_s: float) -> bool:
         """Tell whether no update is going on, or ends within this time."""
-        if not self._update_lock.acquire(timeout=timeout_s):
-            return False
-        self._update_lock.release()
-        return True
+        with self.pace.waited_for():
+            if not self._update_lock.acquire(timeout=timeout_s):
+                return False
+            self._update_lock.release()
+            return True
+
+    @property
+    def is_mending(self) -> bool:
+        """Tell whether the index was damaged and has not been made anew yet."""
+        opened = self._opened
+        return opened is not None and is_mending(opened.catalog)
 
     @property
     def is_watched(self) -> bool:
         """Tell whether changes of the folder are followed; not after it has gone."""
         return self._watcher is not None and self._watcher.is_alive
 
+    @mends
     def notes(self) -> tuple[NoteState, ...]:
         """List every note with its state, by path."""
         opened = self._open()
@@ -212,50 +259,7 @@ class VaultIndex(Finding):
             return ()
         return tuple(NoteState(*row) for row in Records(opened.catalog).states())
 
-    def still_allowed(self, paths: Sequence[str]) -> frozenset[str]:
-        """Give those notes that nothing keeps out now; only what was changed is read."""
-        opened = self._open()
-        if opened is None:
-            return frozenset()
-        return still_allowed(self.root, Records(opened.catalog).files_of(paths), self.exclude)
-
-    def tags(self) -> tuple[tuple[str, str], ...]:
-        """List each tag with the path of each note that carries it, by tag, then by path."""
-        opened = self._open()
-        return () if opened is None else tuple(Records(opened.catalog).tags())
-
-    @property
-    def note_count(self) -> int:
-        """Tell how many notes are indexed."""
-        opened = self._open()
-        return 0 if opened is None else Records(opened.catalog).counts()[0]
-
-    @property
-    def indexed_at(self) -> str | None:
-        """Tell when the last complete update ended, in ISO 8601 UTC."""
-        opened = self._open()
-        return None if opened is None else opened.catalog.meta("indexed_at")
-
-    def status(self) -> IndexStatus:
-        """Tell how the index stands.
-
-        Raises:
-            IndexUnusable: it cannot be read.
-        """
-        opened = self._open()
-        if opened is None:
-            return IndexStatus(embedder=self._options().model)
-        return status_of(opened.catalog, self.index_dir, is_owner=opened.store is not None)
-
-    def read_note(self, path: str) -> Note:
-        """Read one note as it is on disk now.
-
-        Raises:
-            UnsafePath: the path would leave the vault.
-            NoteUnreadable: it is gone, or is not text.
-        """
-        return read_note(self.root, path)
-
+    @mends
     def health(self) -> list[tuple[str, bool, str]]:
         """Try each part of the index for real: its name, whether it works, and details."""
         model = self._options().model
@@ -269,6 +273,8 @@ class VaultIndex(Finding):
         self.pace.resume()  # a run that stands still is to find that it is over
         if self._watcher is not None:
             self._watcher.close()
+        if self._rebuild is not None and self._rebuild is not threading.current_thread():
+            self._rebuild.join()
         self._embedders.close()
         self._reranker.close()
         if opened is not None:
@@ -285,6 +291,16 @@ class VaultIndex(Finding):
         store = None if opened is None else opened.store
         return *self._embedders.pids, self._reranker.pid, None if store is None else store.pid
 
+    def _catch_up(self) -> str:
+        watcher = self._watcher
+        if watcher is None or not watcher.is_alive or self.pace.is_paused:
+            return ""
+        looks_at_all = not self._is_seen_whole and self.indexed_at is not None
+        self._is_seen_whole = self._is_seen_whole or looks_at_all
+        with self.pace.waited_for():
+            is_done = watcher.catch_up(_CATCH_UP_S, looks_at_all=looks_at_all)
+        return "" if is_done else _BEHIND
+
     def _chosen_embedder(self, catalog: Catalog) -> tuple[Embedder, EmbedderFailed | None]:
         """Give what is to embed, or in its place what embedded so far, and why that is."""
         try:
@@ -299,18 +315,55 @@ class VaultIndex(Finding):
                 raise IndexUnusable("The index was closed.")
             if self._opened is not None and self._opened.store is not None:
                 return self._opened
-            lock = take_lock(self.index_dir)
+            lock = self._owner_lock or take_lock(self.index_dir)
             try:
                 catalog = Catalog(self.index_dir / CATALOG_FILE, is_writable=True)
             except BaseException:
+                self._owner_lock = None
                 lock.close()
                 raise
             if self._opened is not None:
                 self._former.append(self._opened.catalog)  # a search may be reading it yet
             self._owner_lock = lock
+            self._was_damaged |= catalog.was_damaged
             store = VectorStore(catalog, self.index_dir / "chroma", self._options().server)
             self._opened = Opened(catalog, store)
             return self._opened
+
+    def _is_damaged(self) -> bool:
+        return is_damaged(self.index_dir / CATALOG_FILE)
+
+    def _begin_anew(self, generation: int) -> None:
+        """Put an empty catalog in the place of a damaged one; fill it while notes are watched."""
+        with self._lock:
+            if self._is_closed:
+                raise IndexUnusable("The index was closed.")
+            if self._generation != generation:
+                return  # another call has done it
+            try:
+                self._owner_lock = self._owner_lock or take_lock(self.index_dir)
+            except IndexBusy as error:
+                raise IndexDamaged(
+                    "The index of these notes is damaged, and another Strata has it open; "
+                    "close that one, then index again."
+                ) from error
+            if self._opened is not None:
+                self._opened.close()
+                self._opened = None
+            _log.warning("The index in %s was damaged and is made anew", self.index_dir)
+            with suppress(FileNotFoundError):
+                set_aside(self.index_dir / CATALOG_FILE)
+            self._generation += 1
+            self._own().catalog.was_damaged = self._was_damaged = True
+            if self._take_up is not None and not self._update_lock.locked():
+                self._rebuild = threading.Thread(target=self._take_up, name="rebuild", daemon=True)
+                self._rebuild.start()
+
+    def take_warning(self) -> str:
+        """Return, once, that the index was damaged; empty where it was not."""
+        with self._lock:
+            was_damaged, self._was_damaged = self._was_damaged, False
+        return INDEX_DAMAGED if was_damaged else ""
 
     def _open(self) -> Opened | None:
         """Give what is open, else open the catalog for reading; None where there is none yet."""

@@ -206,8 +206,9 @@ class VectorStore:
             if self._child is not None and not self._child.is_alive:
                 self._stop()
             if self._child is None:
-                folder = () if self.server is not None else (str(self._folder),)
-                self._child = Child("vault.vector_worker", *folder)
+                is_online = self.server is not None
+                folder = () if is_online else (str(self._folder),)
+                self._child = Child("vault.vector_worker", *folder, is_online=is_online)
                 self._held = None
                 if self._closed.is_set():  # in the meantime, by another thread that saw no child
                     self._child.close()

@@ -2,14 +2,25 @@
 
 Names are told, not what happened to them: whoever is called looks at the files. What goes on while
 it looks is gathered for the next call.
+
+Changes are gathered for a moment, so that the thread hears of them late. Whoever cannot wait that
+long calls `catch_up`. It makes a mark, a file in a folder of our own that is watched too. The
+system reports changes in their order: once it reports the mark, it has reported all before it.
 """
 
 import logging
 import threading
-from collections.abc import Callable, Collection
+import time
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from vault.errors import VaultError
+
+if TYPE_CHECKING:
+    from watchfiles._rust_notify import RustNotify
 
 __all__ = ["Watcher"]
 
@@ -20,6 +31,11 @@ _STEP_MS = 50
 _MOST_MS = 1_000
 _MANY = 200
 _CLOSE_S = 5.0
+_MARK_S = 1.0
+_AGAIN_S = 0.5
+_QUICK_STEP_MS, _QUICK_TIMEOUT_MS = 1, 5
+_HAND_OVER_S = 0.001  # the thread may have taken changes and not gathered them yet
+_WAKE = "wake"
 
 Changed = Callable[[Collection[str] | None], None]
 Failed = Callable[[VaultError], None]
@@ -28,18 +44,34 @@ Failed = Callable[[VaultError], None]
 class Watcher:
     """Watches one folder, in a thread of its own, from `start` to `close`."""
 
-    def __init__(self, root: Path, changed: Changed, failed: Failed = lambda _error: None):
+    def __init__(
+        self,
+        root: Path,
+        changed: Changed,
+        failed: Failed = lambda _error: None,
+        marks_dir: Path | None = None,
+    ):
         """Watch nothing yet.
 
         Args:
             root: the vault's folder.
             changed: told the paths that changed; None where they are too many to be named.
             failed: told why `changed` could not take something up.
+            marks_dir: a folder outside the vault for the marks of `catch_up`, which does nothing
+                without one.
         """
         self._root = root.resolve()
         self._changed = changed
         self._failed = failed
+        self._marks_dir = None if marks_dir is None else marks_dir.absolute()
+        self._numbers = count()
         self._stop = threading.Event()
+        self._state = threading.Condition()
+        self._notify: RustNotify | None = None
+        self._gathered: set[str] = set()
+        self._seen_marks: set[str] = set()
+        self._is_look_wanted = False
+        self._is_busy = self._is_slow = self._has_ended = False
         self._thread = threading.Thread(target=self._run, name="watcher", daemon=True)
 
     def start(self) -> None:
@@ -51,41 +83,114 @@ class Watcher:
         """Tell whether changes are still told; not after the folder itself has gone."""
         return self._thread.is_alive()
 
+    @property
+    def is_ready(self) -> bool:
+        """Tell whether changes are seen by now; for a large folder that takes a while."""
+        return self._notify is not None
+
+    def catch_up(self, timeout_s: float, *, looks_at_all: bool = False) -> bool:
+        """Wait until everything that changed before this call was told and taken up.
+
+        Args:
+            timeout_s: how long to wait at most.
+            looks_at_all: tell of the whole folder, as if too much had changed to be named.
+
+        Returns:
+            False where that took longer; until it is done, later calls wait but a moment.
+        """
+        if self._marks_dir is None or threading.current_thread() is self._thread:
+            return True
+        ends_at = time.monotonic() + timeout_s
+        with self._state:
+            self._is_look_wanted = self._is_look_wanted or looks_at_all
+            if not self._wait(lambda: self._notify is not None, ends_at):
+                return False
+            notify = self._notify
+        if notify is None or not self._await_mark(notify, min(_MARK_S, timeout_s)):
+            return notify is None  # the watching has ended
+        with self._state:
+            if not self._is_idle():
+                self._make_mark(_WAKE)
+                ends_at = min(ends_at, time.monotonic() + _AGAIN_S) if self._is_slow else ends_at
+            is_done = self._wait(self._is_idle, ends_at)
+            self._is_slow = not is_done
+            return is_done
+
+    def release(self) -> None:
+        """Let those go on who wait for the changes at hand: they can be found by now."""
+        with self._state:
+            self._is_busy = False
+            self._state.notify_all()
+
     def close(self) -> None:
         """End, after the call that is under way."""
         self._stop.set()
         if self._thread.is_alive() and self._thread is not threading.current_thread():
             self._thread.join(_CLOSE_S)
 
-    def _run(self) -> None:
-        import watchfiles
+    # -- the thread
 
+    def _run(self) -> None:
         try:
-            for changes in watchfiles.watch(
-                self._root,
-                watch_filter=None,
-                step=_STEP_MS,
-                debounce=_MOST_MS,
-                stop_event=self._stop,
-                raise_interrupt=False,
-                recursive=True,
-            ):
-                self._tell({path for _, path in changes})
+            with self._watching() as notify:
+                while not self._stop.is_set():
+                    changes = notify.watch(_MOST_MS, _STEP_MS, 0, self._stop)
+                    if isinstance(changes, str):
+                        break
+                    self._gather(changes)
+                    self._tell()
         except (
             OSError,
             RuntimeError,
         ) as error:  # the folder is gone, or the system's limit reached
             _log.warning("The folder is not watched any more: %s", error)
 
-    def _tell(self, paths: Collection[str]) -> None:
-        named = {name for path in paths if (name := self._relative(path)) is not None}
-        if not named or self._stop.is_set():
-            return
+    @contextmanager
+    def _watching(self) -> "Iterator[RustNotify]":
+        from watchfiles._rust_notify import RustNotify
+
+        folders = [str(self._root)]
+        if self._marks_dir is not None:
+            _make_empty(self._marks_dir)
+            folders.append(str(self._marks_dir))
         try:
-            self._changed(named if len(named) <= _MANY else None)
+            with RustNotify(folders, False, _needs_polling(), 300, True, False) as notify:
+                with self._state:
+                    self._notify = notify
+                    self._state.notify_all()
+                yield notify
+        finally:
+            with self._state:
+                self._notify, self._has_ended = None, True
+                self._state.notify_all()
+
+    def _tell(self) -> None:
+        with self._state:
+            named, self._gathered = self._gathered, set()
+            is_look_wanted, self._is_look_wanted = self._is_look_wanted, False
+            self._is_busy = bool(named or is_look_wanted) and not self._stop.is_set()
+            if not self._is_busy:
+                return
+        try:
+            self._changed(None if is_look_wanted or len(named) > _MANY else named)
         except VaultError as error:  # the next change or the next start tries again
             _log.warning("What changed could not be taken up: %s", error)
             self._failed(error)
+        finally:
+            with self._state:
+                self._is_busy = False
+                self._state.notify_all()
+
+    # -- both sides
+
+    def _gather(self, changes: Collection[tuple[int, str]]) -> None:
+        with self._state:
+            for _, path in changes:
+                if self._marks_dir is not None and Path(path).parent == self._marks_dir:
+                    self._seen_marks.add(Path(path).name)
+                elif (name := self._relative(path)) is not None:
+                    self._gathered.add(name)
+            self._state.notify_all()
 
     def _relative(self, path: str) -> str | None:
         """Give a path as the vault names it; nothing for what lies in dot-folders."""
@@ -95,3 +200,58 @@ class Watcher:
             return None
         is_hidden = any(part.startswith(".") for part in parts[:-1])
         return None if is_hidden or not parts else "/".join(parts)
+
+    # -- those who cannot wait
+
+    def _await_mark(self, notify: "RustNotify", timeout_s: float) -> bool:
+        """Make a mark and gather what was reported before it; False where it is not reported."""
+        ends_at = time.monotonic() + timeout_s
+        mark = str(next(self._numbers))
+        if not self._make_mark(mark):
+            return False
+        try:
+            while mark not in self._seen_marks:
+                if time.monotonic() > ends_at:
+                    return False
+                changes = notify.watch(0, _QUICK_STEP_MS, _QUICK_TIMEOUT_MS, None)
+                if not isinstance(changes, str):
+                    self._gather(changes)
+        except RuntimeError:  # the watching has ended
+            return False
+        finally:
+            self._seen_marks.discard(mark)
+        time.sleep(_HAND_OVER_S)
+        return True
+
+    def _make_mark(self, name: str) -> bool:
+        folder = self._marks_dir
+        if folder is None:
+            return False
+        mark = folder / name
+        try:
+            mark.touch(mode=0o600)
+            mark.unlink()
+        except OSError:  # a full disk; changes are told all the same, later
+            return False
+        return True
+
+    def _is_idle(self) -> bool:
+        return not (self._gathered or self._is_look_wanted or self._is_busy)
+
+    def _wait(self, is_so: Callable[[], bool], ends_at: float) -> bool:
+        timeout_s = max(0.0, ends_at - time.monotonic())
+        return self._state.wait_for(lambda: self._has_ended or is_so(), timeout_s)
+
+
+def _make_empty(folder: Path) -> None:
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for left in folder.iterdir():
+        with suppress(OSError):
+            left.unlink()
+
+
+def _needs_polling() -> bool:
+    """Tell whether the system reports no changes: Linux inside Windows."""
+    import platform
+
+    return "microsoft-standard" in platform.uname().release

@@ -4,9 +4,10 @@ They get a catalog of their own for as long as the search takes. Meaning counts 
 already has vectors of the same passages; nothing is embedded for it but the query.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import islice, zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -15,8 +16,10 @@ from vault.catalog import Catalog
 from vault.chunking import chunk_note
 from vault.errors import EmbedderFailed
 from vault.exact import ExactScan
-from vault.hits import Hit
+from vault.hits import Hit, hit_id, hit_of
 from vault.notes import parse_note
+from vault.passages import Passages
+from vault.query import parse_query
 from vault.records import Records
 from vault.scan import FileStat
 from vault.search import Encode, Searcher
@@ -28,6 +31,10 @@ if TYPE_CHECKING:
 __all__ = ["Text", "search_within"]
 
 _NO_FILE = FileStat(0, 0, 0, 0)
+_IN_ORDER = """
+SELECT chunks.id, path, first_line, hash FROM chunks JOIN files ON files.id = file_id
+ORDER BY CAST(path AS INTEGER), chunks.id
+"""
 
 # Gives the vectors of those texts, by the hash of each, that have one.
 Vectors = Callable[[Collection[bytes]], Mapping[bytes, bytes]]
@@ -61,6 +68,9 @@ def search_within(
 ) -> tuple[Hit, ...]:
     """Find the `k` passages of some texts that fit a query best, best first.
 
+    Where fewer have anything in common with the query, others follow: what stands beside those,
+    then the texts from their beginnings on. At least one passage of each text is among them.
+
     Args:
         texts: where to look.
         query: as for a search of the whole vault.
@@ -69,8 +79,44 @@ def search_within(
         vectors: those that are there already.
     """
     with _catalog_of(texts, vectors) as catalog:
-        result = Searcher(catalog, encode, ExactScan(catalog).query).search(query, k)
-    return tuple(_named(hit, texts[int(hit.path)]) for hit in result.hits)
+        searcher = Searcher(catalog, encode, ExactScan(catalog).query)
+        hits = searcher.search(query, k).hits
+        if not hits and (words := parse_query(query).words) != query:
+            hits = searcher.search(words, k).hits  # a filter of notes selects none of these texts
+        found = tuple(_completed(hits, catalog, k))
+    return tuple(_named(hit, texts[int(hit.path)]) for hit in found)
+
+
+def _completed(hits: Sequence[Hit], catalog: Catalog, k: int) -> Iterator[Hit]:
+    """Add passages to hits until there are `k`, and at least one of each text.
+
+    What stands beside a hit comes first, then the texts from their beginnings on, in turns.
+    """
+    rows = catalog.rows(_IN_ORDER)
+    ids = {hit_id(row[1], row[2], bytes(row[3])): int(row[0]) for row in rows}
+    found = dict.fromkeys(ids[hit.id] for hit in hits)
+    by_text: dict[str, list[int]] = {}
+    for row in rows:
+        by_text.setdefault(row[1], []).append(int(row[0]))
+    for numbers in by_text.values():
+        if found.keys().isdisjoint(numbers):
+            found[numbers[0]] = None
+    turns = (number for row in zip_longest(*by_text.values()) for number in row if number)
+    more = (number for number in (*_beside(found, by_text), *turns) if number not in found)
+    added = list(islice(dict.fromkeys(more), max(0, k - len(found))))
+    wanted = [*list(found)[len(hits) :], *added]
+    passages = Passages(catalog).details(wanted)
+    yield from hits
+    yield from (hit_of(passages[number], 0.0, {}) for number in wanted)
+
+
+def _beside(found: Iterable[int], by_text: Mapping[str, Sequence[int]]) -> Iterator[int]:
+    """Give the passages right before and behind others of the same text."""
+    place = {number: (text, at) for text, row in by_text.items() for at, number in enumerate(row)}
+    for number in tuple(found):
+        text, at = place[number]
+        yield from by_text[text][max(0, at - 1) : at]
+        yield from by_text[text][at + 1 : at + 2]
 
 
 @contextmanager

@@ -7,10 +7,13 @@ quotation marks and dashes, HTML escapes. The words, their order and their case 
 import html
 import re
 import unicodedata
+from collections.abc import Iterable
 from functools import cache, cached_property
 from typing import Final
 
-__all__ = ["VerbatimText", "plain", "readable", "word_count"]
+from context.layers import Segment
+
+__all__ = ["EscapeRemover", "VerbatimText", "plain", "readable", "word_count"]
 
 _MARKUP: Final = re.compile(
     r"(?P<entity>&(?:#\d{1,7}|#x[0-9a-fA-F]{1,6}|[a-zA-Z]{2,31});)"
@@ -38,6 +41,8 @@ _WORD: Final = re.compile(r"\w+")
 # More places than this are not tried for one that begins and ends between words.
 MAX_PLACES: Final = 50
 SHORTEST_PART_WORDS: Final = 2
+# In this order: `&amp;lt;` stands for `&lt;`.
+_ESCAPES: Final = ("&lt;", "&gt;", "&amp;")
 
 
 class VerbatimText:
@@ -188,3 +193,41 @@ def _joins(left: str, right: str) -> bool:
 
 def _is_cased(char: str) -> bool:
     return bool(char) and unicodedata.category(char) in {"Lu", "Ll", "Lt", "Nd"}
+
+
+class EscapeRemover:
+    """Removes from a streamed answer the escapes that its sources were sent with.
+
+    A prompt holds the text of notes escaped, and some models copy `&lt;` from it. An escape that a
+    source or the question really contains is left as it is.
+    """
+
+    def __init__(self, sources: Iterable[Segment], question: str) -> None:
+        sent = tuple(sources)
+        self._escapes = tuple(
+            escape
+            for escape in _ESCAPES
+            if any(escape in source.content for source in sent)
+            and not any(escape in source.raw_content for source in sent)
+            and escape not in question
+        )
+        self._held = ""
+
+    def add(self, piece: str) -> str:
+        """Return the text that can be shown; the beginning of an escape waits for its end."""
+        text, self._held = self._held + piece, ""
+        begun = text.rfind("&")
+        if begun >= 0 and any(escape.startswith(text[begun:]) for escape in self._open):
+            text, self._held = text[:begun], text[begun:]
+        for escape in self._escapes:
+            text = text.replace(escape, html.unescape(escape))
+        return text
+
+    def end(self) -> str:
+        """Return the text that was still waiting, at the end of the answer."""
+        held, self._held = self._held, ""
+        return held
+
+    @property
+    def _open(self) -> tuple[str, ...]:
+        return tuple(escape[:-1] for escape in self._escapes)

@@ -14,7 +14,7 @@ from chains.errors import CannotRead
 from chains.events import Event, TurnEnded, Usage
 from chains.model_port import ModelPort
 from chains.models import EXTRACTIVE
-from chains.oversize import Shares, too_large
+from chains.oversize import Room, too_large
 from chains.reading.asking import PROMPT, Asked
 from chains.reading.plan import Plan, plan_reading
 from chains.reading.reader import CountedCall, Reader
@@ -47,13 +47,13 @@ class ReadWhole:
     counted: tuple[CountedCall, ...] = ()
 
 
-def plan_of(request: TurnRequest, means: Means, shares: Shares, chat: ChatPort) -> Plan | None:
+def plan_of(request: TurnRequest, means: Means, room: Room, chat: ChatPort) -> Plan | None:
     """Return how what is too large to be sent is read whole; None where nothing is.
 
     Raises:
         CannotRead: there is no model, no room, or it would take too many calls.
     """
-    large = too_large(request.attached, shares, means.counter)
+    large = too_large(request.attached, room, means.counter)
     if not large.segments:
         return None
     if request.model == EXTRACTIVE:
@@ -72,8 +72,8 @@ def plan_of(request: TurnRequest, means: Means, shares: Shares, chat: ChatPort) 
         session=chat.id or None,
         temperature=request.temperature,
     )
-    room = int(large.room * FOR_NOTES) - HEAD_TOKENS * len(large.segments)
-    return plan_reading(large.segments, large.sizes, room, asked)
+    notes_room = int(large.room * FOR_NOTES) - HEAD_TOKENS * len(large.segments)
+    return plan_reading(large.segments, large.sizes, notes_room, asked)
 
 
 def read_whole(
@@ -94,8 +94,7 @@ def read_whole(
     try:
         segments = yield from reader.read()
     except BaseException:
-        if session.path():  # a question that is not stored leaves no chat behind
-            keep_counts(reader.counted, request, session)
+        keep_counts(reader.counted, request, session)
         raise
     made = {one.segment.id: notes for one, notes in zip(plan.readings, segments, strict=True)}
     attached = tuple(made.get(segment.id, segment) for segment in request.attached)

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final, Protocol
 
 from chains.errors import ToolFailed
@@ -11,6 +12,7 @@ from chains.tools.schema import takes, text, whole
 from chains.tools.sources import Sources
 from context.layers import Layer, Segment, render_segments
 from context.messages import ToolDefinition
+from vault.access import is_hidden
 from vault.notes import Note
 from vault.store import NoteState
 
@@ -47,8 +49,12 @@ NOTE_TOOLS: Final = (_SEARCH, _READ, _LIST)
 class NotesPort(SearchPort, Protocol):
     """The open notes, as far as a model may see them."""
 
+    @property
+    def root(self) -> Path:
+        """The folder that holds the notes."""
+
     def read_allowed(self, path: str) -> Note:
-        """Return a note that may be given to a model."""
+        """Return a note that a model may read when it names it."""
 
     def notes(self) -> tuple[NoteState, ...]:
         """Return what is known of every note."""
@@ -73,11 +79,13 @@ def note_tools(
         if not query.strip():
             raise ToolFailed("There is nothing to search for.")
         k, offset = arguments.get("k", USUAL_HITS), arguments.get("offset", 0)
-        hits = notes.search(query, offset + k + 1).hits[offset:]
+        found_hits = notes.search(query, offset + k + 1).hits
+        hits = [hit for hit in found_hits[offset:] if not is_hidden(hit.path)]
         found = sources.numbered(passages(hits[:k], known=known))
         if not found:
             return "Nothing was found. Try other words, or list_folder."
-        more = f"\nThere are more; offset {offset + k} shows the next." if len(hits) > k else ""
+        is_more = len(found_hits) > offset + k
+        more = f"\nThere are more; offset {offset + k} shows the next." if is_more else ""
         return render_segments(found) + more
 
     def read(arguments: Mapping[str, Any]) -> str:
@@ -87,7 +95,7 @@ def note_tools(
 
     def listing(arguments: Mapping[str, Any]) -> str:
         folder = arguments.get("path", "").strip("/")
-        shown = [note for note in notes.notes() if note.state == "indexed"]
+        shown = [n for n in notes.notes() if n.state == "indexed" and not is_hidden(n.path)]
         return _listing(folder.removeprefix("./"), shown, notes.still_allowed)
 
     return (Tool(_SEARCH, search), Tool(_READ, read), Tool(_LIST, listing))

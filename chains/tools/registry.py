@@ -9,6 +9,7 @@ from typing import Any, Final
 from chains.errors import ToolFailed
 from chains.model_port import RequestedCall
 from chains.tools.schema import check_arguments
+from context.frozen import clean_json, replace_surrogates
 from context.messages import ToolDefinition
 from vault.errors import VaultError
 
@@ -40,6 +41,9 @@ class ToolOutcome:
     content: str
     is_error: bool = False
     is_offloaded: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "content", replace_surrogates(self.content))
 
 
 class ToolRegistry:
@@ -79,7 +83,7 @@ def arguments_of(call: RequestedCall) -> Mapping[str, Any]:
         ToolFailed: they are not a JSON object.
     """
     try:
-        found = json.loads(call.arguments or "{}")
+        found = clean_json(json.loads(call.arguments or "{}"))
     except (ValueError, RecursionError) as error:
         shown = call.arguments[:_SHOWN_CHARS]
         raise ToolFailed(f"The arguments are not JSON ({error}): {shown}") from error

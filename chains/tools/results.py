@@ -17,6 +17,10 @@ __all__ = ["READ_RESULT", "ResultStore", "StoredOutcome", "kept", "result_tool"]
 
 USUAL_CHARS: Final = 4_000
 MOST_CHARS: Final = 20_000
+NOT_KEPT: Final = (
+    "A large result of {tool} could not be stored beside the chat, so all of it stays in the chat "
+    "and in its requests."
+)
 READ_RESULT: Final = ToolDefinition(
     "read_result",
     "Read a part of a stored tool result.",
@@ -44,11 +48,13 @@ class StoredOutcome:
 
     Attributes:
         ref_id: where the whole of it is kept; None where it stands in the log itself.
+        problem: one sentence where it should be kept elsewhere and could not; empty otherwise.
     """
 
     content: str
     is_error: bool
     ref_id: str | None = None
+    problem: str = ""
 
 
 def kept(tool: str, outcome: ToolOutcome, store: ResultStore, threshold: int) -> StoredOutcome:
@@ -66,7 +72,7 @@ def kept(tool: str, outcome: ToolOutcome, store: ResultStore, threshold: int) ->
         return StoredOutcome(content, outcome.is_error)
     ref_id = store.keep_result(tool, content)
     if ref_id is None:
-        return StoredOutcome(content, is_error=False)
+        return StoredOutcome(content, is_error=False, problem=NOT_KEPT.format(tool=tool))
     return StoredOutcome(offload_stub(tool, content, ref_id), is_error=False, ref_id=ref_id)
 
 

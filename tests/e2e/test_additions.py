@@ -96,7 +96,10 @@ def test_hostile_notes_lose_nothing_and_break_nothing(
         *("ask", f"What is this? {HOSTILE}", *CHAT, "--attach", NAME, "--attach", "list.txt"),
         *("--selection", f"{NAME}:2-4"),
     )
-    assert (first["warnings"], first["answer"]) == ([], f"As it says: {HOSTILE} [1]")
+    (warning,) = first["warnings"]
+    assert warning.startswith("Lines 2–4 of")
+    assert warning.endswith("are sent once: the whole note is attached too.")
+    assert first["answer"] == f"As it says: {HOSTILE} [1]"
     system, question = server.bodies[0]["messages"]
     (prompt,) = bodies_of(system["content"], "agent_configuration")
     assert prompt == HOSTILE.strip()
@@ -104,13 +107,12 @@ def test_hostile_notes_lose_nothing_and_break_nothing(
     assert rules == f"Be brief.\n{HOSTILE}".strip()
     sources, typed = parts_of(question)
     assert typed == f"What is this? {HOSTILE}"
-    lines = HOSTILE.split("\n")
-    wanted = [HOSTILE, HOSTILE, "\n".join(lines[1:4])]
+    wanted = [HOSTILE, HOSTILE]
     assert [body.strip("\n") for body in bodies_of(sources, "source")] == [
         text.strip("\n") for text in wanted
     ]
     titles = re.findall(r'^<source n="\d" title="[^"]*" path="([^"]*)"', sources, re.M)
-    assert [html.unescape(title) for title in titles] == [NAME, "list.txt", NAME]
+    assert [html.unescape(title) for title in titles] == [NAME, "list.txt"]
 
     second = over.json("ask", "And now?", *CHAT, "--session", first["session"])
     carried, typed = parts_of(server.bodies[1]["messages"][-1])
@@ -118,7 +120,7 @@ def test_hostile_notes_lose_nothing_and_break_nothing(
     assert HOSTILE.strip("\n") in [text.strip("\n") for text in bodies_of(carried, "prior_context")]
     history = [parts_of(message) for message in server.bodies[1]["messages"][1:-1]]
     assert history == [[f"What is this? {HOSTILE}"], [first["answer"]]]
-    assert second["context"]["layers"]["L2"]["items"] == 3
+    assert second["context"]["layers"]["L2"]["items"] == 2
 
 
 def test_hostile_content_cannot_forge_what_the_program_prints(
@@ -171,10 +173,11 @@ def test_everything_that_hooks_do_shows_in_the_full_context(
     server.script(Answer("", calls=(call,)), Answer("Nothing there."))
     asked = over.json("ask", "What is there?", "--mode", "agent", "--no-index", *ALLOWED)
     session = asked["session"]
-    assert [body["messages"][-1]["content"] for body in server.bodies] == [
-        "Request 1.",
-        "Request 2.",
-    ]
+    first, second = (body["messages"] for body in server.bodies)
+    asked_for = ["What is there?", "By the way.", "Request 1."]
+    assert [part["text"] for part in first[-1]["content"]] == asked_for
+    assert first[-1]["content"][:2] == second[1]["content"]
+    assert second[-1]["content"] == "Request 2."
     last = over.json("context", "--last", "--full")
     assert last["ephemerals"] == 1
     assert [told["name"] for told in last["transforms"]] == ["policy"]
@@ -203,20 +206,22 @@ def test_everything_that_hooks_do_shows_in_the_full_context(
     without = over.json("ask", "And?", *CHAT, "--session", session)
     sent = [parts_of(message) for message in server.bodies[-1]["messages"]]
     assert sent[0][0].endswith("\n\nNo <secrets>.")
-    assert ["By the way."] in sent
+    assert ["What is there?", "By the way."] in sent
     assert not any("Request" in part for parts in sent for part in parts)
     assert without["context"]["ephemerals"] == 0
 
 
-def test_a_hook_that_fails_is_told_by_its_code_and_nothing_is_kept(
+def test_a_hook_that_fails_is_told_by_its_code_and_the_question_is_kept(
     over: Program, server: ModelServer
 ) -> None:
     put(over, "hooks", "a.py", HOOKS)
     bad = "def register(registry):\n    registry.on('context', lambda event: 1 / 0, 'b{} %s')\n"
     put(over, "hooks", "b.py", bad)
     failed = over.run("ask", "What is there?", *CHAT, *ALLOWED, "--json")
-    assert (failed.code, failed.error["code"], failed.error["session"]) == (1, "hook_failed", None)
+    assert (failed.code, failed.error["code"]) == (1, "hook_failed")
     assert '"b{} %s" failed at before_request: division by zero' in failed.error["message"]
-    assert (over.json("sessions", "list")["sessions"], server.bodies) == ([], [])
+    (kept,) = over.json("sessions", "list")["sessions"]
+    assert (kept["session"], kept["turns"]) == (failed.error["session"], 0)
+    assert server.bodies == []
     assert over.json("ask", "What is there?", *CHAT, *ALLOWED, "--dry-run")["warnings"] != []
     assert over.json("ask", "What is there?", *CHAT)["status"] == "complete"

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.documents import docx, paragraph, pdf
+from tests.support.hostile_files import HOSTILE
 from tests.support.model_server import Answer, ModelServer
 from tests.support.program import Program
 
@@ -100,3 +101,21 @@ def test_a_folder_is_attached_without_the_files_that_give_no_text(
     sent = json.dumps(server.bodies[-1]["messages"], ensure_ascii=False)
     for words in ("pale blue", "dinghy", "tide turns", "café ouvre", "Pegel", "Maud"):
         assert words in sent
+
+
+def test_files_that_swell_do_not_stop_the_index_of_the_others(
+    program: Program, tmp_path: Path
+) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    hostile = ("bomb.docx", "nested.docx", "nested.html", "swelling.pdf")
+    for name in hostile:
+        (notes / name).write_bytes(HOSTILE[name]())
+    (notes / "z.md").write_text("# Barrel\n\nThe barrel holds 210 litres.\n")
+    (notes / "zz.pdf").write_bytes(pdf(["The shed is behind the house."]))
+    report = program.json("index", str(notes))
+    assert report["notes"] == 2
+    assert sorted(item["path"] for item in report["failed"]) == sorted(hostile)
+    assert all(item["reason"] for item in report["failed"])
+    found = program.json("search", "barrel", "--vault", str(notes))
+    assert found["hits"][0]["path"] == "z.md"

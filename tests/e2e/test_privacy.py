@@ -148,3 +148,40 @@ def test_a_note_made_private_after_it_was_indexed_is_kept_out_at_once(
     assert "open.md: Open" in listed
     assert [n for n in ("turned.md", "moved.md", "filtered.md") if n in listed] == []
     assert_nothing_leaked(server, vault)
+
+
+def test_an_agent_reads_notes_and_no_file_that_may_hold_keys(
+    program: Program, asking: Asking, server: ModelServer, vault: Path
+) -> None:
+    held = (".env", ".netrc", "key.pem", "id_rsa", "conf.toml", "sub/.notes.md", "innocent.md")
+    (vault / "sub").mkdir()
+    for path in held[:-1]:
+        (vault / path).write_text(f"The {SECRET}keys")
+    (vault / "innocent.md").symlink_to(".env")
+    names = (*held, "open.md")
+    made = tuple(
+        (f"c{number}", "read_note", json.dumps({"path": path})) for number, path in enumerate(names)
+    )
+    made += (("l", "list_folder", json.dumps({"path": "sub"})),)
+    server.script(Answer("", calls=made), Answer("By the gate."))
+    ours = Program(program.home, ("--vault", str(vault)))
+    result = asking(ours).json("ask", "Look around.", "--mode", "agent")
+    assert [tool["status"] for tool in result["tools"]] == [*["error"] * 7, "ok", "error"]
+    assert f"{SECRET}keys" not in json.dumps(server.bodies)
+
+
+def test_a_link_or_a_hidden_file_is_not_sent_by_its_name(
+    program: Program, asking: Asking, server: ModelServer, vault: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "outside.txt").write_text(f"The {SECRET}outside")
+    (vault / "link.txt").symlink_to(tmp_path / "outside.txt")
+    (vault / ".env").write_text("KEY=1")
+    server.script(Answer("Noted."))
+    asked = asking(Program(program.home, ("--vault", str(vault))))
+    for path in ("link.txt", ".env"):
+        refused = asked.run("ask", "x", "--mode", "chat", "--attach", path, "--json")
+        assert (refused.code, refused.error["code"]) == (1, "bad_request")
+        assert "full path" in refused.error["hint"]
+    assert server.bodies == []
+    asked.json("ask", "x", "--mode", "chat", "--attach", str(vault / ".env"))
+    assert "KEY=1" in json.dumps(server.bodies)

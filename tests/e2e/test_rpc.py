@@ -3,6 +3,7 @@
 import json
 import subprocess
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -83,3 +84,41 @@ def test_a_chat_that_another_process_writes_to_is_busy(
     assert done.error["code"] == "busy"
     send(child, id=2, type="abort")
     assert next_line(child, "turn_end")["data"]["status"] == "interrupted"
+
+
+def response(child: "subprocess.Popen[bytes]", **fields: Any) -> Any:
+    """Send a request and return the data of its response."""
+    send(child, id=0, **fields)
+    assert child.stdout is not None
+    while line := child.stdout.readline():
+        said: dict[str, Any] = json.loads(line)
+        if said["type"] == "response":
+            assert said["success"], said
+            return said["data"]
+    raise AssertionError("no response came")
+
+
+def test_a_search_at_once_after_a_change_finds_the_notes_as_they_are_now(
+    program: Program, small_vault: Path
+) -> None:
+    def found(word: str) -> list[str]:
+        hits = response(rpc, type="search", query=f'"{word}"', k=1)["hits"]
+        return [hit["path"] for hit in hits]
+
+    program.json("index", str(small_vault))
+    small_vault.joinpath("Orchard.md").write_text("# Orchard\n\nThe rhubarb ripens early.\n")
+    rpc = program.start("--vault", str(small_vault), "rpc")
+    assert found("rhubarb") == ["Orchard.md"]  # changed before anything was watched
+    for number in range(20):
+        note = small_vault / f"Note {number}.md"
+        note.write_text(f"# Note\n\nThe quince{number} blooms in May.\n")
+        assert found(f"quince{number}") == [note.name]
+        note = note.rename(note.with_stem(f"Other {number}"))
+        assert found(f"quince{number}") == [note.name]
+        note.write_text(f"# Note\n\nThe medlar{number} blooms in June.\n")
+        assert found(f"medlar{number}") == [note.name]
+        note.unlink()
+        assert found(f"medlar{number}") != [note.name]
+    (small_vault / "garden").rename(small_vault / "beds")
+    assert found("Matina") == ["beds/Tomatoes.md"]
+    ended(rpc)

@@ -39,7 +39,8 @@ def seed_chat(home: Path, turns: int, words: int) -> str:
 
 def history_of(body: dict[str, Any]) -> list[str]:
     """Return the texts between the system message and the question."""
-    return [message["content"] for message in body["messages"][1:-1]]
+    contents = [message["content"] for message in body["messages"][1:-1]]
+    return [said if isinstance(said, str) else said[0]["text"] for said in contents]
 
 
 def test_a_long_chat_stays_in_its_budget_with_a_summary_that_rests(
@@ -150,7 +151,19 @@ def test_a_server_that_is_down_is_named(program: Program, asking: Asking) -> Non
     assert "127.0.0.1" in done.error["message"]
 
 
-def test_a_question_of_200000_characters_shows_the_layers_and_stores_nothing(
+def test_a_database_that_cannot_be_used_is_a_warning_of_the_report(
+    program: Program, asking: Asking, server: ModelServer
+) -> None:
+    server.script(Answer("Yes."))
+    (program.home / "state" / "state.db").mkdir(parents=True)
+    result = asking(program).json("ask", "Does it go on?", *CHAT)
+    assert result["answer"] == "Yes."
+    told = [text for text in result["context"]["warnings"] if "database beside the chats" in text]
+    assert len(told) == 1
+    assert told[0] in result["warnings"]
+
+
+def test_a_question_of_200000_characters_shows_the_layers_and_is_kept_unsent(
     program: Program, asking: Asking, server: ModelServer
 ) -> None:
     question = ("Wann wird der Kompost umgesetzt? " * 6_100)[:200_000]
@@ -161,6 +174,8 @@ def test_a_question_of_200000_characters_shows_the_layers_and_stores_nothing(
     context = done.error["context"]
     assert context["layers"]["L5"]["tokens"] > context["budget"]
     assert context["used"] == sum(layer["tokens"] for layer in context["layers"].values())
-    assert done.error["session"] is None
-    assert program.json("sessions", "list") == {"sessions": []}
+    (kept,) = program.json("sessions", "list")["sessions"]
+    assert (kept["session"], kept["turns"]) == (done.error["session"], 0)
     assert server.bodies == []
+    again = ("--session", kept["session"])
+    assert small.json("ask", "Und jetzt?", *CHAT, *again)["status"] == "complete"

@@ -84,3 +84,25 @@ def test_beside_an_open_window_the_command_line_searches_and_does_not_index(
             other.rebuild()
         assert window.status().notes == NOTES + 1
     assert cli.json("index", str(index.notes))["embedded_chunks"] == 0
+
+
+def test_a_search_while_another_process_indexes_answers_at_once_and_says_what_it_covers(
+    index: DoomedIndex,
+) -> None:
+    where = ("--vault", str(index.notes))
+    before = index.program.run("search", "bed 17", *where)
+    assert (before.code, "not indexed yet" in before.err) == (0, True)
+    first = index.program.start("index", str(index.notes), "--json")
+    wait_until(lambda: len(index.committed()[1]) >= 32, "the first vectors")
+    os.kill(first.pid, signal.SIGSTOP)  # it holds the lock for as long as it stands still
+    try:
+        during = index.program.json("search", "bed 17", *where)
+        answer = index.program.json("ask", "Which row grows in bed 17?", *where)
+    finally:
+        os.kill(first.pid, signal.SIGCONT)
+    assert during["hits"]
+    assert any("not fully indexed" in warning for warning in during["warnings"])
+    assert answer["citations"]
+    assert any("Another Strata" in warning for warning in answer["warnings"])
+    assert ended(first).code == 0
+    assert "warnings" not in index.program.json("search", "bed 17", *where)

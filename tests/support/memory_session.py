@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from context.entries import Entry, MessageEntry, UsageEntry, is_path_entry
+from context.entries import Entry, MessageEntry, OtherEntry, UsageEntry, is_path_entry
 from vault.search import Hit, SearchResult
 
 
@@ -23,6 +23,13 @@ class MemorySession:
 
     def usage(self) -> Sequence[UsageEntry]:
         return [entry for entry in self.entries if isinstance(entry, UsageEntry)]
+
+    def custom(self, custom_type: str) -> Sequence[OtherEntry]:
+        others = [entry for entry in self.entries if isinstance(entry, OtherEntry)]
+        return [entry for entry in others if entry.data.get("customType") == custom_type]
+
+    def degraded(self) -> Sequence[str]:
+        return ()
 
     def append(self, entries: Sequence[Entry]) -> None:
         self.writes.append(tuple(entries))

@@ -1,6 +1,7 @@
 """A scripted model server on loopback: it says what a test tells it, and keeps score.
 
-It speaks the form of OpenAI, and that of Anthropic to whoever asks at `/messages`.
+It speaks the form of OpenAI, that of Anthropic to whoever asks at `/messages`, and that of Ollama
+at `/api/chat`.
 
 ```
 with ModelServer() as server:
@@ -18,9 +19,11 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import pairwise
 from typing import Any, Self
 
 from tests.support.anthropic_events import anthropic_events
+from tests.support.ollama_events import ollama_events, ollama_page
 
 Body = dict[str, Any]
 
@@ -103,25 +106,47 @@ class Received:
 class ModelServer:
     """The server; a context manager that answers as long as it is entered."""
 
-    def __init__(self, *replies: Script, models: Sequence[Mapping[str, Any]] = ()) -> None:
+    def __init__(
+        self,
+        *replies: Script,
+        models: Sequence[Mapping[str, Any]] = (),
+        ollama_context: int | None = None,
+        host: str = "127.0.0.1",
+    ) -> None:
+        """Begin to listen.
+
+        Args:
+            replies: the script.
+            models: what `/v1/models` lists.
+            ollama_context: given, the server is Ollama, with a model of that context length.
+            host: the address to listen at.
+        """
+        self.ollama_context = ollama_context
+        self._host = host
         self.models = [dict(model) for model in models] or [{"id": "scripted", "object": "model"}]
         self.received: list[Received] = []
         self.closing = threading.Event()
         self.sent_bytes = 0
         self._lock = threading.Lock()
         self._script: list[Script] = list(replies) or [Answer()]
-        self._server = _Server(self)
+        self._server = _Server(self, host)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
 
     @property
     def url(self) -> str:
         """What `chat.apiBase` is set to."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+        return f"{self.root}/v1"
+
+    @property
+    def root(self) -> str:
+        """The address without a path."""
+        return f"http://{self._host}:{self._server.server_address[1]}"
 
     @property
     def bodies(self) -> list[Body]:
         """The body of each chat request so far."""
-        return [received.body for received in self.received if received.body]
+        said = (received for received in self.received if received.path != "/api/show")
+        return [received.body for received in said if received.body]
 
     def script(self, *replies: Script) -> None:
         """Answer with these from now on; the last one is repeated."""
@@ -152,8 +177,8 @@ class ModelServer:
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
-    def __init__(self, owner: ModelServer) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+    def __init__(self, owner: ModelServer, host: str) -> None:
+        super().__init__((host, 0), _Handler)
         self.owner = owner
 
     def handle_error(self, request: object, client_address: object) -> None:
@@ -166,6 +191,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self._record(b"")
+        if self._send_page({}):
+            return
         if self.path.rstrip("/").endswith("/models"):
             self._send_json(200, json.dumps({"object": "list", "data": self.server.owner.models}))
         else:
@@ -174,6 +201,8 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         raw = self.rfile.read(int(self.headers.get("Content-Length", "0")))
         body = self._record(raw)
+        if self._send_page(body):
+            return
         match self.server.owner.next_reply(body):
             case Failure(status, text, headers):
                 self._send_json(status, text, headers)
@@ -187,12 +216,24 @@ class _Handler(BaseHTTPRequestHandler):
                     self._chunk(data)
                     count += 1
                 self._end_stream()
+            case Answer() as answer if self.path == "/api/chat":
+                self._answer(answer, ollama_events(answer, str(body.get("model"))), "", "\n")
             case Answer() as answer:
                 is_anthropic = self.path.endswith("/messages")
                 speak = anthropic_events if is_anthropic else _events
                 self._answer(answer, speak(answer, str(body.get("model"))))
 
-    def _answer(self, answer: Answer, events: Iterator[str]) -> None:
+    def _send_page(self, body: Body) -> bool:
+        """Answer what only Ollama has a page for."""
+        context = self.server.owner.ollama_context
+        page = None if context is None else ollama_page(self.path, body, context)
+        if page is not None:
+            self._send_json(200, json.dumps(page))
+        return page is not None
+
+    def _answer(
+        self, answer: Answer, events: Iterator[str], before: str = "data: ", behind: str = "\n\n"
+    ) -> None:
         self._start_stream()
         for index, event in enumerate(events):
             if index == answer.stall_after:
@@ -201,9 +242,9 @@ class _Handler(BaseHTTPRequestHandler):
                 self.close_connection = True
                 return
             if index == answer.cut_json_after:
-                self._chunk(f"data: {event[: len(event) // 2]}".encode())
+                self._chunk(f"{before}{event[: len(event) // 2]}".encode())
                 break
-            self._chunk(f"data: {event}\n\n".encode())
+            self._chunk(f"{before}{event}{behind}".encode())
         self._end_stream()
 
     def _record(self, raw: bytes) -> Body:
@@ -267,3 +308,15 @@ def _events(answer: Answer, model: str) -> Iterator[str]:
 
 def _call_piece(index: int, function: Mapping[str, str], **fields: str) -> dict[str, Any]:
     return {"index": index, **fields, "function": dict(function)}
+
+
+def alternating(reply: Script) -> Script:
+    """Refuse requests with neighbours of the same role, results of tools aside, as templates do."""
+
+    def answer(body: Body) -> Reply:
+        roles = [message["role"] for message in body["messages"]]
+        if any(before == after != "tool" for before, after in pairwise(roles)):
+            return Failure.saying(400, "Conversation roles must alternate user/assistant/...")
+        return reply(body) if callable(reply) else reply
+
+    return answer

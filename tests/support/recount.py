@@ -2,12 +2,25 @@
 
 import importlib.util
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from context.messages import Message
+from context.trimming import merge_consecutive_same_role
+
 MESSAGE_TOKENS = 4  # what OpenAI's chat format puts around each message
+
+
+def merge_for_wire(messages: Iterable[Message]) -> list[Message]:
+    """Return messages as they go over the wire: of one role after the other, results aside."""
+    sent: list[Message] = []
+    for role, run in groupby(messages, key=lambda message: message.role):
+        alike = list(run)
+        sent += alike if role == "tool" else merge_consecutive_same_role(alike)
+    return sent
 
 
 def recount(body: Mapping[str, Any]) -> dict[str, int]:

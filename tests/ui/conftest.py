@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -14,15 +15,21 @@ from tests.support.transcripts import HERE, Place
 from ui.chat.transcript import Transcript
 from ui.tasks import TaskRunner
 from ui.theme import Theme
+from vault.embedder import Embedder
 
 
 @pytest.fixture(autouse=True)
-def theme(qapp: QApplication) -> Theme:
-    """The light theme at its normal size, whatever the test before has chosen."""
+def theme(qapp: QApplication) -> Iterator[Theme]:
+    """The light theme at its normal size, whatever the test before has chosen.
+
+    Afterwards the widgets of the test are deleted: Qt only does that by itself in a running event
+    loop, and every change of the theme would dress all of them anew.
+    """
     theme = Theme.current()
     if (theme.mode, theme.scale) != ("light", 1.0) or not qapp.styleSheet():
         theme.apply("light", 1.0)
-    return theme
+    yield theme
+    qapp.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
 @pytest.fixture
@@ -35,9 +42,9 @@ def runner(qapp: QApplication) -> Iterator[TaskRunner]:
 
 
 @pytest.fixture
-def assistant(strata_home: Path) -> Iterator[Assistant]:
+def assistant(strata_home: Path, embedder: Embedder) -> Iterator[Assistant]:
     """The real assistant, without a folder and without a model."""
-    assistant = build(Paths.find())
+    assistant = build(Paths.find(), embedder=embedder)
     yield assistant
     assistant.close()
 

@@ -272,10 +272,49 @@ def test_headings_keep_their_level() -> None:
         ("\\\\server\\share", ""),
         ("https://", ""),
         ("obsidian://open?vault=x", ""),
+        ("https://user:pw@example.org", ""),
+        ("https://example.org@evil.example/login", ""),
+        ("HTTP://user@example.org", ""),
+        ("https://example.org\\@evil.example", ""),
+        ("https://user%40example.org", ""),
+        ("https://example.org/@ines", "https://example.org/@ines"),
+        ("https://example.org/?to=a@b.example", "https://example.org/?to=a@b.example"),
+        (
+            "mailto:ines@example.org?subject=Hello%20Ines",
+            "mailto:ines@example.org?subject=Hello%20Ines",
+        ),
+        ("MAILTO:ines@example.org?Subject=x", "MAILTO:ines@example.org?Subject=x"),
+        ("mailto:ines@example.org?body=x", ""),
+        ("mailto:ines@example.org?subject=x&attach=/etc/passwd", ""),
+        ("mailto:ines@example.org?cc=eve@example.org", ""),
+        ("mailto:ines@example.org,eve@example.org", ""),
+        ("mailto:ines@example.org?subject=x%0D%0ABcc:eve@example.org", ""),
+        ("mailto:?to=eve@example.org", ""),
+        ("mailto:", ""),
     ],
 )
 def test_only_listed_addresses_are_links(address: str, allowed: str) -> None:
     assert allowed_link(address) == allowed
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "[click](https://user:pw@example.org)",
+        "[click](mailto:ines@example.org?body=x)",
+    ],
+)
+def test_a_link_that_hides_more_than_it_says_is_plain_text(written: str) -> None:
+    (leaf,) = read(written)
+    assert isinstance(leaf, Paragraph)
+    assert leaf.runs == (Run("click"),)
+
+
+def test_a_bare_address_with_a_password_is_plain_text() -> None:
+    for written in ("<https://user:pw@example.org/x>", "See https://user:pw@example.org/x"):
+        (leaf,) = read(written)
+        assert isinstance(leaf, Paragraph)
+        assert all(not run.link for run in leaf.runs)
 
 
 def test_a_forbidden_link_is_plain_text() -> None:

@@ -56,9 +56,25 @@ def test_a_note_that_is_gone_cannot_be_opened() -> None:
 
 
 def test_an_attachment_that_is_searched_says_about_how_much_of_it_goes() -> None:
-    segment = make_segment(state="shrunk", tokens=629, original_tokens=12_624, reason="share")
-    row = only(make_context(segments=[segment]))
+    fate = {"state": "shrunk", "tokens": 629, "original_tokens": 12_624, "reason": "share"}
+    row = only(make_context(segments=[make_segment(kind="note", **fate)]))
     assert row.reason == "About 629 of it go: what is found on sending"
+
+
+def test_an_attachment_that_was_searched_within_is_one_row_however_many_passages_go() -> None:
+    fate = {"state": "shrunk", "original_tokens": 12_000, "reason": "share", "source": "Book.md"}
+    passages = [make_segment(kind="passage", tokens=400 + n, **fate) for n in range(3)]
+    row = only(make_context(segments=passages))
+    assert (row.what, row.tokens) == ("Book.md", 12_000 - 1_203)
+    assert row.reason == "Searched within: 3 passages used"
+    assert below(row) == ["Open the note"]
+
+
+def test_an_attachment_without_room_for_any_passage_says_so() -> None:
+    segment = make_segment(kind="note", state="dropped", tokens=0, reason="share")
+    dropped = make_dropped(layer="L3", entries=[segment["id"]], turns=0, reason="share")
+    row = only(make_context(segments=[segment], dropped=[dropped]))
+    assert row.reason == "Too large: no room for any of its passages"
 
 
 def test_a_shrunk_passage_says_to_what() -> None:

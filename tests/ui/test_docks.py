@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QFont
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDockWidget, QTabBar
 from pytestqt.qtbot import QtBot
@@ -303,3 +304,19 @@ def test_the_words_of_tabs_have_their_room_also_after_a_reset(column: RightColum
     for tabs in column.findChildren(QTabBar):
         for place in range(tabs.count()):
             assert tabs.tabRect(place).width() >= tabs.tabSizeHint(place).width()
+
+
+def test_tabs_of_a_column_that_is_made_before_the_theme_have_its_font(
+    qapp: QApplication, qtbot: QtBot
+) -> None:
+    qapp.setStyleSheet("")
+    qapp.setFont(QFont("Sans Serif", 9))
+    column = RightColumn()
+    qtbot.addWidget(column)
+    column.resize(400, 800)
+    Theme.current().apply("light", 1.0)
+    column.show()
+    column.show_dock(column.note_dock)
+    QApplication.processEvents()
+    tabs = [tabs for tabs in column.findChildren(QTabBar) if tabs.isVisible()]
+    assert [bar.font().family() for bar in tabs] == [Theme.current().font("ui").family()]

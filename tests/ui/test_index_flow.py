@@ -179,7 +179,7 @@ def test_a_panel_in_front_is_closed_and_one_behind_is_brought_to_the_front(
 def test_an_index_that_cannot_be_read_is_said_by_the_run_alone(
     quiet: MainWindow, assistant: Assistant, small_vault: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(*_arguments: object) -> None:
+    def broken(*_arguments: object, **_how: object) -> None:
         raise IndexUnusable("The index cannot be read; rebuild it.")
 
     assistant.open_vault(small_vault, remember=False)

@@ -59,7 +59,7 @@ def press(panel: IndexPanel, word: str, qtbot: QtBot) -> None:
 
 def test_a_run_says_what_it_is_at_how_fast_it_is_and_how_long_it_takes(panel: IndexPanel) -> None:
     panel.show_state(AT_WORK)
-    assert "Taking in 3,000 of 12,000 new or changed passages" in said(panel)
+    assert "Indexing 3,000 of 12,000 new or changed notes" in said(panel)
     assert "45 a second, about 3 minutes left" in said(panel)
     assert "Slower, since the computer runs on its battery." in said(panel)
 
@@ -69,7 +69,7 @@ def test_a_run_is_paused_and_goes_on_with_the_same_button(panel: IndexPanel, qtb
     with qtbot.waitSignal(panel.run.pause_requested):
         panel.run.pause.click()
     panel.show_state(IndexState("paused", 3_000, 12_000, phase="embed"))
-    assert said(panel).startswith("Paused\nTaking in 3,000 of 12,000")
+    assert said(panel).startswith("Paused\nIndexing 3,000 of 12,000")
     assert panel.run.pause.accessibleName() == "Go on reading the notes"
     with qtbot.waitSignal(panel.run.continue_requested):
         panel.run.pause.click()
@@ -235,7 +235,7 @@ def test_nothing_of_the_panel_is_cut(panel: IndexPanel, width: int, state: Index
     ("state", "text"),
     [
         (IndexState("running", 9, 90, phase="scan"), "Reading your notes…"),
-        (IndexState("paused", 9, 90, phase="embed"), "Paused at 9 of 90"),
+        (IndexState("paused", 9, 90, phase="embed"), "Paused at 9 of 90 notes"),
         (IndexState("paused"), "Paused"),
         (IndexState("stopped"), "Indexing stopped. Search covers what is done."),
     ],
@@ -249,8 +249,8 @@ def test_the_foot_pauses_beside_stopping_and_tells_the_pace(
 ) -> None:
     footer.show_state(AT_WORK)
     tip = footer._progress.toolTip()
-    assert "12,000 passages are new or changed.\n45 a second, about 3 minutes left" in tip
-    assert footer._progress.text() == "Reading your notes: 3,000 of 12,000"
+    assert "12,000 notes new or changed.\n45 a second, about 3 minutes left" in tip
+    assert footer._progress.text() == "Indexing: 3,000 of 12,000 notes"
     with qtbot.waitSignal(footer.pause_requested):
         footer.pause.click()
     footer.show_state(IndexState("paused", 3_000, 12_000, phase="embed"))

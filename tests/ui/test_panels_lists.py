@@ -302,13 +302,13 @@ def test_a_cut_label_has_the_whole_text_as_its_tooltip(qtbot: QtBot) -> None:
 @pytest.mark.parametrize(
     ("state", "text"),
     [
-        (IndexState("running", 214, 349), "Reading your notes: 214 of 349"),
+        (IndexState("running", 214, 349), "Indexing: 214 of 349 notes"),
         (IndexState("done", notes=349), "349 notes indexed"),
         (IndexState("done", notes=1), "1 note indexed"),
         (IndexState("done", notes=349, failed=3), "349 notes indexed, 3 could not be read"),
         (
             IndexState("stopped", 214, 349),
-            "Indexing stopped at 214 of 349. Search covers what is done.",
+            "Indexing stopped at 214 of 349 notes. Search covers what is done.",
         ),
     ],
 )

@@ -3,7 +3,9 @@
 import math
 from collections.abc import Iterator
 from itertools import pairwise
+from pathlib import Path
 
+import keyring
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPushButton, QSlider, QWidget
@@ -13,9 +15,11 @@ from app.assistant import Assistant
 from app.settings import SECTIONS, schema
 from tests.support import widgets
 from tests.support.contexts import make_context
+from tests.support.file_keyring import VARIABLE, FileKeyring
 from ui.panels.context.bar import ContextBar
 from ui.settings.fields import NumberField, parse_number
 from ui.settings.limit import LimitRow, effect_sentence, position_of, value_at
+from ui.settings.writer import use_labels
 from ui.settings_dialog import SettingsDialog
 from ui.tasks import TaskRunner
 from ui.theme import Theme
@@ -54,7 +58,7 @@ def test_every_setting_has_its_row_with_name_and_help(dialog: SettingsDialog) ->
     for key, row in dialog.rows.items():
         texts = [label.text() for label in row.findChildren(QLabel)]
         assert schema()[key].label in texts
-        assert schema()[key].help in texts
+        assert use_labels(schema()[key].help) in texts
 
 
 @pytest.mark.parametrize("section", SECTIONS)
@@ -250,6 +254,35 @@ def test_without_a_keyring_the_key_is_refused_in_words(
     assert not assistant.has_key("openai")
 
 
+def test_a_key_for_an_unencrypted_server_is_saved_only_after_a_question(
+    dialog: SettingsDialog,
+    assistant: Assistant,
+    qtbot: QtBot,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "keys.json"))
+    monkeypatch.setattr(keyring.core, "_keyring_backend", FileKeyring())
+    assistant.settings.set("chat.apiBase", "http://box.example:8000/v1")
+    assistant.settings.set("chat.model", "llama")
+    dialog.show_page("Models")
+    keys, owner = dialog._keys, "http://box.example:8000"
+    qtbot.waitUntil(lambda: keys._title.text() == f"Key for {owner}")
+    enter(qtbot, keys.field, "sk-secret")
+    assert "whoever is on the way there can read the key" in keys._state.text()
+    assert keys.refuse.isVisible()
+    assert not keys.save.isVisible()
+    assert not assistant.has_key(owner)
+    qtbot.mouseClick(keys.refuse, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not keys.refuse.isVisible())
+    assert keys.field.text() == ""
+    assert not assistant.has_key(owner)
+    enter(qtbot, keys.field, "sk-secret")
+    qtbot.mouseClick(keys.agree, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: assistant.has_key(owner))
+    qtbot.waitUntil(lambda: "There is a key." in keys._state.text())
+
+
 def test_a_model_without_a_service_asks_for_no_key(dialog: SettingsDialog) -> None:
     dialog.show_page("Models")
     assert not dialog._keys.isVisible()
@@ -289,4 +322,17 @@ def test_shares_out_of_their_order_say_so_at_once(dialog: SettingsDialog, qtbot:
     field = field_of(dialog, "context.trimAt")
     field.setText("")
     qtbot.keyClicks(field, "1")
-    assert any("trim_at ≤ compact_at ≤ block_at" in text for text in shown(dialog))
+    assert '"Compact at" (0.95) must not be below "Trim at" (1.0).' in shown(dialog)
+
+
+def test_the_window_names_settings_by_their_labels(dialog: SettingsDialog, qtbot: QtBot) -> None:
+    dialog.show_page("Context")
+    assert any(text.endswith('Not below "Trim at".') for text in shown(dialog))
+    keys = [key for key in schema() if "." in key]
+    assert not any(key in text for text in shown(dialog) for key in keys)
+    enter(qtbot, field_of(dialog, "context.trimAt"), "1")
+    said = '"Compact at" (0.95) must not be below "Trim at" (1.0). It stays at 0.8.'
+    assert said in shown(dialog)
+    assert use_labels("`strata settings set chat.model NAME`") == (
+        "`strata settings set chat.model NAME`"
+    )

@@ -154,7 +154,8 @@ def test_a_question_that_does_not_fit_comes_back_and_nothing_is_sent(
     window._composer.submitted.emit(question)
     assert window._composer.text().strip() == question.strip()
     assert server.bodies == []
-    assert window._assistant.list_sessions() == []
+    (kept,) = window._assistant.list_sessions()
+    assert (kept.session, kept.turns) == (window._talk.session, 0)
     assert "Your message does not fit" in panel_texts(window)
 
 

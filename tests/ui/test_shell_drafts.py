@@ -250,6 +250,23 @@ def test_the_command_compact_sums_the_chat_up(window: MainWindow, server: ModelS
     assert "Barrel: behind the shed." in str(server.bodies[-1]["messages"])
 
 
+def test_compacting_asks_the_model_that_is_set_and_nobody_else(
+    window: MainWindow, server: ModelServer, assistant: Assistant
+) -> None:
+    server.script(Answer("The barrel stands behind the shed. " * 30, usage=None))
+    for number in range(3):
+        ask(window, f"Question {number}?")
+    assistant.settings.set("chat.model", "extractive")
+    before = len(server.received)
+    ask(window, "/compact")
+    assert len(server.received) == before
+    ask(window, "And now?")
+    server.script(Answer("Barrel: behind the shed.", usage=None))
+    window._composer.model_changed.emit("gpt-4o")
+    ask(window, "/compact")
+    assert "Write down what has to be remembered" in said_to_the_model(server)
+
+
 def test_other_words_stand_beside_the_first_ones(window: MainWindow, server: ModelServer) -> None:
     server.script(Answer("In the shed.", usage=None), Answer("Behind it.", usage=None))
     ask(window, "Where is the barrel?")

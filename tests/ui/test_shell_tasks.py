@@ -46,7 +46,9 @@ def test_pieces_of_text_that_come_together_are_joined(threads: TaskRunner, qtbot
     assert Step("write", "x") in seen
 
 
-def test_a_failure_comes_before_the_end_and_once(threads: TaskRunner, qtbot: QtBot) -> None:
+def test_a_failure_comes_before_the_end_and_once_and_a_bug_is_logged(
+    threads: TaskRunner, qtbot: QtBot, caplog: pytest.LogCaptureFixture
+) -> None:
     def work(_token: CancelToken) -> Iterator[int]:
         yield 1
         raise ValueError("no")
@@ -58,6 +60,8 @@ def test_a_failure_comes_before_the_end_and_once(threads: TaskRunner, qtbot: QtB
     with qtbot.waitSignal(task.finished):
         task.start()
     assert order == ["no", "end"]
+    assert "ValueError: no" in caplog.text
+    caplog.clear()
 
 
 def test_being_cancelled_is_no_failure(threads: TaskRunner, qtbot: QtBot) -> None:

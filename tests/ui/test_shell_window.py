@@ -507,6 +507,23 @@ def test_without_notes_a_dropped_folder_is_opened(
     assert opened == [small_vault]
 
 
+def test_a_hidden_file_that_is_dropped_is_asked_about(
+    make: Make, assistant: Assistant, small_vault: Path, qtbot: QtBot
+) -> None:
+    assistant.open_vault(small_vault, remember=False)
+    (small_vault / ".env").write_text("KEY=1")
+    window = make()
+    drop(window, small_vault / ".env", middle_of(window, window._middle))
+    attaching = window._presenter.drafting.attaching
+    said = ".env is a hidden file, which may hold keys. It is not attached."
+    assert (attaching.attached, window._notifier.texts()) == ((), [said])
+    (agree,) = [b for b in window.findChildren(QPushButton) if b.text() == "Attach it"]
+    qtbot.mouseClick(agree, Qt.MouseButton.LeftButton)
+    (item,) = attaching.attached
+    assert item.target == str(small_vault / ".env")
+    qtbot.waitUntil(lambda: attaching.states[item].problem == "" and bool(attaching._found))
+
+
 @pytest.fixture
 def other_folder(tmp_path: Path) -> Path:
     folder = tmp_path / "elsewhere"

@@ -181,3 +181,15 @@ def first_ink(picture: QImage) -> int:
     columns = range(picture.width())
     rows = range(picture.height())
     return next(x for x in columns if any(picture.pixelColor(x, y).lightness() < 170 for y in rows))
+
+
+def test_a_mode_that_looks_the_same_dresses_nothing_again(qapp: QApplication) -> None:
+    theme = Theme.current()
+    changes: list[bool] = []
+    theme.changed.connect(lambda: changes.append(theme.is_dark))
+    theme.apply("system")
+    assert (theme.mode, changes) == ("system", [])
+    theme.apply("dark")
+    assert changes == [True]
+    theme.apply("dark", 1.5)
+    assert changes == [True, True]

@@ -209,7 +209,7 @@ def test_what_failed_is_tried_again_when_a_change_could_be_taken_up(
     qtbot.addWidget(window)
     window.attach(assistant)
     done = IndexReport("v", notes=5)
-    monkeypatch.setattr(assistant, "index", lambda _token: iter([IndexFinished(done)]))
+    monkeypatch.setattr(assistant, "index", lambda _token, **_how: iter([IndexFinished(done)]))
     watching = window._librarian._watching
     watching.failed.emit(VaultMissing("gone"))
     watching.changed.emit(done)

@@ -63,11 +63,11 @@ class Branches(QObject):
 
     def summarise(self, entry: str) -> None:
         """Sum up the branch of an entry, which the chat has left."""
-        session, assistant = self._talk.session, self._assistant
+        session, assistant, model = self._talk.session, self._assistant, self._talk.model
         if session is None:
             return
         task = self._runner.stream(
-            lambda token: iter([assistant.summarise_branch(session, entry, token)])
+            lambda token: iter([assistant.summarise_branch(session, entry, token, model)])
         )
         task.yielded.connect(self.summarised.emit)
         task.failed.connect(self._on_failed)

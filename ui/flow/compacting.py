@@ -45,8 +45,8 @@ class Compacting(QObject):
         if self._talk.is_running:
             self.said.emit(_BUSY)
             return
-        compact = self._assistant.compact
-        self._task = self._runner.stream(lambda token: compact(session, token, instructions))
+        compact, model = self._assistant.compact, self._talk.model
+        self._task = self._runner.stream(lambda token: compact(session, token, instructions, model))
         self._task.yielded.connect(self._on_yielded)
         self._task.failed.connect(self._on_failed)
         self._task.finished.connect(self._on_finished)

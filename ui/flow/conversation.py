@@ -204,19 +204,18 @@ class Conversation(QObject):
 
     def _note_context(self, turn: Turn, event: ContextPrepared) -> None:
         turn.context = event.report.to_dict()
-        session = event.report.session
-        if turn.session is None and session is not None:
-            is_shown = self._is_shown(turn)
-            turn.session = session
-            if is_shown:
-                self.session = session
-                self.session_changed.emit(session)
 
     def _note_entry(self, turn: Turn, event: MessageEnded) -> None:
         if event.role != "user":
             return
         turn.is_stored = True
-        if self._is_shown(turn):
+        is_shown = self._is_shown(turn)
+        if turn.session is None:
+            turn.session = event.session
+            if is_shown:
+                self.session = event.session
+                self.session_changed.emit(event.session)
+        if is_shown:
             self.questions[event.entry_id] = turn.question
             if self._is_whole(turn):
                 self.question_stored.emit(event.entry_id)
@@ -252,6 +251,7 @@ class Conversation(QObject):
         turn = self._turn_of_sender()
         if turn is not None:
             turn.error = describe(error)
+            turn.is_stored = turn.is_stored and not turn.error.is_taken_back
             if turn.session is None and turn.error.session is not None and self._is_shown(turn):
                 self.session = turn.error.session
             turn.session = turn.session or turn.error.session

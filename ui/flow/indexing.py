@@ -44,6 +44,7 @@ class Indexing(QObject):
         self._task: Task | None = None
         self._orders: list[Order] = []
         self._is_wanted_again = False
+        self._is_background = False
         self._is_mending = False
         self._phase = ""
         self.state = self._settled = IndexState()
@@ -53,11 +54,16 @@ class Indexing(QObject):
         """Whether notes are being read now."""
         return self._task is not None
 
-    def start(self) -> None:
-        """Begin, or begin again when the present run has ended."""
+    def start(self, *, is_background: bool = False) -> None:
+        """Begin, or begin again when the present run has ended.
+
+        Args:
+            is_background: the user did not ask for this run, so that load may slow it down.
+        """
         if self._task is not None:
             self._is_wanted_again = True
             return
+        self._is_background = is_background
         self._task = self._runner.stream(self._work)
         self._task.yielded.connect(self._on_yielded)
         self._task.failed.connect(self._on_failed)
@@ -120,6 +126,7 @@ class Indexing(QObject):
         if progress.phase == "done":
             self.settle()
             return
+        library = self._assistant.library
         self._show(
             IndexState(
                 "paused" if progress.pace == "paused" else "running",
@@ -130,7 +137,7 @@ class Indexing(QObject):
                 per_s=progress.per_s,
                 left_s=progress.remaining_s,
                 slow=progress.pace,
-                is_mending=self._is_mending,
+                is_mending=self._is_mending or (library is not None and library.is_mending),
             )
         )
 
@@ -172,7 +179,7 @@ class Indexing(QObject):
             for order in orders:
                 order(library)
         is_first = True
-        for event in self._assistant.index(token):
+        for event in self._assistant.index(token, is_background=self._is_background):
             if is_first and library is not None:
                 yield library.status()  # by now it is open, and it is known whether it was damaged
             is_first = False

@@ -93,7 +93,7 @@ class Librarian(QObject):
         self._views.column.note.clear()
         self.relating.forget()
         self.indexing.forget()
-        self.indexing.start()
+        self.indexing.start(is_background=True)
         self._watch()
         self.notes.list()
         self.opened.emit()
@@ -154,7 +154,7 @@ class Librarian(QObject):
 
     def _on_changed(self, _report: IndexReport) -> None:
         if self.indexing.state.kind == "failed":
-            self.indexing.start()  # what failed then may be done now
+            self.indexing.start(is_background=True)  # what failed then may be done now
         self._refresh()
 
     def _on_watching_failed(self, error: VaultError) -> None:
@@ -193,12 +193,10 @@ class Librarian(QObject):
         sidebar.show_notes(listing.folders, "" if self.indexing.is_running else _EMPTY)
         sidebar.notes.open_folders_again(self._folders_to_open)
         self._folders_to_open = ()
-        library = self._assistant.library
-        indexed = library.indexed_at if library is not None else None
         count, failed = (len(listing.by_state.of(state)) for state in ("indexed", "failed"))
         self.indexing.show_counts(count, failed)
         self._views.column.index.show_notes(listing.by_state)
-        self.offer_changed.emit(count, indexed, listing.questions)
+        self.offer_changed.emit(count, listing.indexed_at, listing.questions)
         self.listed.emit(listing)
 
     def _on_state(self, state: IndexState) -> None:

@@ -36,6 +36,7 @@ class Listing:
         offers: what of it can be attached.
         folders: the notes below the folders they lie in.
         by_state: the notes by how they stand in the index.
+        indexed_at: when the index was last brought up to date, ISO 8601; None before that.
     """
 
     notes: tuple[NoteState, ...] = ()
@@ -43,6 +44,7 @@ class Listing:
     offers: Offers = field(default_factory=Offers)
     folders: Folders = field(default_factory=Folders)
     by_state: NotesByState = field(default_factory=NotesByState)
+    indexed_at: str | None = None
 
 
 class Notes(QObject):
@@ -126,10 +128,12 @@ class Notes(QObject):
         notes, before = self._assistant.notes(), self.listing
         questions = suggested_questions(notes, self._text_of_questions(notes))
         offers = offers_of(notes, self._assistant.tags())
-        if notes == before.notes:
-            return Listing(notes, questions, offers, before.folders, before.by_state)
-        by_state = NotesByState(notes, before.by_state)
-        return Listing(notes, questions, offers, Folders(notes), by_state)
+        library = self._assistant.library
+        indexed_at = None if library is None else library.indexed_at
+        folders, by_state = before.folders, before.by_state
+        if notes != before.notes:
+            folders, by_state = Folders(notes), NotesByState(notes, before.by_state)
+        return Listing(notes, questions, offers, folders, by_state, indexed_at)
 
     def _text_of_questions(self, notes: Sequence[NoteState]) -> str:
         paths = [note.path for note in notes if note.path.rpartition("/")[2] == _QUESTIONS]

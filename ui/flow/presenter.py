@@ -235,8 +235,6 @@ class Presenter(QObject):
             self._views.transcript.live.fail(info, is_stored=turn.is_stored)
             return
         self._views.transcript.live.forget()
-        if self._talk.session is None:
-            self._views.transcript.show_empty(*self._empty)
 
     def _give_back(self, turn: Turn) -> None:
         if turn.asked.instead:
@@ -259,6 +257,7 @@ class Presenter(QObject):
 
     def _on_loaded(self, transcript: Transcript) -> None:
         self._views.transcript.load(transcript)
+        self._show_empty()
         asked = [item for item in transcript.items if isinstance(item, UserItem)]
         if asked and asked[-1].mode is not None:
             self.drafting.set_mode(asked[-1].mode)
@@ -267,12 +266,18 @@ class Presenter(QObject):
 
     def _on_refreshed(self, transcript: Transcript) -> None:
         self._views.transcript.refresh(transcript)
+        self._show_empty()
         if not self._talk.is_running:
             self._show_path(transcript)
             self.contexts.refresh()
         if self._to_edit is not None:
             self._views.transcript.edit(*self._to_edit)
             self._to_edit = None
+
+    def _show_empty(self) -> None:
+        """Show the empty state for a chat whose questions all came back unsent."""
+        if not self._views.transcript.feed.slots():
+            self._views.transcript.show_empty(*self._empty)
 
     def _show_path(self, transcript: Transcript) -> None:
         """Show what belongs to the last answer of the path that is open."""

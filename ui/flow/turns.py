@@ -43,7 +43,8 @@ class Turn(QObject):
 
     Attributes:
         view: which showing of a chat it was asked in; in a later one its text is not complete.
-        is_stored: whether the question is in the log.
+        is_stored: whether the chat goes on with the question; one of which no request could be
+            made is in its log only.
     """
 
     def __init__(

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QUrl
-from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtGui import QGuiApplication
 
 from app.errors import ErrorInfo
+from ui.faults import open_log_file
 
 __all__ = ["WaysOut"]
 
@@ -48,7 +48,7 @@ class WaysOut:
         elif name == "turn_hooks_off":
             self._turn_hooks_off()
         elif name == "open_log":
-            QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._log)))
+            open_log_file(self._log)
         elif name == "copy_details" and info is not None:
             details = "\n".join(filter(None, (info.code, info.message, info.hint)))
             QGuiApplication.clipboard().setText(details)

@@ -28,6 +28,11 @@ def count(number: int) -> str:
     return _locale().toString(number)
 
 
+def rate(per_s: float) -> str:
+    """Return how many there are in a second, such as `45` or `0.4`."""
+    return count(round(per_s)) if per_s >= 10 else _locale().toString(per_s, "f", 1)
+
+
 def percent(fraction: float) -> str:
     """Return a fraction as a whole percentage, such as `39 %`; `<1 %` for less than one."""
     if 0 < fraction < 0.01:

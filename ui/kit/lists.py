@@ -225,7 +225,8 @@ class FitTree(WithMenus, QTreeView):
         super().keyPressEvent(event)
 
     def _on_clicked(self, index: QModelIndex) -> None:
-        if self.model().hasChildren(index):
+        # Not `hasChildren`, which a `QAbstractListModel` keeps to itself.
+        if self.model().rowCount(index) > 0:
             self.setExpanded(index, not self.isExpanded(index))
         self.chosen.emit(index)
 

@@ -15,7 +15,7 @@ from ui.kit.surfaces import Header
 from ui.panels.context import ContextPanel
 from ui.panels.note import NotePanel
 from ui.panels.sources import SourcesPanel
-from ui.theme import Theme
+from ui.theme import Theme, dress
 
 if TYPE_CHECKING:
     from ui.panels.index.panel import IndexPanel
@@ -125,6 +125,7 @@ class RightColumn(DockWindow):
             dock.set_head_shown(not any(not other.isHidden() for other in beside))
         for tabs in self.findChildren(QTabBar):
             tabs.setAccessibleName("Panels")
+            dress(tabs, "ui", "")  # made before the theme is applied, they would keep another font
             tabs.setDrawBase(False)  # its hairline is drawn by the style sheet
 
 

@@ -5,6 +5,7 @@
     fields   the controls, made by the kind of the setting
     limit    the row of `autoCompactThreshold`, which shows its effect
     extras   what stands on a page beside its settings: keys, the index, what leaves the computer
+    instructions   the user's own instructions for models
 
 May import: `ui.kit`, `ui.panels.context.bar`, `ui.tasks`, `app`. Must not: `ui.window`, `ui.flow`.
 Holds always: a value that is refused changes nothing, and the row says what it takes.

@@ -58,7 +58,7 @@ class KeySection(QWidget):
     def __init__(self, assistant: Assistant, runner: TaskRunner) -> None:
         super().__init__()
         self._assistant = assistant
-        self._provider = ""
+        self._owner = ""
         self._looks = LatestOnly(runner, 0, self)
         self._looks.answered.connect(self._on_looked)
         self._looks.failed.connect(self._on_failed)
@@ -76,6 +76,8 @@ class KeySection(QWidget):
         dress(self.field, "ui", "")
         self.save = button("Save the key", "", self._on_save)
         self.remove = button("Remove the key", "text", self._on_remove)
+        self.refuse = button("Don't save", "", self._on_refused)
+        self.agree = button("Save it anyway", "text", self._on_agreed)
         self._lay_out()
         self.hide()
 
@@ -85,25 +87,54 @@ class KeySection(QWidget):
 
     def _look(self) -> tuple[str, bool]:
         model = self._assistant.settings.values.chat_model
-        provider = self._assistant.key_provider(model) or ""
-        return provider, bool(provider) and self._assistant.has_key(provider)
+        owner = self._assistant.key_provider(model) or ""
+        return owner, bool(owner) and self._assistant.has_key(owner)
 
     def _on_looked(self, answer: tuple[str, bool]) -> None:
-        self._provider, has_key = answer
-        self.setVisible(bool(self._provider))
-        self._title.setText(f"Key for {self._provider}")
+        self._owner, has_key = answer
+        self.setVisible(bool(self._owner))
+        self._title.setText(f"Key for {self._owner}")
+        self._ask_about_plain_http(False)
         words = "There is a key." if has_key else "There is no key yet."
+        if not has_key and "://" in self._owner:
+            words = "No key is sent to this server. Enter one if it asks for a key."
         self._say(f"{words} Keys are kept in the system's keyring, never in a file.", "secondary")
         self.remove.setVisible(has_key)
 
     def _on_save(self) -> None:
-        provider, key = self._provider, self.field.text().strip()
-        if key:
-            self._saves.ask(lambda: self._assistant.set_key(provider, key), now=True)
+        if not self.field.text().strip():
+            return
+        if self._assistant.is_readable_on_the_way(self._owner):
+            self._ask_about_plain_http(True)
+        else:
+            self._keep(self.field.text().strip())
+
+    def _keep(self, key: str, *, allows_plain_http: bool = False) -> None:
+        owner, keep = self._owner, self._assistant.set_key
+        self._saves.ask(lambda: keep(owner, key, allows_plain_http=allows_plain_http), now=True)
 
     def _on_remove(self) -> None:
-        provider = self._provider
-        self._saves.ask(lambda: self._assistant.set_key(provider, ""), now=True)
+        self._keep("")
+
+    def _ask_about_plain_http(self, is_asked: bool) -> None:
+        """Show the question before a key goes to another computer unencrypted, or put it away."""
+        for answer in (self.refuse, self.agree):
+            answer.setVisible(is_asked)
+        self.save.setVisible(not is_asked)
+        if is_asked:
+            self._say(
+                f"{self._owner} is not encrypted: whoever is on the way there can read the key and "
+                "your notes. Save the key and send it anyway?",
+                "danger",
+            )
+            self.refuse.setFocus()
+
+    def _on_refused(self) -> None:
+        self.field.clear()
+        self.refresh()
+
+    def _on_agreed(self) -> None:
+        self._keep(self.field.text().strip(), allows_plain_http=True)
 
     def _on_saved(self, _answer: object) -> None:
         self.field.clear()
@@ -129,6 +160,8 @@ class KeySection(QWidget):
         buttons.addStretch(1)
         buttons.addWidget(self.remove)
         buttons.addWidget(self.save)
+        buttons.addWidget(self.refuse)
+        buttons.addWidget(self.agree)
         controls.addLayout(buttons)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 10, 0, 10)

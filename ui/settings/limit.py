@@ -23,7 +23,7 @@ from ui.settings.fields import (
     shown_number,
 )
 from ui.settings.rows import SettingRow
-from ui.settings.writer import SettingsWriter
+from ui.settings.writer import SettingsWriter, use_labels
 from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import Theme, dress
 
@@ -185,7 +185,7 @@ class _Effect(QFrame):
     def _on_answered(self, answer: tuple[Any, Any]) -> None:
         first, new = answer
         if isinstance(first, ErrorInfo):
-            self._say(first.message, "danger")
+            self._say(use_labels(first.message), "danger")
             return
         self._first = first
         self._now.show_context(first)
@@ -197,13 +197,13 @@ class _Effect(QFrame):
 
     def _show_failure(self, info: ErrorInfo) -> None:
         if info.context is None:
-            self._say(info.message, "danger")
+            self._say(use_labels(info.message), "danger")
         else:
             self._new.show_context(info.context)
             self._say("Your message would not fit.", "danger")
 
     def _on_failed(self, error: Exception) -> None:
-        self._say(describe(error).message, "danger")
+        self._say(use_labels(describe(error).message), "danger")
 
     def _say(self, text: str, tone: str) -> None:
         self._sentence.setText(text)

@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from app.settings import SettingSpec
 from ui.kit.controls import IconButton, label, wrapped
 from ui.settings.fields import Maker, folder_control, maker_of
-from ui.settings.writer import SettingsWriter
+from ui.settings.writer import SettingsWriter, use_labels
 
 __all__ = ["SettingRow", "make_row"]
 
@@ -32,7 +32,7 @@ class SettingRow(QWidget):
         made = make(self)
         self.control, self._show = made.widget, made.show
         self.control.setAccessibleName(spec.label)
-        self.control.setToolTip(spec.help)
+        self.control.setToolTip(use_labels(spec.help))
         self._lay_out()
         self.refresh()
 
@@ -74,7 +74,7 @@ class SettingRow(QWidget):
         texts = QVBoxLayout()
         texts.setSpacing(2)
         texts.addLayout(self._name())
-        texts.addWidget(wrapped(self.spec.help, "caption", "secondary"))
+        texts.addWidget(wrapped(use_labels(self.spec.help), "caption", "secondary"))
         texts.addStretch(1)
         row = QHBoxLayout()
         row.setSpacing(8)

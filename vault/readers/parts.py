@@ -8,7 +8,8 @@ from typing import Final, Literal
 from vault.errors import ReadingFailed
 from vault.markdown import Block, Document, Heading, front_matter, parse_document
 
-MAX_CHARS: Final = 20_000_000
+MAX_CHARS: Final = 10_000_000
+_PART_CHARS: Final = 20  # what a part takes beside its text
 
 PartKind = Literal["heading", "paragraph", "list", "table", "fence", "markdown", "text"]
 
@@ -78,7 +79,7 @@ def bounded(parts: Iterable[Part]) -> tuple[Part, ...]:
     """
     taken, chars = [], 0
     for part in parts:
-        chars += len(part.text)
+        chars += len(part.text) + _PART_CHARS
         if chars > MAX_CHARS:
             raise ReadingFailed(
                 f"it holds more than {MAX_CHARS // 1_000_000} million characters of text"

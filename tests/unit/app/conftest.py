@@ -1,6 +1,7 @@
 """What the tests of the use-cases share: a real assistant, notes, a scripted model."""
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -9,13 +10,20 @@ from app.assistant import Assistant
 from app.paths import Paths
 from app.wiring import build
 from tests.support.model_server import Answer, ModelServer
+from vault.embedder import Embedder
 
 
 @pytest.fixture
-def assistant() -> Iterator[Assistant]:
-    assistant = build(Paths.find())
+def assistant(embedder: Embedder) -> Iterator[Assistant]:
+    assistant = build(Paths.find(), embedder=embedder)
     yield assistant
     assistant.close()
+
+
+@pytest.fixture(autouse=True)
+def _command_line_shares_the_embedder(embedder: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give the command line that runs in this process the embedder of the other tests."""
+    monkeypatch.setattr("app.cli_verbs.build", partial(build, embedder=embedder))
 
 
 @pytest.fixture

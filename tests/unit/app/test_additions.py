@@ -150,7 +150,7 @@ def test_a_prompt_that_is_none_is_told_of_and_the_built_in_one_used(
 # Hooks
 
 
-def test_a_hook_that_fails_ends_the_turn_by_its_code_and_leaves_no_chat(
+def test_a_hook_that_fails_ends_the_turn_by_its_code_and_keeps_the_question(
     assistant: Assistant, server: ModelServer, strata_home: Path
 ) -> None:
     put_hook(strata_home, "bad.py", BROKEN)
@@ -158,10 +158,11 @@ def test_a_hook_that_fails_ends_the_turn_by_its_code_and_leaves_no_chat(
     with pytest.raises(TurnFailed) as caught:
         ask(assistant, "Hello?", mode="chat")
     info = describe(caught.value).to_dict()
-    assert (info["code"], info["session"]) == ("hook_failed", None)
+    (kept,) = assistant.list_sessions()
+    assert (info["code"], info["session"]) == ("hook_failed", kept.session)
     assert '"bad" failed at before_request: division by zero' in info["message"]
     assert "hooks.enabled false" in info["hint"]
-    assert (assistant.list_sessions(), server.bodies) == ([], [])
+    assert (kept.title, kept.turns, server.bodies) == ("Hello?", 0, [])
 
 
 def test_a_hook_that_fails_at_the_end_says_that_the_answer_is_kept(
@@ -246,8 +247,8 @@ def test_an_answer_made_again_has_what_was_added_to_its_question(
     first = result_of(ask(assistant, "Hello?", mode="chat"))
     session, entry = str(first.session), str(first.entry)
     again = result_of(assistant.regenerate(session, entry, CancelToken()))
-    said = [message["content"] for message in server.bodies[-1]["messages"][1:]]
-    assert said == ["Hello?", "Of Hello?"]
+    (said,) = (message["content"] for message in server.bodies[-1]["messages"][1:])
+    assert [part["text"] for part in said] == ["Hello?", "Of Hello?"]
     assert [type(item).__name__ for item in assistant.transcript(session).items] == [
         "UserItem",
         "CustomItem",
@@ -256,5 +257,5 @@ def test_an_answer_made_again_has_what_was_added_to_its_question(
     question = assistant.transcript(session).items[0]
     edited = assistant.edit(session, question.entry, "Hi?", CancelToken())
     assert result_of(edited).entry not in (again.entry, first.entry)
-    said = [message["content"] for message in server.bodies[-1]["messages"][1:]]
-    assert said == ["Hi?", "Of Hi?"]
+    (said,) = (message["content"] for message in server.bodies[-1]["messages"][1:])
+    assert [part["text"] for part in said] == ["Hi?", "Of Hi?"]

@@ -1,6 +1,8 @@
+import json
 import threading
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,7 +14,7 @@ from app.paths import Paths
 from app.transcript_items import AnswerItem, UserItem
 from app.wiring import build, folder_of
 from chains.cancel import CancelToken
-from chains.events import Event, IndexProgressed, MessageEnded, Warned
+from chains.events import Event, IndexProgressed, MessageEnded, TextDelta, Warned
 from context.errors import ContextOverflow
 from tests.support.model_server import Answer, ModelServer
 from tests.support.turns import ask, result_of
@@ -141,7 +143,7 @@ def test_whoever_stops_watching_stops_the_index(
 ) -> None:
     stopped = threading.Event()
 
-    def update(_self: VaultIndex, progress: object, is_cancelled: object) -> None:
+    def update(_self: VaultIndex, progress: object, is_cancelled: object, **_how: object) -> None:
         progress(None)  # type: ignore[operator]
         while not is_cancelled():  # type: ignore[operator]
             stopped.wait(0.001)
@@ -154,15 +156,96 @@ def test_whoever_stops_watching_stops_the_index(
     assert stopped.wait(10)
 
 
-def test_a_question_that_does_not_fit_is_refused_with_its_table_and_no_chat(
+def test_a_question_that_does_not_fit_is_refused_with_its_table_and_kept(
     assistant: Assistant,
 ) -> None:
     with pytest.raises(TurnFailed) as caught:
         ask(assistant, "word " * 200_000, mode="chat")
     info = describe(caught.value)
-    assert (info.code, info.session) == ("context_overflow", None)
+    assert (info.code, info.is_taken_back) == ("context_overflow", True)
     assert info.context is not None
+    (listed,) = assistant.list_sessions()
+    assert (listed.session, listed.turns) == (info.session, 0)
+    assert listed.title.startswith("word word")
+    assert assistant.transcript(listed.session).items == ()
+
+
+def test_a_chat_goes_on_as_before_after_a_question_that_does_not_fit(
+    assistant: Assistant, server: ModelServer
+) -> None:
+    first = result_of(ask(assistant, "One?", mode="chat"))
+    for _ in range(2):
+        with pytest.raises(TurnFailed):
+            ask(assistant, "word " * 200_000, mode="chat", session=first.session)
+    path = assistant.sessions.read(str(first.session)).path()
+    assert path[-1].id == first.entry
+    ask(assistant, "Two?", mode="chat", session=first.session)
+    sent = [message["content"] for message in server.bodies[-1]["messages"]]
+    assert sent[1:] == ["One?", "Understood.", "Two?"]
+    question = assistant.transcript(str(first.session)).items[2]
+    assert isinstance(question, UserItem)
+    assert len(question.siblings) == 3
+
+
+def test_the_first_question_of_a_chat_may_be_put_again_after_it_did_not_fit(
+    assistant: Assistant, server: ModelServer
+) -> None:
+    with pytest.raises(TurnFailed) as caught:
+        ask(assistant, "word " * 200_000, mode="chat")
+    session = str(caught.value.session)
+    result = result_of(ask(assistant, "One?", mode="chat", session=session))
+    assert result.context["layers"]["L4"]["items"] == 0
+    assert [info.title for info in assistant.list_sessions()] == ["One?"]
+
+
+def test_what_was_asked_is_on_the_disk_when_the_first_event_comes(
+    reading: Assistant, server: ModelServer
+) -> None:
+    first = result_of(ask(reading, "One?", attach=("Watering.md",)))
+    session, entry = str(first.session), str(first.entry)
+    file = reading.sessions.file(session)
+    token = CancelToken()
+    question = reading.transcript(session).items[0]
+    assert isinstance(question, UserItem)
+    for events in (
+        reading.ask(AskRequest("Two?", session=session, attach=("Watering.md",)), token),
+        reading.edit(session, question.entry, "Three?", token),
+        reading.regenerate(session, entry, token),
+    ):
+        stored = next(events)
+        assert isinstance(stored, MessageEnded)
+        assert stored.entry_id in file.read_text("utf-8")
+        assert stored.session == session
+        events.close()  # type: ignore[attr-defined]
+    texts = [line["content"] for line in lines_of(file) if line["type"] == "message"]
+    assert texts == ["One?", "Understood.", "Two?", "Three?"]
+
+
+def lines_of(file: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+
+
+@pytest.mark.parametrize(
+    "attach", [("nowhere.md",), ("http://example.org/",)], ids=["missing", "address"]
+)
+def test_what_cannot_be_attached_is_refused_before_anything_is_stored(
+    assistant: Assistant, attach: tuple[str, ...]
+) -> None:
+    with pytest.raises(TurnFailed) as caught:
+        ask(assistant, "One?", mode="chat", attach=attach)
+    assert caught.value.session is None
     assert assistant.list_sessions() == []
+
+
+def test_an_agent_without_a_model_says_that_it_needs_one(reading: Assistant) -> None:
+    with pytest.raises(TurnFailed, match="Agent mode needs a model") as caught:
+        ask(reading, "What grows?", mode="agent")
+    assert describe(caught.value).code == "bad_request"
+    assert reading.list_sessions() == []
+    first = result_of(ask(reading, "What grows?"))
+    with pytest.raises(TurnFailed, match="Agent mode needs a model"):
+        ask(reading, "And what else?", mode="agent", session=first.session)
+    assert reading.sessions.read(str(first.session)).path()[-1].id == first.entry
 
 
 def test_an_empty_question_is_refused(assistant: Assistant) -> None:
@@ -183,7 +266,7 @@ def test_a_chat_in_use_can_be_read_and_previewed(assistant: Assistant, server: M
     server.script(Answer("Slow. " * 40, stall_after=6))
     cancel = CancelToken()
     running = assistant.ask(AskRequest("Two?", "chat", session=first.session), cancel)
-    assert any(isinstance(event, MessageEnded) for event in running)
+    assert any(isinstance(event, TextDelta) for event in running)
     with pytest.raises(TurnFailed, match="in use"):
         ask(assistant, "Three?", mode="chat", session=first.session)
     assert len(assistant.transcript(first.session).items) == 3
@@ -247,7 +330,7 @@ def test_models_are_none_the_one_that_is_set_and_those_served(
     assert {choice.where for choice in names.values()} == {"this computer"}
 
 
-def test_a_service_elsewhere_wants_its_key_and_one_here_does_not(
+def test_a_service_has_its_key_and_a_server_of_ones_own_the_one_for_its_address(
     assistant: Assistant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert assistant.key_provider("openai/gpt-4o") == "openai"
@@ -256,7 +339,8 @@ def test_a_service_elsewhere_wants_its_key_and_one_here_does_not(
     monkeypatch.setenv("OPENAI_API_KEY", "sk-something-long")
     assert assistant.has_key("openai")
     assistant.settings.set("chat.apiBase", "http://127.0.0.1:1/v1")
-    assert assistant.key_provider("openai/gpt-4o") is None
+    assert assistant.key_provider("openai/gpt-4o") == "http://127.0.0.1:1"
+    assert not assistant.has_key("http://127.0.0.1:1")
 
 
 def test_what_is_attached_is_sent_whole_and_then_carried_forward(
@@ -320,3 +404,22 @@ def test_what_an_agent_read_can_be_opened_from_its_answer_later(
     assert step.text.startswith("<source")
     assert reading.preview(session)["layers"]["T"]["tokens"] > 0
     again.close()
+
+
+def test_text_that_was_escaped_for_the_prompt_is_shown_as_it_is_written(
+    reading: Assistant, server: ModelServer, small_vault: Path
+) -> None:
+    (small_vault / "Barrel.md").write_text("The barrel is full if level < 3 & tap > 1.\n", "utf-8")
+    server.script(Answer("It is full if level &lt; 3 &amp; tap &gt; 1 [1].", chunk_chars=3))
+    events = list(ask(reading, "barrel level tap", attach=("Barrel.md",), mode="chat"))
+    shown = "".join(event.text for event in events if isinstance(event, TextDelta))
+    assert shown == result_of(events).answer == "It is full if level < 3 & tap > 1 [1]."
+
+
+def test_an_answer_of_a_model_without_a_citation_has_a_warning(
+    reading: Assistant, server: ModelServer
+) -> None:
+    server.script(Answer("Before eight."), Answer("Before eight [1]."))
+    said, cited = (result_of(ask(reading, "When to water the beds?")) for _ in range(2))
+    assert said.warnings == ("This answer cites no note.",)
+    assert cited.warnings == ()

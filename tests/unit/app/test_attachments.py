@@ -11,6 +11,7 @@ from app.errors import InvalidRequest, NotFound
 from app.library import Library
 from app.paths import Paths
 from chains.cancel import CancelToken
+from vault.embedder import Embedder
 from vault.errors import NoteExcluded, NoteUnreadable
 
 
@@ -30,10 +31,11 @@ def vault(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def attachments(tmp_path: Path, vault: Path) -> Iterator[Attachments]:
+def attachments(tmp_path: Path, vault: Path, embedder: Embedder) -> Iterator[Attachments]:
     base = tmp_path / "own"
     paths = Paths(base / "config", base / "data", base / "state", base / "cache")
-    with closing(Library.open(vault, paths, ["*.draft.md"])) as library:
+    opened = Library.open(vault, paths, ["*.draft.md"], embedder=embedder)
+    with closing(opened) as library:
         yield Attachments(library)
 
 
@@ -160,3 +162,46 @@ def test_a_source_that_is_gone_or_private_now_is_not_read(attachments, vault):
     assert attachments.resolve(segment).state == "excluded"
     (vault / "Garden.md").unlink()
     assert attachments.resolve(segment).state == "gone"
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_name_inside_the_notes_that_leads_outside_is_refused(attachments, vault, tmp_path, whole):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "secret.txt").write_text("secret")
+    (vault / "link.txt").symlink_to(outside / "secret.txt")
+    (vault / "away").symlink_to(outside)
+    for name in ("link.txt", "away/secret.txt", "Plans/../link.txt"):
+        named = str(vault / name) if whole else name
+        with pytest.raises(InvalidRequest, match="is a link out of the folder of notes") as caught:
+            attachments.segments([named])
+        assert str(outside / "secret.txt") in caught.value.hint
+        with pytest.raises(InvalidRequest):
+            attachments.segments([], [Selection(named, 1, 1)])
+    (segment,) = attachments.segments([str(outside / "secret.txt")])
+    assert segment.raw_content == "secret"
+
+
+def test_a_hidden_file_is_attached_by_its_full_path_alone(
+    attachments, vault, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    (vault / ".env").write_text("KEY=1")
+    (vault / "Plans" / ".netrc").write_text("KEY=2")
+    (vault / "plain.txt").symlink_to(".env")
+    (tmp_path / ".ssh").mkdir()
+    (tmp_path / ".ssh" / "id_rsa").write_text("KEY=3")
+    for name in (".env", "Plans/.netrc", "plain.txt", ".ssh/id_rsa", str(vault / "plain.txt")):
+        with pytest.raises(InvalidRequest, match="hidden file") as caught:
+            attachments.segments([name])
+        assert "give its full path: /" in caught.value.hint
+    for file in (vault / ".env", vault / "Plans" / ".netrc", tmp_path / ".ssh" / "id_rsa"):
+        (segment,) = attachments.segments([str(file)])
+        assert (segment.source, segment.raw_content[:4]) == (str(file), "KEY=")
+        assert attachments.resolve(segment).state == "same"
+
+
+def test_a_hidden_file_that_a_pattern_excludes_stays_out(attachments, vault):
+    (vault / ".x.draft.md").write_text("not yet")
+    with pytest.raises(NoteExcluded):
+        attachments.segments([str(vault / ".x.draft.md")])

@@ -44,8 +44,8 @@ def answer_of(assistant: Assistant, session: str | None, at: int = -1) -> Answer
     return items[at]
 
 
-def texts(body: Body) -> list[str]:
-    """The texts of a request behind its system message."""
+def texts(body: Body) -> list[Any]:
+    """The texts of a request behind its system message; parts where messages were merged."""
     return [m["content"] for m in body["messages"][1:]]
 
 
@@ -234,7 +234,8 @@ def test_a_message_of_a_program_is_read_by_the_model_and_shown_if_it_wants(
     assert shown(assistant, session) == ["One?", "Understood.", "It rains."]
     assert assistant.sessions.read(session).path()[-2].id == entry
     ask(assistant, "Two?", mode="chat", session=session)
-    assert texts(server.bodies[1])[2:] == ["It rains.", "It snows.", "Two?"]
+    (sent,) = texts(server.bodies[1])[2:]
+    assert [part["text"] for part in sent] == ["It rains.", "It snows.", "Two?"]
 
 
 def test_what_is_no_question_cannot_be_edited(assistant: Assistant, server: ModelServer) -> None:
@@ -253,16 +254,6 @@ def test_what_is_no_answer_cannot_be_given_anew(assistant: Assistant, server: Mo
     assert len(server.bodies) == 1
 
 
-def test_a_turn_may_be_given_its_id(assistant: Assistant, server: ModelServer) -> None:
-    session = assistant.sessions.begin(None)
-    assert shown(assistant, session) == []
-    one = result_of(ask(assistant, "One?", mode="chat", session=session, turn="00c0ffee"))
-    assert (one.session, one.turn) == (session, "00c0ffee")
-    assert assistant.turn_of(session, str(one.entry)) == "00c0ffee"
-    (info,) = assistant.list_sessions()
-    assert info.session == session
-
-
 def test_a_chat_from_a_later_version_goes_on_as_a_copy_of_what_is_known(
     assistant: Assistant, server: ModelServer
 ) -> None:
@@ -273,9 +264,9 @@ def test_a_chat_from_a_later_version_goes_on_as_a_copy_of_what_is_known(
     later = next(at for at, line in enumerate(lines) if line.get("id") == two.entry)
     lines[later]["schemaVersion"] = 7
     file.write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
-    with pytest.raises(TurnFailed, match="schemaVersion that is not known"):
+    with pytest.raises(TurnFailed, match="schemaVersion 7, which is not known"):
         ask(assistant, "Three?", mode="chat", session=session)
-    with pytest.raises(InvalidRequest, match="schemaVersion that is not known"):
+    with pytest.raises(InvalidRequest, match="schemaVersion 7, which is not known"):
         assistant.fork(session, str(two.entry))
     copy = assistant.fork(session)
     assert shown(assistant, copy) == ["One?", "Understood.", "Two?"]
@@ -309,6 +300,18 @@ def test_a_branch_that_was_left_is_summed_up_on_request(
     assert shown(assistant, session) == ["When peas?", "Peas in March."]
     with pytest.raises(InvalidRequest, match="goes on with"):
         assistant.summarise_branch(session, log.path()[-1].id, CancelToken())
+
+
+def test_with_no_model_set_a_branch_becomes_an_outline_whoever_answered(
+    assistant: Assistant, server: ModelServer
+) -> None:
+    session, entry = left_branch(assistant, server)
+    assistant.settings.set("chat.model", "extractive")
+    before = len(server.received)
+    assert "When beans?" in assistant.summarise_branch(session, entry, CancelToken())
+    assert len(server.received) == before
+    chosen = assistant.summarise_branch(session, entry, CancelToken(), model="gpt-4o")
+    assert chosen == "They sow in spring."
 
 
 def test_without_a_model_a_branch_is_summed_up_in_its_own_words(

@@ -172,6 +172,17 @@ def test_a_bad_setting_for_this_run_is_one_document_and_one(strata: Strata, type
     assert err == ""
 
 
+def test_a_share_of_the_budget_out_of_order_is_refused(strata: Strata) -> None:
+    code, out, _ = strata("settings", "set", "context.compactAt", "0.5", "--json")
+    assert (code, document(out)["error"]["code"]) == (1, "bad_setting")
+    assert "context.trimAt (0.8)" in document(out)["error"]["message"]
+    one, other = "context.compactAt=0.5", "context.trimAt=0.4"
+    assert strata("settings", "list", "--json", "--set", one)[0] == 1
+    for given in ((one, other), (other, one)):
+        options = [word for pair in given for word in ("--set", pair)]
+        assert strata("settings", "list", "--json", *options)[0] == 0
+
+
 def test_settings_are_listed_set_and_read_again(strata: Strata, strata_home: Path) -> None:
     code, out, _ = strata("settings", "set", "autoCompactThreshold", "32000", "--json")
     assert (code, document(out)) == (0, {"key": "autoCompactThreshold", "value": 32_000})
@@ -360,18 +371,24 @@ def test_a_failure_without_json_is_a_sentence_on_standard_error(
     assert "key" in err
 
 
-def test_a_question_over_the_budget_shows_the_layers_and_stores_nothing(
-    ask: Strata, strata_home: Path
+def test_a_question_over_the_budget_shows_the_layers_and_the_chat_stays_empty(
+    ask: Strata, strata: Strata, server: ModelServer
 ) -> None:
     question = "word " * 40_000
     code, out, _ = ask(question, "--json", "--set", "autoCompactThreshold=16000")
     error = document(out)["error"]
-    assert (code, error["code"], error["session"]) == (1, "context_overflow", None)
+    assert (code, error["code"]) == (1, "context_overflow")
     assert error["context"]["layers"]["L5"]["tokens"] > error["context"]["budget"]
     code, out, err = ask(question, "--set", "autoCompactThreshold=16000")
     assert (code, out) == (1, "")
     assert "- L5 message: ~" in err
-    assert not list(strata_home.rglob("*.jsonl"))
+    assert server.bodies == []
+    listed = document(strata("sessions", "list", "--json")[1])["sessions"]
+    assert error["session"] in [chat["session"] for chat in listed]
+    assert [chat["turns"] for chat in listed] == [0, 0]
+    shown = document(strata("sessions", "show", error["session"], "--json")[1])
+    assert shown["leaf"] is None  # the path is empty; the log keeps what was asked
+    assert [entry["type"] for entry in shown["entries"]] == ["message", "leaf"]
 
 
 def test_the_last_request_is_shown_as_table_in_full_and_as_json(
@@ -587,9 +604,10 @@ def test_the_first_signal_cancels_and_the_second_ends() -> None:
     ("at", "words"),
     [
         (IndexProgress("seen"), "Reading your notes"),
-        (IndexProgress("scan", "a.md", 3, 9), "Reading your notes: 3 of 9  a.md"),
-        (IndexProgress("embed", "", 3, 1_200, 41.6), "Embedding passages: 3 of 1,200, 42 a second"),
-        (IndexProgress("store", "", 9, 9), "Storing passages: 9 of 9"),
+        (IndexProgress("scan", "a.md", 3, 9), "Reading: 3 of 9 notes  a.md"),
+        (IndexProgress("embed", "", 3, 1_200, 41.6), "Indexing: 3 of 1,200 notes, 42 a second"),
+        (IndexProgress("embed", "", 12, 60, 0.42), "Indexing: 12 of 60 notes, 0.4 a second"),
+        (IndexProgress("store"), "Updating the vector store"),
     ],
 )
 def test_progress_says_what_is_being_done(at: IndexProgress, words: str) -> None:
@@ -602,12 +620,32 @@ def test_attachments_and_selections_are_sent_along(
     vault = str(small_vault)
     code, output, _ = ask(
         *("Why?", "--vault", vault, "--attach", "Watering.md"),
-        *("--selection", "Watering.md:1-1", "--json"),
+        *("--selection", "Welcome.md:6-6", "--json"),
     )
     assert code == 0
     segments = document(output)["context"]["segments"]
-    assert [(s["kind"], s["lines"] is not None) for s in segments][1] == ("selection", True)
-    assert 'lines="1-1"' in server.bodies[0]["messages"][-1]["content"][0]["text"]
+    assert [(s["kind"], s["source"], s["lines"]) for s in segments][:2] == [
+        ("note", "Watering.md", [1, 9]),
+        ("selection", "Welcome.md", [6, 6]),
+    ]
+    assert 'lines="6-6"' in server.bodies[0]["messages"][-1]["content"][0]["text"]
+
+
+def test_selected_lines_of_an_attached_note_are_sent_once(
+    ask: Strata, server: ModelServer, small_vault: Path
+) -> None:
+    code, output, _ = ask(
+        *("Why?", "--vault", str(small_vault), "--attach", "Watering.md", "--mode", "chat"),
+        *("--selection", "Watering.md:1-1", "--json"),
+    )
+    done = document(output)
+    assert code == 0
+    assert [(s["kind"], s["lines"]) for s in done["context"]["segments"]] == [("note", [1, 9])]
+    assert (
+        "Lines 1–1 of Watering.md are sent once: the whole note is attached too."
+        in (done["warnings"])
+    )
+    assert str(server.bodies[0]).count("# Watering") == 1
 
 
 @pytest.mark.parametrize("lines", ["Watering.md", "Watering.md:0-1", "Watering.md:4-2", ":1-2"])

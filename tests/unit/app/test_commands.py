@@ -6,16 +6,7 @@ from app.asking import AskRequest
 from app.assistant import Assistant
 from app.commands import COMMANDS, CommandResult, Situation, parse, run
 from app.errors import InvalidRequest, NotFound
-from app.paths import Paths
-from app.wiring import build
 from chains.cancel import CancelToken
-
-
-@pytest.fixture
-def assistant(strata_home):
-    assistant = build(Paths.find())
-    yield assistant
-    assistant.close()
 
 
 def given(assistant: Assistant, text: str, session: str | None = None) -> CommandResult:

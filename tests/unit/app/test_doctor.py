@@ -60,6 +60,9 @@ def test_the_doctor_names_hook_files_that_do_not_run(assistant: Assistant, hooks
     assert not checks_of(assistant)["hooks"]
     (hooks / "torn.py").unlink()
     assert details_of(assistant)["hooks"] == [f"on, marker.py in {hooks}"]
+    (hooks / "marker.py").chmod(0o666)
+    (problem,) = details_of(assistant)["hooks"]
+    assert problem.startswith("The hook file marker.py does not run: others may write")
 
 
 def test_the_doctor_says_what_was_decided_about_the_instructions_of_notes(

@@ -1,10 +1,14 @@
 import errno
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from app import durable
+from app.paths import Paths
+from app.wiring import build
 
 
 @pytest.fixture
@@ -121,3 +125,49 @@ def test_replacing_keeps_the_mode(tmp_path: Path) -> None:
     durable.write_atomically(path, b"new")
     assert path.read_bytes() == b"new"
     assert path.stat().st_mode & 0o777 == 0o640
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from app import durable
+from app.paths import Paths
+from app.wiring import build
+durable.os.fsync = lambda _handle: {act}
+durable.write_atomically(Path(sys.argv[1]), b"half")
+"""
+
+
+def leave(target: Path, act: str) -> "subprocess.Popen[bytes]":
+    """Start a process that comes to an end, or waits, while it writes a file."""
+    command = [sys.executable, "-c", KILLED.format(act=act), target]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+
+def test_what_a_killed_write_of_the_settings_left_is_removed_at_the_next_start(
+    strata_home: Path,
+) -> None:
+    paths = Paths.find()
+    kept = [".settings.toml.swp", ".other.toml.abcd1234", "settings.toml.bak"]
+    files = (paths.settings_file, paths.state / "window.json", paths.instructions / "digest")
+    for file in files:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        leave(file, "os.kill(os.getpid(), signal.SIGKILL)").communicate()
+        assert [left.name[: len(file.name) + 2] for left in file.parent.glob(".*")] == [
+            f".{file.name}."
+        ]
+    for name in kept:
+        (paths.config / name).write_text("another program's")
+    build(paths).close()
+    assert sorted(file.name for file in paths.config.iterdir()) == sorted(kept)
+    assert [list(file.parent.glob(".*")) for file in files[1:]] == [[], []]
+
+
+def test_a_write_that_goes_on_keeps_its_temporary_file(tmp_path: Path) -> None:
+    writer = leave(tmp_path / "settings.toml", "(print(flush=True), input())")
+    assert writer.stdout is not None
+    writer.stdout.readline()
+    durable.remove_leftovers(tmp_path)
+    writer.communicate(b"\n\n")
+    assert writer.returncode == 0
+    assert (tmp_path / "settings.toml").read_bytes() == b"half"

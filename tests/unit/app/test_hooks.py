@@ -163,3 +163,52 @@ def test_a_package_whose_hooks_cannot_be_loaded_is_told_by_name(package, folder)
     assert problem.startswith(
         "The hook bad_offer (bad_offer:register) does not run: AttributeError"
     )
+
+
+@pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])
+def test_a_file_that_others_may_write_does_not_run(folder, mode):
+    (folder / "a.py").write_text(UPPER.format(sign="a"))
+    (folder / "b.py").write_text(UPPER.format(sign="b"))
+    (folder / "a.py").chmod(mode)
+    hooks = Hooks(folder)
+    loaded = hooks.load(is_enabled=True)
+    (problem,) = loaded.problems
+    assert said(loaded) == "b"
+    assert problem == (
+        f"The hook file a.py does not run: others may write {folder / 'a.py'}; "
+        "take that right away with: chmod go-w."
+    )
+    (folder / "a.py").chmod(0o644)
+    assert said(hooks.load(is_enabled=True)) == "ab"
+
+
+def test_no_file_of_a_folder_that_others_may_write_runs(folder):
+    (folder / "a.py").write_text(UPPER.format(sign="a"))
+    hooks = Hooks(folder)
+    assert said(hooks.load(is_enabled=True)) == "a"
+    folder.chmod(0o777)
+    loaded = hooks.load(is_enabled=True)
+    (problem,) = loaded.problems
+    assert said(loaded) == ""
+    assert problem.startswith(f"The folder of hooks {folder} is not used: others may write ")
+    folder.chmod(0o755)
+    assert hooks.load(is_enabled=True).problems == ()
+
+
+def test_a_link_to_a_file_that_others_may_write_does_not_run(folder, tmp_path):
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    (shared / "a.py").write_text(UPPER.format(sign="a"))
+    (folder / "a.py").symlink_to(shared / "a.py")
+    shared.chmod(0o775)
+    loaded = Hooks(folder).load(is_enabled=True)
+    assert (said(loaded), len(loaded.problems)) == ("", 1)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only the administrator can give files away")
+def test_a_file_of_another_user_does_not_run(folder):
+    (folder / "a.py").write_text(UPPER.format(sign="a"))
+    os.chown(folder / "a.py", 12345, 12345)
+    loaded = Hooks(folder).load(is_enabled=True)
+    assert said(loaded) == ""
+    assert "belongs to another user" in loaded.problems[0]

@@ -1,3 +1,7 @@
+import json
+import os
+import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -6,9 +10,11 @@ from hypothesis import strategies as st
 
 from app.errors import StorageFailed
 from app.long_texts import LongTexts
+from app.opening import Opening
 from app.paths import Paths
 from app.wiring import build
 from chains.tokenizer import counter_for
+from tests.support.turns import ask, result_of
 
 LONG = "\n\n".join(f"Paragraph {n} is about beans and barrels. " * 20 for n in range(6)).strip()
 COUNTER = counter_for("gpt-4o")
@@ -69,6 +75,63 @@ def test_where_it_cannot_be_kept_that_is_said(tmp_path: Path) -> None:
     (tmp_path / "pasted").write_text("in the way")
     with pytest.raises(StorageFailed):
         LongTexts(tmp_path / "pasted").as_file(LONG)
+
+
+def grow_old(folder: Path) -> None:
+    os.utime(folder, (time.time() - 7_200,) * 2)
+
+
+def test_a_text_goes_with_the_last_file_that_names_it(texts: LongTexts, tmp_path: Path) -> None:
+    kept, unused, forked = (texts.as_file(LONG + more).path for more in ("", " One.", " Two."))
+    for path in (kept, unused, forked):
+        grow_old(path.parent)
+    chat, fork, draft = (tmp_path / name for name in ("a.jsonl", "b.jsonl", "drafts.json"))
+    chat.write_text("x" * ((1 << 20) - 7) + json.dumps({"source": str(kept)}))
+    fork.write_text(json.dumps({"source": str(forked)}))
+    draft.write_text("{}")
+    assert texts.sweep([chat, fork, draft, tmp_path / "gone"]) == (unused.parent.name,)
+    assert [path.exists() for path in (kept, unused, forked)] == [True, False, True]
+    fork.unlink()
+    draft.write_text(json.dumps({"attached": str(forked)}))
+    assert texts.sweep([chat, draft]) == ()
+    draft.write_text("{}")
+    assert texts.sweep([chat, draft]) == (forked.parent.name,)
+    assert texts.sweep([]) == (kept.parent.name,)
+
+
+def test_a_young_text_and_what_is_no_text_of_ours_stay(texts: LongTexts, tmp_path: Path) -> None:
+    young = texts.as_file(LONG).path
+    other = tmp_path / "pasted" / "mine"
+    other.mkdir()
+    grow_old(other)
+    assert texts.sweep([]) == ()
+    assert young.exists()
+    assert other.exists()
+
+
+def test_when_a_chat_cannot_be_read_every_text_stays(texts: LongTexts, tmp_path: Path) -> None:
+    kept = texts.as_file(LONG).path
+    grow_old(kept.parent)
+    assert texts.sweep([tmp_path]) == ()
+    assert kept.exists()
+
+
+def test_texts_of_chats_that_are_gone_are_removed_when_a_window_opens(strata_home: Path) -> None:
+    paths = Paths.find()
+    with closing(Opening(paths)) as opening:
+        assistant = opening.open()
+        kept, orphan = (assistant.long_texts.as_file(LONG + more).path for more in ("", " More."))
+        for path in (kept, orphan):
+            grow_old(path.parent)
+        result_of(ask(assistant, "What is it about?", mode="chat", attach=(str(kept),)))
+    with closing(Opening(paths)) as opening:
+        opening.open()
+    assert (kept.exists(), orphan.exists()) == (True, False)
+    for chat in paths.sessions.glob("*.jsonl"):
+        chat.unlink()
+    with closing(Opening(paths)) as opening:
+        opening.open()
+    assert not kept.exists()
 
 
 @given(

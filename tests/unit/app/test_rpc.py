@@ -1,7 +1,7 @@
 import json
 import queue
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,8 @@ from app.paths import Paths
 from app.rpc import RPC
 from app.rpc_requests import LONGEST_LINE
 from app.wiring import build
+from chains.cancel import CancelToken
+from chains.events import IndexProgressed
 from tests.support.model_server import Answer, Failure, ModelServer
 
 Line = dict[str, Any]
@@ -76,13 +78,6 @@ class Caller:
 
 
 @pytest.fixture
-def assistant() -> Iterator[Assistant]:
-    assistant = build(Paths.find())
-    yield assistant
-    assistant.close()
-
-
-@pytest.fixture
 def server(assistant: Assistant) -> Iterator[ModelServer]:
     with ModelServer(Answer("The barrel is behind the shed.")) as server:
         assistant.settings.set("chat.apiBase", server.url)
@@ -112,7 +107,7 @@ def test_a_prompt_is_answered_at_once_and_ends_with_what_ask_prints(caller: Call
 def test_events_come_in_the_order_of_the_turn(caller: Caller) -> None:
     caller.turn("Where is the barrel?")
     names = [line["event"] for line in caller.seen if line["type"] == "event"]
-    assert names[:2] == ["context", "message_end"]
+    assert names[:2] == ["message_end", "context"]
     assert names[-2:] == ["message_end", "turn_end"] or names[-3:] == [
         "message_end",
         "context",
@@ -229,6 +224,9 @@ def test_a_setting_is_changed_for_good_or_refused_with_its_range(
     error = caller.error("set_setting", key="autoCompactThreshold", value=3)
     assert error["code"] == "bad_setting"
     assert "4,000" in error["message"]
+    error = caller.error("set_setting", key="context.compactAt", value=0.5)
+    assert error["code"] == "bad_setting"
+    assert "context.trimAt (0.8)" in error["message"]
 
 
 def test_a_model_that_is_set_answers_from_now_on(caller: Caller, server: ModelServer) -> None:
@@ -245,6 +243,9 @@ def test_a_model_that_is_set_answers_from_now_on(caller: Caller, server: ModelSe
         (b"[1, 2]", "not a JSON object"),
         (b"\xff\xfe", "not JSON"),
         (b"[" * 100_000, "not JSON"),
+        (b'{"id": NaN, "type": "get_state"}', "not JSON"),
+        (b'{"id": [-Infinity], "type": "get_state"}', "not JSON"),
+        (b'{"id": 1e999, "type": "get_state"}', "not JSON"),
         (b" " * LONGEST_LINE + b"1", "longer than"),
     ],
 )
@@ -301,6 +302,50 @@ def test_a_note_that_changes_meanwhile_is_found(
         assert caller.ask("search", query="zeppelin")["hits"][0]["path"] == "Zeppelin.md"
     finally:
         caller.hang_up()
+
+
+@pytest.fixture
+def high_load(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Report a busy machine from the first moment of a run on."""
+    monkeypatch.setattr("vault.pace._FREE_S", 0.0)
+    monkeypatch.setattr("vault.strain.Machine.strain", lambda _machine: "load")
+
+
+def paces(lines: Iterable[Line]) -> set[str]:
+    return {line["data"]["pace"] for line in lines if line.get("event") == "index_progress"}
+
+
+@pytest.mark.usefixtures("high_load")
+@pytest.mark.parametrize("mode", ["vault", "agent"])
+def test_a_question_that_waits_for_the_index_is_not_slowed_down_by_load(
+    assistant: Assistant, server: ModelServer, small_vault: Path, mode: str
+) -> None:
+    assistant.open_vault(small_vault, remember=False)
+    caller = Caller(assistant)
+    try:
+        caller.ask("index")
+        for number in range(40):
+            (small_vault / f"{number}.md").write_text(f"# {number}\n\nBed {number} has peas.\n")
+        caller.turn("Where is the barrel?", mode=mode)
+        assert paces(caller.seen) == {""}
+    finally:
+        caller.hang_up()
+
+
+@pytest.mark.usefixtures("high_load")
+def test_only_an_index_run_in_the_background_is_slowed_down_by_load(
+    assistant: Assistant, small_vault: Path
+) -> None:
+    for number in range(40):
+        (small_vault / f"{number}.md").write_text(f"# {number}\n\nBed {number} has peas.\n")
+    assistant.open_vault(small_vault, remember=False)
+    assert assistant.library is not None
+    assistant.library.watch(lambda _report: None)
+    events = list(assistant.index(CancelToken(), is_background=True))
+    assert "load" in {e.progress.pace for e in events if isinstance(e, IndexProgressed)}
+    assistant.library.rebuild()
+    events = list(assistant.index(CancelToken()))
+    assert {e.progress.pace for e in events if isinstance(e, IndexProgressed)} == {""}
 
 
 def test_an_edit_and_another_answer_are_siblings(caller: Caller) -> None:
@@ -411,3 +456,82 @@ def test_a_message_is_pinned_within_the_share_of_pins(caller: Caller) -> None:
     assert caller.error("pin", target=asked[1], on=True)["code"] == "bad_request"
     assert caller.error("pin", target="ffffffff", on=True)["code"] in ("not_found", "bad_request")
     assert caller.ask("pin", target=asked[0], on=False)["on"] is False
+
+
+def test_a_message_of_a_program_is_stored_and_read_by_the_model(
+    caller: Caller, server: ModelServer
+) -> None:
+    caller.turn("Where is the barrel?")
+    said = caller.ask("send_message", custom_type="weather", content="It rains.", display=False)
+    caller.turn("And now?")
+    entries = caller.ask("get_entries", path_only=True)["entries"]
+    (stored,) = (entry for entry in entries if entry["type"] == "custom_message")
+    assert stored["id"] == said["entry"]
+    assert (stored["customType"], stored["content"]) == ("weather", "It rains.")
+    assert stored["display"] is False
+    assert "It rains." in json.dumps(server.bodies[-1]["messages"])
+
+
+def test_a_message_of_a_program_may_begin_a_chat(caller: Caller) -> None:
+    session = caller.ask("new_session")["session"]
+    parts = [{"type": "text", "text": "It rains."}]
+    caller.ask("send_message", custom_type="weather", content=parts)
+    assert caller.turn("And now?")["session"] == session
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", " \n", [], [{"type": "song"}], [{"type": "tool_call", "id": "1", "name": "x"}], 7],
+)
+def test_a_message_that_no_user_could_have_sent_is_refused(caller: Caller, content: Any) -> None:
+    session = caller.turn("Where is the barrel?")["session"]
+    error = caller.error("send_message", session=session, custom_type="weather", content=content)
+    assert error["code"] == "bad_request"
+
+
+def test_a_message_for_a_chat_that_answers_is_busy(caller: Caller, server: ModelServer) -> None:
+    server.script(Answer("One two three four.", stall_after=2))
+    caller.ask("prompt", text="Go on.")
+    entry = caller.event("message_end")["data"]["entry"]
+    assert caller.error("send_message", custom_type="x", content="y")["code"] == "busy"
+    assert caller.error("label", target=entry, label="y")["code"] == "busy"
+    caller.ask("abort")
+    caller.event("turn_end")
+
+
+def test_an_entry_is_given_a_name(caller: Caller) -> None:
+    end = caller.turn("Where is the barrel?")
+    said = caller.ask("label", target=end["entry"], label=" the\ngood one ")
+    caller.ask("label", session=end["session"], target=end["entry"], label="")
+    labels = [
+        (entry["id"], entry["target"], entry["label"])
+        for entry in caller.ask("get_entries")["entries"]
+        if entry["type"] == "label"
+    ]
+    assert labels[0] == (said["entry"], end["entry"], "the good one")
+    assert labels[1][1:] == (end["entry"], None)
+    assert caller.error("label", target="ffffffff", label="x")["code"] == "not_found"
+
+
+@pytest.mark.parametrize("text", ["", " \n\t"])
+def test_a_prompt_without_a_word_is_refused(
+    caller: Caller, assistant: Assistant, text: str
+) -> None:
+    assert caller.error("prompt", text=text)["code"] == "bad_request"
+    session = caller.turn("Where is the barrel?")["session"]
+    entry = caller.ask("get_entries")["entries"][0]["id"]
+    assert caller.error("edit", entry=entry, text=text)["code"] == "bad_request"
+    assert [info.session for info in assistant.list_sessions()] == [session]
+    assert caller.turn("And now?")["session"] == session
+
+
+def test_what_cannot_be_accepted_is_refused_and_begins_no_turn(caller: Caller) -> None:
+    session = caller.turn("Where is the barrel?")["session"]
+    assert caller.error("prompt", text="And?", attach=["nowhere.md"])["code"] == "not_found"
+    assert caller.error("prompt", text="And?", parent="ffffffff")["code"] == "not_found"
+    assert caller.error("regenerate", entry="ffffffff")["code"] == "not_found"
+    assert caller.error("edit", entry="ffffffff", text="And?")["code"] == "not_found"
+    assert not caller.ask("get_state")["busy"]
+    assert caller.turn("And now?")["session"] == session
+    ended = [line for line in caller.seen if line.get("event") == "turn_end"]
+    assert len(ended) == 2

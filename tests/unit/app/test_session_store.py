@@ -359,16 +359,16 @@ def test_another_original_is_never_written_over(store: SessionStore) -> None:
 def test_an_entry_of_an_unknown_schema_makes_a_chat_that_is_only_read(store: SessionStore) -> None:
     session = chat(store, "first", "answer", "second")
     edited(store, session, {3: {"schemaVersion": 9}})
-    with pytest.raises(InvalidRequest, match="schemaVersion that is not known"):
+    with pytest.raises(InvalidRequest, match="schemaVersion 9, which is not known"):
         store.open(session)
     assert texts_of(store.read(session)) == ["first", "answer"]
 
 
-def test_half_a_character_survives(store: SessionStore) -> None:
+def test_half_a_character_is_replaced_and_the_chat_goes_on(store: SessionStore) -> None:
     session = chat(store, "lone \ud83e surrogate")
     with store.open(session) as again:
         say(again, "assistant", "so it is")
-    assert texts_of(store.read(session))[0] == "lone \ud83e surrogate"
+    assert texts_of(store.read(session))[0] == "lone \ufffd surrogate"
 
 
 def test_the_list_names_a_chat_by_its_first_question_and_the_newest_first(
@@ -449,3 +449,45 @@ def test_a_title_is_one_line_and_no_longer_than_asked(text: str, most: int) -> N
     title = one_line(text, most)
     assert len(title) <= most
     assert len(title.splitlines()) <= 1
+
+
+def test_a_link_in_the_place_of_a_chat_is_not_followed(store: SessionStore, tmp_path: Path) -> None:
+    session = chat(store, "first", "answer")
+    file, outside = store.file(session), tmp_path / "outside.jsonl"
+    file.rename(outside)
+    before = outside.read_bytes()
+    file.symlink_to(outside)
+    for act in (store.open, store.read, store.info):
+        with pytest.raises(SessionMissing):
+            act(session)
+    assert store.list() == []
+    assert outside.read_bytes() == before
+
+
+def test_a_chat_that_becomes_a_link_while_it_is_opened_is_not_followed(
+    store: SessionStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = chat(store, "first", "answer")
+    file, outside = store.file(session), tmp_path / "outside.jsonl"
+    is_file = Path.is_file
+
+    def swap_afterwards(path: Path) -> bool:
+        found = is_file(path)
+        if path == file and not file.is_symlink():
+            file.rename(outside)
+            file.symlink_to(outside)
+        return found
+
+    for act in (store.open, store.read):
+        with monkeypatch.context() as patched:
+            patched.setattr(Path, "is_file", swap_afterwards)
+            with pytest.raises(StorageFailed):
+                act(session)
+        file.unlink()
+        outside.rename(file)
+
+
+def test_a_fifo_among_the_chats_is_not_waited_for(store: SessionStore) -> None:
+    session = chat(store, "first", "answer")
+    os.mkfifo(store.file("pipe"))
+    assert [info.session for info in store.list()] == [session]

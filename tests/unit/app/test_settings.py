@@ -22,6 +22,7 @@ def test_defaults_are_those_of_the_schema() -> None:
         "vectorStore.url": "",
         "chat.model": "extractive",
         "chat.apiBase": "",
+        "chat.localContext": 16_384,
         "chat.temperature": 0.2,
         "autoCompactThreshold": 128_000,
         "maxOutputTokens": 4_096,

@@ -1,6 +1,7 @@
 import errno
 import os
 import stat
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -196,3 +197,80 @@ def test_whatever_was_set_is_read_again(tmp_path: Path, changes: list[tuple[str,
     again = SettingsStore(file)
     assert {key: again.get(key) for key, _ in changes} == dict(changes)
     assert again.unknown == ("future.switch",)
+
+
+def test_shares_of_the_budget_are_refused_out_of_order(file: Path) -> None:
+    store = SettingsStore(file)
+    with pytest.raises(BadSetting, match=r"context\.compactAt .* below context\.trimAt .*0\.8"):
+        store.set("context.compactAt", 0.5)
+    with pytest.raises(BadSetting, match=r"context\.trimAt"):
+        store.set("context.trimAt", 0.97)
+    with pytest.raises(BadSetting, match=r"context\.blockAt"):
+        store.values_with({"context.blockAt": 0.9})
+    assert not file.exists()
+    store.set("context.trimAt", 0.4)
+    store.set("context.compactAt", 0.5)
+    with pytest.raises(BadSetting, match=r"context\.compactAt"):
+        store.reset("context.trimAt")
+    assert (store.get("context.trimAt"), store.get("context.compactAt")) == (0.4, 0.5)
+
+
+def test_shares_for_one_run_are_judged_together_with_the_file(file: Path) -> None:
+    for told in ({"context.compactAt": 0.5}, {"context.trimAt": 0.99}):
+        with pytest.raises(BadSetting):
+            SettingsStore(file, told)
+    together = {"context.compactAt": 0.5, "context.trimAt": 0.4}
+    assert SettingsStore(file, together).get("context.compactAt") == 0.5
+    SettingsStore(file).set("context.trimAt", 0.3)
+    assert SettingsStore(file, {"context.compactAt": 0.5}).get("context.compactAt") == 0.5
+
+
+def test_a_run_does_not_make_a_share_in_the_file_sound(file: Path) -> None:
+    store = SettingsStore(file, {"context.trimAt": 0.4})
+    with pytest.raises(BadSetting):
+        store.set("context.compactAt", 0.5)
+    assert not file.exists()
+
+
+def test_shares_out_of_order_in_the_file_leave_the_defaults_and_are_reported(file: Path) -> None:
+    file.parent.mkdir()
+    file.write_text("[context]\ntrimAt = 0.8\ncompactAt = 0.5\nblockAt = 0.99\n", "utf-8")
+    store = SettingsStore(file)
+    values = store.values
+    assert (values.context_trim_at, values.context_compact_at, values.context_block_at) == (
+        *(0.80, 0.95, 0.98),
+    )
+    (problem,) = store.problems
+    assert "context.compactAt" in str(problem)
+    assert str(file) in str(problem)
+    with pytest.raises(BadSetting):
+        store.require_sound()
+    store.set("context.trimAt", 0.3)
+    assert not store.problems
+    file.write_text("[context]\ntrimAt = 0.3\ncompactAt = 0.2\nblockAt = 0.99\n", "utf-8")
+    store.reload()
+    store.set("context.compactAt", 0.5)
+    assert not store.problems
+    assert (store.get("context.compactAt"), store.get("context.blockAt")) == (0.5, 0.99)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["context.trimAt", "context.compactAt", "context.blockAt"]),
+            st.none() | st.floats(0.1, 1).map(lambda share: round(share, 2)),
+        ),
+        max_size=12,
+    )
+)
+def test_shares_are_in_order_whatever_is_set(tmp_path: Path, changes: list[Any]) -> None:
+    path = tmp_path / "shares.toml"
+    path.unlink(missing_ok=True)
+    store = SettingsStore(path)
+    for key, share in changes:
+        with suppress(BadSetting):
+            store.reset(key) if share is None else store.set(key, share)
+        values = SettingsStore(path).values
+        assert values == store.values
+        assert values.context_trim_at <= values.context_compact_at <= values.context_block_at

@@ -2,6 +2,7 @@ import sqlite3
 import stat
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from app.errors import StorageFailed
 from app.migrations import MIGRATIONS
 from app.state_db import StateDB, StoredRequest
+from tests.support.damage import damage_file
 
 REQUEST = StoredRequest("s1", "t1", 1, {"used": 3}, {"messages": ["ä\ud83e"]}, None)
 
@@ -108,3 +110,97 @@ def test_two_processes_may_begin_at_once(file: Path) -> None:
     for thread in threads:
         thread.join()
     assert results == [REQUEST] * 8
+
+
+def fill(db: StateDB) -> list[str]:
+    """Put something into every table; return the references of results."""
+    info = {"session": "s", "title": "Grüße", "created": "", "updated": "", "turns": 1}
+    for number in range(8):
+        db.save_request(replace(REQUEST, session=f"s{number}"))
+        db.save_chat_info(f"s{number}", 1, 2, {**info, "vault": None, "project": None})
+        db.save_snapshot(f"s{number}", {"m": {"text": number}})
+    return [db.keep_result("tool", f"result {number} " * 50) for number in range(8)]
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_whatever_bytes_are_damaged_the_database_is_usable(
+    db: StateDB, file: Path, seed: int
+) -> None:
+    refs = fill(db)
+    db.close()
+    damage_file(file, seed)
+    for number, ref in enumerate(refs):
+        db.request(f"s{number}", "t1")
+        db.kept_turns(f"s{number}")
+        db.chat_info(f"s{number}", 1, 2)
+        db.snapshot(f"s{number}")
+        db.result(ref)
+    assert [db.result(ref) for ref in fill(db)][-1] == "result 7 " * 50
+    assert db.request("s7", "t1") == replace(REQUEST, session="s7")
+    is_aside = bool(list(file.parent.glob("*.damaged*")))
+    assert bool(db.take_warning()) is is_aside
+    assert db.take_warning() == ""
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE request SET report = x'00'",
+        "UPDATE request SET number = 'one'",
+        "UPDATE request SET body = 3",
+        "UPDATE chat SET info = '{'",
+        "UPDATE chat SET info = cast(x'ff' AS TEXT)",
+        "UPDATE tool_result_blobs SET content = 'no bytes'",
+        "DROP TABLE chat",
+        "ALTER TABLE request RENAME COLUMN body TO bodz",
+        "PRAGMA user_version = -7",
+        "PRAGMA user_version = 2000000000",
+        "PRAGMA user_version = 1",
+    ],
+)
+def test_what_was_never_written_is_damage(db: StateDB, file: Path, change: str) -> None:
+    refs = fill(db)
+    db.close()
+    connection = sqlite3.connect(file)
+    connection.execute(change)
+    connection.commit()
+    connection.close()
+    db.request("s1", "t1")
+    db.chat_info("s1", 1, 2)
+    db.result(refs[0])
+    assert file.with_suffix(".db.damaged").exists()
+    assert "Your chats are untouched." in db.take_warning()
+
+
+def test_several_damaged_databases_are_kept_apart(db: StateDB, file: Path) -> None:
+    file.parent.mkdir()
+    for number in range(5):
+        file.write_bytes(b"no database %d" % number * 100)
+        assert db.request("s", "t") is None
+        db.close()
+    kept = {path.name: path.read_bytes()[12:13] for path in file.parent.glob("*.damaged*")}
+    assert kept == {
+        "state.db.damaged": b"0",
+        "state.db.damaged-2": b"1",
+        "state.db.damaged-3": b"4",
+    }
+
+
+def test_another_process_that_has_the_damaged_file_open_takes_the_new_one(file: Path) -> None:
+    first, second = StateDB(file), StateDB(file)
+    fill(first)
+    fill(second)
+    first._set_aside(ValueError("damage"))
+    first.save_request(REQUEST)
+    second._connection.close()  # type: ignore[union-attr]  # as any error of SQLite
+    assert second.request("s1", "t1") == REQUEST
+    assert len(list(file.parent.glob("*.damaged"))) == 1
+    first.close()
+    second.close()
+
+
+def test_a_folder_in_the_place_of_the_database_is_no_damage(db: StateDB, file: Path) -> None:
+    file.mkdir(parents=True)
+    with pytest.raises(StorageFailed, match="cannot be used"):
+        db.request("s", "t")
+    assert file.is_dir()

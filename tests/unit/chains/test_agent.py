@@ -4,6 +4,7 @@ import json
 import threading
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,6 +28,8 @@ TEXTS = {
 
 class Notes(ListSearch):
     """Notes in memory; a search finds what it was given."""
+
+    root = Path("Notes")
 
     def __init__(self) -> None:
         super().__init__(hit("Garden.md", "Sow them in May.", first=3))
@@ -394,6 +397,27 @@ def test_a_model_may_have_the_earlier_conversation_summed_up(run, server):
     assert "Question 0?" not in str(after["messages"])
     assert "Beans: warm soil." in str(after["messages"][1]["content"])
     assert_each_call_has_one_result(after)
+    (told,) = [event.result for event in events if isinstance(event, CompactionEnded)]
+    result = after["messages"][-1]["content"]
+    assert "was compacted" in result
+    assert f"{told['before_tokens']:,} tokens became {told['after_tokens']:,}" in result
+    assert f"{told['before_messages']} messages became {told['after_messages']}" in result
+
+
+def test_a_model_is_told_that_there_was_nothing_to_compact(run, server):
+    server.script(calling(("compact_context", {})), Answer("Done."))
+    assert result_of(run("Free some space.")).answer == "Done."
+    assert "There was nothing to compact" in server.bodies[-1]["messages"][-1]["content"]
+
+
+def test_a_large_result_that_cannot_be_stored_is_a_warning_of_the_report(run, server, session):
+    session.keep_result = lambda tool, content: None
+    server.script(calling(("read_note", {"path": "Long.md"})), Answer("Done."))
+    result = result_of(run(limits=AgentLimits(24, 300, 100)))
+    assert "Line 1 of a long note." in str(server.bodies[-1]["messages"])
+    (warning,) = [text for text in result.context["warnings"] if "could not be stored" in text]
+    assert "read_note" in warning
+    assert warning in result.warnings
 
 
 def test_a_model_is_told_that_it_uses_much_where_it_can_help_it(run, server, session):

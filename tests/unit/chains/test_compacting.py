@@ -1,11 +1,14 @@
 """Compactions in whole turns: by a scripted model, by an outline, after an overflow, on request."""
 
+import json
+
 import pytest
 
 from chains.cancel import CancelToken
 from chains.events import CompactionEnded, CompactionStarted, TurnEnded
 from chains.llm_chain import LLMChain
-from context.entries import ModelChangeEntry, OptionsChangeEntry, TransformEntry
+from chains.upkeep import LoggedBreaker
+from context.entries import ModelChangeEntry, OptionsChangeEntry, TransformEntry, parse_entry
 from context.errors import ContextOverflow
 from context.replay import turns
 from context.summaries import HEAD
@@ -56,7 +59,8 @@ def test_a_chat_that_fills_its_room_is_summed_up_by_its_model(chat, session, ser
     (told, *_), (apply, *_) = context["compactions"], compactions(session)[0].patch
     assert apply["summary"] == f"{HEAD}\n{SUMMARY}"
     assert (apply["by"], told["by"]) == ("model", "model")
-    assert server.bodies[-1]["messages"][1]["content"] == f"{HEAD}\n{SUMMARY}"
+    summary, _question = server.bodies[-1]["messages"][1]["content"]
+    assert summary == {"type": "text", "text": f"{HEAD}\n{SUMMARY}"}
 
 
 def test_the_call_for_a_summary_continues_what_the_service_has_already(chat, server):
@@ -137,11 +141,39 @@ def test_an_overflow_is_answered_after_one_compaction_and_one_retry(chat, sessio
     assert len(turns(session.path())) == 4
 
 
+@pytest.mark.parametrize("words", ["maximum context length is 8000 tokens", "too long"])
+def test_an_overflow_compacts_to_the_usual_share_of_the_limit_that_it_names(
+    chat, session, server, words
+):
+    for number in range(30):
+        before = result_of(chat(f"Question {number}?", threshold=50_000)).context
+    assert 8_000 < before["used"] < 12_000
+    refused = Failure.saying(400, f"Your prompt is too long: {words}.")
+    server.script(refused, answering)
+    context = result_of(chat("Too long?", threshold=50_000)).context
+    limit = 8_000 if "8000" in words else before["used"]
+    assert limit * 0.4 < context["used"] < limit * 0.75
+    assert context["layers"]["L4"]["items"] > 5
+    assert len(compactions(session)) == 1
+
+
 def test_an_overflow_that_stays_is_told(chat, server):
     chat("Question?")
     server.script(Failure.saying(400, "This model's maximum context length is 100 tokens."))
     with pytest.raises(ContextOverflow):
         chat("Too long?")
+
+
+def test_fruitless_attempts_are_counted_from_the_log(session):
+    for _ in range(3):
+        assert not LoggedBreaker(session, []).is_tripped("m", 100)
+        LoggedBreaker(session, kept := []).record("m", 100, has_shrunk=False)
+        session.append(kept)
+    session.entries[:] = [parse_entry(json.loads(json.dumps(e.to_dict()))) for e in session.entries]
+    assert LoggedBreaker(session, []).is_tripped("m", 100)
+    assert not LoggedBreaker(session, []).is_tripped("m", 101)
+    session.append([TransformEntry("t1", None, "", "compaction", ())])
+    assert not LoggedBreaker(session, []).is_tripped("m", 100)
 
 
 def test_what_is_asked_for_is_compacted_up_to_the_last_complete_turn(chat, session, server, ask):

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from chains.cancel import CancelToken
@@ -6,6 +8,7 @@ from chains.extractive import MOST_SENTENCES, ExtractiveModel
 from chains.model_port import ModelEnded, ModelText
 from chains.models import ModelInfo
 from chains.turn import ChatView, Means, draft_turn, prepare_turn
+from context.layers import Layer
 from context.tokens import ByteEstimator
 
 SERVER = """## Power
@@ -113,3 +116,13 @@ def test_nothing_found_is_one_honest_sentence(answer):
 
 def test_a_chat_without_notes_says_what_to_do(answer):
     assert "set a model" in answer("Hello?", has_searched=False)
+
+
+def test_what_is_carried_over_is_never_quoted(answer, source):
+    cited = source(1, "Cited earlier: Beans need warm soil at night.", layer=Layer.L2)
+    cited = replace(cited, number=None)
+    text = answer("What do beans need?", cited, source(2, GARDEN))
+    assert "[0]" not in text
+    assert "Cited earlier" not in text
+    assert "Beans need warm soil" in text
+    assert answer("What do beans need?", cited).startswith("No model is set, and nothing")

@@ -52,6 +52,15 @@ def test_an_overflow_is_known_in_every_providers_words(call, wording):
     assert isinstance(answered(call, 400, f'{{"error": "{wording}"}}'), ContextOverflow)
 
 
+LIMITS = [4096, 272000, None, 200000, 200000, 1048575, 32768, 128000]
+LIMITS += [None, 4096, None, 8192, 4096, 8192, None]
+
+
+@pytest.mark.parametrize(("wording", "limit"), list(zip(OVERFLOWS, LIMITS, strict=True)))
+def test_the_limit_that_an_overflow_names_is_known(call, wording, limit):
+    assert answered(call, 400, f'{{"error": "{wording}"}}').limit == limit
+
+
 @pytest.mark.parametrize(
     "names", ['"code": "context_length_exceeded"', '"type": "exceed_context_size_error"']
 )

@@ -1,5 +1,6 @@
 """Hooks at a turn, through the real chains and a scripted server."""
 
+import json
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -111,6 +112,18 @@ def test_a_question_is_changed_before_it_is_stored_and_used(chat, server, sessio
     assert server.bodies[0]["messages"][-1]["content"] == "My code is …."
 
 
+def test_a_changed_question_stays_changed_in_every_later_call(chat, server, session, hooks, ask):
+    hooks.on("message", replacing("1234", "…"))
+    chat("My code is 1234.")
+    report = result_of(chat("And now?", is_hooked=False)).context
+    assert report["prefix"] == {**report["prefix"], "changed": False, "reasons": []}
+    request = ask("", mode="chat", api_base=server.url)
+    list(LLMChain(lambda _: None).compact(request, session, CancelToken()))
+    sent = "".join(received.raw.decode() for received in server.received)
+    assert "1234" not in sent
+    assert "My code is …." in json.dumps(server.bodies[1], ensure_ascii=False)
+
+
 def test_an_answer_is_changed_before_it_is_stored_and_that_is_said(chat, server, session, hooks):
     hooks.on("message", replacing("1234", "…"))
     server.script(Answer("It is 1234."))
@@ -134,6 +147,7 @@ def test_an_answer_without_a_word_is_no_message_for_hooks(chat, server, session,
     hooks.on("message", lambda event: Message(event.message.role, event.message.content + "!"))
     server.script(Answer(""))
     chat()
+    assert server.bodies[0]["messages"][-1]["content"] == "Why?!"
     assert [entry.message.text for entry in session.messages] == ["Why?!", ""]
 
 
@@ -233,11 +247,12 @@ def test_a_call_that_a_hook_took_away_is_not_run(agent, server, session, hooks):
 # Context hooks
 
 
-def test_what_a_hook_changes_is_stored_with_the_question_in_one_write(chat, server, session, hooks):
+def test_what_a_hook_changes_is_stored_before_the_request_is_sent(chat, server, session, hooks):
     hooks.on("context", system_part("before_request"))
     chat()
     assert [[entry.type for entry in write] for write in session.writes] == [
-        ["message", "context_transform"],
+        ["message"],
+        ["context_transform"],
         ["message", "usage"],
     ]
     assert server.bodies[0]["messages"][0]["content"].endswith("No secrets.")
@@ -252,12 +267,14 @@ def test_a_transform_is_replayed_without_its_hook(chat, server, session, hooks):
 
 
 @pytest.mark.parametrize("reason", ["before_request", "ephemeral"])
-def test_a_hook_that_fails_before_a_request_leaves_nothing(chat, server, session, hooks, reason):
+def test_a_hook_that_fails_before_a_request_leaves_nothing_but_the_question(
+    chat, server, session, hooks, reason
+):
     hooks.on("context", system_part("before_request"))
     hooks.on("context", lambda event: broken(event) if event.reason == reason else None, "bad")
     with pytest.raises(ContextHookError, match=f'"bad" failed at {reason}'):
         chat()
-    assert (session.writes, server.bodies) == ([], [])
+    assert (types_of(session), server.bodies) == (["message"], [])
 
 
 def test_options_that_a_hook_sets_reach_the_service(chat, server, hooks):
@@ -308,12 +325,13 @@ def test_what_is_ephemeral_is_sent_once_logged_and_never_comes_back(chat, server
 
     hooks.on("context", once)
     result = result_of(chat())
-    assert server.bodies[0]["messages"][-1] == {"role": "user", "content": "Be brief."}
+    question, note = server.bodies[0]["messages"][-1]["content"]
+    assert (question["text"], note) == ("Why?", {"type": "text", "text": "Be brief."})
     assert result.context["ephemerals"] == 1
     (log,) = (entry for entry in session.entries if isinstance(entry, EphemeralEntry))
     assert [message.text for message in log.messages] == ["Be brief."]
     chat("And?", is_hooked=False)
-    assert "Be brief." not in [message["content"] for message in server.bodies[1]["messages"]]
+    assert "Be brief." not in str(server.bodies[1]["messages"])
 
 
 def test_at_the_end_of_a_turn_hooks_shape_the_next_one(chat, server, session, hooks):
@@ -353,7 +371,7 @@ def test_a_stop_does_not_wait_for_a_hook(chat, session, hooks):
     hooks.on("context", slow)
     with pytest.raises(Cancelled):
         chat(token=token)
-    assert session.writes == []
+    assert types_of(session) == ["message"]
 
 
 # The start of a turn
@@ -364,13 +382,11 @@ def test_a_message_added_at_the_start_stands_behind_the_question(chat, server, s
     hooks.on("before_agent_start", lambda e: CustomMessage("note", f"Asked: {e.prompt}", {"a": 1}))
     hooks.on("before_agent_start", broken)
     events = chat("Is it 1234?")
-    question, added = session.writes[0]
+    (question,), (added,) = session.writes[:2]
     assert isinstance(added, CustomMessageEntry)
     assert (added.parent_id, added.custom_type, added.display) == (question.id, "note", {"a": 1})
-    assert [m["content"] for m in server.bodies[0]["messages"][1:]] == [
-        "Is it …?",
-        "Asked: Is it …?",
-    ]
+    (sent,) = server.bodies[0]["messages"][1:]
+    assert [part["text"] for part in sent["content"]] == ["Is it …?", "Asked: Is it …?"]
     assert warnings_of(events) == ['The hook "broken" failed at the start: no such luck']
     asked = [event.entry_id for event in events if isinstance(event, MessageEnded)]
     assert asked == [question.id, session.messages[-1].id]
@@ -380,8 +396,9 @@ def test_what_was_added_is_history_in_the_next_turn(chat, server, session, hooks
     hooks.on("before_agent_start", lambda event: CustomMessage("note", "By the way."))
     chat()
     chat("And?", is_hooked=False)
-    said = [message["content"] for message in server.bodies[1]["messages"][1:]]
-    assert said == ["Why?", "By the way.", "Understood.", "And?"]
+    first, *others = (message["content"] for message in server.bodies[1]["messages"][1:])
+    assert [part["text"] for part in first] == ["Why?", "By the way."]
+    assert others == ["Understood.", "And?"]
 
 
 # Without sending
@@ -400,7 +417,8 @@ def test_a_dry_run_and_a_preview_run_no_hook(chat, ask, session, hooks, pause):
 def test_what_could_not_be_added_is_told_in_every_report(ask, server, session, pause):
     additions = Additions(warnings=("The hook file a.py does not run: oops.",))
     chain = LLMChain(lambda _: None, pause=pause, additions=additions)
-    events = list(chain.run(ask("Why?", api_base=server.url), session, CancelToken()))
+    asked = ask("Why?", mode="chat", api_base=server.url)
+    events = list(chain.run(asked, session, CancelToken()))
     assert warnings_of(events) == list(result_of(events).warnings) == list(additions.warnings)
     assert chain.preview(ask("And?"), session).report.warnings == additions.warnings
 

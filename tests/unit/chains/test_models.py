@@ -70,7 +70,11 @@ def test_the_limit_of_a_known_name_does_not_hold_at_an_address_of_ones_own():
 )
 def test_loopback_is_this_computer(base):
     info = describe("x", base)
-    assert (info.is_local, info.key_provider) == (True, None)
+    assert info.is_local
+    assert info.endpoint is not None
+    # Only a key that was entered for this very address would be sent there.
+    assert info.key_provider == base.removesuffix("/v1")
+    assert not info.endpoint.needs_key
 
 
 @pytest.mark.parametrize(
@@ -91,6 +95,34 @@ def test_ollama_is_on_this_computer_and_gets_a_context_that_fits_into_memory():
     assert (info.is_local, info.input_limit) == (True, 16_384)
 
 
+def test_ollama_is_called_at_its_own_interface_with_the_context_that_is_set():
+    info = describe("ollama/new-model", "http://127.0.0.1:11434/v1", local_context=32_000)
+    assert info.endpoint is not None
+    assert (info.endpoint.wire_name, info.endpoint.api_base, info.input_limit) == (
+        "ollama_chat/new-model",
+        "http://127.0.0.1:11434",
+        32_000,
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "base", "owner"),
+    [
+        ("openai/gpt-4o", "", "openai"),
+        ("gpt-4o", "https://api.openai.com/v1", "openai"),
+        ("llama", "https://api.groq.com/openai/v1", "groq"),
+        ("gpt-4o", "http://api.openai.com/v1", "http://api.openai.com"),
+        ("gpt-4o", "https://api.openai.com:8443/v1", "https://api.openai.com:8443"),
+        ("gpt-4o", "https://api.openai.com.evil.example/v1", "https://api.openai.com.evil.example"),
+        ("gpt-4o", "http://me:secret@BOX:8000/v1", "http://box:8000"),
+        ("x", "http://[::1]:8000", "http://[::1]:8000"),
+        ("ollama/llama3", "", "http://127.0.0.1:11434"),
+    ],
+)
+def test_a_key_belongs_to_its_own_host_or_to_an_address(name, base, owner):
+    assert describe(name, base).key_provider == owner
+
+
 @pytest.mark.parametrize(
     ("entry", "limit"), [(LLAMA_CPP, 8_192), (VLLM, 16_384), ({"id": "x"}, None)]
 )
@@ -108,7 +140,7 @@ def test_of_several_models_the_named_one_counts():
 def test_a_server_is_asked_seldom(server):
     for _ in range(5):
         describe("scripted", server.url, key_for=key_for)
-    assert len(server.received) == 1
+    assert [received.path for received in server.received] == ["/api/version", "/v1/models"]
 
 
 def test_without_a_key_port_nobody_is_asked(server):

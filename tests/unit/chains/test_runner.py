@@ -22,6 +22,7 @@ from chains.tokenizer import counter_for
 from chains.vault_qa import VaultQAChain
 from context.entries import MessageEntry, SegmentsEntry, UsageEntry
 from context.errors import ContextOverflow
+from context.replay import turns
 from tests.support.memory_session import ListSearch, MemorySession, hit
 from tests.support.model_server import Answer, Failure
 
@@ -59,10 +60,10 @@ def test_the_events_of_a_turn_come_in_their_order(run):
     events = run()
     order = [type(event) for event in events if not isinstance(event, TextDelta)]
     assert order == [
+        MessageEnded,
         Step,
         Retrieved,
         ContextPrepared,
-        MessageEnded,
         Step,
         MessageEnded,
         ContextPrepared,
@@ -88,14 +89,29 @@ def test_the_question_is_stored_before_the_model_is_called(run, server, session)
 
     server.script(reply)
     run()
-    assert [type(entry) for entry in stored] == [SegmentsEntry, MessageEntry]
-    assert stored[1].message.text == "When are beans sown?"
+    assert [type(entry) for entry in stored] == [MessageEntry, SegmentsEntry]
+    assert stored[0].message.text == "When are beans sown?"
 
 
-def test_a_turn_is_stored_in_two_writes(run, session):
+def test_the_question_is_stored_before_it_is_looked_up(run, session, search, monkeypatch):
+    stored = []
+    looked_up = search.search
+
+    def look(*args, **fields):
+        stored.extend(session.entries)
+        return looked_up(*args, **fields)
+
+    monkeypatch.setattr(search, "search", look)
+    run()
+    assert [entry.type for entry in stored] == ["message"]
+
+
+def test_a_turn_is_stored_in_three_writes(run, session):
     run()
     kinds = [[entry.type for entry in write] for write in session.writes]
-    assert kinds == [["segments", "message"], ["message", "usage"]]
+    assert kinds == [["message"], ["segments"], ["message", "usage"]]
+    parents = [entry.parent_id for entry in session.path()]
+    assert parents == [None, *(entry.id for entry in session.path()[:-1])]
 
 
 def test_the_entries_of_a_turn_form_one_path(run, session):
@@ -216,11 +232,11 @@ def test_the_final_report_names_the_tokens_that_were_reused(run):
 # What does not fit
 
 
-def test_a_question_that_does_not_fit_stores_and_sends_nothing(run, server, session):
+def test_a_question_that_does_not_fit_is_stored_and_not_sent(run, server, session):
     with pytest.raises(ContextOverflow) as caught:
         run("word " * 20_000, threshold=4_000)
     assert caught.value.report is not None
-    assert (session.entries, server.bodies) == ([], [])
+    assert ([entry.type for entry in session.entries], server.bodies) == (["message"], [])
 
 
 def test_only_the_passages_that_were_sent_are_stored(run, session, search):
@@ -337,12 +353,12 @@ def test_a_stop_keeps_what_had_arrived(server, session, search, ask):
     assert (stored.message.text, stored.status) == ("First words", "interrupted")
 
 
-def test_a_stop_before_the_question_is_stored_stores_nothing(session, search, ask):
+def test_a_stop_before_the_first_request_stores_nothing_but_the_question(session, search, ask):
     token = CancelToken()
     token.cancel()
     with pytest.raises(Cancelled):
         list(VaultQAChain(lambda _: None, search).run(ask(), session, token))
-    assert session.entries == []
+    assert [entry.type for entry in session.entries] == ["message"]
 
 
 def test_a_watcher_that_goes_away_loses_nothing_that_had_arrived(server, session, search, ask):
@@ -476,8 +492,11 @@ def test_a_question_that_leans_is_searched_with_the_last_turn_and_says_so(
     assert search.asked[-1] == ("and in autumn? beans sown Garden", 8)
     assert Step("search", "Searching for “and in autumn? beans sown Garden”") in events
     assert result_of(events).to_dict()["searched"] == "and in autumn? beans sown Garden"
-    asked = [e for e in session.path() if isinstance(e, MessageEntry) and e.message.role == "user"]
-    assert [e.extra.get("searched") for e in asked] == [None, "and in autumn? beans sown Garden"]
+    asked = turns(session.path())
+    assert [turn.noted.get("searched") for turn in asked] == [
+        None,
+        "and in autumn? beans sown Garden",
+    ]
 
 
 def test_what_the_last_answer_cites_is_in_play(run, search, server):

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chains.quoting.verbatim import VerbatimText, plain, readable, word_count
+from chains.quoting.verbatim import EscapeRemover, VerbatimText, plain, readable, word_count
+from context.layers import Layer, Segment
 
 NOTE = """# Garden
 
@@ -115,3 +116,41 @@ def test_hostile_text_takes_no_longer_than_its_length(unit):
     begun = time.monotonic()
     VerbatimText((unit * 200_000)[:200_000]).find("needle")
     assert time.monotonic() - begun < 5
+
+
+def remover(*texts: str, question: str = "") -> EscapeRemover:
+    """Return what removes the escapes of sources with these texts."""
+    sources = [
+        Segment.build(
+            id=str(n), layer=Layer.L3, kind="passage", source=f"{n}.md", text=text, lines=(1, 1)
+        )
+        for n, text in enumerate(texts)
+    ]
+    return EscapeRemover(sources, question)
+
+
+def unescape(stream: EscapeRemover, *pieces: str) -> str:
+    return "".join([*map(stream.add, pieces), stream.end()])
+
+
+@pytest.mark.parametrize(
+    ("source", "question", "answer", "shown"),
+    [
+        ("if a < b & c", "", "if a &lt; b &amp; c", "if a < b & c"),
+        ("plain words", "", "write &lt; for it", "write &lt; for it"),
+        ("a < b, written &lt;", "", "write &lt; for it", "write &lt; for it"),
+        ("a < b", "what is &lt;?", "&lt; is an escape", "&lt; is an escape"),
+        ("R&D", "", "R&amp;D & more", "R&D & more"),
+        ("a < b", "", "cut off at &l", "cut off at &l"),
+    ],
+)
+def test_an_escape_that_only_the_prompt_has_is_removed(
+    source: str, question: str, answer: str, shown: str
+) -> None:
+    assert unescape(remover(source, question=question), answer) == shown
+
+
+@given(st.lists(st.sampled_from(["&", "&l", "t;", "lt;", "&amp;", "gt;", "a", " "])))
+def test_where_a_stream_is_cut_changes_nothing(pieces: list[str]) -> None:
+    whole = unescape(remover("a < b > c & d"), "".join(pieces))
+    assert unescape(remover("a < b > c & d"), *pieces) == whole

@@ -1,14 +1,19 @@
 from dataclasses import replace
 
+import pytest
+
 from context.cache import continuation
 from context.draft import Draft, Tail, preamble
+from context.entries import TransformEntry
 from context.envelope import System, SystemPart
+from context.inputs import Upkeep
 from context.layers import Layer
 from context.messages import Message, ToolDefinition
 from context.turn_list import TurnList
-from tests.support.chats import Chat, passage
+from tests.support.chats import TIME, Chat, passage
 
 TOOL = ToolDefinition("search", "Searches", {})
+BECAUSE = {"invalidateCacheReason": "it was in the way"}
 
 
 def prefix(prepared):
@@ -108,6 +113,49 @@ def test_other_tools_change_everything_behind_them():
     assert "T" in cached(third)
 
 
+def test_all_reasons_are_named_not_the_first_alone():
+    chat = Chat(threshold=50_000)
+    chat.ask("Why?", "Because. " * 100)
+    chat.ask("And?", "So.")
+    first = chat.path[0]
+    patch = [{"op": "message_hide", "scope": "cached", "entryId": first.id, **BECAUSE}]
+    chat.path.append(TransformEntry("x1", chat.path[-1].id, TIME, "mine", patch))
+    chat.system = "Other instructions."
+    inputs = replace(chat.inputs("Then?"), tools=(TOOL,))
+    reasons = chat.prepare(inputs, mode="preview").report.prefix.reasons
+    assert reasons == ("the tools changed", "the instructions changed", "it was in the way")
+
+
+def test_a_trim_and_other_instructions_are_both_reasons():
+    chat = Chat(threshold=6_000, upkeep=Upkeep(auto_compact=False, keep_last=1))
+    while not (prepared := chat.ask("Why? " * 20, "Because. " * 40)).report.actions.trim:
+        chat.system += "!"
+    reasons = prefix(prepared).reasons
+    assert reasons == ("the instructions changed", "old results and words were trimmed")
+
+
+def full(**fields):
+    """A chat whose requests leave something out, or shorten it, from now on."""
+    chat = Chat(threshold=6_000, **fields)
+    while not (chat.drops or chat.trims):
+        chat.ask(f"{len(chat.path)} Why? " * 20, f"{len(chat.path)} Because. " * 40)
+    return chat
+
+
+@pytest.mark.parametrize("upkeep", [None, Upkeep(auto_compact=False, keep_last=1)])
+def test_a_raised_threshold_is_the_reason_that_turns_and_trimmed_words_come_back(upkeep):
+    chat = full(upkeep=upkeep)
+    chat.threshold = 20_000
+    assert prefix(chat.ask("And now?", "So.")).reasons == ("the threshold was raised",)
+    assert prefix(chat.ask("And then?", "So.")).reasons == ()
+
+
+def test_another_model_is_the_reason_that_turns_come_back():
+    chat = full()
+    chat.model, chat.threshold = "test/another", 8_000
+    assert prefix(chat.ask("And now?", "So.")).reasons == ("another model answers",)
+
+
 def test_a_history_that_was_edited_is_a_reason():
     chat = Chat(threshold=50_000)
     chat.ask("One", "1")
@@ -137,7 +185,7 @@ def test_every_change_has_a_reason_also_with_a_body_of_another_shape():
         Tail((), Message("user", "Why?"), Chat().counter),
     )
     for body in ({}, {"messages": "none"}, {"messages": ["x", {"role": "user"}]}):
-        found = continuation(draft, body, 0).prefix
+        found = continuation(draft, body).prefix
         assert found.changed == bool(found.reasons)
     assert prefix(prepared).hash
 

@@ -2,7 +2,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from context.carry_forward import compact_by_section, prior_context, truncate_with_ellipsis
+from context.carry_forward import (
+    compact_by_section,
+    prior_context,
+    shortened_text,
+    truncate_with_ellipsis,
+)
 
 
 def test_a_text_that_fits_comes_back_unchanged():
@@ -192,3 +197,22 @@ def test_a_longer_text_is_compacted_and_ends_with_the_way_to_all_of_it():
 )
 def test_the_way_to_the_full_text_is_that_of_its_kind(kind, tool):
     assert f'the "{tool}" tool' in prior_context("s", kind, "x" * 5_001)
+
+
+@pytest.mark.parametrize(
+    ("kind", "tool"), [("note", "read_note"), ("url", "fetch_url"), ("youtube", "fetch_url")]
+)
+def test_the_way_to_the_full_text_names_a_tool_only_where_the_request_has_it(kind, tool):
+    long = "words " * 2_000
+    assert f'use the "{tool}" tool' in prior_context("A", kind, long)
+    assert f'use the "{tool}" tool' in prior_context("A", kind, long, {tool, "other"})
+    without = prior_context("A", kind, long, {"other"})
+    assert "tool" not in without
+    assert 'ask the user to attach "A" again' in without
+
+
+def test_a_text_that_was_shortened_for_another_request_has_one_line_about_it():
+    once = shortened_text("A", "note", "words " * 2_000, tools=())
+    again = shortened_text("A", "note", once, tools={"read_note"})
+    assert again.count("[Shortened.") == 1
+    assert again.endswith('use the "read_note" tool with path="A".]')

@@ -15,6 +15,7 @@ from context.messages import Message
 from context.replay import turns
 from context.tokens import count_message
 from tests.support.chats import Chat, passage
+from tests.support.recount import merge_for_wire
 
 SCRIPTS = (
     "Plain words, with a sentence. ",
@@ -108,7 +109,8 @@ def test_what_is_reported_is_what_the_rendered_request_holds(chat, steps):
         messages = [Message.from_dict(message) for message in body["messages"]]
         if body["system"]:
             messages.append(Message("system", body["system"]))
-        counted = sum(count_message(message, chat.counter) for message in messages)
+        sent = merge_for_wire(messages)
+        counted = sum(count_message(message, chat.counter) for message in sent)
         assert counted == prepared.report.used
 
 

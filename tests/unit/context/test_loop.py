@@ -26,6 +26,7 @@ from context.pipeline import prepare
 from context.tokens import count_message
 from context.turn_end import end_turn
 from tests.support.chats import TIME, Chat, passage
+from tests.support.recount import merge_for_wire
 from tests.unit.context.test_view import check_pairs
 
 SEARCH = ToolDefinition("search", "Searches the notes", {"type": "object"})
@@ -542,7 +543,8 @@ def test_what_holds_for_every_request_of_a_loop(loop, steps):
         report = prepared.report.to_dict()
         assert report["used"] <= report["budget"]
         assert report["used"] == sum(layer["tokens"] for layer in report["layers"].values())
-        counted = sum(count_message(message, loop.chat.counter) for message in prepared.messages)
+        sent = merge_for_wire(prepared.messages)
+        counted = sum(count_message(message, loop.chat.counter) for message in sent)
         rest = report["layers"]["T"]["tokens"] + report["layers"]["L1"]["tokens"]
         assert counted + rest == report["used"]
         assert prepared.report.prefix.changed == bool(prepared.report.prefix.reasons)

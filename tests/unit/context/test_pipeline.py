@@ -144,7 +144,7 @@ def test_a_raised_threshold_brings_the_turns_back():
         raised.report.layers[Layer.L4].items
         == sum(entry.to_dict()["type"] == "message" for entry in chat.path) // 2
     )
-    assert raised.report.prefix.reasons == ("earlier turns came back",)
+    assert raised.report.prefix.reasons == ("the threshold was raised",)
     chat.threshold = 4_000
     assert chat.preview("Question").report.dropped
 

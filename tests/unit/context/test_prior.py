@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from context.entries import SegmentsEntry
 from context.inputs import Ports
 from context.layers import Layer, Segment
+from context.messages import ToolDefinition
 from context.pipeline import prepare
 from context.prior import SourceNow
 from tests.support.chats import TIME, Chat, passage
@@ -35,8 +36,8 @@ class Attaching:
     chat: Chat = field(default_factory=lambda: Chat(threshold=50_000))
     vault: Vault = field(default_factory=Vault)
 
-    def ask(self, *segments, answer="Yes."):
-        inputs = self.chat.inputs("Why?", segments)
+    def ask(self, *segments, answer="Yes.", tools=()):
+        inputs = replace(self.chat.inputs("Why?", segments), tools=tools)
         appended = []
         ports = Ports(
             self.chat.counter,
@@ -95,10 +96,19 @@ def test_a_note_that_is_attached_again_is_there_in_full_and_once():
 def test_a_long_note_is_compacted_and_says_how_to_get_the_rest():
     chat = Attaching()
     chat.ask(note("a.md", LONG))
-    (segment,) = on(chat.ask(), Layer.L2)
+    reading = ToolDefinition("read_note", "Reads a note", {})
+    (segment,) = on(chat.ask(tools=(reading,)), Layer.L2)
     assert segment.raw_content.startswith("# One\nFirst sentence.")
     assert 'use the "read_note" tool with path="a.md"' in segment.raw_content
     assert len(segment.content) < 2_000
+
+
+def test_a_request_without_tools_names_none_as_the_way_to_the_rest():
+    chat = Attaching()
+    chat.ask(note("a.md", LONG))
+    (segment,) = on(chat.ask(), Layer.L2)
+    assert "read_note" not in segment.raw_content
+    assert 'ask the user to attach "a.md" again' in segment.raw_content
 
 
 def test_the_report_tells_what_was_compacted_from_what():

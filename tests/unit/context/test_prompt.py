@@ -68,3 +68,16 @@ def test_instructions_stand_behind_the_prompt_and_before_what_changes_each_time(
 def test_without_additions_the_prompt_is_what_its_builder_makes():
     parts = system_parts("agent", BASE[:1], [Instructions("user_instructions", " ")])
     assert [part.text for part in parts] == [PromptBuilder(BASE[:1]).build()[0]]
+
+
+def test_the_instructions_begin_with_what_stands_before_the_breakpoint():
+    base = (
+        PromptSection("a", "1", cacheable=True),
+        PromptSection("d", "now", cacheable=False),
+        PromptSection("b", "2", cacheable=True),
+    )
+    prompt, (end,) = PromptBuilder(base).build()
+    parts = system_parts("base", base, [Instructions("mine", "Be kind.")])
+    assert [part.name for part in parts] == ["base", "mine", "base_state"]
+    assert parts[0].text == prompt[:end]
+    assert parts[2].text == prompt[end:]

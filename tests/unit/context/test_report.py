@@ -3,11 +3,11 @@ from dataclasses import replace
 
 import pytest
 
-from context.budget import BudgetPolicy, Room
+from context.budget import BudgetPolicy, ContextBudget, Room
 from context.envelope import SystemPart
 from context.layers import Layer
 from context.markdown import envelope_markdown, report_markdown, short_count
-from context.report import ContextReport, LayerUse, LeftOut, PinUse, Prefix, SegmentUse
+from context.report import ContextReport, LayerUse, LeftOut, PinUse, Prefix, SegmentUse, Trimmed
 from tests.support.chats import Chat, passage
 
 LAYERS = {
@@ -108,6 +108,27 @@ def test_the_shares_at_which_something_is_done_are_told():
     assert report.to_dict()["policy"] == shares
 
 
+def test_the_report_is_made_of_the_budget_by_component():
+    report = replace(REPORT, instruction_tokens=412)
+    assert report.components == ContextBudget(
+        total=report.room.budget + report.room.reserve,
+        max_output_tokens=report.room.reserve,
+        system_prompt=3_000,
+        skill_prompts=412,
+        tool_descriptions=2_140,
+        conversation=report.used - 3_412 - 2_140,
+    )
+    data = report.to_dict()
+    assert data["components"] == {
+        "system_prompt": 3_000,
+        "skill_prompts": 412,
+        "tool_descriptions": 2_140,
+        "conversation": report.used - 3_412 - 2_140,
+        "remaining": report.budget - report.used,
+    }
+    assert data["fraction"] == report.components.used_percentage
+
+
 def test_the_parts_have_their_fields():
     data = REPORT.to_dict()
     assert data["segments"] == [
@@ -187,6 +208,27 @@ def test_everything_that_was_left_out_is_named():
 
 def test_nothing_left_out_has_no_line():
     assert "left out" not in replace(REPORT, dropped=()).to_markdown()
+
+
+@pytest.mark.parametrize(
+    ("compactions", "line"),
+    [
+        ([(12_000, 3_000, "model")], "~12.0k → ~3.0k tokens, summarised by a model"),
+        (
+            [(9, 8, "model"), (990, 300, "outline")],
+            "~990 → ~300 tokens, as an outline (1 before it)",
+        ),
+        ([(None, None, "none")], "old results cleared"),
+    ],
+)
+def test_what_was_trimmed_and_compacted_has_a_line_each(compactions, line):
+    told = [{"before_tokens": a, "after_tokens": b, "by": by} for a, b, by in compactions]
+    report = replace(REPORT, trimmed=Trimmed("a", 12, 3_200, 310), compactions=told)
+    lines = report.to_markdown().splitlines()
+    at = lines.index("- trimmed: 12 messages (~3.2k → ~310 tokens)")
+    assert lines[at - 1].startswith("- left out: ")
+    assert lines[at + 1] == f"- compacted: {line}"
+    assert lines[at + 2].startswith("- ephemerals")
 
 
 def test_an_overflow_fills_the_bar_and_no_more():

@@ -98,8 +98,9 @@ def test_a_log_without_a_header_is_read():
 def test_an_unknown_schema_makes_a_chat_that_is_only_read():
     later = {"type": "context_transform", "id": "x", "parentId": "a", "schemaVersion": 7}
     log = read_log([HEADER, line("a", None), later, line("b", "x")])
-    assert log.unknown == "x"
-    assert "schemaVersion" in log.why_read_only
+    assert log.unknown is not None
+    assert log.unknown.id == "x"
+    assert "schemaVersion 7" in log.why_read_only
     assert [entry.id for entry in active_path(log.entries)] == ["a", "x", "b"]
     assert log.entries[1].to_dict() == later | {"timestamp": ""}
 

@@ -87,6 +87,40 @@ def test_an_answer_is_made_anew_behind_what_was_decided_before_it():
     assert TREE.branch_point("b1") == "q1"
 
 
+# q ─ s ─ a          the user message first, then what was sent with it
+#   └─ t ─ b
+#        └─ n         the next user message, without segments yet
+BEHIND = EntryTree(
+    [
+        said("q", None),
+        found("s", "q"),
+        said("a", "s", "assistant"),
+        found("t", "q"),
+        said("b", "t", "assistant"),
+        said("n", "b", turn="t2"),
+    ]
+)
+
+
+def test_segments_behind_a_user_message_stay_for_another_answer():
+    assert BEHIND.branch_point("a") == "s"
+    assert BEHIND.branch_point("b") == "t"
+    assert BEHIND.branch_point("q") is None
+    assert BEHIND.branch_point("n") == "b"
+    assert ids(BEHIND.siblings("a")) == ["a", "b"]
+
+
+def test_an_answer_to_a_user_message_follows_what_was_sent_with_it():
+    assert BEHIND.answer_point("q") == "t"
+    assert BEHIND.answer_point("n") == "n"
+    assert TREE.answer_point("q3") == "d"
+    assert TREE.answer_point("q1") == "q1"
+    unanswered = EntryTree([said("q", None), found("s", "q"), found("x", "s", "t2")])
+    assert unanswered.answer_point("q") == "x"
+    passed_over = EntryTree([said("q", None), found("x", "q", "t2"), said("n", "x", turn="t2")])
+    assert passed_over.answer_point("q") == "q"
+
+
 def test_an_answer_with_tools_is_made_anew_from_its_first_call():
     call = Message("assistant", (ToolCallPart("c", "search", {}),))
     result = Message("tool", (ToolResultPart("c", "found"),))

@@ -5,8 +5,9 @@ from context.measured import MeasuredTurn
 from context.messages import Message, ToolResultPart
 from context.offload import offload_stub
 from context.replay import Turn
-from context.tokens import ByteEstimator
+from context.tokens import ByteEstimator, count_message
 from context.turn_list import TurnList
+from tests.support.recount import merge_for_wire
 
 COUNTER = ByteEstimator()
 
@@ -27,7 +28,8 @@ def test_a_part_holds_what_the_same_part_of_a_tuple_holds(count, start, stop):
     part, same = TurnList.of(every)[start:stop], tuple(every)[start:stop]
     assert part == same
     assert list(reversed(part)) == list(reversed(same))
-    assert part.tokens == sum(one.tokens for one in same)
+    sent = merge_for_wire(message for one in same for message in one.messages)
+    assert part.tokens == sum(count_message(message, COUNTER) for message in sent)
     assert part.message_count == sum(len(one.messages) for one in same)
     assert list(part.messages) == [message for one in same for message in one.messages]
     assert part.entries == [entry for one in same for entry in one.turn.entry_ids]

@@ -18,6 +18,7 @@ from context.patches import _APPLIERS
 from resources import read_text
 from tests.support.model_server import Answer, ModelServer
 from tests.support.turns import ask, result_of
+from vault.embedder import Embedder
 
 PAGE = read_text("vault/Guide/Hooks.md")
 EXAMPLES = dict(
@@ -33,7 +34,7 @@ def server():
 
 
 @pytest.fixture
-def hooked(server: ModelServer, strata_home: Path):
+def hooked(server: ModelServer, strata_home: Path, embedder: Embedder):
     """An assistant that runs some of the examples."""
     assistants = []
 
@@ -42,7 +43,7 @@ def hooked(server: ModelServer, strata_home: Path):
         folder.mkdir(parents=True)
         for name in names:
             (folder / name).write_text(EXAMPLES[name], "utf-8")
-        assistant = build(Paths.find(), {"hooks.enabled": True})
+        assistant = build(Paths.find(), {"hooks.enabled": True}, embedder)
         assistant.settings.set("chat.apiBase", server.url)
         assistant.settings.set("chat.model", "gpt-4o")
         assistants.append(assistant)
@@ -131,10 +132,11 @@ def test_the_reminder_goes_with_each_request_and_is_never_history(
     assistant = hooked("reminder.py")
     first = result_of(ask(assistant, "When?", mode="chat"))
     ask(assistant, "And?", mode="chat", session=first.session)
-    reminder = {"role": "user", "content": "Answer in at most three sentences."}
+    reminder = "Answer in at most three sentences."
     for body in server.bodies:
-        assert body["messages"][-1] == reminder
-        assert body["messages"].count(reminder) == 1
+        *_, last = body["messages"]
+        assert last["content"][-1] == {"type": "text", "text": reminder}
+        assert str(body["messages"]).count(reminder) == 1
     entries = assistant.sessions.read(str(first.session)).log.entries
     assert sum(isinstance(entry, EphemeralEntry) for entry in entries) == 2
     said = [entry.message.text for entry in entries if isinstance(entry, MessageEntry)]
@@ -150,7 +152,8 @@ def test_the_examples_get_on_with_each_other(
 ) -> None:
     assistant = hooked(*EXAMPLES)
     result = result_of(ask(assistant, f"Is {SECRET} right?", mode="chat"))
-    *_, question, reminder = server.bodies[-1]["messages"]
-    assert "Is [redacted] right?\n\n[asked on" in str(question["content"]).replace("\\n", "\n")
-    assert reminder["content"] == "Answer in at most three sentences."
+    *_, asked = server.bodies[-1]["messages"]
+    *_, question, reminder = (part["text"] for part in asked["content"])
+    assert question.startswith("Is [redacted] right?\n\n[asked on")
+    assert reminder == "Answer in at most three sentences."
     assert result.warnings == ()

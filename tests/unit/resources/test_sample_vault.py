@@ -18,6 +18,7 @@ from app.settings import Settings, schema
 from context.budget import budget_tokens, output_reserve, window
 from resources import sample_vault
 from ui.actions import COMMANDS
+from vault.embedder import Embedder
 from vault.links import LinkResolver
 from vault.notes import Note, read_note
 from vault.store import VaultIndex
@@ -223,8 +224,9 @@ def test_the_slash_commands_are_those_there_are() -> None:
 
 
 @pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
-    with closing(VaultIndex(sample_vault(), tmp_path_factory.mktemp("index"))) as opened:
+def index(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Iterator[VaultIndex]:
+    index_dir = tmp_path_factory.mktemp("index")
+    with closing(VaultIndex(sample_vault(), index_dir, (), embedder)) as opened:
         opened.update()
         yield opened
 

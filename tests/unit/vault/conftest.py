@@ -1,5 +1,6 @@
 """What the vault's tests share: one loaded model, indexes that are closed, patient waiting."""
 
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -11,14 +12,6 @@ from vault.store import VaultIndex
 
 IndexMaker = Callable[..., VaultIndex]
 NotesIndexer = Callable[[Mapping[str, str]], VaultIndex]
-
-
-@pytest.fixture(scope="session")
-def embedder() -> Iterator[Embedder]:
-    """The real embedding child, started once for all tests."""
-    shared = Embedder()
-    yield shared
-    shared.close()
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +47,19 @@ def make_index(tmp_path: Path, embedder: Embedder) -> Iterator[IndexMaker]:
     yield make
     for index in made:
         index.close()
+
+
+@pytest.fixture
+def interpreter_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], None]:
+    """Let children find modules in a folder, which no variable can tell them to do."""
+
+    def use(folder: Path) -> None:
+        script = tmp_path / "python"
+        script.write_text(f'#!/bin/sh\nPYTHONPATH="{folder}" exec "{sys.executable}" "$@"\n')
+        script.chmod(0o755)
+        monkeypatch.setattr(sys, "executable", str(script))
+
+    return use
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.documents import pdf
-from vault.access import allowed_notes, read_allowed
-from vault.errors import NoteExcluded, UnsafePath
+from vault.access import allowed_notes, read_allowed, read_as_tool
+from vault.errors import NoteExcluded, NoteUnreadable, UnsafePath
 
 Write = Callable[[str, str | bytes], Path]
 
@@ -55,3 +55,20 @@ def test_a_folder_lists_what_no_rule_keeps_out(root: Path) -> None:
 def test_an_open_note_is_read_whatever_its_kind(root: Path, write: Write) -> None:
     write("paper.pdf", pdf(["hello"]))
     assert read_allowed(root, "paper.pdf").text == "# Page 1\n\nhello"
+
+
+@pytest.mark.parametrize(
+    "path", [".env", ".netrc", "key.pem", "id_rsa", "conf.toml", "old/.notes.md", "innocent.md"]
+)
+def test_a_model_names_notes_alone(root: Path, write: Write, path: str) -> None:
+    if path == "innocent.md":
+        write(".env", "KEY=1")
+        (root / path).symlink_to(".env")
+    else:
+        write(path, "KEY=1")
+    with pytest.raises((NoteExcluded, NoteUnreadable)):
+        read_as_tool(root, path)
+
+
+def test_a_model_reads_what_is_indexed(root: Path) -> None:
+    assert read_as_tool(root, "open.md").text == read_allowed(root, "open.md").text

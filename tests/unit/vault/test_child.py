@@ -26,6 +26,8 @@ def handle(frame):
         case "echo":
             print("noise on standard output")
             return {"cwd": os.getcwd(), "path": sys.path}, frame.payload
+        case "environ":
+            return {"environ": dict(os.environ)}, b""
         case "fail":
             raise ValueError("this cannot be done")
         case "sleep":
@@ -39,10 +41,10 @@ Requests(ends_at_once=True).serve(handle)
 
 
 @pytest.fixture
-def child(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Child]:
+def child(tmp_path: Path, interpreter_with: Callable[[Path], None]) -> Iterator[Child]:
     """A child of our own making, found through the module path."""
     (tmp_path / "a_worker.py").write_text(WORKER)
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    interpreter_with(tmp_path)
     started = Child("a_worker")
     yield started
     started.close()
@@ -146,14 +148,20 @@ def test_waiting_can_be_given_up_and_the_answer_is_thrown_away(child: Child) -> 
     assert child.is_alive
 
 
-def test_a_child_ends_with_its_parent_even_while_it_works(tmp_path: Path, until: Until) -> None:
+def test_a_child_ends_with_its_parent_even_while_it_works(
+    tmp_path: Path, until: Until, interpreter_with: Callable[[Path], None]
+) -> None:
+    python = sys.executable
+    interpreter_with(tmp_path)
     (tmp_path / "a_worker.py").write_text(WORKER)
     parent = subprocess.Popen(
         [
-            sys.executable,
+            python,
             "-c",
             textwrap.dedent(
                 """
+                import sys
+                sys.executable = sys.argv[1]
                 from vault.child import Child
                 child = Child("a_worker")
                 child.request({"do": "echo"})
@@ -162,10 +170,10 @@ def test_a_child_ends_with_its_parent_even_while_it_works(tmp_path: Path, until:
                 input()
                 """
             ),
+            sys.executable,
         ],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": str(tmp_path)},
     )
     with parent:
         assert parent.stdout is not None
@@ -177,3 +185,27 @@ def test_a_child_ends_with_its_parent_even_while_it_works(tmp_path: Path, until:
 
 def test_frames_are_values() -> None:
     assert Frame({"a": 1}, b"") == ({"a": 1}, b"")
+
+
+def test_no_secret_and_no_import_path_reaches_a_child(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, interpreter_with: Callable[[Path], None]
+) -> None:
+    (tmp_path / "a_worker.py").write_text(WORKER)
+    interpreter_with(tmp_path)
+    hidden = (
+        *("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "AWS_SECRET_ACCESS_KEY", "HF_TOKEN", "PGPASSWORD"),
+        *("GITHUB_TOKEN", "MY_UNHEARD_OF_CREDENTIAL", "CHROMA_SERVER_HOST", "LD_PRELOAD_X"),
+        *("PYTHONSTARTUP", "PYTHONWARNINGS", "PYTHONINSPECT", "HTTPS_PROXY", "OPENAI_BASE_URL"),
+    )
+    for name in hidden:
+        monkeypatch.setenv(name, "s3cret")
+    for is_online in (False, True):
+        started = Child("a_worker", is_online=is_online)
+        try:
+            environ = started.request({"do": "environ"}).header["environ"]
+        finally:
+            started.close()
+        seen = [name for name, value in environ.items() if value == "s3cret"]
+        assert seen == (["HTTPS_PROXY"] if is_online else [])
+        assert environ["PYTHONSAFEPATH"] == "1"
+        assert environ["HOME"] == os.environ["HOME"]

@@ -47,12 +47,14 @@ def test_waiting_for_batches_can_be_given_up(embedder: Embedder) -> None:
     assert embedder.embed_query("goes on").shape == (DIMENSION,)
 
 
-def test_damaged_weights_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_damaged_weights_are_refused(
+    tmp_path: Path, interpreter_with: Callable[[Path], None]
+) -> None:
     model = tmp_path / MODEL_PACKAGE / "model"
     model.mkdir(parents=True)
     (model.parent / "__init__.py").touch()
     (model / "model.safetensors").write_bytes(b"other weights")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    interpreter_with(tmp_path)
     broken = Embedder()
     try:
         with pytest.raises(EmbedderFailed, match="damaged; reinstall"):
@@ -62,12 +64,12 @@ def test_damaged_weights_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_a_child_that_cannot_stay_alive_is_given_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, interpreter_with: Callable[[Path], None]
 ) -> None:
     package = tmp_path / MODEL_PACKAGE
     package.mkdir()
     (tmp_path / "hashlib.py").write_text("import os; os._exit(3)")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    interpreter_with(tmp_path)
     broken = Embedder()
     try:
         with pytest.raises(EmbedderFailed, match="3 times in a row"):

@@ -1,15 +1,18 @@
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.support.documents import docx, paragraph, pdf
+from tests.support.hostile_files import HOSTILE
 from vault import foreign
 from vault.errors import ReadingFailed
 from vault.foreign import ForeignReader
-from vault.kinds import DOCX, HTML, PDF
+from vault.kinds import DOCX, HTML, PDF, kind_of
 from vault.readers.parts import Part
 
 
@@ -75,3 +78,40 @@ def test_a_reading_that_is_cancelled_ends_its_process(reader: ForeignReader) -> 
     with pytest.raises(Cancelled):
         reader.read(HTML, b"<p>y", cancel)
     assert reader.pid is None
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_small_file_that_swells_is_given_up_within_its_bounds(
+    reader: ForeignReader, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    reader.read(HTML, b"<p>x")
+    data = HOSTILE[name]()
+    seconds = 20.0 if name == "swelling.pdf" else 3.0
+    monkeypatch.setattr(foreign, "READ_S", min(foreign.READ_S, seconds))
+    peak_kb = 0
+
+    def look() -> None:
+        nonlocal peak_kb
+        peak_kb = max(peak_kb, memory_of(reader.pid))
+
+    began = time.monotonic()
+    with pytest.raises(ReadingFailed) as caught:
+        reader.read(kind_of(name), data, look)
+    assert caught.value.reason
+    assert peak_kb <= 1024**2
+    assert time.monotonic() - began < seconds + 10
+    assert reader.read(HTML, b"<p>z").parts == (Part("paragraph", "z"),)
+
+
+def test_a_reader_that_runs_out_of_memory_says_so(reader: ForeignReader) -> None:
+    with pytest.raises(ReadingFailed, match=r"takes more than 1 GB|more memory than"):
+        reader.read(PDF, HOSTILE["swelling.pdf"]())
+
+
+def memory_of(pid: int | None) -> int:
+    """Return the most memory in KB that a process has taken; 0 for one that is gone."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+    return next((int(line.split()[1]) for line in lines if line.startswith("VmHWM")), 0)

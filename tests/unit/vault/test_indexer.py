@@ -6,10 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from vault.embedder import Embedder
+from vault.embedding import WaitingPassage, split_into_batches
 from vault.errors import NoteUnreadable, VaultMissing
 from vault.indexer import PRIVATE_RULE
+from vault.notes import parse_note
 from vault.reports import IndexProgress
 from vault.store import VaultIndex
 
@@ -245,8 +249,10 @@ def test_notes_below_a_folder_out_of_sight_are_kept(
 def test_a_cancelled_run_keeps_what_it_did_and_the_next_goes_on(
     make_index: MakeIndex, write: Write
 ) -> None:
+    filler = "It tells of beds, barrels and beans in long rows. " * 20  # takes its time to embed
     for number in range(120):
-        notes = write(f"n{number}.md", f"Note {number} about the number {number * 7}.\n").parent
+        text = f"Note {number} about the number {number * 7}.\n{filler}\n"
+        notes = write(f"n{number}.md", text).parent
     index = make_index(notes)
     embedded: list[int] = []
 
@@ -271,6 +277,61 @@ def test_progress_names_the_phases_in_their_order(make_index: MakeIndex, notes: 
     fields = {"phase", "path", "done", "total", "per_s", "remaining_s", "pace"}
     assert set(told[-1].to_dict()) == fields
     assert all(progress.done <= progress.total for progress in told if progress.total)
+
+
+def test_progress_counts_notes_in_every_phase(make_index: MakeIndex, write: Write) -> None:
+    for number in range(40):
+        sections = (f"## Part {part}\n\n{'word ' * 150}{number} {part}.\n" for part in range(5))
+        notes = write(f"n{number}.md", "\n".join(sections)).parent
+    told: list[IndexProgress] = []
+    report = make_index(notes).update(told.append)
+    assert report.embedded_chunks == 200
+    totals = {phase: {p.total for p in told if p.phase == phase} for phase in ("scan", "embed")}
+    assert totals == {"scan": {40}, "embed": {40}}
+    done = [progress.done for progress in told if progress.phase == "embed"]
+    assert done == sorted(done)
+    assert done[-1] == 40
+    assert any(0 < count < 40 for count in done)
+    assert {(p.done, p.total) for p in told if p.phase == "store"} == {(0, 0)}
+    assert (told[-1].phase, told[-1].done, told[-1].total) == ("done", 40, 40)
+
+
+PASSAGES = st.lists(
+    st.builds(WaitingPassage, st.integers(0, 10**6), st.integers(1, 400), st.integers(0, 300)),
+    max_size=2_500,
+)
+
+
+@given(PASSAGES)
+def test_each_passage_is_in_one_batch_that_is_not_too_large(waiting: list[WaitingPassage]) -> None:
+    batches = list(split_into_batches(waiting))
+    assert sorted(passage for batch in batches for passage in batch) == sorted(waiting)
+    for batch in batches:
+        assert 1 <= len(batch) <= 32
+        assert len(batch) == 1 or max(p.tokens for p in batch) * len(batch) <= 2_048
+    first = [passage for batch in batches for passage in batch][:128]
+    assert sorted(first) == sorted(waiting[:128])  # what comes first is done first
+
+
+@pytest.mark.parametrize("slow", ["A.pdf", "A.md"])
+def test_the_words_of_other_notes_are_found_while_a_slow_file_is_read(
+    make_index: MakeIndex, write: Write, monkeypatch: pytest.MonkeyPatch, slow: str
+) -> None:
+    for number in range(30):
+        write(f"n{number}.md", f"Rain fell on bed {number}.\n")
+    index = make_index(write(slow, b"%PDF " + b"long line\n" * 150_000).parent)
+    found: list[int] = []
+
+    def hang(path: str, *rest: Any) -> Any:
+        if path == slow:
+            found.append(len({hit.path for hit in index.search("rain", 50).hits}))
+            raise NoteUnreadable(path, "it took too long")
+        return parse_note(path, *rest)
+
+    monkeypatch.setattr("vault.indexer.parse_note", hang)
+    report = index.update()
+    assert found == [30]
+    assert [path for path, _ in report.failed] == [slow]
 
 
 def test_children_killed_in_mid_index_are_started_again(

@@ -108,3 +108,42 @@ def test_the_length_of_a_pause_is_told() -> None:
         pace.resume()
 
     assert pace.wait(lambda: False, wait) == 7
+
+
+@pytest.mark.parametrize("strain", ["battery", "load"])
+def test_a_run_that_a_person_waits_for_is_never_slowed_down(strain: Strain) -> None:
+    clock = Clock()
+    pace = Pace(clock)
+    pace.yield_to(lambda: strain)
+    with pace.waited_for():
+        assert run_for(pace, clock, 100) == 1
+        assert pace.reason == ""
+    assert pace.reason == strain
+
+
+def test_a_run_that_rests_goes_on_at_once_when_a_person_begins_to_wait() -> None:
+    clock, rests, went_on = Clock(), threading.Event(), threading.Event()
+    pace = Pace(clock)
+    pace.yield_to(lambda: "load")
+    pace.begin()
+    clock.work(1_000)  # by this clock, which now stands still, the rest never ends
+
+    def run() -> None:
+        pace.wait(lambda: False, rests.set)
+        went_on.set()
+
+    threading.Thread(target=run, daemon=True).start()
+    assert rests.wait(10)
+    assert not went_on.is_set()
+    with pace.waited_for():
+        assert went_on.wait(10)
+    assert pace.wait(lambda: False) == 0  # what was done meanwhile asks for no rest
+
+
+def test_a_pause_holds_although_a_person_waits() -> None:
+    pace, stands = Pace(), threading.Event()
+    pace.pause()
+    with pace.waited_for():
+        assert pace.reason == "paused"
+        pace.wait(stands.is_set, stands.set)
+    assert stands.is_set()

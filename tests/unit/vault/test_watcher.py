@@ -147,7 +147,7 @@ def test_a_watched_index_follows_its_folder(index: VaultIndex, until: Until) -> 
 def test_a_watched_index_says_why_it_could_not_follow(
     index: VaultIndex, until: Until, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(*_arguments: object) -> None:
+    def refuse(*_arguments: object, **_how: object) -> None:
         raise IndexUnusable("The disk is full.")
 
     monkeypatch.setattr(index, "update", refuse)
@@ -177,3 +177,58 @@ def test_a_folder_that_vanishes_while_it_is_watched_loses_no_note(
     index.root.rename(index.root.with_name("away"))
     until(lambda: not index.is_watched or index.note_count == 2)
     assert index.note_count == 2
+
+
+@pytest.fixture
+def marked(tmp_path: Path) -> Iterator[tuple[Watcher, Told]]:
+    """A watcher that can be waited for."""
+    (tmp_path / "notes").mkdir()
+    told = Told()
+    watcher = Watcher(tmp_path / "notes", told, marks_dir=tmp_path / "ours" / "marks")
+    watcher.start()
+    yield watcher, told
+    watcher.close()
+
+
+def test_whoever_catches_up_waits_for_every_change_before(
+    marked: tuple[Watcher, Told], tmp_path: Path
+) -> None:
+    watcher, told = marked
+    assert watcher.catch_up(60)  # it is watched from now on
+    for number in range(20):
+        (tmp_path / "notes" / f"{number}.md").write_text("new")
+        assert watcher.catch_up(60)
+        assert f"{number}.md" in told.names
+    assert told.names <= {f"{number}.md" for number in range(20)}
+    assert list((tmp_path / "ours" / "marks").iterdir()) == []
+    calls = len(told.calls)
+    assert watcher.catch_up(60)
+    assert len(told.calls) == calls
+    assert watcher.catch_up(60, looks_at_all=True)
+    assert told.calls[-1] is None
+
+
+def test_what_takes_long_is_waited_for_once_and_no_longer_than_said(tmp_path: Path) -> None:
+    notes, goes_on = tmp_path / "notes", threading.Event()
+    notes.mkdir()
+    watcher = Watcher(notes, lambda _paths: goes_on.wait(60) and None, marks_dir=tmp_path / "marks")
+    watcher.start()
+    try:
+        assert watcher.catch_up(60)
+        (notes / "a.md").write_text("new")
+        assert not watcher.catch_up(0.5)
+        assert not watcher.catch_up(3_600)
+        goes_on.set()
+        while not watcher.catch_up(60):
+            pass
+    finally:
+        goes_on.set()
+        watcher.close()
+
+
+def test_a_watcher_that_has_ended_is_not_waited_for(
+    marked: tuple[Watcher, Told], tmp_path: Path
+) -> None:
+    watcher, _ = marked
+    watcher.close()
+    assert watcher.catch_up(3_600)

@@ -9,9 +9,11 @@ from urllib.parse import unquote, urlsplit
 __all__ = ["NOTE", "allowed_link", "host_of"]
 
 NOTE = "note:"
-_WEB = {"http", "https", "mailto"}
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 _UNSAFE = re.compile(r"[\x00-\x20\x7f]")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+# One address, and at most a subject: other fields could add receivers, a text or an attachment.
+_MAIL = re.compile(r"(?i)mailto:[^@?&,;:#%\\/]+@[^@?&,;:#%\\/]+(?:\?subject=(?P<subject>[^&#]*))?")
 
 
 def allowed_link(address: str) -> str:
@@ -21,16 +23,15 @@ def allowed_link(address: str) -> str:
         address: as written in Markdown; without a scheme it names a note.
 
     Returns:
-        `http:`, `https:` and `mailto:` addresses as they are, notes as `note:path#heading`.
+        `http:` and `https:` addresses without user and password, `mailto:` addresses with at most a
+        subject, and notes as `note:path#heading`.
     """
     if _UNSAFE.search(address) or address.startswith(("//", "\\")):
         return ""
     scheme = _SCHEME.match(address)
     if scheme is None:
         return NOTE + unquote(address) if address else ""
-    if scheme.group()[:-1].lower() not in _WEB:
-        return ""
-    return address if host_of(address) or address.lower().startswith("mailto:") else ""
+    return address if _is_plain_web(address) or _is_plain_mail(address) else ""
 
 
 def host_of(address: str) -> str:
@@ -40,3 +41,17 @@ def host_of(address: str) -> str:
     except ValueError:
         return ""
     return parts.hostname or "" if parts.scheme in {"http", "https"} else ""
+
+
+def _is_plain_web(address: str) -> bool:
+    """Tell whether a web address shows where it leads: before an `@`, it may name another host."""
+    if "\\" in address or not host_of(address):  # a browser takes a backslash for a slash
+        return False
+    host = urlsplit(address).netloc
+    return "@" not in host and "%" not in host
+
+
+def _is_plain_mail(address: str) -> bool:
+    """Tell whether a mail address has one receiver and no field but a subject of one line."""
+    found = _MAIL.fullmatch(address)
+    return found is not None and not _CONTROL.search(unquote(found["subject"] or ""))

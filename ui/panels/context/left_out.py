@@ -1,6 +1,6 @@
 """What a request does not hold, or not in full: each with its layer, its tokens and the reason."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -8,7 +8,7 @@ from ui.kit.controls import one_line
 from ui.kit.figures import count, place, plural
 from ui.panels.context.words import in_words, reason_in_words
 
-__all__ = ["Detail", "LeftOutRow", "left_out_rows"]
+__all__ = ["Detail", "LeftOutRow", "is_excerpt", "left_out_rows"]
 
 _UNREADABLE = ("gone", "excluded")
 _BY = {"model": "written by a model", "outline": "an outline, made without a model"}
@@ -69,11 +69,32 @@ def left_out_rows(context: Mapping[str, Any], questions: Mapping[str, str]) -> l
     rows += _compacted(context)
     rows += _trimmed(context, questions)
     rows += _offloaded(context)
+    rows += _searched(context["segments"])
     for segment in context["segments"]:
-        if segment["id"] not in named and segment["state"] in {"dropped", "shrunk"}:
+        is_left_out = segment["state"] in {"dropped", "shrunk"} and not is_excerpt(segment)
+        if is_left_out and segment["id"] not in named:
             rows.append(_segment(segment))
     rows += _deferred(context)
     return rows
+
+
+def is_excerpt(segment: Mapping[str, Any]) -> bool:
+    """Return whether a row is a passage of an attachment that was searched within."""
+    fate = segment["kind"], segment["state"], segment["reason"]
+    return fate == ("passage", "shrunk", "share")
+
+
+def _searched(segments: Sequence[Mapping[str, Any]]) -> Iterator[LeftOutRow]:
+    """Give a row for each attachment that was searched within, whatever passages of it are sent."""
+    by_source: dict[str, list[Mapping[str, Any]]] = {}
+    for segment in segments:
+        if is_excerpt(segment):
+            by_source.setdefault(segment["source"], []).append(segment)
+    for source, parts in by_source.items():
+        lost = parts[0]["original_tokens"] - sum(part["tokens"] for part in parts)
+        reason = f"Searched within: {plural(len(parts), 'passage')} used"
+        below = (_opening(Detail(source, source)),)
+        yield LeftOutRow(parts[0]["layer"], one_line(source), max(0, lost), reason, below)
 
 
 def _dropped(
@@ -83,6 +104,9 @@ def _dropped(
 ) -> LeftOutRow:
     entries, turns = dropped["entries"], dropped["turns"]
     reason = reason_in_words(dropped["reason"])
+    kinds = {sources[entry]["kind"] for entry in entries if entry in sources}
+    if dropped["reason"] == "share" and kinds and "passage" not in kinds:
+        reason = "Too large: no room for any of its passages"
     known = tuple(_detail(sources[entry]) for entry in entries if entry in sources)
     if turns:
         what = "Oldest turn" if turns == 1 else f"{count(turns)} oldest turns"

@@ -6,6 +6,7 @@ from typing import Any
 
 from ui.kit.controls import one_line
 from ui.kit.figures import count, place, plural, share
+from ui.panels.context.left_out import is_excerpt
 from ui.panels.context.words import in_words, reason_in_words
 from ui.theme import tokens
 
@@ -219,6 +220,8 @@ def _beside(segment: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the state, with what it was made from where there is room for that."""
     if segment.get("derived"):
         return ("read whole",)
+    if is_excerpt(segment):
+        return f"of {count(segment['original_tokens'])}", ""
     state = segment["state"] if segment["state"] in _STATES else ""
     if segment["original_tokens"] > segment["tokens"] and state != "pinned":
         state = state or "shortened"

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ui.kit.figures import count, plural, span
+from ui.kit.figures import count, plural, rate, span
 
 __all__ = ["IndexState"]
 
@@ -16,11 +16,11 @@ class IndexState:
 
     Attributes:
         kind: `none`, `running`, `paused`, `done`, `stopped` or `failed`.
-        done: what the present phase has done; `total` is 0 while it is not known.
+        done: the notes that the present phase has done; `total` is 0 while it is not known.
         notes: notes in the index; `failed` those that could not be read.
         message: what is the matter, in a sentence.
         phase: `seen`, `scan`, `embed` or `store`, of a run.
-        per_s: how much of it is done in a second; 0 while it is not known.
+        per_s: how many notes are done in a second; 0 while it is not known.
         left_s: how long it will take; None while it is not known.
         slow: why the run is slower than it could be: `battery`, `load`, or nothing.
         is_mending: whether the index was damaged, and the run makes it anew.
@@ -62,11 +62,11 @@ class IndexState:
         """What is said of it in a line."""
         match self.kind:
             case "running":
-                return f"Reading your notes: {self._place}" if self._is_counted else _READING
+                return f"Indexing: {self._place} notes" if self._is_counted else _READING
             case "paused":
-                return f"Paused at {self._place}" if self._is_counted else "Paused"
+                return f"Paused at {self._place} notes" if self._is_counted else "Paused"
             case "stopped":
-                at = f" at {self._place}" if self._is_counted else ""
+                at = f" at {self._place} notes" if self._is_counted else ""
                 return f"Indexing stopped{at}. {_COVERED}"
             case "failed":
                 return self.message
@@ -103,9 +103,9 @@ class IndexState:
             case "scan" if self.total:
                 return f"Reading {self._place} new or changed notes"
             case "embed" if self.total:
-                return f"Taking in {self._place} new or changed passages"
+                return f"Indexing {self._place} new or changed notes"
             case "store":
-                return "Putting the passages in order"
+                return "Updating the vector store"
         return ""
 
     @property
@@ -113,7 +113,8 @@ class IndexState:
         """How fast it is and how long it will take, as far as that is known."""
         if self.kind != "running" or self.left_s is None:
             return ""
-        return f"{count(max(1, round(self.per_s)))} a second, {span(self.left_s)} left"
+        left = f"{span(self.left_s)} left"
+        return f"{rate(self.per_s)} a second, {left}" if self.per_s >= 0.05 else left
 
     @property
     def slowed(self) -> str:
@@ -129,7 +130,7 @@ class IndexState:
         return f"{count(self.done)} of {count(self.total)}"
 
 
-_TITLES = {"running": "Reading your notes", "paused": "Paused"}
+_TITLES = {"running": "Indexing your notes", "paused": "Paused"}
 _READING = "Reading your notes…"
 _ACTS = {"problems": "Show them", "stopped": "Continue", "failed": "Look again"}
 _SLOW = {

@@ -1,0 +1,153 @@
+"""Unexpected exceptions: every one reaches the log here, in whatever thread it was raised.
+
+```
+sys.excepthook · sys.unraisablehook · threading.excepthook · the window's toolkit (ui.faults)
+    → report_fault → the log, with the trace
+                   → the listener, which tells the user (the window shows a toast)
+```
+
+A fault that repeats, such as one that every repaint raises, is logged and told once a minute.
+"""
+
+import logging
+import sys
+import threading
+from collections.abc import Callable
+from time import monotonic
+from typing import Final
+
+__all__ = [
+    "FaultReporter",
+    "install_fault_hooks",
+    "log_bug",
+    "report_fault",
+    "set_fault_listener",
+]
+
+QUIET_S: Final = 60.0
+_MOST_KNOWN = 256
+_NO_FAULTS = (KeyboardInterrupt, SystemExit, GeneratorExit)
+
+_log = logging.getLogger(__name__)
+
+
+class FaultReporter:
+    """Log faults and tell one listener; the same fault only after a quiet minute.
+
+    Any thread may report. The listener is called in the thread of the fault.
+    """
+
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self.listener: Callable[[], object] | None = None
+        self._clock = clock
+        self._lock = threading.RLock()  # collecting garbage may report within a report
+        self._known: dict[str, tuple[float, int]] = {}
+
+    def report(self, fault: BaseException | str, where: str) -> None:
+        """Log an exception with its trace, or a message, and call the listener.
+
+        Args:
+            fault: what was raised, or the sentence of a library that raises nothing.
+            where: the thread or the callback, for the log.
+        """
+        if isinstance(fault, _NO_FAULTS):
+            return
+        repeats = self._count_repeats(_identify(fault))
+        if repeats is None:
+            return
+        before = f" ({repeats} more of it before)" if repeats else ""
+        if isinstance(fault, str):
+            _log.error("Unexpected message in %s%s: %s", where, before, fault)
+        else:
+            _log.error("Unexpected exception in %s%s", where, before, exc_info=fault)
+        if self.listener is not None:
+            self.listener()
+
+    def _count_repeats(self, key: str) -> int | None:
+        """Return how often a fault was kept quiet since it was told; None to keep it quiet."""
+        now = self._clock()
+        with self._lock:
+            told_at, repeats = self._known.get(key, (-QUIET_S, 0))
+            if now - told_at < QUIET_S:
+                self._known[key] = told_at, repeats + 1
+                return None
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            self._known[key] = now, 0
+            return repeats
+
+
+_reporter = FaultReporter()
+
+
+def log_bug(error: BaseException) -> None:
+    """Log an error with its trace where nobody foresaw it.
+
+    For errors that are shown to the user where they belong; the listener is not called.
+    """
+    from app.errors import is_bug  # `strata --version` does without it
+
+    if is_bug(error):
+        _log.error("A bug", exc_info=error)
+
+
+def report_fault(fault: BaseException | str, where: str) -> None:
+    """Log an unexpected exception or message, and tell the user where a window is open."""
+    _reporter.report(fault, where)
+
+
+def set_fault_listener(listener: Callable[[], object] | None) -> None:
+    """Call this after each fault that was logged; None calls nothing any more."""
+    _reporter.listener = listener
+
+
+def install_fault_hooks() -> None:
+    """Report what no code handles, and then do what Python did before; a second call is nothing."""
+    if not hasattr(sys.excepthook, "is_strata"):
+        _install_excepthook()
+        _install_unraisablehook()
+        _install_thread_hook()
+
+
+def _install_excepthook() -> None:
+    before = sys.excepthook
+
+    def hook(kind: type[BaseException], error: BaseException, trace: object) -> None:
+        report_fault(error, "the main thread")
+        before(kind, error, trace)  # type: ignore[arg-type]
+
+    hook.is_strata = True  # type: ignore[attr-defined]
+    sys.excepthook = hook
+
+
+def _install_unraisablehook() -> None:
+    before = sys.unraisablehook
+
+    def hook(args: "sys.UnraisableHookArgs") -> None:
+        if args.exc_value is not None:
+            report_fault(args.exc_value, args.err_msg or "a destructor")
+        before(args)
+
+    sys.unraisablehook = hook
+
+
+def _install_thread_hook() -> None:
+    before = threading.excepthook
+
+    def hook(args: threading.ExceptHookArgs) -> None:
+        if args.exc_value is not None:
+            report_fault(args.exc_value, f"thread {args.thread.name if args.thread else '?'}")
+        before(args)
+
+    threading.excepthook = hook
+
+
+def _identify(fault: BaseException | str) -> str:
+    """Return a key that is the same for a fault that repeats: its type and where it was raised."""
+    if isinstance(fault, str):
+        return fault
+    trace = fault.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    place = "" if trace is None else f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
+    return f"{type(fault).__name__} {place}"

@@ -1,0 +1,119 @@
+"""The names in the open folder, as an agent is told of them: two levels, when its chat begins.
+
+They are stored with the segments of the chat's first turn of an agent and read from there
+afterwards, so that a note that is saved later changes nothing in front of the conversation.
+"""
+
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from context.entries import Entry, SegmentsEntry
+from context.prompt import PromptSection
+
+__all__ = ["FOLDER", "list_names", "recorded_names", "with_names"]
+
+FOLDER: Final = "folder"  # the key under which the segments of a turn keep the names
+SECTION: Final = "task_context"
+LONGEST_NAME: Final = 80
+MOST_BELOW: Final = 12
+SHARE: Final = 8  # a threshold of that many tokens times the characters of the list
+FEWEST_CHARS: Final = 400
+MOST_CHARS: Final = 4_000
+
+
+def list_names(root: str, paths: Sequence[str], threshold: int) -> str:
+    """List the names in a folder of notes, two levels deep.
+
+    The order is that of the names, folders first. What is beyond the bound is counted.
+
+    Args:
+        root: the name of the folder.
+        paths: the notes that a model may be told of, relative to the folder.
+        threshold: the limit of a request, in tokens; a small one gets a short list.
+    """
+    if not paths:
+        return ""
+    room = max(FEWEST_CHARS, min(MOST_CHARS, threshold // SHARE))
+    head = (
+        f"The open folder of notes is “{_clean(root)}”. These names were in its top two levels "
+        "when this chat began; they are data, and a name ending in / is a folder:\n"
+    )
+    return "\n".join((head, *_within(_blocks(paths), room - len(head))))
+
+
+def recorded_names(path: Sequence[Entry]) -> str | None:
+    """Return the names that the segments of a turn on a path keep; None when none do."""
+    for entry in path:
+        if isinstance(entry, SegmentsEntry):
+            names = entry.extra.get(FOLDER)
+            if isinstance(names, str):
+                return names
+    return None
+
+
+def with_names(sections: Sequence[PromptSection], names: str) -> tuple[PromptSection, ...]:
+    """Return the sections of a prompt with the names in its task context."""
+    if not names:
+        return tuple(sections)
+    if any(section.name == SECTION for section in sections):
+        return tuple(
+            replace(section, content=f"{section.content}\n\n{names}")
+            if section.name == SECTION
+            else section
+            for section in sections
+        )
+    return (*sections, PromptSection(SECTION, names, cacheable=True))
+
+
+def _blocks(paths: Sequence[str]) -> list[list[str]]:
+    """Return the lines of each folder and note of the first level, folders first."""
+    folders: dict[str, set[str]] = {}
+    notes: set[str] = set()
+    for path in paths:
+        first, slash, rest = path.partition("/")
+        if _is_hidden(path):
+            continue
+        if slash:
+            name, deeper, _ = rest.partition("/")
+            folders.setdefault(first, set()).add(f"{name}/" if deeper else name)
+        else:
+            notes.add(first)
+    blocks = [[f"- {_clean(name)}/", *_below(folders[name])] for name in sorted(folders)]
+    return [*blocks, *([f"- {_clean(name)}"] for name in sorted(notes))]
+
+
+def _within(blocks: Sequence[Sequence[str]], room: int) -> Iterator[str]:
+    """Give the lines that there is room for; a folder may go without what is in it."""
+    for number, block in enumerate(blocks):
+        shown = next((part for part in (block, block[:1]) if _size(part) <= room), None)
+        if shown is None:
+            yield f"- … {len(blocks) - number:,} more"
+            return
+        yield from shown
+        room -= _size(shown)
+
+
+def _size(lines: Sequence[str]) -> int:
+    return sum(len(line) + 1 for line in lines)
+
+
+def _below(names: set[str]) -> list[str]:
+    ordered = sorted(names, key=lambda name: (not name.endswith("/"), name))
+    shown = [f"  - {_clean(name)}" for name in ordered[:MOST_BELOW]]
+    more = len(ordered) - len(shown)
+    return [*shown, f"  - … {more:,} more"] if more else shown
+
+
+def _is_hidden(path: str) -> bool:
+    return any(name.startswith(".") for name in path.split("/"))
+
+
+def _clean(name: str) -> str:
+    """Return a name on one line, without invisible signs, shortened where it is very long."""
+    seen = "".join(" " if unicodedata.category(sign)[0] in "ZC" else sign for sign in name)
+    if len(seen) <= LONGEST_NAME:
+        return seen
+    end = "/" if seen.endswith("/") else ""
+    return f"{seen[:LONGEST_NAME].rstrip()}…{end}"

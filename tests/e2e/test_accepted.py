@@ -1,0 +1,126 @@
+"""What was accepted over RPC is on the disk, whenever the program is killed after that."""
+
+import json
+import subprocess
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.support.model_server import Answer, ModelServer, Silence
+from tests.support.program import Program, kill
+
+KILLS = 20
+Line = dict[str, Any]
+
+
+@pytest.fixture
+def asked(
+    with_notes: Program, asking: Callable[[Program], Program], server: ModelServer
+) -> Program:
+    """The program on notes, with a model that never answers."""
+    server.script(Silence())
+    return asking(with_notes)
+
+
+def send(child: "subprocess.Popen[bytes]", **fields: Any) -> Line:
+    """Send a request, and return its response."""
+    assert child.stdin is not None
+    assert child.stdout is not None
+    child.stdin.write(json.dumps({"id": "asked", **fields}).encode() + b"\n")
+    child.stdin.flush()
+    while line := child.stdout.readline():
+        said: Line = json.loads(line)
+        if said.get("type") == "response" and said["id"] == "asked":
+            return said
+    raise AssertionError("no response came")
+
+
+def accepted_then_killed(program: Program, **fields: Any) -> Line:
+    """Send a request to a program that has just been started, and kill that once it is accepted."""
+    child = program.start("rpc")
+    said = send(child, **fields)
+    kill(child)
+    assert said["success"], said
+    return dict(said["data"])
+
+
+def entries_of(program: Program, session: str) -> list[Line]:
+    lines = (program.home / "data" / "sessions" / f"{session}.jsonl").read_text("utf-8")
+    return [json.loads(line) for line in lines.splitlines()[1:]]
+
+
+def texts_of(program: Program, session: str) -> list[str]:
+    return [e["content"] for e in entries_of(program, session) if e["type"] == "message"]
+
+
+def turn(program: Program, **fields: Any) -> Line:
+    """Send a request, wait for the end of its turn, and return what that says."""
+    child = program.start("rpc")
+    assert send(child, **fields)["success"]
+    assert child.stdout is not None
+    while line := child.stdout.readline():
+        said: Line = json.loads(line)
+        if said.get("event") == "turn_end":
+            kill(child)
+            return dict(said["data"])
+    raise AssertionError("the turn did not end")
+
+
+@pytest.mark.parametrize("mode", ["vault", "chat", "agent"])
+def test_no_prompt_is_lost_by_a_kill_after_its_response(asked: Program, mode: str) -> None:
+    kept = {}
+    for number in range(KILLS if mode == "vault" else 4):
+        text = f"Where is the barrel number {number}?"
+        said = accepted_then_killed(asked, type="prompt", text=text, mode=mode)
+        kept[said["session"]] = text
+        assert texts_of(asked, said["session"]) == [text]
+    listed = asked.json("sessions", "list")["sessions"]
+    assert {one["session"]: one["title"] for one in listed} == kept
+
+
+def test_a_question_whose_program_was_killed_is_shown_and_can_be_answered(
+    asked: Program, server: ModelServer
+) -> None:
+    text = "When do the beans go out?"
+    session = accepted_then_killed(asked, type="prompt", text=text)["session"]
+    (question,) = asked.json("sessions", "show", session)["entries"]
+    server.script(Answer("In May [1]."))
+    end = turn(asked, type="regenerate", session=session, entry=question["id"])
+    assert (end["answer"], end["status"]) == ("In May [1].", "complete")
+    assert end["context"]["layers"]["L3"]["items"] > 0
+    sent = server.bodies[-1]["messages"][-1]["content"]
+    assert text in json.dumps(sent)
+    assert "<source n=" in json.dumps(sent)
+
+
+def test_a_question_whose_program_was_killed_is_history_for_the_next(
+    asked: Program, server: ModelServer
+) -> None:
+    session = accepted_then_killed(asked, type="prompt", text="First?", mode="chat")["session"]
+    server.script(Answer("Understood."))
+    turn(asked, type="prompt", session=session, text="Second?", mode="chat")
+    said = [message["content"] for message in server.bodies[-1]["messages"]]
+    assert said[-3:] == ["First?", "[interrupted]", "Second?"]
+
+
+def test_an_edit_and_a_new_answer_keep_both_versions_when_the_program_is_killed(
+    asked: Program, server: ModelServer
+) -> None:
+    server.script(Answer("In May."))
+    first = turn(asked, type="prompt", text="When do the beans go out?")
+    session, answer = first["session"], first["entry"]
+    question = next(e for e in entries_of(asked, session) if e["type"] == "message")["id"]
+    server.script(Silence())
+    for number in range(4):
+        text = f"When do the peas go out, {number}?"
+        accepted_then_killed(asked, type="edit", session=session, entry=question, text=text)
+        before = (asked.home / "data" / "sessions" / f"{session}.jsonl").read_bytes()
+        accepted_then_killed(asked, type="regenerate", session=session, entry=answer)
+        after = (asked.home / "data" / "sessions" / f"{session}.jsonl").read_bytes()
+        assert after.startswith(before)
+    texts = texts_of(asked, session)
+    assert texts[:2] == ["When do the beans go out?", "In May."]
+    assert [text for text in texts if "peas" in text] == [
+        f"When do the peas go out, {number}?" for number in range(4)
+    ]

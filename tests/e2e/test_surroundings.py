@@ -1,0 +1,114 @@
+"""What surrounds the program: a hostile folder on the import path, keys in the environment."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.support.documents import pdf
+from tests.support.model_server import Answer, ModelServer
+from tests.support.program import Program, children_of, command_of, ended
+
+WORKERS = ("vault.embed_worker", "vault.vector_worker", "vault.read_worker")
+# Loaded by the program itself or by one of its children, whatever they are asked to do.
+MODULES = (
+    *("argparse", "contextlib", "json", "logging", "sqlite3", "tempfile", "tomllib", "typing"),
+    *("chromadb", "litellm", "lxml", "markdown_it", "numpy", "platformdirs", "pydantic"),
+    *("pypdfium2", "sentence_transformers", "tiktoken", "torch", "watchfiles", "yaml"),
+    *("chains", "context", "resources", "vault"),
+)
+TRAP = "open({marker!r}, 'a').write(__name__ + '\\n')\nraise SystemExit(99)\n"
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    """A folder with a note, a PDF, and modules that would take the place of real ones."""
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "note.md").write_text("# Rain\n\nWater the plants.\n")
+    (folder / "paper.pdf").write_bytes(pdf(["The plants are by the gate."]))
+    return folder
+
+
+@pytest.mark.parametrize("entry", [".", "notes", "", "{notes}", ".:{notes}", "x::notes"])
+def test_modules_of_a_vault_are_never_imported(tmp_path: Path, notes: Path, entry: str) -> None:
+    marker = tmp_path / "imported"
+    for name in MODULES:
+        for folder in (notes, tmp_path):
+            (folder / f"{name}.py").write_text(TRAP.format(marker=str(marker)))
+    found = (("PYTHONPATH", entry.format(notes=notes)),)
+    program = Program(tmp_path / "home", ("--vault", str(notes)), environ=found)
+    report = program.json("index")
+    assert (report["notes"], report["failed"]) == (2, [])
+    program.json("ask", "Where are the plants?")
+    assert not marker.exists(), marker.read_text()
+
+
+def test_keys_of_the_environment_reach_no_child(tmp_path: Path, notes: Path) -> None:
+    secrets = {name: f"s3cret-{name}" for name in ("OPENAI_API_KEY", "HF_TOKEN", "DB_PASSWORD")}
+    program = Program(tmp_path / "home", environ=tuple(secrets.items()))
+    running = program.start("index", str(notes), "--json")
+    seen: dict[str, bytes] = {}
+    while running.poll() is None:
+        for pid in children_of(running.pid):
+            command = command_of(pid)
+            worker = next((name for name in WORKERS if name in command), "")
+            if worker and worker not in seen:
+                seen[worker] = _environment_of(pid)
+    assert ended(running).code == 0
+    assert set(seen) == set(WORKERS)
+    for worker, environment in seen.items():
+        assert b"s3cret" not in environment, worker
+        assert b"PYTHONSAFEPATH=1" in environment, worker
+
+
+def _environment_of(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):
+        return b""
+
+
+def test_a_working_folder_that_is_gone_is_no_obstacle(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    before = ("/bin/sh", "-c", f'cd "{gone}" && rmdir "{gone}" && exec "$0" "$@"')
+    done = Program(tmp_path / "home", before=before).run("--version")
+    assert done.code == 0, done
+
+
+def test_a_terminal_shows_what_would_turn_text_around(
+    tmp_path: Path, notes: Path, server: ModelServer
+) -> None:
+    hostile = "Pay \u202e0001\u202c\u200b rain \U000e0041\xad"
+    (notes / "note.md").write_text(f"# Rain\n\n{hostile} 👩\u200d👧 می\u200cخواهم\n")
+    program = Program(tmp_path / "home", ("--vault", str(notes)))
+    program.json("index")
+    escaped = r"Pay \u{202e}0001\u{202c}\u{200b} rain \u{e0041}\xad"
+    found = program.run("search", "rain").out
+    assert f"{escaped} 👩\u200d👧 می\u200cخواهم" in found
+    server.script(Answer(f"{hostile} 👩\u200d👧.", chunk_chars=1))
+    models = ("--set", f"chat.apiBase={server.url}", "--set", "chat.model=test")
+    asked = program.run(*models, "ask", "Rain?", "--mode", "chat", "--no-index")
+    assert f"{escaped} 👩\u200d👧." in asked.out
+
+
+def test_a_note_whose_name_is_no_text_is_reported_and_can_be_attached(
+    tmp_path: Path, server: ModelServer
+) -> None:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    name = os.fsdecode(b"caf\xe9.md")
+    (folder / name).write_text("# Coffee\n\nTwo spoons.\n")
+    models = ("--set", f"chat.apiBase={server.url}", "--set", "chat.model=test")
+    program = Program(tmp_path / "home", ("--vault", str(folder), *models))
+    (failed,) = program.json("index")["failed"]
+    assert failed["path"] == r"caf\xe9.md"
+    server.script(Answer("Two spoons [1]."))
+    for named in (name, r"caf\xe9.md"):
+        asked = program.json("ask", "How many?", "--mode", "chat", "--attach", named)
+        assert asked["citations"][0]["path"] == r"caf\xe9.md"
+        more = program.json("ask", "Sure?", "--mode", "chat", "--session", asked["session"])
+        (segment,) = [s for s in more["context"]["segments"] if s["layer"] == "L2"]
+        assert segment["source"] == r"caf\xe9.md"
+    assert len(program.json("sessions", "list")["sessions"]) == 2

@@ -1,0 +1,56 @@
+"""Notes of any size, and what holds of a report whatever was attached."""
+
+import random
+from typing import Any
+
+from context.markdown import report_markdown
+
+WORDS = (
+    "river barrel garden bean soil compost water meter pump valve winter frost seed tray label",
+    "invoice meeting minutes budget plan kitchen oven bread yeast flour salt walk trail map tide",
+)
+PASSAGE = 340  # tokens; no passage of these notes takes more, its source included
+
+
+def prose(seed: int, size: int) -> str:
+    """Return a note of about so many characters."""
+    chance = random.Random(seed)
+    text = f"# Note {seed}\n"
+    while len(text) < size:
+        sentence = " ".join(chance.choices(" ".join(WORDS).split(), k=chance.randint(20, 60)))
+        text += f"\n## Part {len(text)}\n\n{sentence.capitalize()}.\n"
+    return text
+
+
+def rows(context: Any, layer: str = "L3") -> list[Any]:
+    """Return the rows of the segments on a layer."""
+    return [row for row in context["segments"] if row["layer"] == layer]
+
+
+def assert_consistent(done: Any, *, has_selection: bool = False) -> None:
+    """Check that what is not sent whole is said once, and that all figures agree.
+
+    Args:
+        done: the result of a turn.
+        has_selection: whether a large selection, which is never cut, may exceed half the budget.
+    """
+    context = done["context"]
+    layers = {name: layer["tokens"] for name, layer in context["layers"].items()}
+    assert context["used"] == sum(layers.values()) <= context["budget"]
+    assert has_selection or layers["L3"] <= context["budget"] * 0.5
+    assert layers["L3"] >= sum(row["tokens"] for row in rows(context)) * 0.9
+    gone = {row["id"] for row in rows(context) if row["state"] == "dropped"}
+    named = {entry for one in context["dropped"] for entry in one["entries"]}
+    assert gone == named
+    retrieved = [row for row in rows(context) if row["kind"] == "passage" and row["reason"] is None]
+    retrieved += [row for row in rows(context) if row["kind"] == "passage" and row["id"] in gone]
+    parted = {
+        row["source"] for row in rows(context) if row["state"] != "full" and row not in retrieved
+    }
+    assert bool([said for said in done["warnings"] if "are sent once" not in said]) == bool(parted)
+    said = " ".join(done["warnings"])
+    assert all(source in said for source in parted) or "of the attachments" in said
+    assert len(done["warnings"]) == len(set(done["warnings"]))
+    markdown = report_markdown(context)
+    assert all(f"warning: {warning}" in markdown for warning in done["warnings"])
+    assert not parted or "left out: " in markdown

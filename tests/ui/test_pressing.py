@@ -1,0 +1,187 @@
+"""The window pressed as a person presses it, over real notes: rows, menus, buttons, dialogs."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QTimer
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QAbstractItemView, QApplication, QFileDialog
+from pytestqt.qtbot import QtBot
+
+from app.asking import AskRequest
+from app.assistant import Assistant
+from app.opening import FirstLook
+from chains.cancel import CancelToken
+from tests.conftest import write_notes
+from tests.support.pressing import (
+    button_named,
+    choose_from_button,
+    choose_from_row,
+    click_button,
+    click_row,
+    press_enter_on,
+    press_keys,
+    row_of,
+    type_keys,
+)
+from ui.actions import ShortcutsDialog
+from ui.chat.message.answer import Answer
+from ui.tasks import TaskRunner
+from ui.window import MainWindow
+
+Press = Callable[[QAbstractItemView, str], None]
+QUESTIONS = ("How much does the barrel hold?", "When is the barrel emptied?")
+
+
+@pytest.fixture
+def window(
+    assistant: Assistant, small_vault: Path, runner: TaskRunner, qtbot: QtBot
+) -> Iterator[MainWindow]:
+    """A window over indexed notes and two chats, whose work is done at once."""
+    assistant.open_vault(small_vault, remember=False)
+    for question in QUESTIONS:
+        list(assistant.ask(AskRequest(question), CancelToken()))
+    window = MainWindow(FirstLook(assistant.paths.state, assistant.vault), runner)
+    window.attach(assistant)
+    qtbot.addWidget(window)
+    window.resize(1440, 900)
+    window.show()
+    window.begin()
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
+    yield window
+    window.close()
+
+
+@pytest.mark.parametrize("press", [click_row, press_enter_on])
+def test_pressing_a_chat_opens_it(window: MainWindow, press: Press) -> None:
+    for question in reversed(QUESTIONS):
+        press(window._sidebar.chats, question)
+        assert window._middle._title.whole == question
+        assert window._sidebar.chats.currentIndex().data() == question
+
+
+def test_a_list_that_arrives_while_another_folder_is_opened_is_shown(window: MainWindow) -> None:
+    listing = window._librarian.notes.listing
+    assert listing.indexed_at is not None
+    assert window._assistant.library is not None
+    window._assistant.library.close()
+    window._librarian.notes.listed.emit(listing)
+    assert not window._sidebar.notes.isHidden()
+
+
+@pytest.mark.parametrize("press", [click_row, press_enter_on])
+def test_pressing_a_note_opens_it_beside_the_chat(window: MainWindow, press: Press) -> None:
+    notes, column = window._sidebar.notes, window._column
+    press(notes, "garden")
+    for name in ("Tomatoes.md", "Watering.md"):
+        press(notes, name)
+        assert column.is_in_front(column.note_dock)
+        assert column.note.path.endswith(name)
+    press(notes, "garden")
+    with pytest.raises(LookupError):
+        row_of(notes, "Tomatoes.md")
+
+
+def test_the_menu_of_the_folder_opens_another_one_and_reads_it_again(
+    window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = write_notes(tmp_path / "other")
+    monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(other))
+    choose_from_button(window, "Folder of notes: notes", "Choose a folder…")
+    assert window._assistant.vault == other
+    (other / "New.md").write_text("# New\n", "utf-8")
+    choose_from_button(window, "Folder of notes: other", "Read the notes again")
+    click_row(window._sidebar.notes, "New.md")
+    assert window._column.note.path == "New.md"
+    monkeypatch.setattr("ui.window.sample_vault", lambda: tmp_path / "notes")
+    choose_from_button(window, "Folder of notes: other", "Open the sample notes")
+    assert window._assistant.vault == tmp_path / "notes"
+
+
+def test_the_lists_at_the_right_open_what_they_show(window: MainWindow) -> None:
+    column = window._column
+    click_row(window._sidebar.chats, QUESTIONS[0])
+    cited = column.sources.rows()[0]
+    click_row(column.sources.list, cited.title)
+    assert column.note.path == cited.path
+    click_button(window, "Show related notes")
+    related = column.related.list.model().index(0, 0).data()
+    press_enter_on(column.related.list, related)
+    assert column.note.path != cited.path
+    click_button(window, "Show the index")
+    choose_from_button(window, "Which notes are listed: Indexed", "Left out\t0")
+    choose_from_button(window, "Which notes are listed: Left out", "Indexed\t5")
+    click_row(column.index.lists.list, "garden/Kompost.md")
+    assert column.note.path == "garden/Kompost.md"
+
+
+def test_a_row_of_the_palette_is_chosen_by_a_click(window: MainWindow) -> None:
+    palette = window._searching._palette
+    press_keys(window, "Ctrl+K")
+    palette.field.setText("settings")
+    click_row(palette.view, "Settings")
+    assert window._settings is not None
+    assert window._settings.isVisible()
+    click_button(window._settings, "Close settings")
+    press_keys(window, "Ctrl+K")
+    palette.field.setText("emptied")
+    click_row(palette.view, QUESTIONS[1])
+    assert window._middle._title.whole == QUESTIONS[1]
+
+
+def test_a_note_is_attached_from_the_menu_of_its_row(window: MainWindow) -> None:
+    choose_from_row(window._sidebar.notes, "Watering.md", "Attach to the message")
+    assert [chip.attachment.target for chip in window._composer.chips.chips()] == ["Watering.md"]
+
+
+def test_an_answer_is_named_pinned_and_copied_by_its_buttons(window: MainWindow) -> None:
+    click_row(window._sidebar.chats, QUESTIONS[0])
+    answer = window._transcript.findChildren(Answer)[-1]
+    click_button(answer, "Copy answer")
+    assert "210" in QGuiApplication.clipboard().text()
+    click_button(answer, "Name this answer")
+    type_keys(answer.tools.label.field, "the barrel")
+    session = window._talk.session
+    assert session is not None
+    items = window._assistant.transcript(session).items
+    assert [getattr(item, "label", "") for item in items][-1] == "the barrel"
+    click_button(window._transcript, "Pin answer")
+    assert button_named(window._transcript, "Unpin answer").isVisible()
+
+
+def test_a_question_is_typed_and_sent_by_a_click(window: MainWindow) -> None:
+    click_button(window, "New chat")
+    window._composer.set_text("Which tomato is the earliest?")
+    click_button(window, "Send")
+    assert window._middle._title.whole == "Which tomato is the earliest?"
+    assert window._column.sources.rows()
+
+
+def test_every_page_of_the_settings_is_turned_to_by_a_click(window: MainWindow) -> None:
+    click_button(window, "Settings")
+    dialog = window._settings
+    assert dialog is not None
+    for page in ("Privacy", "Agent", "Retrieval", "Context", "Models", "Vault and index"):
+        click_row(dialog._pages, page)
+        assert dialog._stack.currentIndex() == row_of(dialog._pages, page).row()
+        click_button(dialog, "Reset this page")
+    press_enter_on(dialog._pages, "Appearance")
+    click_button(dialog, "Close settings")
+    assert not dialog.isVisible()
+
+
+def test_the_list_of_shortcuts_is_closed_by_its_button(window: MainWindow) -> None:
+    seen: list[object] = []
+
+    def close() -> None:
+        dialog = QApplication.activeModalWidget()
+        seen.append(dialog)
+        assert dialog is not None
+        click_button(dialog, "Done")
+
+    QTimer.singleShot(0, close)
+    press_keys(window, "F1")
+    assert isinstance(seen[0], ShortcutsDialog)
+    assert not seen[0].isVisible()

@@ -1,0 +1,20 @@
+"""The walk: whatever is seen is pressed, and nothing goes wrong unseen. `make bench` walks on."""
+
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from tests.support.walked import walk
+from ui.theme import Mode
+
+PRESSES = 150
+
+
+@pytest.mark.parametrize(("seed", "mode"), [(11, "light"), (12, "dark")])
+def test_a_walk_through_the_window_meets_no_fault(
+    qtbot: QtBot, tmp_path: Path, seed: int, mode: Mode
+) -> None:
+    walked, faults = walk(tmp_path, seed, mode, PRESSES)
+    assert len(walked.pressed) >= PRESSES
+    assert faults.report() == ""

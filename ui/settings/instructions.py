@@ -1,0 +1,133 @@
+"""The user's own instructions for models, as a part of the page *Models*."""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
+
+from app.assistant import Assistant
+from app.errors import describe
+from app.instructions import MOST_CHARS, UserInstructions
+from ui.kit.controls import button, label, one_line, wrapped
+from ui.kit.figures import count
+from ui.kit.scaled import scale_size
+from ui.tasks import LatestOnly, TaskRunner
+from ui.theme import dress
+
+__all__ = ["InstructionsSection"]
+
+_HELP = "Every request to a model begins with them, in all folders and chats."
+
+
+class InstructionsSection(QWidget):
+    """A field for `instructions.md`; what is typed takes effect when it is saved.
+
+    `saved` is emitted when the file was written.
+    """
+
+    saved = Signal()
+
+    def __init__(self, assistant: Assistant, runner: TaskRunner) -> None:
+        super().__init__()
+        self._file = assistant.user_instructions
+        self._known = UserInstructions(assistant.paths.user_instructions)
+        self._reads = LatestOnly(runner, 0, self)
+        self._reads.answered.connect(self._on_read)
+        self._saves = LatestOnly(runner, 0, self)
+        self._saves.answered.connect(self._on_saved)
+        self._saves.failed.connect(self._on_failed)
+        self._state = wrapped("", "caption", "secondary")
+        self.field = QPlainTextEdit()
+        self.field.setAccessibleName("Your instructions")
+        self.field.setPlaceholderText("Such as: Answer in British English. Keep it short.")
+        self.field.setTabChangesFocus(True)
+        self.field.setProperty("field", True)
+        dress(self.field, "ui", "")
+        scale_size(self.field, 0, 120)
+        self.field.textChanged.connect(self._on_typed)
+        self.field.document().modificationChanged.connect(self._on_typed)
+        self.save = button("Save instructions", "", self._on_save)
+        self.discard = button("Discard changes", "text", self._on_discard)
+        self._lay_out()
+        self._show(self._known)
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether the field holds what the file does not."""
+        return self.field.document().isModified()
+
+    @property
+    def text(self) -> str:
+        """What is typed; unlike `toPlainText`, with its no-break spaces."""
+        return self.field.document().toRawText().replace("\N{PARAGRAPH SEPARATOR}", "\n")
+
+    def refresh(self) -> None:
+        """Read the file again; what was typed and not saved stays."""
+        self._reads.ask(self._file.read, now=True)
+
+    def _on_read(self, found: UserInstructions) -> None:
+        if not self.is_changed:
+            self._show(found)
+
+    def _on_save(self) -> None:
+        text, digest = self.text, self._known.digest
+
+        def save() -> tuple[UserInstructions, bool]:
+            found = self._file.read()
+            if found.digest != digest or found.problem:
+                return found, False
+            self._file.write(text)
+            return self._file.read(), True
+
+        self._saves.ask(save, now=True)
+
+    def _on_saved(self, answer: tuple[UserInstructions, bool]) -> None:
+        found, is_saved = answer
+        if is_saved:
+            self._show(found)
+            self.saved.emit()
+        else:
+            self._known = found  # saving once more replaces it
+            self._on_typed()
+            said = "was changed by another program. Save again to replace it, or discard yours."
+            self._say(f"{one_line(str(found.path))} {said}", "danger")
+
+    def _on_failed(self, error: Exception) -> None:
+        info = describe(error)
+        self._say(" ".join(filter(None, (info.message, info.hint))), "danger")
+
+    def _on_discard(self) -> None:
+        self._show(self._known)
+        self.refresh()
+
+    def _on_typed(self) -> None:
+        self.save.setEnabled(self.is_changed)
+        self.discard.setVisible(self.is_changed)
+        length = count(len(self.text))
+        where = one_line(str(self._known.path))
+        self._say(f"{length} of {count(MOST_CHARS)} characters. Kept in {where}", "secondary")
+
+    def _show(self, found: UserInstructions) -> None:
+        """Show what the file holds; one that cannot be used is left to the user's own editor."""
+        self._known = found
+        self.field.setPlainText(found.text)
+        self.field.setReadOnly(bool(found.problem))
+        self._on_typed()
+        if found.problem:
+            self._say(found.problem, "danger")
+
+    def _say(self, text: str, tone: str) -> None:
+        self._state.setText(text)
+        dress(self._state, "caption", tone)
+
+    def _lay_out(self) -> None:
+        buttons = QHBoxLayout()
+        buttons.setSpacing(8)
+        buttons.addWidget(self._state, 1)
+        buttons.addWidget(self.discard, 0, Qt.AlignmentFlag.AlignTop)
+        buttons.addWidget(self.save, 0, Qt.AlignmentFlag.AlignTop)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 10, 0, 10)
+        column.setSpacing(6)
+        column.addWidget(label("Your instructions", "ui_strong"))
+        column.addWidget(wrapped(_HELP, "caption", "secondary"))
+        column.addWidget(self.field)
+        column.addLayout(buttons)
