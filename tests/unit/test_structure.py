@@ -1,0 +1,180 @@
+"""The rules for folders, modules and names, with the violations that are still there as a list.
+
+`structure_debts.json` holds those violations. It only shrinks: a new violation fails, and so does
+one that is listed and no longer there. `python -m tests.unit.test_structure` writes it anew.
+"""
+
+import ast
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+DEBTS = Path(__file__).with_name("structure_debts.json")
+PACKAGES = ("app", "ui", "chains", "context", "vault", "resources")
+MOST_MODULES_IN_A_FOLDER = 16
+LINES_OF_A_MODULE = range(80, 401)
+LINES_OF_A_FUNCTION = 50
+# Words of the glossary and of the field: search, language models, Qt, files, programs.
+WORDS = frozenset(Path(__file__).with_name("module_words.txt").read_text("utf-8").split())
+_PARTICIPLE = re.compile(r"[a-z]+(ed|ing)")
+_VERBS = re.compile(
+    "add|append|bind|build|embed|end|exceed|expand|extend|feed|find|fold|forward|hold|load|need|"
+    "proceed|read|record|send|shed|shred|speed|spread|succeed|unfold|yield"
+)
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@cache
+def modules() -> dict[str, ast.Module]:
+    """Return the syntax tree of every module, by its path."""
+    files = (file for package in PACKAGES for file in (ROOT / package).rglob("*.py"))
+    return {
+        file.relative_to(ROOT).as_posix(): ast.parse(file.read_text("utf-8"))
+        for file in sorted(files)
+    }
+
+
+def modules_but_faces() -> Iterator[str]:
+    """Yield the paths of the modules that are not the face of a package."""
+    return (path for path in modules() if not path.endswith("__init__.py"))
+
+
+def find_crowded_folders() -> dict[str, int]:
+    """Count the modules of each folder that has too many."""
+    folders = Counter(Path(path).parent.as_posix() for path in modules_but_faces())
+    return {name: count for name, count in folders.items() if count > MOST_MODULES_IN_A_FOLDER}
+
+
+def find_modules_of_unfit_size() -> dict[str, str]:
+    """Name the modules that are too long or too short to stand alone."""
+    lines = {path: (ROOT / path).read_text("utf-8").count("\n") for path in modules_but_faces()}
+    unfit = {path: count for path, count in lines.items() if count not in LINES_OF_A_MODULE}
+    return {path: "short" if count < 80 else "long" for path, count in unfit.items()}
+
+
+def find_long_functions() -> dict[str, int]:
+    """Count the functions of each module that are too long."""
+    return _count_functions(lambda f: (f.end_lineno or 0) - f.lineno >= LINES_OF_A_FUNCTION)
+
+
+def find_participles() -> dict[str, int]:
+    """Count the functions of each module that are named by a participle instead of a verb."""
+    return _count_functions(_is_named_by_a_participle)
+
+
+def find_shared_class_names() -> dict[str, list[str]]:
+    """Name the modules of each public class whose name another class has too."""
+    found = defaultdict(list)
+    for path, tree in modules().items():
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found[node.name].append(path)
+    return {name: paths for name, paths in found.items() if len(paths) > 1}
+
+
+def find_private_module_names() -> list[str]:
+    """Name the modules whose names hold a word that is not of the glossary or the field."""
+    return [path for path in modules_but_faces() if not set(_words(path)) <= WORDS]
+
+
+def find_imports_past_a_face() -> dict[str, list[str]]:
+    """Name, by sub-package, the modules that others import without its face naming them public."""
+    found = defaultdict(set)
+    for path, tree in modules().items():
+        for target in _imported(tree):
+            package = target.rpartition("/")[0]
+            is_within = path.startswith(f"{package}/") or package == Path(path).parent.as_posix()
+            is_sub_package = "/" in package
+            if is_sub_package and not is_within and Path(target).stem not in _public(package):
+                found[package].add(Path(target).stem)
+    return {package: sorted(names) for package, names in sorted(found.items())}
+
+
+def find_import_circles() -> list[list[str]]:
+    """Name the modules that import each other in a circle, also by way of others."""
+    imports = {path: set(_imported(tree)) for path, tree in modules().items()}
+    reached = {path: _reach(path, imports) for path in imports}
+    circles = {
+        tuple(sorted(other for other in reached[path] if path in reached[other]))
+        for path in imports
+        if path in reached[path]
+    }
+    return sorted(map(list, circles))
+
+
+RULES = {
+    "crowded_folders": find_crowded_folders,
+    "modules_of_unfit_size": find_modules_of_unfit_size,
+    "long_functions": find_long_functions,
+    "participles": find_participles,
+    "shared_class_names": find_shared_class_names,
+    "private_module_names": find_private_module_names,
+    "imports_past_a_face": find_imports_past_a_face,
+    "import_circles": find_import_circles,
+}
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_rule_holds_but_for_the_violations_that_are_listed(rule: str) -> None:
+    listed = json.loads(DEBTS.read_text("utf-8"))[rule]
+    found = json.loads(json.dumps(RULES[rule]()))
+    assert found == listed, "mend what is new; take what is gone out of the list"
+
+
+def _count_functions(is_found: Callable[[Function], bool]) -> dict[str, int]:
+    counts = {
+        path: sum(isinstance(n, Function) and is_found(n) for n in ast.walk(tree))
+        for path, tree in modules().items()
+    }
+    return {path: count for path, count in counts.items() if count}
+
+
+def _is_named_by_a_participle(function: Function) -> bool:
+    decorators = {n.id for n in function.decorator_list if isinstance(n, ast.Name)}
+    first = function.name.lstrip("_").split("_")[0]
+    is_value = decorators & {"property", "cached_property"}
+    return not is_value and not _VERBS.fullmatch(first) and bool(_PARTICIPLE.fullmatch(first))
+
+
+def _words(path: str) -> list[str]:
+    return Path(path).stem.strip("_").split("_")
+
+
+def _imported(tree: ast.Module) -> Iterator[str]:
+    """Yield the paths of our own modules that a module imports."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            for name in (node.module, *(f"{node.module}.{alias.name}" for alias in node.names)):
+                path = f"{name.replace('.', '/')}.py"
+                if path in modules():
+                    yield path
+
+
+def _reach(start: str, imports: dict[str, set[str]]) -> set[str]:
+    """Return the modules that a module imports, directly or not."""
+    found: set[str] = set()
+    ahead = [start]
+    while ahead:
+        new = imports.get(ahead.pop(), set()) - found
+        found |= new
+        ahead += new
+    return found
+
+
+def _public(package: str) -> set[str]:
+    """Return the modules that the face of a package lists in `__all__`."""
+    for node in modules()[f"{package}/__init__.py"].body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return set(ast.literal_eval(node.value))
+    return set()
+
+
+if __name__ == "__main__":
+    found = {rule: find() for rule, find in RULES.items()}
+    DEBTS.write_text(json.dumps(found, indent=2, sort_keys=True) + "\n", "utf-8")
