@@ -14,7 +14,7 @@ from ui.panels.index import IndexState
 from ui.tasks import TaskRunner
 from ui.window import MainWindow
 from vault.errors import IndexUnusable, NoteUnreadable
-from vault.indexer import read_bytes
+from vault.indexer import IndexProgress, read_bytes
 from vault.reports import IndexReport
 
 _LONG_MS = 60_000
@@ -60,6 +60,20 @@ def test_a_paused_run_stands_still_until_it_is_let_go_on(window: MainWindow, qtb
     assert window._sidebar.footer.pause.accessibleName() == "Go on reading the notes"
     window._sidebar.footer.pause.click()
     assert wait_for(window, "done", qtbot).notes == 5
+
+
+def test_a_step_that_was_made_before_the_pause_does_not_end_it(
+    window: MainWindow, qtbot: QtBot
+) -> None:
+    window.begin()
+    window._column.index.run.pause.click()
+    indexing = window._librarian.indexing
+    indexing.show_progress(IndexProgress("scan", 1, 5))
+    assert (indexing.state.kind, indexing.state.phase) == ("paused", "scan")
+    window._column.index.run.pause.click()
+    indexing.show_progress(IndexProgress("embed", 2, 5, pace="paused"))
+    assert indexing.state.kind == "running"
+    wait_for(window, "done", qtbot)
 
 
 def test_a_run_that_is_stopped_while_paused_leaves_nothing_paused(

@@ -127,9 +127,10 @@ class Indexing(QObject):
             self.settle()
             return
         library = self._assistant.library
+        is_paused = library is not None and library.is_paused  # now, not when the step was made
         self._show(
             IndexState(
-                "paused" if progress.pace == "paused" else "running",
+                "paused" if is_paused else "running",
                 progress.done,
                 progress.total,
                 self.state.notes,
