@@ -33,7 +33,7 @@ _clean_import_path()
 import contextlib  # noqa: E402
 from typing import TYPE_CHECKING, NoReturn  # noqa: E402
 
-from app.cli import run, window_parser  # noqa: E402
+from app.cli.parser import run, window_parser  # noqa: E402
 from app.faults import install_fault_hooks  # noqa: E402
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def main_window() -> NoReturn:
     """Open the window, for a desktop's menu, and end with its exit code."""
     install_fault_hooks()
     args = window_parser().parse_args(sys.argv[1:])
-    from app.cli_window import start_window
+    from app.cli.window import start_window
 
     _end(start_window(args, _show))
 

@@ -5,32 +5,32 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from app import secrets
-from app.additions import UserAdditions
-from app.asked import mode_of
-from app.asking import Asking, AskRequest
-from app.attachments import Attachments, Selection
-from app.branching import Branching, LeftBranch
-from app.instructions import Instructions, UserInstructionsFile
-from app.library import IndexFinished, Library
-from app.long_texts import LongTexts
-from app.looking_back import LookingBack, context_of
-from app.model_choices import ModelChoice, model_choices
-from app.open_notes import OpenNotes
+from app.config import secrets
+from app.config.models import ModelChoice, model_choices
+from app.config.settings_file import SettingsStore
+from app.customize.customization import UserAdditions
+from app.library.attachments import Attachments, Selection
+from app.library.instructions import Instructions, UserInstructionsFile
+from app.library.library import IndexFinished, Library
+from app.library.long_texts import LongTexts
+from app.library.open_vault import OpenNotes
 from app.paths import Paths
-from app.session_store import SessionInfo, SessionStore
-from app.settings_file import SettingsStore
-from app.transcript_items import Transcript
+from app.sessions.ask import Asking, AskRequest
+from app.sessions.branches import Branching, LeftBranch
+from app.sessions.request_history import LookingBack, context_of
+from app.sessions.store import SessionInfo, SessionStore
+from app.sessions.transcript_items import Transcript
+from app.sessions.user_messages import mode_of
 from chains.cancel import CancelToken
 from chains.events import Event, IndexProgressed, Mode
 from chains.models import describe
-from chains.reading.plan import ReadingCost
+from chains.retrieval.map_reduce.plan import ReadingCost
 from context.layers import Segment
 from vault.access import read_allowed
 from vault.embedder import Embedder
-from vault.notes import Note
-from vault.search import SearchResult
-from vault.store import NoteState
+from vault.index import NoteState
+from vault.notes.note import Note
+from vault.search.search import SearchResult
 
 __all__ = ["Assistant"]
 

@@ -12,7 +12,7 @@ from typing import Any
 from app.assistant import Assistant
 from app.errors import InvalidRequest, NotFound
 from chains.events import Mode
-from context.markdown import envelope_markdown, report_markdown
+from context.report.markdown import envelope_markdown, report_markdown
 
 __all__ = ["COMMANDS", "Command", "CommandResult", "Situation", "parse", "run"]
 

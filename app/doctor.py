@@ -8,13 +8,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from app import secrets
 from app.assistant import Assistant
+from app.config import secrets
+from app.customize.hooks import Hooks
 from app.errors import AppError, describe
-from app.hooks import Hooks
-from app.index_options import index_options
-from app.instructions import InstructionsBook
-from app.library import Library
+from app.library.index_options import index_options
+from app.library.instructions import InstructionsBook
+from app.library.library import Library
 from app.paths import make_private_folder
 from chains.models import EXTRACTIVE
 from chains.models import describe as describe_model

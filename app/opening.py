@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from app.errors import StorageFailed
-from app.folders import check_folder
+from app.library.folders import check_folder
 from app.paths import Paths
 from vault.errors import VaultError
 

@@ -18,7 +18,6 @@ from typing import Any, Final, TypeVar
 from app.errors import StorageFailed
 from app.migrations import migrate
 from app.paths import make_private_folder
-from app.snapshots import Snapshot
 from vault.catalog import is_damage, set_aside
 
 _log = logging.getLogger(__name__)
@@ -33,6 +32,10 @@ STATE_DAMAGED: Final = (
     "The list of chats and the last requests were damaged and are being rebuilt. "
     "Your chats are untouched."
 )
+
+
+# The tokens of messages by their hash, for each counter.
+Snapshot = Mapping[str, Mapping[str, int]]
 
 
 class _Damaged(Exception):

@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from app.assistant import Assistant
+from app.config.settings_file import SettingsStore
 from app.durable import remove_leftovers
 from app.paths import Paths
-from app.session_store import SessionStore
-from app.settings_file import SettingsStore
+from app.sessions.store import SessionStore
 from app.state_db import StateDB
 from vault.embedder import Embedder
-from vault.moved import moved_to
+from vault.indexing.relocate import moved_to
 
 
 def build(

@@ -14,7 +14,7 @@ ChainError
     └── Offline          the call would leave this computer, which is switched off
 ```
 
-A request that is too long for the model is `context.guard.ContextOverflow`, whoever notices it.
+A request that is too long for the model is `context.fit.guard.ContextOverflow`, whoever notices it.
 """
 
 import math

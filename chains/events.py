@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from chains.citations import Citation, Unverified
+from chains.citations.check import Citation, Unverified
 from context.layers import Segment
-from context.report import ContextReport
-from vault.indexer import IndexProgress
+from context.report.report import ContextReport
+from vault.indexing.indexer import IndexProgress
 
 __all__ = [
     "AskResult",

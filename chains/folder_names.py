@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from context.entries import Entry, SegmentsEntry
+from context.log.entries import Entry, SegmentsEntry
 from context.prompt import PromptSection
 
 __all__ = ["FOLDER", "list_names", "recorded_names", "with_names"]

@@ -21,8 +21,9 @@ from chains.cancel import CancelToken
 from chains.concurrency import Emit, beside, iterate
 from chains.errors import MissingKey, ModelError, Offline, RateLimited
 from chains.events import Usage
-from chains.failures import failure_of
-from chains.model_port import (
+from chains.llm.failures import failure_of
+from chains.llm.http import WireCall, current_call, wire_client
+from chains.llm.port import (
     Endpoint,
     KeyFor,
     ModelCalls,
@@ -33,11 +34,10 @@ from chains.model_port import (
     ModelText,
     ModelWaiting,
 )
+from chains.llm.tool_calls import CallAssembler, TextJoiner, wire_messages, wire_system
 from chains.tokenizer import load_tiktoken
-from chains.tool_wire import CallAssembler, TextJoiner, wire_messages, wire_system
-from chains.wire import WireCall, current_call, wire_client
 from context.errors import ContextOverflow, UnguardedRequest
-from context.guard import PreparedRequest
+from context.fit.guard import PreparedRequest
 
 __all__ = ["LiteLLMModel", "Pause", "packaged_data", "wait_or_cancel", "warm_up"]
 

@@ -12,9 +12,9 @@ from functools import cache
 from time import monotonic
 from typing import Any, Final
 
+from chains.llm.http import host_of, is_loopback, key_headers, origin_of, place_of, wire_client
+from chains.llm.port import Endpoint, KeyFor
 from chains.model import packaged_data
-from chains.model_port import Endpoint, KeyFor
-from chains.wire import host_of, is_loopback, key_headers, origin_of, place_of, wire_client
 
 __all__ = ["EXTRACTIVE", "ModelInfo", "ServedModel", "describe", "served_models"]
 

@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from chains.images import ImageRule, count_image, rule_for
+from chains.llm.images import ImageRule, count_image, rule_for
 from context.tokens import ByteEstimator, TokenCounter
 
 if TYPE_CHECKING:

@@ -2,21 +2,25 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from context.attachment_warnings import SHARE, attachment_warnings
-from context.base import Base
-from context.boundaries import Boundary, Epoch
+from context.assemble.apply_hooks import Shaped
+from context.assemble.attachments import LOSSES, loss_of
+from context.assemble.base import Base
+from context.assemble.inputs import PrepareInputs, Upkeep
+from context.assemble.request import Draft
 from context.budget import Room
-from context.cache import MODEL_CHANGED, THRESHOLD_RAISED, Changes, Continuation, continuation
-from context.conversation import Conversation
-from context.draft import Draft
-from context.entries import TransformEntry
-from context.guard import BUDGET, ROOM, GuardReport, segment_left_out, turns_left_out
-from context.inputs import PrepareInputs, Upkeep
-from context.layer_parts import parts_of
+from context.fit.cache import MODEL_CHANGED, THRESHOLD_RAISED, Changes, Continuation, continuation
+from context.fit.guard import BUDGET, ROOM, GuardReport, segment_left_out, turns_left_out
+from context.fit.policy import COMPACTION
+from context.history.boundaries import Boundary, Epoch
+from context.history.replay import Conversation
+from context.history.tool_pairing import results_of
+from context.history.turn_list import TurnList
 from context.layers import Layer, Segment
+from context.log.entries import TransformEntry
 from context.offload import Offloaded, read_stub
-from context.prior import LOSSES, loss_of
-from context.report import (
+from context.report.attachment_warnings import SHARE, attachment_warnings
+from context.report.layer_parts import parts_of
+from context.report.report import (
     Actions,
     ContextReport,
     LayerUse,
@@ -27,11 +31,7 @@ from context.report import (
     Trimmed,
     When,
 )
-from context.settle import COMPACTION
-from context.shaping import Shaped
 from context.tokens import TokenCounter, count_message, count_segment
-from context.turn_list import TurnList
-from context.view import results_of
 
 HOOK = "hook"
 

@@ -17,6 +17,9 @@ LARGE_RESULT_BYTES: Final = 1_024
 MEDIUM_RESULT_BYTES: Final = 768
 
 
+HEAD: Final = "[Summary of the earlier conversation]"
+
+
 @dataclass
 class CircuitBreaker:
     """Stops compactions after three attempts in a row that freed nothing.

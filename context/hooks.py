@@ -18,9 +18,8 @@ from typing import Any, Final, Literal, get_args, overload
 from context.envelope import ContextEnvelope
 from context.errors import ContextHookError, ContextPatchError, HookPatchError
 from context.frozen import FrozenMapping, freeze
-from context.messages import Message, Part, ToolResultPart
+from context.messages import Message, Part, ToolResultPart, calls_of
 from context.patches import Op, Phase, apply_patch
-from context.view import calls_of
 
 ContextReason = Phase
 HookKind = Literal["context", "message", "before_agent_start"]

@@ -156,7 +156,7 @@ class Message:
 
     @cached_property
     def shorter(self) -> "dict[Hashable, Message]":
-        """What may stand for it where it is old, made once; see `context.shorter`."""
+        """What may stand for it where it is old, made once; see `context.history.shorten`."""
         return {}
 
     @cached_property
@@ -253,3 +253,10 @@ def _part_from(data: object) -> Part:
     if reader is None or not isinstance(data, Mapping):
         raise MalformedMessage(f"A part's type is one of {', '.join(_PART_READERS)}.")
     return reader(data)
+
+
+def calls_of(message: Message) -> tuple[ToolCallPart, ...]:
+    """Return the tool calls of a message."""
+    if isinstance(message.content, str):
+        return ()
+    return tuple(part for part in message.content if isinstance(part, ToolCallPart))

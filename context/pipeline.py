@@ -11,19 +11,15 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from context.accounting import account
-from context.base import Base, make_base
-from context.boundaries import MODEL
-from context.budget import BudgetPolicy, Room, room_for
-from context.draft import Draft
-from context.entries import DropEntry, Entry
+from context.assemble.apply_hooks import Shaped, settled, shape, shape_once
+from context.assemble.base import Base, make_base
+from context.assemble.inputs import Ports, PrepareInputs, room_of
+from context.assemble.request import Draft
+from context.budget import BudgetPolicy, Room
 from context.errors import ContextOverflow
-from context.frozen import FrozenMapping
-from context.guard import ROOM, GuardReport, PreparedRequest, could_fit, enforce, seal
-from context.inputs import Ports, PrepareInputs
-from context.layers import Layer
-from context.marks import Mark, place_marks
-from context.report import Actions, ContextReport, When
-from context.settle import (
+from context.fit.guard import ROOM, GuardReport, PreparedRequest, could_fit, enforce, seal
+from context.fit.marks import Mark, place_marks
+from context.fit.policy import (
     Compacted,
     Why,
     compact,
@@ -33,11 +29,19 @@ from context.settle import (
     standing,
     trim_due,
 )
-from context.shaping import Shaped, settled, shape, shape_once
-from context.tokens import TokenCounter
-from context.usage_note import with_usage_note
+from context.fit.usage_note import with_usage_note
+from context.frozen import FrozenMapping
+from context.history.boundaries import MODEL
+from context.layers import Layer
+from context.log.entries import DropEntry, Entry
+from context.report.report import Actions, ContextReport, When
 
-__all__ = ["Mode", "Ports", "PrepareInputs", "prepare", "room_of"]
+__all__ = [
+    "Mode",
+    "Ports",
+    "PrepareInputs",
+    "prepare",
+]
 
 Mode = Literal["send", "preview"]
 
@@ -69,12 +73,6 @@ def prepare(inputs: PrepareInputs, ports: Ports, mode: Mode = "send") -> Prepare
     if is_sent:
         _append(inputs, ports, room, shaped, base, guarded)
     return prepared
-
-
-def room_of(inputs: PrepareInputs, counter: TokenCounter) -> Room:
-    """Return the budget of a request, and what it comes from."""
-    limits = inputs.threshold, inputs.model_limit, inputs.max_output_tokens
-    return room_for(counter, *limits, inputs.factor)
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QDialog, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
-from ui.kit.choices import Choice
-from ui.kit.controls import button, label
-from ui.kit.surfaces import Pane, scrolled
 from ui.theme import Theme
+from ui.widgets.choices import Choice
+from ui.widgets.controls import button, label
+from ui.widgets.surfaces import Pane, scrolled
 
 __all__ = ["COMMANDS", "Command", "ShortcutsDialog", "add_actions", "command_choices"]
 

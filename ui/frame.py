@@ -10,15 +10,15 @@ from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
 from app.opening import FirstLook
-from ui.chat.composer import Composer
-from ui.kit.columns import Columns
-from ui.middle import Middle
+from ui.chat.column import Middle
+from ui.chat.composer.composer import Composer
 from ui.notify import Notifier
-from ui.panels.column import RightColumn
 from ui.panels.rail import Rail
+from ui.panels.right_column import RightColumn
 from ui.panels.sidebar import Sidebar, folder_name
 from ui.state import load_state, save_state
 from ui.theme import Theme, tokens
+from ui.widgets.columns import Columns
 
 __all__ = ["Frame"]
 

@@ -77,9 +77,6 @@ class _Start:
 
     def _open(self) -> "Assistant":
         # Loaded here, so that `attach` holds the interface no longer than it takes to make them.
-        import ui.chat.transcript
-        import ui.flow.librarian
-        import ui.flow.presenter  # noqa: F401
 
         return self._opening.open()
 

@@ -16,8 +16,8 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QToolButton, QWidget
 
 from ui.icons import icon
-from ui.kit.controls import ElidedLabel, one_line
 from ui.theme import Theme
+from ui.widgets.controls import ElidedLabel, one_line
 
 __all__ = ["Notifier", "announce"]
 

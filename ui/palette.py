@@ -8,9 +8,9 @@ from PySide6.QtGui import QAccessible, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 
 from ui.chat.message.roles import Part
-from ui.kit.choices import SHOWN_ROWS, Choice, ChoiceView, find_choices
-from ui.kit.surfaces import Hairline
 from ui.theme import Theme, dress, tokens
+from ui.widgets.choices import SHOWN_ROWS, Choice, ChoiceView, find_choices
+from ui.widgets.surfaces import Hairline
 
 __all__ = ["Palette"]
 

@@ -24,9 +24,9 @@ from ui.theme import Theme
 
 if TYPE_CHECKING:
     from app.assistant import Assistant
-    from ui.flow.notes import Listing
-    from ui.flow.turns import Turn
-    from ui.settings_dialog import SettingsDialog
+    from ui.controllers.notes import Listing
+    from ui.controllers.turns import Turn
+    from ui.settings.dialog import SettingsDialog
 
 __all__ = ["MainWindow"]
 
@@ -92,7 +92,7 @@ class MainWindow(Frame):
 
     def open_settings(self, page: str = "") -> None:
         """Show the settings, at a page."""
-        from ui.settings_dialog import SettingsDialog
+        from ui.settings.dialog import SettingsDialog
 
         if self._settings is None:
             self._settings = SettingsDialog(self._assistant, self.runner, self)
@@ -112,21 +112,21 @@ class MainWindow(Frame):
         super().closeEvent(event)
 
     def _make_flows(self) -> None:
-        from ui.bringing import Bringing
-        from ui.chat.instructions_bar import InstructionsBar
-        from ui.chat.transcript import Transcript
-        from ui.docking import Docking
-        from ui.flow.chats import Chats
-        from ui.flow.conversation import Conversation
-        from ui.flow.drafts import Drafts
-        from ui.flow.instructing import Instructing
-        from ui.flow.librarian import Librarian, Shelves
-        from ui.flow.presenter import Presenter, Views
+        from ui.chat.transcript.instructions_bar import InstructionsBar
+        from ui.chat.transcript.transcript import Transcript
+        from ui.controllers.chats import Chats
+        from ui.controllers.drafts import Drafts
+        from ui.controllers.drops import Bringing
+        from ui.controllers.instructions import Instructing
+        from ui.controllers.presenter import Presenter, Views
+        from ui.controllers.search import Searching
+        from ui.controllers.session import Conversation
+        from ui.controllers.vault import Librarian, Shelves
         from ui.palette import Palette
         from ui.panels.index.panel import IndexPanel
-        from ui.panels.related import RelatedPanel
-        from ui.request_view import RequestView
-        from ui.searching import Searching
+        from ui.panels.notes.related import RelatedPanel
+        from ui.panels.request_view import RequestView
+        from ui.panels.reveal import Docking
 
         self._column.take_panels(RelatedPanel(), IndexPanel())
         self._docking = Docking(self._columns, self._column, self._sidebar)

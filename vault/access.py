@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vault.errors import NoteExcluded, NoteUnreadable, VaultError
-from vault.kinds import is_read
-from vault.markdown import Document
-from vault.notes import Note, parse_note, read_bytes
+from vault.exclude.rules import Rules
+from vault.notes.kinds import is_read
+from vault.notes.markdown import Document
+from vault.notes.note import Note, parse_note, read_bytes
 from vault.paths import printable, safe_path
-from vault.rules import Rules
 from vault.scan import look_at, scan
 
 if TYPE_CHECKING:

@@ -14,11 +14,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from vault.chunking import CHUNKER_VERSION, embedded_text
+from vault.embedding.chunking import CHUNKER_VERSION, embedded_text
 from vault.errors import IndexDamaged, IndexUnusable
 from vault.migrations import MIGRATIONS, find_damage, migrate, schema_version
+from vault.notes.keywords import WORDS_VERSION
 from vault.scan import FileStat
-from vault.words import WORDS_VERSION
 
 State = Literal["indexed", "excluded", "failed"]
 Row = tuple[Any, ...]

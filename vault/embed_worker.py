@@ -26,8 +26,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from vault.frames import Answer, Frame, Handler, Requests
-from vault.model_card import MODEL_PACKAGE, MODEL_SHA256
+from vault.embedding.model_card import MODEL_PACKAGE, MODEL_SHA256
+from vault.workers.frames import Answer, Frame, Handler, Requests
 
 _SAMPLES = (
     "the committee discussed the budget and agreed to meet again",

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vault.child import Child
-from vault.embedding_models import PACKAGED, EmbeddingModel
+from vault.embedding.models import PACKAGED, EmbeddingModel
 from vault.errors import ChildDied, ChildRefused, EmbedderFailed
+from vault.workers.process import Child
 
 if TYPE_CHECKING:
     import numpy as np

@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from vault.words import TOKENIZER
+from vault.notes.keywords import TOKENIZER
 
 _NOTES_CHUNKS_VECTORS = f"""
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from vault.embedding.model_card import MODEL_NAME
 from vault.errors import VectorStoreFailed
-from vault.model_card import MODEL_NAME
 
 __all__ = ["IndexOptions", "VectorServer"]
 

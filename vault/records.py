@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
 from vault.catalog import Catalog, Row
-from vault.chunking import Chunk
-from vault.kinds import kind_of
-from vault.named_dates import days_of
-from vault.notes import Note
+from vault.embedding.chunking import Chunk
+from vault.notes.dates import days_of
+from vault.notes.keywords import index_text
+from vault.notes.kinds import kind_of
+from vault.notes.note import Note
 from vault.scan import FileStat
-from vault.words import index_text
 
 State = Literal["indexed", "excluded", "failed"]
 

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from vault.errors import VaultMissing, VaultUnreadable
-from vault.kinds import fits, is_read, kind_of
+from vault.exclude.rules import Rules
+from vault.notes.kinds import fits, is_read, kind_of
 from vault.paths import is_text_name, printable
-from vault.rules import Rules
 
 
 class FileStat(NamedTuple):

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from vault.frames import Answer, Frame, Requests
+from vault.workers.frames import Answer, Frame, Requests
 
 _HNSW = {"space": "cosine", "ef_construction": 128, "ef_search": 256, "max_neighbors": 24}
 _CONNECT_S = 5.0

@@ -1,8 +1,8 @@
 """The Chroma store, kept in line with the catalog, in a child process of its own.
 
 The catalog is the source. A store that is missing, lags behind, cannot be opened or ends its
-process is brought in line, or thrown away and filled again; `vault.exact` answers meanwhile. It
-lies in a folder, or on a server, where a collection is named by its index and its embedder.
+process is brought in line, or thrown away and filled again; `vault.search.exact` answers meanwhile.
+It lies in a folder, or on a server, where a collection is named by its index and its embedder.
 """
 
 import hashlib
@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vault.catalog import Catalog
-from vault.child import Child
+from vault.embedding_versions import used_model
 from vault.errors import ChildDied, ChildRefused, VectorStoreFailed
-from vault.frames import Frame
-from vault.generations import used_model
 from vault.options import VectorServer
+from vault.workers.frames import Frame
+from vault.workers.process import Child
 
 if TYPE_CHECKING:
     import numpy as np

@@ -4,9 +4,9 @@ from typing import Final
 
 from chains.tools.registry import Tool
 from chains.tools.schema import takes
-from context.force import Forced
+from context.fit.force_compact import Forced
+from context.fit.usage_note import COMPACT_CONTEXT as NAME
 from context.messages import ToolDefinition
-from context.usage_note import COMPACT_CONTEXT as NAME
 
 __all__ = ["COMPACT_CONTEXT", "compact_tool", "describe_compaction"]
 

@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from chains.errors import ToolFailed
-from chains.retrieval import SearchPort, passages
+from chains.retrieval.passages import SearchPort, passages
 from chains.tools.registry import Tool
 from chains.tools.schema import takes, text, whole
 from chains.tools.sources import Sources
 from context.layers import Layer, Segment, render_segments
 from context.messages import ToolDefinition
 from vault.access import is_hidden
-from vault.notes import Note
-from vault.store import NoteState
+from vault.index import NoteState
+from vault.notes.note import Note
 
 __all__ = ["NOTE_TOOLS", "NotesPort", "note_tools"]
 

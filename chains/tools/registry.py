@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from chains.errors import ToolFailed
-from chains.model_port import RequestedCall
+from chains.llm.port import RequestedCall
 from chains.tools.schema import check_arguments
 from context.frozen import clean_json, replace_surrogates
 from context.messages import ToolDefinition

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 from chains.events import ToolStatus
-from context.entries import Entry, OtherEntry
 from context.errors import MalformedEntry
 from context.layers import Segment
+from context.log.entries import Entry, OtherEntry
 
 __all__ = ["ToolRun"]
 

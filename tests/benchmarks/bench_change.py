@@ -12,8 +12,8 @@ from statistics import median
 from tests.benchmarks.filled import fill
 from tests.benchmarks.measure import Ratio, unpack_vault
 from vault.embedder import Embedder
-from vault.reports import IndexReport
-from vault.store import VaultIndex
+from vault.index import VaultIndex
+from vault.indexing.progress import IndexReport
 
 SMALL, LARGE = 1_000, 1_000_000
 ROUNDS = 15

@@ -12,9 +12,9 @@ from pathlib import Path
 import tiktoken
 
 from chains.tokenizer import ENCODING_FILES, counter_for
+from context.assemble.inputs import Upkeep
 from context.errors import ContextOverflow
-from context.guard import PreparedRequest
-from context.inputs import Upkeep
+from context.fit.guard import PreparedRequest
 from context.layers import Layer, Segment
 from context.messages import Message, ToolCallPart, ToolResultPart
 from resources import read_text

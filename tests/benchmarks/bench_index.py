@@ -21,7 +21,7 @@ from statistics import median
 from tests.benchmarks.filled import fill
 from tests.benchmarks.measure import Ratio, run_strata, unpack_vault
 from vault.catalog import Catalog
-from vault.store import VaultIndex
+from vault.index import VaultIndex
 
 NOTES = 300
 NOTES_OUTSIDE = 500

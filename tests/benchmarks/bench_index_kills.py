@@ -15,8 +15,8 @@ from tests.benchmarks.filled import fill
 from tests.benchmarks.measure import Ratio, index_dir_of, unpack_vault
 from tests.support.doomed_index import DoomedIndex, Kill, seconds, texts_of
 from vault.catalog import Catalog
-from vault.exact import ExactScan
-from vault.model_card import DIMENSION
+from vault.embedding.model_card import DIMENSION
+from vault.search.exact import ExactScan
 from vault.vectors import VectorStore
 
 KILLS = int(os.environ.get("STRATA_INDEX_KILLS", "100"))

@@ -13,7 +13,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from app.session_store import SessionStore
+from app.sessions.store import SessionStore
 from app.state_db import StateDB
 from tests.benchmarks.measure import Ratio
 

@@ -6,10 +6,10 @@ from itertools import count
 from pathlib import Path
 from statistics import median
 
-from context.draft import Draft
-from context.entries import Entry, MessageEntry
+from context.assemble.inputs import Ports, PrepareInputs, Upkeep
+from context.assemble.request import Draft
 from context.envelope import SystemPart
-from context.inputs import Ports, PrepareInputs, Upkeep
+from context.log.entries import Entry, MessageEntry
 from context.messages import Message
 from context.pipeline import prepare
 from tests.benchmarks.long_chats import TIME, QuickCounter

@@ -11,9 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from context.inputs import Upkeep
+from context.assemble.inputs import SummaryTask, Upkeep
 from context.messages import ToolDefinition
-from context.summaries import SummaryTask
 from resources import read_text
 from tests.benchmarks.long_chats import (
     LOOK_UP,

@@ -22,7 +22,7 @@ import numpy as np
 from tests.benchmarks.measure import DATA, DataAbsent, Ratio, SearchedVault, unpack_vault
 from vault.catalog import Catalog
 from vault.embedder import Embedder
-from vault.words import any_of, query_terms
+from vault.notes.keywords import any_of, query_terms
 
 DEPTH = 1_000
 HITS = 300  # passages, so that there are a hundred notes among them

@@ -17,7 +17,7 @@ from tests.benchmarks.filled import fill
 from tests.benchmarks.measure import Ratio, SearchedVault, index_dir_of, percentile, unpack_vault
 from vault.catalog import CATALOG_FILE, Catalog
 from vault.embedder import Embedder
-from vault.words import any_of, query_terms
+from vault.notes.keywords import any_of, query_terms
 
 NOTES = 250
 SIZES = tuple(map(int, os.environ.get("STRATA_BENCH_CHUNKS", "10000,100000").split(",")))

@@ -65,7 +65,7 @@ def _stream_markdown(text: str) -> tuple[float, list[float]]:
     from PySide6.QtCore import QEventLoop
     from PySide6.QtWidgets import QApplication, QScrollArea
 
-    from ui.chat.page.view import MarkdownView
+    from ui.markdown.page.view import MarkdownView
 
     view = MarkdownView()
     page = QScrollArea()

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 
 from vault.catalog import Catalog
-from vault.chunking import chunk_note
-from vault.model_card import DIMENSION
-from vault.notes import parse_note, read_bytes
+from vault.embedding.chunking import chunk_note
+from vault.embedding.model_card import DIMENSION
+from vault.notes.note import parse_note, read_bytes
 from vault.records import Records
 from vault.scan import FileStat, scan
 

@@ -10,15 +10,14 @@ from functools import cache
 from itertools import count, cycle, islice
 from typing import Any, ClassVar
 
+from context.assemble.inputs import Ports, PrepareInputs, SummaryTask, Upkeep
 from context.compaction import CircuitBreaker
-from context.entries import Entry, EphemeralEntry, MessageEntry, SegmentsEntry
 from context.envelope import SystemPart
-from context.guard import PreparedRequest
-from context.inputs import Ports, PrepareInputs, Upkeep
+from context.fit.guard import PreparedRequest
 from context.layers import Layer, Segment
+from context.log.entries import Entry, EphemeralEntry, MessageEntry, SegmentsEntry
 from context.messages import Message, ToolCallPart, ToolDefinition, ToolResultPart
 from context.pipeline import prepare
-from context.summaries import SummaryTask
 from context.tokens import TokenCounter
 from tests.benchmarks.measure import DATA, DataAbsent
 

@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from context.guard import PreparedRequest
+from context.assemble.inputs import SummaryTask
+from context.fit.guard import PreparedRequest
+from context.history.tool_pairing import is_final
 from context.layers import Layer
 from context.messages import Message
-from context.summaries import SummaryTask
 from context.tokens import TokenCounter, count_message
-from context.view import is_final
 
 READ, WRITE, PLAIN = 0.1, 1.25, 1.0
 SUMMARY_PROMPT_TOKENS = 300

@@ -12,7 +12,7 @@ from tests.support.program import Program, children_of, command_of, ended, kill,
 WATCHED_RUN = """
 import json, os, sys
 from pathlib import Path
-from app.library import IndexFinished
+from app.library.library import IndexFinished
 from app.paths import Paths
 from app.wiring import build
 from chains.cancel import CancelToken

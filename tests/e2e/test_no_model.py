@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from app.session_store import SessionStore
+from app.sessions.store import SessionStore
 from app.state_db import StateDB
-from context.entries import MessageEntry
+from context.log.entries import MessageEntry
 from context.messages import Message
 from tests.support.model_server import Answer, ModelServer
 from tests.support.program import Program, ended

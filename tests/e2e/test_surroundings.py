@@ -9,7 +9,7 @@ from tests.support.documents import pdf
 from tests.support.model_server import Answer, ModelServer
 from tests.support.program import Program, children_of, command_of, ended
 
-WORKERS = ("vault.embed_worker", "vault.vector_worker", "vault.read_worker")
+WORKERS = ("vault.embed_worker", "vault.vector_worker", "vault.notes.parser_worker")
 # Loaded by the program itself or by one of its children, whatever they are asked to do.
 MODULES = (
     *("argparse", "contextlib", "json", "logging", "sqlite3", "tempfile", "tomllib", "typing"),

@@ -6,9 +6,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from app.session_store import SessionStore
+from app.sessions.store import SessionStore
 from app.state_db import StateDB
-from context.entries import MessageEntry
+from context.log.entries import MessageEntry
 from context.messages import Message
 from tests.support.model_server import Answer, Failure, ModelServer
 from tests.support.program import Program, ended, kill, wait_until

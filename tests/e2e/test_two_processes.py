@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.library import Library
+from app.library.library import Library
 from app.paths import Paths
 from chains.cancel import CancelToken
 from tests.e2e.test_index import child_named, many_notes

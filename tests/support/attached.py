@@ -3,7 +3,7 @@
 import random
 from typing import Any
 
-from context.markdown import report_markdown
+from context.report.markdown import report_markdown
 
 WORDS = (
     "river barrel garden bean soil compost water meter pump valve winter frost seed tray label",

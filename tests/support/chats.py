@@ -4,8 +4,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 
+from context.assemble.inputs import Summarise, Upkeep
 from context.compaction import CircuitBreaker
-from context.entries import (
+from context.envelope import SystemPart
+from context.fit.guard import PreparedRequest
+from context.layers import Layer, Segment
+from context.log.entries import (
     DropEntry,
     Entry,
     MessageEntry,
@@ -13,13 +17,8 @@ from context.entries import (
     TransformEntry,
     TrimEntry,
 )
-from context.envelope import SystemPart
-from context.guard import PreparedRequest
-from context.inputs import Upkeep
-from context.layers import Layer, Segment
 from context.messages import Message
 from context.pipeline import Mode, Ports, PrepareInputs, prepare
-from context.summaries import Summarise
 from context.tokens import ByteEstimator, TokenCounter
 
 TIME = "2026-01-01T00:00:00Z"

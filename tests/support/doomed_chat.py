@@ -10,15 +10,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from app.asking import AskRequest
 from app.assistant import Assistant
 from app.paths import Paths
-from app.session import Session
+from app.sessions.ask import AskRequest
+from app.sessions.session import Session
 from app.wiring import build
 from chains.cancel import CancelToken
 from chains.events import Event, MessageEnded, TurnEnded
 from chains.tools.runs import ToolRun
-from context.entries import CustomMessageEntry, LabelEntry, MessageEntry
+from context.log.entries import CustomMessageEntry, LabelEntry, MessageEntry
 from tests.support.model_server import Answer, Body
 
 LONG_NOTE = "Long.md"

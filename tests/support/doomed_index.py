@@ -13,8 +13,8 @@ from typing import Any
 
 from tests.support.program import Done, Program, children_of, wait_until
 from vault.catalog import Catalog
-from vault.chunking import chunk_note
-from vault.notes import parse_note, read_bytes
+from vault.embedding.chunking import chunk_note
+from vault.notes.note import parse_note, read_bytes
 from vault.scan import scan
 
 __all__ = ["DoomedIndex", "Kill", "seconds", "texts_of"]

@@ -13,11 +13,11 @@ from tests.support.stage import save, settle
 from ui.panels.index import IndexFooter, IndexState
 from ui.panels.index.by_state import NotesByState
 from ui.panels.index.panel import IndexPanel
-from ui.panels.related import RelatedPanel
+from ui.panels.notes.related import RelatedPanel
 from ui.theme import Mode, Theme, tokens
-from vault.related import RelatedNote
-from vault.status import IndexStatus
-from vault.store import NoteState
+from vault.index import NoteState
+from vault.indexing.status import IndexStatus
+from vault.search.related import RelatedNote
 
 _SIZE = (int(tokens()["layout"]["right"]["default"]), 420)
 _ACROSS = 4

@@ -4,8 +4,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from context.entries import Entry, MessageEntry, OtherEntry, UsageEntry, is_path_entry
-from vault.search import Hit, SearchResult
+from context.log.entries import Entry, MessageEntry, OtherEntry, UsageEntry, is_path_entry
+from vault.search.search import Hit, SearchResult
 
 
 @dataclass

@@ -6,7 +6,7 @@ from typing import Any
 from chains.events import Mode
 from tests.support.model_server import Answer
 from tests.support.stage import BACKUPS, POWER, Stage, save, settle, wait_until
-from ui.chat.attachment import Attachment
+from ui.chat.composer.attachment import Attachment
 from ui.chat.message.answer import Answer as AnswerWidget
 from ui.chat.message.user import UserMessage
 

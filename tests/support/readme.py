@@ -4,7 +4,7 @@ import json
 import re
 from pathlib import Path
 
-from app.settings import SettingSpec, schema
+from app.config.schema import SettingSpec, schema
 
 README = Path(__file__).resolve().parents[2] / "README.md"
 _TABLE = re.compile(r"(<!-- settings table[^>]*-->\n)(.*?)(<!-- end of settings table -->)", re.S)

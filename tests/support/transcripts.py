@@ -4,15 +4,15 @@ from PySide6.QtCore import QPoint
 from PySide6.QtGui import QAccessible, QGuiApplication
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
-from app.model_choices import ModelChoice
-from app.transcript_items import AnswerItem, UserItem
-from app.transcript_items import Transcript as Chat
-from chains.citations import Citation, Unverified
+from app.config.models import ModelChoice
+from app.sessions.transcript_items import AnswerItem, UserItem
+from app.sessions.transcript_items import Transcript as Chat
+from chains.citations.check import Citation, Unverified
 from chains.events import AskResult, Status
 from context.layers import Layer, Segment
-from ui.chat.composer import Composer
+from ui.chat.composer.composer import Composer
 from ui.chat.message.answer import Answer
-from ui.chat.transcript import Transcript
+from ui.chat.transcript.transcript import Transcript
 
 TIME = "2026-05-14T14:03:00+00:00"
 HERE = (ModelChoice("test/model", "model", "this computer", None, True),)

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
-from app.asking import AskRequest
 from app.assistant import Assistant
+from app.sessions.ask import AskRequest
 from chains.cancel import CancelToken
 from chains.events import AskResult, Event, TurnEnded
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app.asking import AskRequest
 from app.assistant import Assistant
 from app.opening import FirstLook
 from app.paths import Paths
+from app.sessions.ask import AskRequest
 from app.wiring import build
 from chains.cancel import CancelToken
 from resources import sample_vault

@@ -12,7 +12,7 @@ from app.assistant import Assistant
 from app.paths import Paths
 from app.wiring import build
 from tests.support.transcripts import HERE, Place
-from ui.chat.transcript import Transcript
+from ui.chat.transcript.transcript import Transcript
 from ui.tasks import TaskRunner
 from ui.theme import Theme
 from vault.embedder import Embedder

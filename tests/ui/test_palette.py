@@ -7,9 +7,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
-from ui.kit.choices import Choice
 from ui.palette import Palette
 from ui.theme import Theme
+from ui.widgets.choices import Choice
 
 GROUPS = (
     ("command", [Choice("compact", "Compact this chat now"), Choice("quit", "Quit")]),

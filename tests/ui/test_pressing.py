@@ -9,9 +9,9 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 
-from app.asking import AskRequest
 from app.assistant import Assistant
 from app.opening import FirstLook
+from app.sessions.ask import AskRequest
 from chains.cancel import CancelToken
 from tests.conftest import write_notes
 from tests.support.pressing import (

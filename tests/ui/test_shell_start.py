@@ -12,12 +12,12 @@ from ui.main import display_problem
 HEAVY = ("torch", "chromadb", "litellm", "sentence_transformers", "tiktoken")
 NOT_FOR_A_PAINT = (
     *("pydantic", "httpx", "markdown_it", "pygments", "sqlite3", "numpy", "yaml"),
-    *("app.assistant", "app.settings", "chains.events", "context.messages", "vault.store"),
-    *("ui.chat.transcript", "ui.flow.presenter", "ui.settings_dialog"),
+    *("app.assistant", "app.config.schema", "chains.events", "context.messages", "vault.index"),
+    *("ui.chat.transcript.transcript", "ui.controllers.presenter", "ui.settings.dialog"),
 )
 SHOW = """
 import sys
-from app.cli import run
+from app.cli.parser import run
 def open_window(opening):
     from ui.main import run
     return run(opening, exit_after_show=True)

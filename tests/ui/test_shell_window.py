@@ -13,29 +13,29 @@ from pytestqt.qtbot import QtBot
 from app.assistant import Assistant
 from app.errors import StorageFailed
 from app.opening import FirstLook
-from app.session_store import SessionInfo
+from app.sessions.store import SessionInfo
 from tests.support import widgets
 from tests.support.contexts import make_context
 from ui.actions import COMMANDS, ShortcutsDialog
-from ui.chat.attachment import Attachment
-from ui.chat.chips import ChipState
-from ui.direction import is_rtl
-from ui.drops import Drops
-from ui.flow.notes import Listing
-from ui.kit.controls import ElidedLabel
-from ui.kit.find_bar import FindBar
-from ui.kit.surfaces import Header
-from ui.panels.folders import Folders
+from ui.chat.composer.attachment import Attachment
+from ui.chat.composer.chips import ChipState
+from ui.chat.composer.drops import Drops
+from ui.controllers.notes import Listing
 from ui.panels.index import IndexState
 from ui.panels.index.by_state import NotesByState
-from ui.panels.sources import SourceRow
+from ui.panels.notes.folders import Folders
+from ui.panels.notes.sources import SourceRow
 from ui.state import WindowState, load_state, save_state
 from ui.tasks import TaskRunner
 from ui.theme import Theme
+from ui.widgets.controls import ElidedLabel
+from ui.widgets.direction import is_rtl
+from ui.widgets.find_bar import FindBar
+from ui.widgets.surfaces import Header
 from ui.window import MainWindow
-from vault.notes import Note
-from vault.related import RelatedNote
-from vault.store import NoteState
+from vault.index import NoteState
+from vault.notes.note import Note
+from vault.search.related import RelatedNote
 
 Make = Callable[..., MainWindow]
 

@@ -11,9 +11,9 @@ from pytestqt.qtbot import QtBot
 
 import ui
 from ui.icons import _glyphs, pixmap
-from ui.kit.controls import button, label
-from ui.kit.surfaces import Pane
 from ui.theme import Theme, dress, tokens
+from ui.widgets.controls import button, label
+from ui.widgets.surfaces import Pane
 
 UI = Path(ui.__file__).parent
 HEX = re.compile(r"#[0-9A-Fa-f]{6}\b|#[0-9A-Fa-f]{8}\b|#[0-9A-Fa-f]{3}\b(?![\w-])")

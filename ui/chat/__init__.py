@@ -7,8 +7,9 @@
     composer → composer_text, composer_parts, completion, chips → attachment
     transcript, composer → measure (the one column)
 
-May import: PySide6, `ui.theme`, `ui.icons`, `ui.kit`, `ui.notify`, and for their shapes `app`,
-`chains.events`, `chains.citations`, `context.layers`. Must not: call the assistant, know a session.
+May import: PySide6, `ui.theme`, `ui.icons`, `ui.widgets`, `ui.notify`, and for their shapes `app`,
+`chains.events`, `chains.citations.check`, `context.layers`. Must not: call the assistant, know a
+session.
 Holds always: text that has arrived is drawn within some 33 ms and never twice once it is final;
 the reader's place and selection stay while it grows; nothing in a text is fetched or run.
 """

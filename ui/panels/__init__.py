@@ -11,7 +11,7 @@ Each panel is told what to show and says by a signal what was chosen; none calls
     column ← context, sources, note,    the right column: the docks of all five
              related, index
 
-May import: `ui.kit`, `ui.icons`, `ui.theme`, and the plain values of the layers below.
+May import: `ui.widgets`, `ui.icons`, `ui.theme`, and the plain values of the layers below.
 Must not: start tasks.
 Holds always: figures are exact and come from the report as they are; rows never change places.
 """

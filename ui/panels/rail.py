@@ -3,9 +3,9 @@
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from ui.kit.controls import IconButton
-from ui.kit.surfaces import Header, Pane
 from ui.panels.index import IndexState
+from ui.widgets.controls import IconButton
+from ui.widgets.surfaces import Header, Pane
 
 __all__ = ["Rail"]
 

@@ -18,18 +18,18 @@ from PySide6.QtWidgets import (
 
 from resources import sample_vault
 from ui.icons import paint_icon
-from ui.kit.controls import label, paint_focus, plain_tip, wrapped
-from ui.kit.lists import paint_text
-from ui.kit.scaled import Scaled
-from ui.kit.surfaces import Hairline, Header, Pane
-from ui.panels.folders import Folders
+from ui.panels.chats.sessions import ChatList
 from ui.panels.index import IndexFooter
-from ui.panels.sessions import ChatList
-from ui.panels.vault import NoteTree
+from ui.panels.notes.folders import Folders
+from ui.panels.notes.vault import NoteTree
 from ui.theme import Theme
+from ui.widgets.controls import label, paint_focus, plain_tip, wrapped
+from ui.widgets.lists import paint_text
+from ui.widgets.scaled import Scaled
+from ui.widgets.surfaces import Hairline, Header, Pane
 
 if TYPE_CHECKING:
-    from app.session_store import SessionInfo
+    from app.sessions.store import SessionInfo
 
 __all__ = ["RowButton", "Sidebar", "folder_name"]
 

@@ -7,6 +7,7 @@
     extras   what stands on a page beside its settings: keys, the index, what leaves the computer
     instructions   the user's own instructions for models
 
-May import: `ui.kit`, `ui.panels.context.bar`, `ui.tasks`, `app`. Must not: `ui.window`, `ui.flow`.
+May import: `ui.widgets`, `ui.panels.context.bar`, `ui.tasks`, `app`. Must not: `ui.window`,
+`ui.controllers`.
 Holds always: a value that is refused changes nothing, and the row says what it takes.
 """

@@ -6,16 +6,16 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from app.assistant import Assistant
+from app.config.models import ModelChoice
 from app.errors import describe
-from app.model_choices import ModelChoice
-from ui.kit.controls import ElidedLabel, IconLabel, button, label, wrapped
-from ui.kit.figures import percent, plural
-from ui.kit.menu_button import MenuButton
-from ui.kit.scaled import scale_size
-from ui.kit.surfaces import Hairline, clear_layout
 from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import Theme, dress, tokens
-from vault.store import NoteState
+from ui.widgets.controls import ElidedLabel, IconLabel, button, label, wrapped
+from ui.widgets.figures import percent, plural
+from ui.widgets.menu_button import MenuButton
+from ui.widgets.scaled import scale_size
+from ui.widgets.surfaces import Hairline, clear_layout
+from vault.index import NoteState
 
 __all__ = ["IndexSection", "KeySection", "PrivacySection", "TextSizeSection", "separated"]
 

@@ -13,12 +13,12 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFocusEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QPlainTextEdit, QWidget
 
-from app.settings import SettingSpec
-from ui.kit.controls import Switch, button, label
-from ui.kit.figures import count
-from ui.kit.menu_button import MenuButton
-from ui.kit.scaled import scale_size
+from app.config.schema import SettingSpec
 from ui.theme import Theme, dress
+from ui.widgets.controls import Switch, button, label
+from ui.widgets.figures import count
+from ui.widgets.menu_button import MenuButton
+from ui.widgets.scaled import scale_size
 
 __all__ = [
     "Control",

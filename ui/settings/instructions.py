@@ -5,12 +5,12 @@ from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
 from app.assistant import Assistant
 from app.errors import describe
-from app.instructions import MOST_CHARS, UserInstructions
-from ui.kit.controls import button, label, one_line, wrapped
-from ui.kit.figures import count
-from ui.kit.scaled import scale_size
+from app.library.instructions import MOST_CHARS, UserInstructions
 from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import dress
+from ui.widgets.controls import button, label, one_line, wrapped
+from ui.widgets.figures import count
+from ui.widgets.scaled import scale_size
 
 __all__ = ["InstructionsSection"]
 

@@ -8,11 +8,8 @@ from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QSlider, QVBoxLayout, QWidget
 
+from app.config.schema import SettingSpec
 from app.errors import ErrorInfo, describe
-from app.settings import SettingSpec
-from ui.kit.controls import IconLabel, label, wrapped
-from ui.kit.figures import count, percent, plural
-from ui.kit.scaled import scale_size
 from ui.panels.context.bar import ContextBar
 from ui.settings.fields import (
     Control,
@@ -26,6 +23,9 @@ from ui.settings.rows import SettingRow
 from ui.settings.writer import SettingsWriter, use_labels
 from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import Theme, dress
+from ui.widgets.controls import IconLabel, label, wrapped
+from ui.widgets.figures import count, percent, plural
+from ui.widgets.scaled import scale_size
 
 __all__ = ["LimitRow", "effect_sentence", "position_of", "value_at"]
 

@@ -2,10 +2,10 @@
 
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from app.settings import SettingSpec
-from ui.kit.controls import IconButton, label, wrapped
+from app.config.schema import SettingSpec
 from ui.settings.fields import Maker, folder_control, maker_of
 from ui.settings.writer import SettingsWriter, use_labels
+from ui.widgets.controls import IconButton, label, wrapped
 
 __all__ = ["SettingRow", "make_row"]
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from app.assistant import Assistant
+from app.config.schema import SettingSpec, schema
 from app.errors import describe
-from app.settings import SettingSpec, schema
 from ui.tasks import Task, TaskRunner
 
 __all__ = ["SettingsWriter", "use_labels"]

@@ -23,7 +23,7 @@ def assistant(embedder: Embedder) -> Iterator[Assistant]:
 @pytest.fixture(autouse=True)
 def _command_line_shares_the_embedder(embedder: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
     """Give the command line that runs in this process the embedder of the other tests."""
-    monkeypatch.setattr("app.cli_verbs.build", partial(build, embedder=embedder))
+    monkeypatch.setattr("app.cli.verbs.build", partial(build, embedder=embedder))
 
 
 @pytest.fixture

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from app.asking import AskRequest
 from app.assistant import Assistant
 from app.errors import InvalidRequest, SessionMissing, TurnFailed, VaultNotChosen, describe
-from app.library import IndexFinished
+from app.library.library import IndexFinished
 from app.paths import Paths
-from app.transcript_items import AnswerItem, UserItem
+from app.sessions.ask import AskRequest
+from app.sessions.transcript_items import AnswerItem, UserItem
 from app.wiring import build, folder_of
 from chains.cancel import CancelToken
 from chains.events import Event, IndexProgressed, MessageEnded, TextDelta, Warned
@@ -19,7 +19,7 @@ from context.errors import ContextOverflow
 from tests.support.model_server import Answer, ModelServer
 from tests.support.turns import ask, result_of
 from vault.errors import VaultMissing
-from vault.store import VaultIndex
+from vault.index import VaultIndex
 
 
 def test_a_folder_that_is_remembered_is_opened_by_the_next_run(

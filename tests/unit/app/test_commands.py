@@ -2,10 +2,10 @@
 
 import pytest
 
-from app.asking import AskRequest
 from app.assistant import Assistant
 from app.commands import COMMANDS, CommandResult, Situation, parse, run
 from app.errors import InvalidRequest, NotFound
+from app.sessions.ask import AskRequest
 from chains.cancel import CancelToken
 
 

@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from app.asking import AskRequest
 from app.assistant import Assistant
 from app.doctor import check_up
+from app.sessions.ask import AskRequest
 from chains.cancel import CancelToken
 from chains.events import TurnEnded
 

@@ -7,9 +7,9 @@ import pytest
 
 from chains.cancel import CancelToken
 from chains.models import ModelInfo
-from chains.runner import TurnRequest
-from chains.turn import ChatView, Means, draft_turn, prepare_turn
-from context.guard import PreparedRequest
+from chains.request.request import ChatView, Means, draft_turn, prepare_turn
+from chains.turn.run import TurnRequest
+from context.fit.guard import PreparedRequest
 from context.layers import Layer, Segment
 from context.tokens import ByteEstimator
 from tests.support.memory_session import MemorySession

@@ -19,10 +19,10 @@ from chains.errors import (
     RateLimited,
 )
 from chains.events import Usage
+from chains.llm.http import wire_client
+from chains.llm.port import Endpoint, ModelEnded, ModelSent, ModelText, ModelWaiting
 from chains.model import LiteLLMModel
-from chains.model_port import Endpoint, ModelEnded, ModelSent, ModelText, ModelWaiting
 from chains.models import describe
-from chains.wire import wire_client
 from context.errors import ContextOverflow, UnguardedRequest
 from tests.support.model_server import Answer, Failure, ModelServer, Raw, Silence
 
@@ -371,7 +371,7 @@ def test_nothing_is_printed(model, server, prepared, capfd):
 
 def test_importing_the_chains_imports_nothing_heavy():
     heavy = {"litellm", "tiktoken", "httpx", "openai", "torch", "chromadb", "numpy"}
-    code = f"import sys, chains.vault_qa; print(sorted({heavy} & set(sys.modules)))"
+    code = f"import sys, chains.turn.vault_qa_chain; print(sorted({heavy} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("[]\n", "")
 

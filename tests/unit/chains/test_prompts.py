@@ -1,9 +1,9 @@
 import pytest
 
-from chains.additions import NOTHING_ADDED
-from context.summaries import HEAD
+from chains.customization import NOTHING_ADDED
+from context.compaction import HEAD
+from context.history.tool_pairing import INTERRUPTED
 from context.trimming import TRIMMED
-from context.view import INTERRUPTED
 
 PROMPTS = ["chat", "vault_qa", "agent"]
 

@@ -7,13 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from context.entries import EphemeralEntry, TransformEntry, parse_entry
 from context.envelope import ContextEnvelope
 from context.errors import ContextHookError, ContextPatchError
 from context.hooks import ContextResult, HookRegistry, MessageEvent
-from context.messages import Message
+from context.log.entries import EphemeralEntry, TransformEntry, parse_entry
+from context.messages import Message, calls_of
 from context.patches import MESSAGE_OPS, apply_patch
-from context.view import calls_of
 from tests.support.chats import Chat
 from tests.unit.context.test_loop import PATCHES as FITTING
 from tests.unit.context.test_loop import STEPS, Loop, play

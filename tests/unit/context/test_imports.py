@@ -6,7 +6,7 @@ import pytest
 
 import context
 
-MODULES = sorted(Path(context.__file__).parent.glob("*.py"))
+MODULES = sorted(Path(context.__file__).parent.rglob("*.py"))
 
 
 def imported(module):

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from context.entries import MessageEntry, parse_entry
 from context.errors import ContextOverflow
+from context.history.turns import turns
 from context.layers import Layer
+from context.log.entries import MessageEntry, parse_entry
 from context.messages import Message
-from context.replay import turns
 from context.tokens import count_message
 from tests.support.chats import Chat, passage
 from tests.support.recount import merge_for_wire

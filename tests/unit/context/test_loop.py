@@ -6,8 +6,14 @@ from dataclasses import dataclass, field, replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.unit.context.test_view import check_pairs
 
-from context.entries import (
+from context.assemble.inputs import Ports, Upkeep
+from context.assemble.turn_end import end_turn
+from context.errors import BadInputs, ContextHookError, ContextOverflow, SummaryFailed
+from context.hooks import ContextResult, HookRegistry
+from context.layers import Layer
+from context.log.entries import (
     CustomMessageEntry,
     EphemeralEntry,
     MemoryUpdateEntry,
@@ -16,18 +22,12 @@ from context.entries import (
     TransformEntry,
     parse_entry,
 )
-from context.errors import BadInputs, ContextHookError, ContextOverflow, SummaryFailed
-from context.hooks import ContextResult, HookRegistry
-from context.inputs import Ports, Upkeep
-from context.layers import Layer
-from context.markdown import envelope_markdown
 from context.messages import Message, ToolCallPart, ToolDefinition, ToolResultPart
 from context.pipeline import prepare
+from context.report.markdown import envelope_markdown
 from context.tokens import count_message
-from context.turn_end import end_turn
 from tests.support.chats import TIME, Chat, passage
 from tests.support.recount import merge_for_wire
-from tests.unit.context.test_view import check_pairs
 
 SEARCH = ToolDefinition("search", "Searches the notes", {"type": "object"})
 WHY = {"scope": "cached", "invalidateCacheReason": "because"}

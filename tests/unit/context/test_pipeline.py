@@ -3,9 +3,9 @@ from dataclasses import replace
 
 import pytest
 
-from context.entries import DropEntry, SegmentsEntry
 from context.errors import BadInputs, ContextOverflow
 from context.layers import Layer
+from context.log.entries import DropEntry, SegmentsEntry
 from context.messages import TextPart, ToolDefinition
 from tests.support.chats import Chat, passage
 

@@ -11,10 +11,10 @@ import pytest
 from app.assistant import Assistant
 from app.paths import Paths
 from app.wiring import build
-from context.entries import EphemeralEntry, MessageEntry
 from context.hooks import HOOK_KINDS
-from context.markdown import envelope_markdown
+from context.log.entries import EphemeralEntry, MessageEntry
 from context.patches import _APPLIERS
+from context.report.markdown import envelope_markdown
 from resources import read_text
 from tests.support.model_server import Answer, ModelServer
 from tests.support.turns import ask, result_of

@@ -11,17 +11,17 @@ from pathlib import Path, PurePosixPath
 import pytest
 import yaml
 
-from app.cli import parser
+from app.cli.parser import parser
 from app.commands import COMMANDS as SLASH_COMMANDS
+from app.config.schema import Settings, schema
 from app.errors import _CODES, AppError
-from app.settings import Settings, schema
 from context.budget import budget_tokens, output_reserve, window
 from resources import sample_vault
 from ui.actions import COMMANDS
 from vault.embedder import Embedder
-from vault.links import LinkResolver
-from vault.notes import Note, read_note
-from vault.store import VaultIndex
+from vault.index import VaultIndex
+from vault.notes.links import LinkResolver
+from vault.notes.note import Note, read_note
 
 FRONT_MATTER = re.compile(r"\A---\n(.*?)\n---\n", re.DOTALL)
 CODE = re.compile(r"^(`{3,})[^\n]*\n.*?^\1$|`[^`\n]+`", re.DOTALL | re.MULTILINE)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from vault.embedder import Embedder
-from vault.store import VaultIndex
+from vault.index import VaultIndex
 
 IndexMaker = Callable[..., VaultIndex]
 NotesIndexer = Callable[[Mapping[str, str]], VaultIndex]

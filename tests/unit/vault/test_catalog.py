@@ -6,16 +6,16 @@ from pathlib import Path
 import pytest
 
 from vault.catalog import Catalog
-from vault.chunking import CHUNKER_VERSION, chunk_note
-from vault.embedding_models import PACKAGED
+from vault.embedding.chunking import CHUNKER_VERSION, chunk_note
+from vault.embedding.model_card import DIMENSION, EMBEDDER, MODEL_NAME
+from vault.embedding.models import PACKAGED
+from vault.embedding_versions import table_of, used_model
 from vault.errors import IndexUnusable
-from vault.generations import table_of, used_model
 from vault.migrations import MIGRATIONS, migrate, schema_version
-from vault.model_card import DIMENSION, EMBEDDER, MODEL_NAME
-from vault.notes import parse_note
+from vault.notes.keywords import WORDS_VERSION
+from vault.notes.note import parse_note
 from vault.records import NEVER_SEEN, Records
 from vault.scan import FileStat
-from vault.words import WORDS_VERSION
 
 STAT = FileStat(1, 2, 3, 4)
 VECTOR = bytes(4 * DIMENSION)

@@ -10,8 +10,8 @@ import pytest
 from tests.support.damage import damage_file
 from vault.embedder import Embedder
 from vault.errors import IndexDamaged, IndexUnusable
-from vault.finding import INDEX_DAMAGED
-from vault.store import VaultIndex
+from vault.index import VaultIndex
+from vault.index_queries import INDEX_DAMAGED
 
 NOTES = {
     "rain.md": "---\ntags: [weather]\naliases: [Wet]\n---\n# Rain\n\nSee [[fees]].\n",

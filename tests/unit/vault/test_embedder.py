@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from vault.embedder import Embedder
+from vault.embedding.model_card import DIMENSION, MODEL_PACKAGE, MODEL_SHA256
 from vault.errors import EmbedderFailed
-from vault.model_card import DIMENSION, MODEL_PACKAGE, MODEL_SHA256
 
 BATCHES = [[f"note {i} about {topic}" for topic in ("rain", "fees", "cats")] for i in range(6)]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from vault.errors import NoteUnreadable, UnsafePath
-from vault.notes import read_bytes, read_note
+from vault.notes.note import read_bytes, read_note
 from vault.paths import is_text_name, printable, safe_path
 
 # Exchanges a note, then its folder, with a link to outside, again and again.

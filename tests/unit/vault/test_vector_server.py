@@ -7,10 +7,10 @@ import pytest
 from tests.support.chroma_server import ChromaServer
 from vault.catalog import Catalog
 from vault.embedder import Embedder
+from vault.embedding.model_card import DIMENSION
 from vault.errors import VectorStoreFailed
-from vault.model_card import DIMENSION
+from vault.index import VaultIndex
 from vault.options import IndexOptions, VectorServer
-from vault.store import VaultIndex
 from vault.vectors import VectorStore
 
 Until = Callable[[Callable[[], bool]], None]

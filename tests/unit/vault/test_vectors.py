@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from vault.catalog import Catalog
+from vault.embedding.model_card import DIMENSION
 from vault.errors import VectorStoreFailed
-from vault.exact import ExactScan
-from vault.model_card import DIMENSION
+from vault.search.exact import ExactScan
 from vault.vectors import VectorStore
 
 RNG = np.random.default_rng(7)

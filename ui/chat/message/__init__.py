@@ -6,8 +6,9 @@
     aside, divider, failure stand alone;  sources makes cards of segments and citations
     roles tells screen readers what a part is
 
-May import: PySide6, `app.transcript`, `app.errors`, `chains.events` and `chains.citations` for
-their shapes, `ui.theme`, `ui.icons`, `ui.kit`, `ui.chat.page`, `ui.chat.measure`.
+May import: PySide6, `app.sessions.transcript`, `app.errors`, `chains.events` and
+`chains.citations.check` for their shapes, `ui.theme`, `ui.icons`, `ui.widgets`, `ui.markdown.page`,
+`ui.widgets.measure`.
 Holds always: foreign text is plain; a part has a name and a role; nothing here knows where a
 transcript scrolls.
 """

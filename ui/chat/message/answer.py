@@ -7,17 +7,17 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QAccessible, QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 
-from ui.chat.measure import OUTDENT
 from ui.chat.message.answer_tools import AnswerTools
 from ui.chat.message.parts import Doubts, StepLine
 from ui.chat.message.roles import Part
 from ui.chat.message.step_words import StepView
 from ui.chat.message.steps import Steps
-from ui.chat.page.card import Source
-from ui.chat.page.view import MarkdownView
-from ui.kit.controls import button, wrapped
-from ui.kit.figures import minutes_clock, plural
+from ui.markdown.page.card import Source
+from ui.markdown.page.view import MarkdownView
 from ui.theme import Theme
+from ui.widgets.controls import button, wrapped
+from ui.widgets.figures import minutes_clock, plural
+from ui.widgets.measure import OUTDENT
 
 __all__ = ["Answer"]
 

@@ -6,13 +6,13 @@ from typing import Literal
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QAccessible
 
-from ui.chat.measure import OUTDENT
+from ui.chat.message.action import Wish
 from ui.chat.message.step_words import took
 from ui.chat.message.strip import ToolStrip
 from ui.chat.message.tools import LabelTag, PinButton, Siblings
-from ui.chat.message.wish import Wish
-from ui.kit.controls import ElidedLabel, IconButton, button
 from ui.theme import dress
+from ui.widgets.controls import ElidedLabel, IconButton, button
+from ui.widgets.measure import OUTDENT
 
 __all__ = ["AnswerTools"]
 

@@ -8,9 +8,9 @@ from PySide6.QtGui import QAccessible, QGuiApplication, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from ui.chat.message.roles import Part
-from ui.chat.page.view import MarkdownView
-from ui.kit.controls import ElidedLabel, IconButton, IconLabel, one_line
+from ui.markdown.page.view import MarkdownView
 from ui.theme import Theme, dress
+from ui.widgets.controls import ElidedLabel, IconButton, IconLabel, one_line
 
 __all__ = ["Aside"]
 

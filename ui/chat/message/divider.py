@@ -4,12 +4,12 @@ from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from ui.chat.message.roles import Part
-from ui.chat.page.view import MarkdownView
-from ui.kit.controls import ElidedLabel, IconLabel, button, one_line
-from ui.kit.figures import count, plural
-from ui.kit.scaled import Scaled
-from ui.kit.surfaces import Hairline
+from ui.markdown.page.view import MarkdownView
 from ui.theme import Theme, dress
+from ui.widgets.controls import ElidedLabel, IconLabel, button, one_line
+from ui.widgets.figures import count, plural
+from ui.widgets.scaled import Scaled
+from ui.widgets.surfaces import Hairline
 
 __all__ = ["Divider", "HookDivider", "SummaryDivider"]
 

@@ -4,9 +4,9 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QVBoxLayout, QWidget
 
-from ui.chat.composer_text import ComposerText
-from ui.kit.controls import ElidedLabel, button
+from ui.chat.composer.text import ComposerText
 from ui.theme import dress
+from ui.widgets.controls import ElidedLabel, button
 
 __all__ = ["MessageEditor"]
 

@@ -7,12 +7,12 @@ from PySide6.QtGui import QAccessible, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.errors import ErrorInfo
-from ui.chat.measure import OUTDENT
 from ui.chat.message.parts import paint_callout
 from ui.chat.message.roles import Part
-from ui.direction import from_left
-from ui.kit.controls import IconLabel, button, one_line, wrapped
 from ui.theme import Theme
+from ui.widgets.controls import IconLabel, button, one_line, wrapped
+from ui.widgets.direction import from_left
+from ui.widgets.measure import OUTDENT
 
 __all__ = ["Failure"]
 

@@ -6,8 +6,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QVBoxLayout, QWidget
 
-from ui.kit.controls import button
 from ui.theme import Theme, dress
+from ui.widgets.controls import button
 
 __all__ = ["MonoBox"]
 

@@ -6,15 +6,15 @@ from PySide6.QtCore import QEvent, QRectF, Qt, QTimer
 from PySide6.QtGui import QAccessible, QPainter, QPainterPath, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from ui.chat.measure import OUTDENT
 from ui.chat.message.roles import Part
-from ui.chat.page.spacing import CALLOUT_INSET
-from ui.direction import from_left
 from ui.icons import paint_icon
-from ui.kit.controls import ElidedLabel, IconLabel, label, one_line, wrapped
-from ui.kit.figures import count
-from ui.kit.scaled import Scaled
+from ui.markdown.page.spacing import CALLOUT_INSET
 from ui.theme import Theme, dress
+from ui.widgets.controls import ElidedLabel, IconLabel, label, one_line, wrapped
+from ui.widgets.direction import from_left
+from ui.widgets.figures import count
+from ui.widgets.measure import OUTDENT
+from ui.widgets.scaled import Scaled
 
 __all__ = ["Doubts", "StepLine", "paint_callout"]
 

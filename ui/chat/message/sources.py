@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from chains.citations import Citation, Unverified
+from chains.citations.check import Citation, Unverified
 from context.layers import Segment
-from ui.chat.page.card import Source
-from vault.pages import page_of
+from ui.markdown.page.card import Source
+from vault.notes.pages import page_of
 
 __all__ = ["doubts_of", "sources_of"]
 

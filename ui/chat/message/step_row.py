@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QVBoxLayout, QWidget
 from ui.chat.message.mono import MonoBox
 from ui.chat.message.step_words import StepView
 from ui.icons import paint_icon
-from ui.kit.controls import paint_focus, plain_tip, wrapped
-from ui.kit.lists import paint_text
 from ui.theme import Theme
+from ui.widgets.controls import paint_focus, plain_tip, wrapped
+from ui.widgets.lists import paint_text
 
 __all__ = ["StepRow"]
 

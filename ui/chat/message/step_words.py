@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ui.kit.controls import one_line
-from ui.kit.figures import count, place, plural
+from ui.widgets.controls import one_line
+from ui.widgets.figures import count, place, plural
 
 __all__ = ["StepView", "doing", "summary", "took"]
 

@@ -7,8 +7,8 @@ from PySide6.QtGui import QAccessible, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QWidget, QWidgetItem
 
 from ui.chat.message.roles import Part
-from ui.kit.scaled import Scaled
 from ui.theme import Theme
+from ui.widgets.scaled import Scaled
 
 __all__ = ["ToolStrip"]
 

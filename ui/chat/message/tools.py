@@ -7,10 +7,10 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QSizePolicy, QStackedLayout, QWidget
 
-from ui.kit.controls import ElidedLabel, IconButton, IconLabel, label
-from ui.kit.figures import count
-from ui.kit.scaled import Scaled
 from ui.theme import Theme, dress
+from ui.widgets.controls import ElidedLabel, IconButton, IconLabel, label
+from ui.widgets.figures import count
+from ui.widgets.scaled import Scaled
 
 __all__ = ["LabelTag", "PinButton", "QuietButton", "Siblings"]
 

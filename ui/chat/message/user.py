@@ -17,19 +17,19 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QSizePolicy, QTextEdit, QVBoxLayout, QWidget
 
-from ui.chat.attachment import Attachment
-from ui.chat.chips import ChipRow
-from ui.chat.measure import OUTDENT
+from ui.chat.composer.attachment import Attachment
+from ui.chat.composer.chips import ChipRow
+from ui.chat.message.action import Wish
 from ui.chat.message.editor import MessageEditor
 from ui.chat.message.roles import Part
 from ui.chat.message.user_tools import UserTools
-from ui.chat.message.wish import Wish
-from ui.chat.page.formats import AT_LEAST, FIXED
-from ui.chat.page.letters import has_tall_letters, wrap_for
-from ui.chat.page.selection import selected_text
-from ui.kit.controls import button
-from ui.kit.figures import minutes_clock
+from ui.markdown.page.formats import AT_LEAST, FIXED
+from ui.markdown.page.letters import has_tall_letters, wrap_for
+from ui.markdown.page.selection import selected_text
 from ui.theme import Theme
+from ui.widgets.controls import button
+from ui.widgets.figures import minutes_clock
+from ui.widgets.measure import OUTDENT
 
 __all__ = ["UserMessage"]
 

@@ -6,10 +6,10 @@ from typing import Literal
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QAccessible
 
-from ui.chat.measure import OUTDENT
+from ui.chat.message.action import Wish
 from ui.chat.message.strip import ToolStrip
 from ui.chat.message.tools import LabelTag, PinButton, QuietButton, Siblings
-from ui.chat.message.wish import Wish
+from ui.widgets.measure import OUTDENT
 
 __all__ = ["UserTools"]
 

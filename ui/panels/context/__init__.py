@@ -7,8 +7,8 @@ them below each other. No figure is made up here: each is the report's own, and 
 prices are computed.
 
 What the user wants is told by signals of `ContextPanel`; who grants it is the business of
-`ui.flow.contexts`. Nothing below `ui` is imported here, since the panel is painted before that is
-loaded.
+`ui.controllers.context`. Nothing below `ui` is imported here, since the panel is painted before
+that is loaded.
 """
 
 from ui.panels.context.panel import ContextPanel

@@ -25,10 +25,10 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QProgressBar, QSizePolicy, QToolTip, QWidget
 
-from ui.kit.controls import paint_focus
-from ui.kit.figures import count, percent, share
 from ui.panels.context.scale import BarPart, Mark, Slot, bar_parts, label_spans, marks, slots
 from ui.theme import Theme, tokens
+from ui.widgets.controls import paint_focus
+from ui.widgets.figures import count, percent, share
 
 __all__ = ["ContextBar"]
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ui.kit.controls import one_line
-from ui.kit.figures import count, place, plural
 from ui.panels.context.words import in_words, reason_in_words
+from ui.widgets.controls import one_line
+from ui.widgets.figures import count, place, plural
 
 __all__ = ["Detail", "LeftOutRow", "is_excerpt", "left_out_rows"]
 

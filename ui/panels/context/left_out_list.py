@@ -7,10 +7,10 @@ from PySide6.QtGui import QFontMetrics, QPainter, QStandardItem, QStandardItemMo
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from ui.icons import paint_icon
-from ui.kit.controls import plain_tip
-from ui.kit.lists import ROW, FitTree, Index, paint_row_field, paint_text
 from ui.panels.context.left_out import Detail, LeftOutRow
 from ui.theme import Theme
+from ui.widgets.controls import plain_tip
+from ui.widgets.lists import ROW, FitTree, Index, paint_row_field, paint_text
 
 __all__ = ["LeftOutList"]
 

@@ -8,10 +8,6 @@ from typing import Any
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from ui.kit.controls import button, label, wrapped
-from ui.kit.figures import count, percent
-from ui.kit.menu_button import MenuButton
-from ui.kit.surfaces import Hairline, Notice, Pane, scrolled
 from ui.panels.context.bar import ContextBar
 from ui.panels.context.left_out import left_out_rows
 from ui.panels.context.left_out_list import LeftOutList
@@ -21,6 +17,10 @@ from ui.panels.context.reuse import Counted, Prices, price_sentence, what_change
 from ui.panels.context.rows import LayerTree, PinList
 from ui.panels.context.sections import SIDE, MemoryText, Section, memory_lines
 from ui.theme import Theme, dress
+from ui.widgets.controls import button, label, wrapped
+from ui.widgets.figures import count, percent
+from ui.widgets.menu_button import MenuButton
+from ui.widgets.surfaces import Hairline, Notice, Pane, scrolled
 
 __all__ = ["Beside", "ContextPanel"]
 

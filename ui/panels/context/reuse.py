@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ui.kit.figures import count, money
+from ui.widgets.figures import count, money
 
 __all__ = ["Counted", "Prices", "price_sentence", "what_changed", "window_sentence"]
 

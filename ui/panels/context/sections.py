@@ -5,8 +5,8 @@ from typing import Any
 
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from ui.kit.controls import IconLabel, button, label, wrapped
-from ui.kit.surfaces import Hairline, clear_layout
+from ui.widgets.controls import IconLabel, button, label, wrapped
+from ui.widgets.surfaces import Hairline, clear_layout
 
 __all__ = ["SIDE", "MemoryText", "Section", "memory_lines"]
 

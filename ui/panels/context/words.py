@@ -1,6 +1,6 @@
 """The report's short names in the words of the window."""
 
-from ui.kit.controls import one_line
+from ui.widgets.controls import one_line
 
 __all__ = ["in_words", "reason_in_words"]
 

@@ -6,7 +6,7 @@
               the question before everything is thrown away; not loaded for the first paint
     by_state  what those lists show, made in a task
 
-May import: `ui.kit`, `ui.theme`, and the plain values of the layers below.
+May import: `ui.widgets`, `ui.theme`, and the plain values of the layers below.
 """
 
 from ui.panels.index.footer import IndexFooter

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from vault.store import NoteState
+    from vault.index import NoteState
 
 __all__ = ["NotesByState"]
 

@@ -4,12 +4,12 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from ui.kit.controls import ElidedLabel, IconButton, button, wrapped
-from ui.kit.figures import plural
-from ui.kit.scaled import Scaled
-from ui.kit.surfaces import Pane
 from ui.panels.index.state import IndexState
 from ui.theme import Theme, dress
+from ui.widgets.controls import ElidedLabel, IconButton, button, wrapped
+from ui.widgets.figures import plural
+from ui.widgets.scaled import Scaled
+from ui.widgets.surfaces import Pane
 
 __all__ = ["IndexFooter"]
 

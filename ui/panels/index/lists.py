@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QVBoxLayout, QWidget
 
-from ui.kit.controls import button, label, one_line, wrapped
-from ui.kit.figures import count, plural
-from ui.kit.lists import Index
-from ui.kit.long_list import LongList, TwoLines
-from ui.kit.menu_button import MenuButton
 from ui.panels.index.by_state import NotesByState
 from ui.theme import dress, tokens
+from ui.widgets.controls import button, label, one_line, wrapped
+from ui.widgets.figures import count, plural
+from ui.widgets.lists import Index
+from ui.widgets.long_list import LongList, TwoLines
+from ui.widgets.menu_button import MenuButton
 
 if TYPE_CHECKING:
-    from vault.store import NoteState
+    from vault.index import NoteState
 
 __all__ = ["NoteLists"]
 

@@ -6,16 +6,16 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from ui.kit.controls import button, one_line, wrapped
-from ui.kit.figures import ago, plural, size
-from ui.kit.surfaces import Hairline, Notice, Pane, scrolled
 from ui.panels.index.by_state import NotesByState
 from ui.panels.index.lists import NoteLists
 from ui.panels.index.run import RunBox
 from ui.panels.index.state import IndexState
+from ui.widgets.controls import button, one_line, wrapped
+from ui.widgets.figures import ago, plural, size
+from ui.widgets.surfaces import Hairline, Notice, Pane, scrolled
 
 if TYPE_CHECKING:
-    from vault.status import IndexStatus
+    from vault.indexing.status import IndexStatus
 
 __all__ = ["IndexPanel"]
 

@@ -4,10 +4,10 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from ui.kit.controls import IconButton, IconLabel, button, wrapped
 from ui.panels.index.footer import show_pause
 from ui.panels.index.state import IndexState
 from ui.theme import Theme
+from ui.widgets.controls import IconButton, IconLabel, button, wrapped
 
 __all__ = ["RunBox"]
 

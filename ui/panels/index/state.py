@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ui.kit.figures import count, plural, rate, span
+from ui.widgets.figures import count, plural, rate, span
 
 __all__ = ["IndexState"]
 

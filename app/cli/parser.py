@@ -1,0 +1,310 @@
+"""The command line: what may be typed, and the way from there to an exit code.
+
+Nothing heavy is imported here, so that `--version` and `--help` answer at once; what a verb does is
+in `cli_verbs`, how it reads to a person in `cli_text`.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    from app.opening import Opening
+
+USAGE_ERROR = 2
+INTERRUPTED = 130
+_MOST_HITS = 1_000
+
+
+def run(argv: Sequence[str], open_window: "Callable[[Opening], int]") -> int:
+    """Do what was typed and return the exit code.
+
+    Args:
+        argv: the words after the program's name.
+        open_window: shows the window; called where no verb was given.
+    """
+    args = parser().parse_args(argv)
+    try:
+        if args.verb is None:
+            from app.cli.window import start_window
+
+            return start_window(args, open_window)
+        from app.cli.verbs import run_verb
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return run_verb(args)
+
+
+def window_parser() -> argparse.ArgumentParser:
+    """Return what `strata-gui` takes."""
+    found = _Parser(prog="strata-gui", description=_ABOUT, allow_abbrev=False)
+    found.set_defaults(verb=None, **_no_globals("middle"), **_no_globals("late"))
+    _add_version(found)
+    _add_globals(found, "early")
+    return found
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return what `strata` takes."""
+    found = _Parser(
+        prog="strata",
+        description=_ABOUT,
+        epilog="Without a command the window opens.",
+        allow_abbrev=False,
+    )
+    found.set_defaults(**_no_globals("middle"), **_no_globals("late"))
+    _add_version(found)
+    _add_globals(found, "early")
+    verbs = found.add_subparsers(dest="verb", metavar="COMMAND")
+    _add_index(verbs)
+    _add_search(verbs)
+    _add_related(verbs)
+    _add_ask(verbs)
+    _add_context(verbs)
+    _add_compact(verbs)
+    _add_settings(verbs)
+    _add_keys(verbs)
+    _add_sessions(verbs)
+    _add_instructions(verbs)
+    _leaf(verbs, "selftest", "ask for your own notes, and tell how often search finds them")
+    _leaf(verbs, "doctor", "check that everything Strata needs is in order")
+    _add_rpc(verbs)
+    return found
+
+
+def parse_value(text: str) -> Any:
+    """Return a value as typed: JSON where it is JSON, else the text itself."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+_ABOUT = "Chat with a folder of notes, and see exactly what the model saw."
+_Verbs = argparse._SubParsersAction
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        from app.cli.text import plain
+
+        self.print_usage(sys.stderr)
+        self.exit(USAGE_ERROR, f"{self.prog}: {plain(message)}\n")
+
+
+class _Version(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *_rest: object) -> None:
+        from importlib.metadata import version
+
+        print(f"strata {version('strata-notes')}")
+        parser.exit()
+
+
+def _no_globals(place: str) -> dict[str, Any]:
+    return {f"{place}_set": [], f"{place}_vault": None}
+
+
+def _add_version(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and stop")
+
+
+def _add_globals(parser: argparse.ArgumentParser, place: str) -> None:
+    """Add what may stand before and after the verb; each place has names of its own.
+
+    A verb's parser would otherwise write its defaults over what stood before the verb.
+    """
+    parser.add_argument(
+        "--set",
+        dest=f"{place}_set",
+        metavar="KEY=VALUE",
+        type=_setting,
+        action="append",
+        default=[],
+        help="use this value of a setting for this run",
+    )
+    parser.add_argument(
+        "--vault",
+        dest=f"{place}_vault",
+        metavar="DIR",
+        help="the folder of notes (otherwise the setting vault.path)",
+    )
+
+
+def _leaf(verbs: "_Verbs[_Parser]", name: str, about: str) -> argparse.ArgumentParser:
+    found = verbs.add_parser(name, help=about, description=f"{about[0].upper()}{about[1:]}.")
+    found.allow_abbrev = False
+    _add_globals(found, "late")
+    found.add_argument("--json", action="store_true", help="print one JSON document")
+    return found
+
+
+def _group(verbs: "_Verbs[_Parser]", name: str, about: str) -> "_Verbs[_Parser]":
+    found = verbs.add_parser(name, help=about, description=about, allow_abbrev=False)
+    _add_globals(found, "middle")
+    return found.add_subparsers(dest="action", metavar="ACTION", required=True)
+
+
+def _add_index(verbs: "_Verbs[_Parser]") -> None:
+    found = _leaf(verbs, "index", "bring the index of a folder of notes up to date")
+    found.add_argument("dir", metavar="DIR", nargs="?", help="the folder of notes")
+    again = found.add_mutually_exclusive_group()
+    again.add_argument("--retry", action="store_true", help="look again at notes that failed")
+    again.add_argument(
+        "--rebuild", action="store_true", help="throw the index away and make it from the notes"
+    )
+
+
+def _add_search(verbs: "_Verbs[_Parser]") -> None:
+    found = _leaf(verbs, "search", "find passages by words and by meaning")
+    found.add_argument("query", metavar="QUERY")
+    found.add_argument("-k", type=_count, metavar="N", help="how many passages, or notes a page")
+    found.add_argument(
+        "--all", action="store_true", help="list every note that fits, one line each, in pages"
+    )
+    found.add_argument(
+        "--offset", type=_offset, metavar="N", default=0, help="with --all: go on behind so many"
+    )
+    found.add_argument("--why-not", metavar="PATH", help="say why this note is not among them")
+
+
+def _add_related(verbs: "_Verbs[_Parser]") -> None:
+    found = _leaf(verbs, "related", "list the notes near a note, in meaning or by a link")
+    found.add_argument("path", metavar="PATH", help="the note, from the folder of notes on")
+    found.add_argument("-k", type=_count, metavar="N", default=8, help="how many notes")
+
+
+def _add_ask(verbs: "_Verbs[_Parser]") -> None:
+    found = _leaf(verbs, "ask", "answer a question, citing the notes it rests on")
+    found.add_argument("question", metavar="QUESTION", help="- reads it from standard input")
+    found.add_argument("--mode", choices=("chat", "vault", "agent"), default="vault")
+    found.add_argument("--model", metavar="NAME", help="in place of the setting chat.model")
+    found.add_argument("--session", metavar="ID", help="the chat to go on with")
+    found.add_argument(
+        "--parent", metavar="ENTRY", help="the entry to go on from (otherwise the last one)"
+    )
+    found.add_argument(
+        "--attach",
+        metavar="PATH",
+        action="append",
+        default=[],
+        help="send a note, a folder of notes or a text file along; may be given again",
+    )
+    found.add_argument(
+        "--selection",
+        metavar="FILE:A-B",
+        type=_selection,
+        action="append",
+        default=[],
+        help="send these lines of a file along; may be given again",
+    )
+    found.add_argument(
+        "--read-whole",
+        action="store_true",
+        help="have the model read what is attached and too large to be sent, part by part; "
+        "what that takes is told first",
+    )
+    found.add_argument("--no-index", action="store_true", help="leave the index as it is")
+    found.add_argument(
+        "--dry-run", action="store_true", help="show what would be sent; send and store nothing"
+    )
+
+
+def _add_context(verbs: "_Verbs[_Parser]") -> None:
+    found = _leaf(verbs, "context", "show what the model saw, or would see next")
+    found.add_argument("--session", metavar="ID", help="the chat (otherwise the one used last)")
+    when = found.add_mutually_exclusive_group()
+    when.add_argument("--last", action="store_true", help="the last request (as without this)")
+    when.add_argument("--next", action="store_true", help="the next request, as it stands")
+    found.add_argument("--full", action="store_true", help="with the request itself")
+
+
+def _add_compact(verbs: "_Verbs[_Parser]") -> None:
+    found = _leaf(verbs, "compact", "replace all but the last turn of a chat by a summary")
+    found.add_argument("--session", metavar="ID", required=True, help="the chat")
+    found.add_argument(
+        "--instructions", metavar="TEXT", default="", help="what the summary should keep above all"
+    )
+
+
+def _add_settings(verbs: "_Verbs[_Parser]") -> None:
+    about = "read and change the settings"
+    actions = _group(verbs, "settings", about)
+    _leaf(actions, "list", "show every setting with its value")
+    _leaf(actions, "get", "show the value of a setting").add_argument("key", metavar="KEY")
+    change = _leaf(actions, "set", "change a setting for good")
+    change.add_argument("key", metavar="KEY")
+    change.add_argument("value", metavar="VALUE", type=parse_value)
+    _leaf(actions, "path", "show where the settings are written")
+
+
+def _add_keys(verbs: "_Verbs[_Parser]") -> None:
+    about = "enter and remove keys of services and servers, kept in the system's keyring"
+    actions = _group(verbs, "keys", about)
+    owner = "openai or another service, or an address (otherwise the one in use)"
+    _leaf(actions, "show", "show where the key in use comes from")
+    enter = _leaf(actions, "set", "enter a key; it is read from standard input, never shown")
+    enter.add_argument("owner", metavar="OWNER", nargs="?", help=owner)
+    enter.add_argument(
+        "--plain-http",
+        action="store_true",
+        help="agree that the key goes to this address unencrypted",
+    )
+    _leaf(actions, "remove", "remove a key").add_argument(
+        "owner", metavar="OWNER", nargs="?", help=owner
+    )
+
+
+def _add_rpc(verbs: "_Verbs[_Parser]") -> None:
+    about = "serve another program: requests on standard input, one JSON object a line"
+    found = verbs.add_parser("rpc", help=about, description=f"{about[0].upper()}{about[1:]}.")
+    found.allow_abbrev = False
+    _add_globals(found, "late")
+    found.set_defaults(json=True)
+
+
+def _add_sessions(verbs: "_Verbs[_Parser]") -> None:
+    about = "list, read and copy the chats"
+    actions = _group(verbs, "sessions", about)
+    _leaf(actions, "list", "list the chats, the one used last first")
+    _leaf(actions, "show", "show a chat").add_argument("session", metavar="ID")
+    fork = _leaf(actions, "fork", "begin a chat that is a copy of another up to an entry")
+    fork.add_argument("session", metavar="ID")
+    fork.add_argument("--at", metavar="ENTRY", help="the last entry to copy (otherwise the last)")
+
+
+def _add_instructions(verbs: "_Verbs[_Parser]") -> None:
+    about = "show the instructions for models, and decide about the AGENTS.md of the notes"
+    actions = _group(verbs, "instructions", about)
+    _leaf(actions, "show", "show your own, and the AGENTS.md with whether it is used")
+    _leaf(actions, "accept", "give it to models from now on")
+    _leaf(actions, "refuse", "leave it out from now on")
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    key, equals, value = text.partition("=")
+    if not equals or not key:
+        raise argparse.ArgumentTypeError(f"{text} is not KEY=VALUE")
+    return key, parse_value(value)
+
+
+def _selection(text: str) -> tuple[str, int, int]:
+    path, _, lines = text.rpartition(":")
+    first, _, last = lines.partition("-")
+    are_numbers = all(end.isascii() and end.isdigit() for end in (first, last))
+    if not path or not are_numbers or not 1 <= int(first) <= int(last):
+        raise argparse.ArgumentTypeError(f"{text} is not FILE:A-B, with lines counted from 1")
+    return path, int(first), int(last)
+
+
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= _MOST_HITS:
+        raise argparse.ArgumentTypeError(f"{text} is not a number from 1 to {_MOST_HITS:,}")
+    return int(text)
+
+
+def _offset(text: str) -> int:
+    if not text.isascii() or not text.isdigit():
+        raise argparse.ArgumentTypeError(f"{text} is not a number from 0 on")
+    return int(text)

@@ -1,0 +1,84 @@
+"""What the user adds to each turn: prompts, instructions, the AGENTS.md of the notes, hooks."""
+
+from app.config.settings_file import SettingsStore
+from app.customize.hooks import Hooks
+from app.customize.prompts import prompts_in
+from app.errors import InvalidRequest, NotFound
+from app.library.instructions import Decision, Instructions, InstructionsBook, UserInstructionsFile
+from app.library.open_vault import OpenNotes
+from app.paths import Paths
+from chains.customization import Additions
+from context.hooks import HookRegistry
+from vault.errors import NoteUnreadable
+
+__all__ = ["UserAdditions"]
+
+
+class UserAdditions:
+    """Knows what the user adds to a turn; every method may be called from any thread."""
+
+    def __init__(self, paths: Paths, settings: SettingsStore, notes: OpenNotes) -> None:
+        self._settings = settings
+        self._notes = notes
+        self._prompts = paths.prompts
+        self._hooks = Hooks(paths.hooks)
+        self._book = InstructionsBook(paths.instructions)
+        self._own = UserInstructionsFile(paths.user_instructions)
+
+    def collect(self, runs_hooks: bool) -> Additions:
+        """Return what is added to a turn that begins now.
+
+        Args:
+            runs_hooks: whether it is sent; otherwise no code of a hook is even loaded.
+        """
+        own = self._own.read()
+        instructions, warnings = self._used_instructions()
+        if own.problem:
+            warnings = (own.problem, *warnings)
+        prompts = prompts_in(self._prompts)
+        noted = own.segment(), None if instructions is None else instructions.segment()
+        segments = tuple(segment for segment in noted if segment is not None)
+        if not runs_hooks:
+            return Additions(prompts, segments, None, warnings)
+        loaded = self._hooks.load(self._settings.values.hooks_enabled, self._notes.folder)
+        return Additions(prompts, segments, loaded.registry, (*warnings, *loaded.problems))
+
+    def hooks(self) -> HookRegistry:
+        """Return the hooks of a turn that begins now."""
+        values = self._settings.values
+        return self._hooks.load(values.hooks_enabled, self._notes.folder).registry
+
+    def instructions(self) -> Instructions | None:
+        """Return the AGENTS.md of the open notes; None where there is none for models.
+
+        Raises:
+            NoteUnreadable: there is one that cannot be read as text.
+        """
+        library = self._notes.library
+        return None if library is None else self._book.of(library)
+
+    def decide(self, digest: str, decision: Decision) -> None:
+        """Keep what the user decided about the AGENTS.md that was shown.
+
+        Raises:
+            NotFound: there is none.
+            InvalidRequest: it has changed since it was shown.
+            StorageFailed: the decision cannot be kept.
+        """
+        found = self.instructions()
+        if found is None:
+            raise NotFound("These notes have no AGENTS.md that a model may be given.")
+        if found.digest != digest:
+            raise InvalidRequest(
+                f"{found.path} has changed since it was shown.", hint="Read it again, then decide."
+            )
+        self._book.decide(digest, decision)
+
+    def _used_instructions(self) -> tuple[Instructions | None, tuple[str, ...]]:
+        try:
+            found = self.instructions()
+        except NoteUnreadable as error:
+            return None, (f"{error} Models are not given it.",)
+        if found is None or found.accepted:
+            return found, ()
+        return None, (found.warning,) if found.warning else ()

@@ -1,0 +1,299 @@
+"""What the user attaches to a question, as segments; and what has become of it since."""
+
+import hashlib
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from app.errors import AppError, InvalidRequest, NotFound
+from app.library.library import Library
+from context.assemble.attachments import SourceNow
+from context.layers import Layer, Segment, SegmentKind
+from vault.access import is_hidden, read_allowed
+from vault.errors import NoteExcluded, NoteUnreadable, UnsafePath
+from vault.notes.kinds import MARKDOWN
+from vault.notes.note import Note
+from vault.paths import name_on_disk, printable
+
+__all__ = ["Attachments", "Selection"]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Some lines of a note.
+
+    Attributes:
+        path: the note, as for an attachment.
+        first: counted from 1, as is `last`, which belongs to it.
+    """
+
+    path: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where something lies: below `root`, in the open vault or beside it."""
+
+    root: Path
+    path: str
+    is_in_vault: bool
+    is_named_whole: bool = False
+
+    @property
+    def file(self) -> Path:
+        return self.root / self.path
+
+    @property
+    def source(self) -> str:
+        """What it is called in a request: enough for the user to attach it again."""
+        is_path = self.is_in_vault and not self.is_named_whole
+        return printable(self.path if is_path else str(self.file))
+
+
+class Attachments:
+    """Reads what is attached, and looks at it again in later turns."""
+
+    def __init__(self, library: Library | None) -> None:
+        self._library = library
+
+    def segments(
+        self, paths: Sequence[str], selections: Sequence[Selection] = ()
+    ) -> tuple[Segment, ...]:
+        """Return what is attached, each thing once, in full, numbered from 1.
+
+        Args:
+            paths: notes, folders and text files, relative to the vault or to where one is; a tag
+                with its `#` stands for the notes that carry it.
+            selections: lines of notes or text files.
+
+        Raises:
+            NotFound: there is nothing of that name.
+            InvalidRequest: it cannot be attached.
+            NoteExcluded: it is kept away from models.
+            NoteUnreadable: it is not text.
+        """
+        found: dict[tuple[str, tuple[int, int] | None], Segment] = {}
+        for path in paths:
+            for segment in self._attached(path):
+                found.setdefault((segment.source, None), segment)
+        for selection in selections:
+            segment = self._selected(selection)
+            found.setdefault((segment.source, segment.lines), segment)
+        return tuple(replace(s, number=n) for n, s in enumerate(found.values(), start=1))
+
+    def check_names(self, paths: Sequence[str], selections: Sequence[Selection] = ()) -> None:
+        """Look whether there is something of each name; nothing is read.
+
+        Raises:
+            NotFound: there is nothing of that name.
+            InvalidRequest: it cannot be attached.
+        """
+        for path in (*paths, *(selection.path for selection in selections)):
+            if not path.startswith("#"):
+                self._place(path)
+
+    def has(self, path: str) -> bool:
+        """Return whether there is something of a name; nothing is read."""
+        try:
+            self.check_names([path])
+        except AppError:
+            return False
+        return True
+
+    def resolve(self, segment: Segment) -> SourceNow:
+        """Say what has become of the source of a segment of an earlier turn."""
+        file = Path(segment.source)
+        try:
+            if file.is_absolute():
+                place = _placed(Path(name_on_disk(file.parent, segment.source)), self._root)
+                note = self._read(place)
+            elif self._library is None:
+                return SourceNow("gone")
+            else:
+                note = self._library.read_attached(segment.source)
+        except (NoteExcluded, UnsafePath):
+            return SourceNow("excluded")
+        except NoteUnreadable:
+            return SourceNow("gone")
+        if note.version == segment.version:
+            return SourceNow("same")
+        return SourceNow("changed", note.text, note.version)
+
+    @property
+    def _root(self) -> Path | None:
+        return None if self._library is None else self._library.root
+
+    def _attached(self, path: str) -> Iterator[Segment]:
+        if path.startswith("#"):
+            yield from self._tagged(path)
+            return
+        place = self._place(path)
+        if not place.file.is_dir():
+            note = self._read(place)
+            is_note = place.is_in_vault and note.kind is MARKDOWN
+            yield _segment("note" if is_note else "file", place.source, note)
+            return
+        if self._library is None or not place.is_in_vault:
+            raise InvalidRequest(
+                f"{path} is a folder outside the notes, and only folders of notes can be attached.",
+                hint="Attach single files of it.",
+            )
+        yield from self._notes_below(path, "" if place.path == "." else place.path)
+
+    def _notes_below(self, named: str, folder: str) -> Iterator[Segment]:
+        assert self._library is not None
+        notes = _readable(self._library, self._library.allowed_notes(folder))
+        if not notes:
+            raise NotFound(f"There are no notes in {named} that can be attached.")
+        for note in notes:
+            yield _segment("folder", note.path, note)
+
+    def _tagged(self, named: str) -> Iterator[Segment]:
+        """Read the notes that carry a tag, or one below it, as they are on the disk now."""
+        notes: list[Note] = []
+        if self._library is not None:
+            notes = _readable(self._library, _tagged_paths(self._library, named))
+        carrying = [note for note in notes if _carries(note.tags, named)]
+        if not carrying:
+            raise NotFound(f"No note that can be attached carries the tag {named}.")
+        for note in carrying:
+            yield _segment("tag", note.path, note)
+
+    def _selected(self, selection: Selection) -> Segment:
+        place = self._place(selection.path)
+        if place.file.is_dir():
+            raise InvalidRequest(f"{selection.path} is a folder, which has no lines.")
+        note = self._read(place)
+        lines = note.text.removesuffix("\n").split("\n")
+        if selection.last > len(lines):
+            raise InvalidRequest(
+                f"{selection.path} has {len(lines):,} lines, so {selection.first}-{selection.last} "
+                "cannot be selected."
+            )
+        text = "\n".join(lines[selection.first - 1 : selection.last])
+        return _segment(
+            "selection", place.source, note, text=text, lines=(selection.first, selection.last)
+        )
+
+    def _read(self, place: _Place) -> Note:
+        if place.is_in_vault and self._library is not None:
+            return self._library.read_attached(place.path)
+        return read_allowed(place.root, place.path)
+
+    def _place(self, path: str) -> _Place:
+        if "://" in path:
+            raise InvalidRequest(
+                f"{path} is a web address, and only notes, folders and text files can be attached.",
+                hint="Save the page as a file and attach that.",
+            )
+        root = self._root
+        if "\0" in path or not path:
+            raise InvalidRequest("What is to be attached has no name.")
+        whole = Path(name_on_disk(Path(), path)).expanduser()
+        for candidate in (None if root is None else root / name_on_disk(root, path), whole):
+            if candidate is not None and candidate.exists():
+                place = _placed(candidate, root)
+                _refuse_way_out(path, candidate, place, root)
+                return _agreed(path, place)
+        raise NotFound(
+            f"There is no note, folder or file {path}.",
+            hint="Name it relative to the folder of notes, or with its full path.",
+        )
+
+
+def _readable(library: Library, paths: Iterable[str]) -> list[Note]:
+    """Read notes; a folder or a tag stands for those that may be given to a model.
+
+    What gives no text, such as a scanned PDF, is told of by the index and is no reason to refuse.
+    """
+    found = []
+    for path in paths:
+        with suppress(NoteExcluded, NoteUnreadable):
+            found.append(library.read_allowed(path))
+    return found
+
+
+def _tagged_paths(library: Library, named: str) -> tuple[str, ...]:
+    """Return the notes that carried a tag when they were indexed, and are still there."""
+    known = {
+        path for tag, paths in library.tags().items() if _carries((tag,), named) for path in paths
+    }
+    return tuple(path for path in library.allowed_notes("") if path in known)
+
+
+def _carries(tags: Iterable[str], named: str) -> bool:
+    """Return whether one of the tags is the named one, or lies below it as `#a/b` below `#a`."""
+    wanted = named.removeprefix("#").casefold()
+    return any(f"{tag.casefold()}/".startswith(f"{wanted}/") for tag in tags)
+
+
+def _placed(found: Path, root: Path | None) -> _Place:
+    whole = found.resolve()
+    if root is not None and whole.is_relative_to(root):
+        return _Place(root, whole.relative_to(root).as_posix(), is_in_vault=True)
+    return _Place(whole.parent, whole.name, is_in_vault=False)
+
+
+def _refuse_way_out(named: str, found: Path, place: _Place, root: Path | None) -> None:
+    """Refuse a name inside the notes that leads to a file outside them by a link.
+
+    Raises:
+        InvalidRequest: it does.
+    """
+    if root is None or place.is_in_vault:
+        return
+    above = Path(os.path.normpath(found.absolute())).parents
+    if any(folder.resolve().is_relative_to(root) for folder in above):
+        raise InvalidRequest(
+            f"{named} is a link out of the folder of notes, to {place.file}. It is not attached.",
+            hint=f"If that file is meant, attach it by its full path: {place.file}",
+        )
+
+
+def _agreed(named: str, place: _Place) -> _Place:
+    """Return a place; a file whose name begins with a dot only where it was named in full.
+
+    Such files hold keys and passwords more often than notes.
+
+    Raises:
+        InvalidRequest: it is one, and its full path was not given.
+    """
+    given = Path(named).expanduser()
+    is_plain = place.is_in_vault or given.is_absolute() or not _has_hidden_part(given)
+    if is_plain and not is_hidden(place.path):
+        return place
+    if given.is_absolute() and is_hidden(given.name):
+        return replace(place, is_named_whole=True)
+    raise InvalidRequest(
+        f"{named} is a hidden file, which may hold keys or passwords. It is not attached.",
+        hint=f"To attach it all the same, give its full path: {place.file}",
+    )
+
+
+def _has_hidden_part(path: Path) -> bool:
+    return any(part.startswith(".") and part != ".." for part in path.parts)
+
+
+def _segment(
+    kind: SegmentKind,
+    source: str,
+    note: Note,
+    *,
+    text: str | None = None,
+    lines: tuple[int, int] | None = None,
+) -> Segment:
+    place = f"{kind}\n{source}\n{lines}\n{note.version}"
+    return Segment.build(
+        id=hashlib.sha256(place.encode("utf-8", "surrogatepass")).hexdigest()[:12],
+        layer=Layer.L3,
+        kind=kind,
+        source=source,
+        text=note.text if text is None else text,
+        lines=lines or (1, max(1, note.text.removesuffix("\n").count("\n") + 1)),
+        version=note.version,
+        title=note.title,
+    )

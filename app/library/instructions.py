@@ -1,0 +1,246 @@
+"""Instructions for models: the user's own, and the AGENTS.md of the open notes.
+
+The user's own stand in one file beside the settings and are always used.
+
+Whoever can write into a folder of notes can write an AGENTS.md, and a model follows it. So it is
+shown first, and what was decided holds for exactly that text: a changed one is shown again. A
+decision is a small file named after the text's digest.
+"""
+
+import hashlib
+import logging
+import os
+import stat
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from app.durable import write_atomically
+from app.errors import InvalidRequest, storage_errors
+from app.library.library import Library
+from app.paths import make_private_folder
+from context.layers import Layer, Segment
+from vault.errors import NoteExcluded, NoteUnreadable, ReadingFailed, UnsafePath
+from vault.notes.encodings import decode_text, lines_joined
+
+__all__ = [
+    "MOST_CHARS",
+    "Decision",
+    "Instructions",
+    "InstructionsBook",
+    "UserInstructions",
+    "UserInstructionsFile",
+    "visible_text",
+]
+
+FILE_NAME: Final = "AGENTS.md"
+SECTION: Final = "vault_instructions"
+USER_SECTION: Final = "user_instructions"
+MOST_CHARS: Final = 16_000  # about 4,000 tokens, which every request carries
+_MOST_BYTES: Final = 4 * MOST_CHARS + 4  # of any encoding, with its byte-order mark
+_UNSEEN: Final = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
+_VARIANTS: Final = frozenset(map(chr, range(0xE0100, 0xE01F0)))  # they select glyphs of nothing
+Decision = Literal["accepted", "refused"]
+_DECISIONS: Final[Mapping[str, Decision]] = {"accepted": "accepted", "refused": "refused"}
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Instructions:
+    """What the AGENTS.md of the notes says, and what the user has decided about it.
+
+    Attributes:
+        path: relative to the vault.
+        digest: of the file; a decision holds for that content alone.
+        decision: None as long as the user has not been asked.
+    """
+
+    path: str
+    text: str
+    digest: str
+    decision: Decision | None
+
+    @property
+    def accepted(self) -> bool:
+        """Whether models are given it."""
+        return self.decision == "accepted"
+
+    @property
+    def visible_text(self) -> str:
+        r"""The text as it is to be shown: what a reader could not see stands there as `\u{200b}`.
+
+        A model reads such signs, so that something could be hidden in them from whoever decides.
+        """
+        return visible_text(self.text)
+
+    @property
+    def warning(self) -> str:
+        """Why it is not used, and how to change that; empty where that is settled."""
+        if self.decision is not None:
+            return ""
+        return (
+            f"{self.path} of these notes is not used yet: read it with `strata instructions show`, "
+            "then take it on with `strata instructions accept`, or refuse it."
+        )
+
+    def segment(self) -> Segment:
+        """Return it as a segment of L1."""
+        return Segment.build(
+            id=SECTION,
+            layer=Layer.L1,
+            kind="note",
+            source=self.path,
+            text=self.text,
+            version=self.digest,
+            title=self.path,
+        )
+
+
+class InstructionsBook:
+    """Knows what was decided about which text."""
+
+    def __init__(self, folder: Path) -> None:
+        """Name the folder of the decisions; it need not exist."""
+        self._folder = folder
+
+    def of(self, library: Library) -> Instructions | None:
+        """Return the instructions of a folder of notes; None where it has none for models.
+
+        Raises:
+            NoteUnreadable: it has some that cannot be read as text.
+        """
+        try:
+            note = library.read_allowed(FILE_NAME)
+        except (NoteExcluded, UnsafePath):
+            return None
+        except NoteUnreadable:
+            if not (library.root / FILE_NAME).exists():
+                return None
+            raise
+        if not note.text.strip():
+            return None
+        return Instructions(note.path, note.text, note.version, self._decision(note.version))
+
+    def decide(self, digest: str, decision: Decision) -> None:
+        """Keep what the user decided about a text.
+
+        Raises:
+            StorageFailed: it cannot be kept.
+        """
+        with storage_errors(self._folder):
+            make_private_folder(self._folder)
+            write_atomically(self._folder / digest, f"{decision}\n".encode())
+
+    def _decision(self, digest: str) -> Decision | None:
+        try:
+            word = (self._folder / digest).read_text("utf-8").strip()
+        except FileNotFoundError:
+            return None
+        except (OSError, UnicodeDecodeError) as error:
+            _log.warning("What was decided about AGENTS.md cannot be read: %s", error)
+            return None
+        return _DECISIONS.get(word)
+
+
+def visible_text(text: str) -> str:
+    r"""Return a text with every sign that cannot be seen written as `\u{200b}`."""
+    return "".join(_visible(sign) for sign in text)
+
+
+def _visible(sign: str) -> str:
+    is_unseen = unicodedata.category(sign) in _UNSEEN or sign in _VARIANTS
+    return f"\\u{{{ord(sign):x}}}" if is_unseen and sign not in "\n\t" else sign
+
+
+@dataclass(frozen=True)
+class UserInstructions:
+    """The user's own instructions, as their file holds them now.
+
+    Attributes:
+        path: the file.
+        text: what it says; empty when there is no file, or when it cannot be read.
+        digest: SHA-256 of the file's bytes.
+        problem: why models are not given the text, with the way out; empty when nothing is wrong.
+    """
+
+    path: Path
+    text: str = ""
+    digest: str = ""
+    problem: str = ""
+
+    def segment(self) -> Segment | None:
+        """Return the instructions as a segment of L1; None when models are given none."""
+        if self.problem or not self.text.strip():
+            return None
+        return Segment.build(
+            id=USER_SECTION,
+            layer=Layer.L1,
+            kind="file",
+            source=str(self.path),
+            text=self.text,
+            version=self.digest,
+            title=self.path.name,
+        )
+
+
+class UserInstructionsFile:
+    """The file with the user's own instructions; every method may be called from any thread."""
+
+    def __init__(self, path: Path) -> None:
+        """Name the file; it need not exist."""
+        self._path = path
+
+    def read(self) -> UserInstructions:
+        """Read the instructions. Anything wrong with the file is named in `problem`."""
+        try:
+            data = _read_file(self._path)
+            text = lines_joined(decode_text(data).text)
+        except FileNotFoundError:
+            return UserInstructions(self._path)
+        except (OSError, ReadingFailed) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            problem = f"Your instructions in {self._path} cannot be read: {reason}."
+            return UserInstructions(self._path, problem=f"{problem} Models are not given them.")
+        digest = hashlib.sha256(data).hexdigest()
+        problem = ""
+        if len(text) > MOST_CHARS or len(data) > _MOST_BYTES:
+            problem = (
+                f"Your instructions in {self._path} are longer than {MOST_CHARS:,} characters. "
+                "Models are not given them until they are shorter."
+            )
+        return UserInstructions(self._path, text, digest, problem)
+
+    def write(self, text: str) -> None:
+        """Replace the instructions; a blank text removes the file.
+
+        Raises:
+            InvalidRequest: the text is too long.
+            StorageFailed: the file cannot be written.
+        """
+        if len(text) > MOST_CHARS:
+            raise InvalidRequest(
+                f"Instructions may have {MOST_CHARS:,} characters, and these have {len(text):,}.",
+                hint="Shorten them. Attach long texts to the message that needs them.",
+            )
+        with storage_errors(self._path):
+            if not text.strip():
+                self._path.unlink(missing_ok=True)
+                return
+            make_private_folder(self._path.parent)
+            write_atomically(self._path, text.encode("utf-8", "replace"))
+
+
+def _read_file(path: Path) -> bytes:
+    """Read a file up to just over the bound, without ever waiting on a FIFO or a device.
+
+    Raises:
+        OSError: it may not be read, or is not a file.
+    """
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError("it is not a file")
+    with open(handle, "rb") as file:
+        return file.read(_MOST_BYTES + 1)

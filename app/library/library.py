@@ -1,0 +1,288 @@
+"""The open folder of notes, and the index over it, which lies among Strata's own files."""
+
+import logging
+import threading
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.library.folders import check_folder
+from app.paths import Paths, make_private_folder
+from chains.cancel import CancelToken
+from chains.concurrency import Emit, iterate
+from chains.events import IndexProgressed
+from vault.access import allowed_notes, read_allowed, read_as_tool
+from vault.embedder import Embedder
+from vault.errors import VaultError
+from vault.index import NoteState, VaultIndex
+from vault.indexing.indexer import IndexProgress, IndexReport
+from vault.indexing.relocate import take_over
+from vault.indexing.status import IndexStatus
+from vault.notes.note import Note
+from vault.options import IndexOptions
+from vault.search.adhoc import Text
+from vault.search.hits import Hit
+from vault.search.related import RelatedNote
+from vault.search.search import SearchResult
+from vault.search.selftest import SelfTest
+
+_STEP_S, _STEPS = 0.1, 10
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class IndexFinished:
+    """The index is up to date, or stands where it was stopped."""
+
+    report: IndexReport
+
+
+class Library:
+    """A folder of notes with its index; safe to use from several threads."""
+
+    def __init__(
+        self,
+        root: Path,
+        index_dir: Path,
+        exclude: Sequence[str],
+        options: Callable[[], IndexOptions] = IndexOptions,
+        embedder: Embedder | None = None,
+        cache_dir: Path | None = None,
+    ) -> None:
+        self.root = root
+        self.index_dir = index_dir
+        self._index = VaultIndex(root, index_dir, exclude, embedder, options, cache_dir)
+        self._lock = threading.Lock()
+        self._updates = 0
+
+    @classmethod
+    def open(
+        cls,
+        folder: Path,
+        paths: Paths,
+        exclude: Sequence[str] = (),
+        options: Callable[[], IndexOptions] = IndexOptions,
+        embedder: Embedder | None = None,
+    ) -> "Library":
+        """Open a folder of notes; nothing in it is written.
+
+        One that has moved since it was indexed keeps its index.
+
+        Args:
+            folder: where they lie.
+            paths: where Strata's own files lie.
+            exclude: patterns as in a `.gitignore`.
+            options: tells which model embeds, and where its vectors are searched.
+            embedder: one to share with other folders, which outlives this one.
+
+        Raises:
+            VaultMissing: there is no folder there.
+            VaultUnreadable: it may not be read.
+            OSError: the place of the index cannot be made.
+        """
+        root = check_folder(folder)
+        index_dir = paths.index_of(root)
+        if take_over(index_dir, root):
+            _log.info("%s has moved here and keeps its index", root)
+        make_private_folder(index_dir)
+        return cls(root, index_dir, exclude, options, embedder, paths.embedding_cache)
+
+    @property
+    def note_count(self) -> int:
+        """How many notes are indexed."""
+        return self._index.note_count
+
+    @property
+    def indexed_at(self) -> str | None:
+        """When the last whole update ended, ISO 8601, UTC; None before the first."""
+        return self._index.indexed_at
+
+    @property
+    def is_updating(self) -> bool:
+        """Whether somebody in this process has asked for an update that goes on."""
+        return self._updates > 0
+
+    def settles(self, cancel: CancelToken) -> bool:
+        """Tell whether no update goes on now, or ends in a moment; true after a cancel too.
+
+        What was just saved is taken up that fast. What takes longer is not worth waiting for.
+        """
+        return any(cancel.is_cancelled or self._index.settles(_STEP_S) for _ in range(_STEPS))
+
+    def update(
+        self, cancel: CancelToken, *, is_background: bool = False
+    ) -> Iterator[IndexProgressed | IndexFinished]:
+        """Bring the index up to date; the last item is `IndexFinished`, also after a cancel.
+
+        Args:
+            cancel: stops the run.
+            is_background: nobody waits for this run, so that load and battery may slow it down.
+
+        Raises:
+            VaultError: it could not be done; what was indexed before is still there.
+        """
+        abandoned = CancelToken()
+
+        def work(emit: Emit[IndexProgressed | IndexFinished]) -> None:
+            def told(progress: IndexProgress) -> None:
+                emit(IndexProgressed(progress))
+
+            report = self._index.update(
+                told,
+                lambda: cancel.is_cancelled or abandoned.is_cancelled,
+                is_background=is_background,
+            )
+            emit(IndexFinished(report))
+
+        with self._counted():
+            try:
+                # Not cancelled from here: a run that is stopped still says how far it came.
+                yield from iterate(work, CancelToken())
+            finally:
+                abandoned.cancel()
+
+    def watch(
+        self,
+        told: Callable[[IndexReport], None],
+        progress: Callable[[IndexProgress], None] = lambda _progress: None,
+        failed: Callable[[VaultError], None] = lambda _error: None,
+    ) -> None:
+        """Take up what changes in the folder as it changes, from now on.
+
+        Args:
+            told: what was done, after each time; as the others in a thread of its own.
+            progress: told how far that is, several times a second.
+            failed: told why something could not be taken up; the next change tries again.
+        """
+        self._index.watch(told, progress, failed)
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether updates stand still until `resume`."""
+        return self._index.pace.is_paused
+
+    def pause(self) -> None:
+        """Let updates stand still, from the next note or batch on."""
+        self._index.pace.pause()
+
+    def resume(self) -> None:
+        """Let updates go on."""
+        self._index.pace.resume()
+
+    @property
+    def is_mending(self) -> bool:
+        """Whether the index was damaged and has not been made anew yet."""
+        return self._index.is_mending
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether changes of the folder are followed, so that a damaged index is made anew."""
+        return self._index.is_watched
+
+    def take_warning(self) -> str:
+        """Return, once, that the index was damaged and is made anew; empty where it was not."""
+        return self._index.take_warning()
+
+    def status(self) -> IndexStatus:
+        """Tell what the index holds, leaves out and why, and what it takes on the disk."""
+        return self._index.status()
+
+    def retry(self, paths: Sequence[str] | None = None) -> None:
+        """Let the next update look at failed notes again; at all of them where none is named.
+
+        Raises:
+            VaultError: another process keeps the index, or it cannot be written.
+        """
+        self._index.retry(paths)
+
+    def rebuild(self) -> None:
+        """Throw the index away, ending an update; the next one makes everything again.
+
+        Raises:
+            VaultError: another process keeps the index, or it cannot be written.
+        """
+        self._index.rebuild()
+
+    def search(
+        self, query: str, k: int, *, in_play: Collection[str] = (), reranks: bool = True
+    ) -> SearchResult:
+        """Find the best `k` passages by words and by meaning."""
+        return self._index.search(query, k, in_play=in_play, reranks=reranks)
+
+    def excerpts(self, query: str, k: int) -> SearchResult:
+        """Find the best `k` places: passages, and of long notes the sentences that fit."""
+        return self._index.excerpts(query, k)
+
+    def list_notes(self, query: str, limit: int, offset: int = 0) -> SearchResult:
+        """List every note that fits the filters of a query and holds its words, in pages."""
+        return self._index.list_notes(query, limit, offset)
+
+    def search_within(self, texts: Sequence[Text], query: str, k: int) -> Sequence[Hit]:
+        """Find the best `k` passages of some texts, indexed or not."""
+        return self._index.search_within(texts, query, k)
+
+    def related(self, path: str, k: int = 8) -> list[RelatedNote]:
+        """Return the `k` notes nearest to one, in meaning or by a link; no model is needed."""
+        return self._index.related(path, k)
+
+    def why_not_sent(self, path: str, query: str, k: int, in_play: Collection[str] = ()) -> str:
+        """Say in a sentence why a note is, or is not, among the passages a model is given."""
+        return self._index.why_not_sent(query, path, k, in_play)
+
+    def why_not(self, path: str, query: str, k: int = 8) -> str:
+        """Say in a sentence why a note is not among the `k` hits of a query."""
+        return self._index.why_not(query, path, k)
+
+    def self_test(self, cancel: CancelToken) -> SelfTest:
+        """Ask for the notes themselves, and tell how often and how fast they are found."""
+        return self._index.self_test(lambda: cancel.is_cancelled)
+
+    def notes(self) -> tuple[NoteState, ...]:
+        """Return what is known of every file in the folder."""
+        return self._index.notes()
+
+    def tags(self) -> dict[str, tuple[str, ...]]:
+        """Return each tag, without its `#`, with the notes that carried it when it was indexed."""
+        found: dict[str, list[str]] = {}
+        for tag, path in self._index.tags():
+            found.setdefault(tag, []).append(path)
+        return {tag: tuple(paths) for tag, paths in found.items()}
+
+    def read_note(self, path: str) -> Note:
+        """Return a note as it is on the disk now."""
+        return self._index.read_note(path)
+
+    def read_allowed(self, path: str) -> Note:
+        """Return a note that a model may read when it names it, as it is on the disk now."""
+        return read_as_tool(self.root, path, self._index.exclude)
+
+    def read_attached(self, path: str) -> Note:
+        """Return a file of any kind that the user attached, as it is on the disk now."""
+        return read_allowed(self.root, path, self._index.exclude)
+
+    def still_allowed(self, paths: Sequence[str]) -> frozenset[str]:
+        """Return those notes that may be named to a model now, whatever the index knew."""
+        return self._index.still_allowed(paths)
+
+    def allowed_notes(self, folder: str) -> tuple[str, ...]:
+        """Return the notes below a folder that no pattern keeps out; empty means all."""
+        return allowed_notes(self.root, folder, self._index.exclude)
+
+    def health(self) -> list[tuple[str, bool, str]]:
+        """Check the parts of the index: name, whether it is well, details."""
+        return self._index.health()
+
+    def close(self) -> None:
+        """End the child processes and let go of the index."""
+        self._index.close()
+
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        with self._lock:
+            self._updates += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._updates -= 1

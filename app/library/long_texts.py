@@ -1,0 +1,151 @@
+"""The ways out of a message that is too long: it becomes a file to attach, or several messages.
+
+Such a file lies among Strata's own, under a name made of its content, so that the same text is kept
+once, and a chat that it was attached to finds it again. It goes with the last chat that refers to
+it: `LongTexts.sweep` removes the files that no chat and no draft names.
+"""
+
+import hashlib
+import logging
+import re
+import shutil
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from app.durable import write_atomically
+from app.errors import storage_errors
+from app.paths import make_private_folder
+from chains.retrieval.map_reduce.split import parts_of
+from chains.tokenizer import counter_for
+
+__all__ = ["LongTexts", "Pasted"]
+
+LONGEST_REST: Final = 600  # characters; more is no question about a text, but the text itself
+LONGEST_NAME: Final = 40
+YOUNG_S: Final = 3_600  # a text that is younger may be about to be attached
+_BLOCK: Final = 1 << 20
+_DIGEST_CHARS: Final = 12
+_FOLDER: Final = re.compile(rf"[0-9a-f]{{{_DIGEST_CHARS}}}")
+_log = logging.getLogger(__name__)
+_NO_NAME: Final = re.compile(r"[^\w \-]+")
+
+
+@dataclass(frozen=True)
+class Pasted:
+    """A text that became a file.
+
+    Attributes:
+        rest: what of the message stays one: a short paragraph at its end or its beginning.
+    """
+
+    path: Path
+    rest: str
+
+
+class LongTexts:
+    """Keeps and cuts texts that are too long for a message.
+
+    Args:
+        folder: where they are kept.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def as_file(self, text: str) -> Pasted:
+        """Make a file of a message but for the question about it.
+
+        Raises:
+            StorageFailed: it cannot be written.
+        """
+        body, rest = _parted(text)
+        content = body.encode("utf-8", "replace")
+        folder = self._folder / hashlib.sha256(content).hexdigest()[:_DIGEST_CHARS]
+        file = folder / f"{_name(body)}.txt"
+        with storage_errors(file):
+            make_private_folder(folder)
+            write_atomically(file, content)
+        return Pasted(file, rest)
+
+    def sweep(self, referring: Iterable[Path]) -> tuple[str, ...]:
+        """Remove the texts that nothing refers to, and return the names of their folders.
+
+        When a file cannot be read, nothing is removed.
+
+        Args:
+            referring: the files that may name a text: chats, with what was set aside of them, and
+                drafts.
+        """
+        try:
+            unused = dict.fromkeys(self._old_folders())
+            for file in referring if unused else ():
+                for name in _named_in(file, tuple(unused)):
+                    del unused[name]
+                if not unused:
+                    break
+            for name in tuple(unused):
+                if self._is_old(self._folder / name):  # it may have been attached again meanwhile
+                    shutil.rmtree(self._folder / name)
+        except OSError as error:
+            _log.warning("Texts that were attached as files are not tidied up: %s", error)
+            return ()
+        return tuple(unused)
+
+    def _old_folders(self) -> Iterator[str]:
+        if self._folder.is_dir():
+            for folder in sorted(self._folder.iterdir()):
+                if _FOLDER.fullmatch(folder.name) and self._is_old(folder):
+                    yield folder.name
+
+    def _is_old(self, folder: Path) -> bool:
+        return time.time() - folder.stat(follow_symlinks=False).st_mtime > YOUNG_S
+
+    def split(self, text: str, most_tokens: int, model: str) -> tuple[str, ...]:
+        """Return a message as several, in its order, cut between paragraphs where that can be.
+
+        Args:
+            most_tokens: what each may count.
+            model: whose tokens they are.
+        """
+        parts = parts_of(text, 1, most_tokens, counter_for(model))
+        return tuple(stripped for part in parts if (stripped := part.text.strip("\n")))
+
+
+def _named_in(file: Path, names: Iterable[str]) -> set[str]:
+    """Return those names that stand in a file, however large it is."""
+    found: set[str] = set()
+    rest = b""
+    try:
+        with file.open("rb") as opened:
+            while block := opened.read(_BLOCK):
+                text = rest + block
+                found |= {name for name in names if name.encode() in text}
+                rest = text[-_DIGEST_CHARS:]
+    except FileNotFoundError:
+        return set()
+    return found
+
+
+def _parted(text: str) -> tuple[str, str]:
+    """Return a text without the short paragraph that it ends or begins with, and that paragraph."""
+    paragraphs = re.split(r"\n\s*\n", text.strip())
+    last, first = paragraphs[-1], paragraphs[0]
+    if len(paragraphs) > 1 and len(last) <= LONGEST_REST and not _asks(first):
+        return text.strip()[: -len(last)].rstrip(), last
+    if len(paragraphs) > 1 and len(first) <= LONGEST_REST:
+        return text.strip()[len(first) :].lstrip(), first
+    return text, ""
+
+
+def _asks(paragraph: str) -> bool:
+    return len(paragraph) <= LONGEST_REST and paragraph.rstrip().endswith(("?", ":", "？", "："))
+
+
+def _name(text: str) -> str:
+    """Return the first words of a text as the name of a file."""
+    line = next((line for line in text.split("\n") if _NO_NAME.sub("", line).strip()), "")
+    words = " ".join(_NO_NAME.sub(" ", line).split())
+    return words[:LONGEST_NAME].strip() or "Pasted text"

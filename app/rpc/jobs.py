@@ -1,0 +1,171 @@
+"""What an RPC does while it goes on listening: turns, searches, indexing."""
+
+import threading
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import chain
+from typing import Any, Final
+
+from app.errors import ErrorInfo, SessionBusy, describe
+from app.faults import log_bug
+from app.rpc.wire import Json, Wire, event_of
+from chains.cancel import CancelToken
+from chains.concurrency import WorkerPool
+from chains.events import Event
+
+MOST_AT_ONCE: Final = 4
+
+
+class Jobs:
+    """Runs turns, one a chat, and other work beside them, and tells of both.
+
+    It has a pool of its own: a turn waits for work that the chains' pool does.
+    """
+
+    def __init__(self, wire: Wire) -> None:
+        self._wire = wire
+        self._pool = WorkerPool(MOST_AT_ONCE)
+        self._changed = threading.Condition()
+        self._busy: dict[str, CancelToken] = {}
+        self._running: set[CancelToken] = set()
+
+    def is_busy(self, session: str | None) -> bool:
+        """Return whether a turn of a chat runs, or a compaction."""
+        with self._changed:
+            return session in self._busy
+
+    def require_free(self, session: str) -> None:
+        """Raise `SessionBusy` while a chat is busy."""
+        if self.is_busy(session):
+            raise SessionBusy(
+                f"The chat {session} is still at work.",
+                hint="Wait for its turn_end, or send abort.",
+            )
+
+    def start_turn(
+        self,
+        id: Any,
+        session: str,
+        events: Callable[[CancelToken], Iterator[Event]],
+        accept: Callable[[Event], None],
+    ) -> None:
+        """Begin a turn, and tell what happens in it; the last event is `turn_end`.
+
+        Args:
+            id: that of the request.
+            session: its chat, which is busy until then.
+            events: makes the turn; its first event comes once the user message is on the disk.
+            accept: is called with that event before anything is told.
+
+        Raises:
+            Exception: the user message could not be stored; there is no turn.
+        """
+        cancel = self._token(session)
+        try:
+            following = events(cancel)
+            stored = next(following)
+        except BaseException:
+            self._set_free(session)
+            raise
+        accept(stored)
+
+        def run(_cancel: CancelToken) -> None:
+            try:
+                end = self._tell(id, session, chain([stored], following))
+            except Exception as error:  # noqa: BLE001 (told, and logged where it is a bug)
+                info = explain(error)
+                said = {"code": info.code, "message": info.message, "hint": info.hint}
+                self._wire.event("error", id, session, said)
+                end = {"error": info.to_dict()}
+            self._set_free(session)
+            self._wire.event("turn_end", id, session, end)
+
+        self._submit(cancel, run)
+
+    def start(
+        self,
+        id: Any,
+        command: str,
+        work: Callable[[CancelToken], Json],
+        session: str | None = None,
+    ) -> None:
+        """Do something that takes its time, and respond when it is done.
+
+        Args:
+            id: that of the request, `command` its type.
+            work: returns what is responded.
+            session: a chat that is busy until then.
+        """
+
+        def run(cancel: CancelToken) -> None:
+            try:
+                respond = partial(self._wire.respond, id, command, work(cancel))
+            except Exception as error:  # noqa: BLE001 (told, and logged where it is a bug)
+                respond = partial(self._wire.refuse, id, command, explain(error))
+            self._set_free(session)
+            respond()
+
+        self._submit(self._token(session), run)
+
+    def abort(self, session: str | None) -> bool:
+        """Stop what a chat is busy with; return whether it was."""
+        with self._changed:
+            cancel = None if session is None else self._busy.get(session)
+        if cancel is not None:
+            cancel.cancel()
+        return cancel is not None
+
+    def stop(self, timeout_s: float) -> None:
+        """Stop everything, and wait until it has saved what there was."""
+        with self._changed:
+            running = tuple(self._running)
+        for cancel in running:
+            cancel.cancel()
+        with self._changed:
+            self._changed.wait_for(lambda: not self._running, timeout_s)
+
+    def _token(self, session: str | None) -> CancelToken:
+        """Return what stops a piece of work; a chat that it is about is busy from now on."""
+        cancel = CancelToken()
+        if session is not None:
+            with self._changed:
+                self._busy[session] = cancel
+        return cancel
+
+    def _set_free(self, session: str | None) -> None:
+        """Let a chat be asked again; before the end is told, since whoever hears it may go on."""
+        if session is not None:
+            with self._changed:
+                del self._busy[session]
+
+    def _tell(self, id: Any, session: str, events: Iterator[Event]) -> Json:
+        """Tell of each event but the last, and return what that says."""
+        end: Json = {}
+        for event in events:
+            if (told := event_of(event)) is None:
+                continue
+            name, data = told
+            if name == "turn_end":
+                end = data
+            else:
+                self._wire.event(name, id, session, data)
+        return end
+
+    def _submit(self, cancel: CancelToken, work: Callable[[CancelToken], None]) -> None:
+        def run() -> None:
+            try:
+                work(cancel)
+            finally:
+                with self._changed:
+                    self._running.discard(cancel)
+                    self._changed.notify_all()
+
+        with self._changed:
+            self._running.add(cancel)
+        self._pool.submit(run)
+
+
+def explain(error: Exception) -> ErrorInfo:
+    """Return what is told of an error; a bug reaches the log with its trace."""
+    log_bug(error)
+    return describe(error)

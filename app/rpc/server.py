@@ -1,0 +1,333 @@
+"""The assistant for other programs: requests on standard input, responses and events on its output.
+
+```
+standard input ─ rpc_requests.parse ─ RPC ─ the assistant
+                                       └─ rpc_jobs.Jobs ─ rpc_wire.Wire ─ standard output
+```
+
+What is quick is answered in the order in which it was asked. What takes its time, a turn above all,
+runs beside it, so that `abort` is always heard.
+"""
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from typing import Final
+
+from app.assistant import Assistant
+from app.errors import NotFound, describe
+from app.library.library import IndexFinished
+from app.rpc import requests as asked
+from app.rpc.jobs import Jobs, explain
+from app.rpc.wire import Json, Wire
+from app.sessions.ask import AskRequest
+from chains.cancel import CancelToken
+from chains.errors import CannotRead
+from chains.events import CompactionEnded, Event, MessageEnded, Mode
+from chains.model import warm_up
+from chains.models import EXTRACTIVE
+from context.report.markdown import envelope_markdown, report_markdown
+from vault.indexing.indexer import IndexProgress, IndexReport
+
+TIME_TO_SAVE_S: Final = 10.0
+
+
+def serve_standard_streams(assistant: Assistant) -> None:
+    """Serve whoever is at the other end of standard input and output, until it hangs up.
+
+    What libraries print meanwhile goes to standard error. SIGTERM ends it as Ctrl-C does.
+    """
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    sys.stdout.flush()
+    out = os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    with out:
+        RPC(assistant, out.write).serve(_lines())
+
+
+def _lines() -> Iterator[bytes]:
+    """Yield the lines of standard input; of one that is far too long, its beginning."""
+    source = sys.stdin.buffer
+    while line := source.readline(asked.LONGEST_LINE):
+        yield line
+        while len(line) == asked.LONGEST_LINE and not line.endswith(b"\n"):
+            line = source.readline(asked.LONGEST_LINE)
+
+
+class RPC:
+    """One conversation with another program."""
+
+    def __init__(self, assistant: Assistant, write: Callable[[bytes], object]) -> None:
+        """Begin with no chat open.
+
+        Args:
+            assistant: does the work.
+            write: takes a whole line; an `OSError` from it means that nobody reads any more.
+        """
+        self._assistant = assistant
+        self._wire = Wire(write)
+        self._jobs = Jobs(self._wire)
+        self._session: str | None = None
+        self._mode: Mode = "vault"
+        self._model: str | None = None
+        self._is_indexing = False
+        self._turns: Mapping[type[asked.Request], Callable[..., Iterator[Event]]] = {
+            asked.Prompt: self._prompt,
+            asked.Edit: self._edit,
+            asked.Regenerate: self._regenerate,
+        }
+        self._slow: Mapping[type[asked.Request], Callable[..., Json]] = {
+            asked.Compact: self._compact,
+            asked.GetContext: self._context,
+            asked.Search: self._search,
+            asked.Index: self._index,
+        }
+        self._quick: Mapping[type[asked.Request], Callable[..., Json]] = {
+            asked.Abort: self._abort,
+            asked.GetEntries: self._entries,
+            asked.GetState: self._state,
+            asked.Label: self._label,
+            asked.NewSession: self._new_session,
+            asked.OpenSession: self._open_session,
+            asked.Pin: self._pin,
+            asked.SelectLeaf: self._select_leaf,
+            asked.SendMessage: self._send_message,
+            asked.SetAutoCompaction: self._set_auto_compaction,
+            asked.SetMode: self._set_mode,
+            asked.SetModel: self._set_model,
+            asked.SetSetting: self._set_setting,
+        }
+
+    def serve(self, lines: Iterable[bytes]) -> None:
+        """Carry out the requests of these lines; at their end everything is stopped and saved.
+
+        Meanwhile the notes are watched, and what changes in them is indexed.
+        """
+        if self._assistant.library is not None:
+            self._assistant.library.watch(self._tell_of_changes)
+        try:
+            for line in lines:
+                if line.strip() and not self._take(line):
+                    break
+        finally:
+            self._jobs.stop(TIME_TO_SAVE_S)
+
+    def _tell_of_changes(self, report: IndexReport) -> None:
+        done = IndexProgress("done", total=report.notes, done=report.notes)
+        self._wire.event("index_progress", None, None, done.to_dict())
+
+    def _take(self, line: bytes) -> bool:
+        """Carry out one request; return whether others may follow."""
+        try:
+            request = asked.parse(line)
+        except asked.UnreadableRequest as problem:
+            self._wire.refuse(problem.id, problem.command, describe(problem.error))
+            return True
+        if isinstance(request, asked.Shutdown):
+            self._jobs.stop(TIME_TO_SAVE_S)
+            self._wire.respond(request.id, request.type, {})
+            return False
+        try:
+            chat = request.session or self._session
+            self._carry_out(request.model_copy(update={"session": chat}))
+        except Exception as error:  # noqa: BLE001 (told, and logged where it is a bug)
+            self._wire.refuse(request.id, request.type, explain(error))
+        return True
+
+    def _carry_out(self, request: asked.Request) -> None:
+        kind = type(request)
+        if kind in self._turns:
+            self._begin_turn(request)
+        elif kind in self._slow:
+            chat = _free_chat(request, self._jobs) if kind is asked.Compact else None
+            work = partial(self._slow[kind], request)
+            self._jobs.start(request.id, request.type, work, chat)
+        else:
+            self._wire.respond(request.id, request.type, self._quick[kind](request))
+
+    def _begin_turn(self, request: asked.Request) -> None:
+        """Answer once the user message is on the disk, then let the turn run."""
+        session = request.session or self._assistant.sessions.begin(self._vault)
+        self._jobs.require_free(session)
+
+        def accept(stored: Event) -> None:
+            assert isinstance(stored, MessageEnded)
+            self._session = session
+            data = {"turn": stored.turn, "session": session}
+            self._wire.respond(request.id, request.type, data)
+
+        events = partial(self._turns[type(request)], request, session)
+        self._jobs.start_turn(request.id, session, events, accept)
+
+    def _prompt(self, request: asked.Prompt, session: str, cancel: CancelToken) -> Iterator[Event]:
+        question = AskRequest(
+            request.text,
+            mode=request.mode or self._mode,
+            model=self._model,
+            session=session,
+            attach=tuple(request.attach),
+            parent=request.parent,
+            reads_whole=request.read_whole,
+        )
+        return self._assistant.ask(question, cancel)
+
+    def _edit(self, request: asked.Edit, session: str, cancel: CancelToken) -> Iterator[Event]:
+        return self._assistant.edit(session, request.entry, request.text, cancel, model=self._model)
+
+    def _regenerate(
+        self, request: asked.Regenerate, session: str, cancel: CancelToken
+    ) -> Iterator[Event]:
+        return self._assistant.regenerate(session, request.entry, cancel, model=self._model)
+
+    def _abort(self, request: asked.Abort) -> Json:
+        return {"aborted": self._jobs.abort(request.session)}
+
+    def _new_session(self, _request: asked.NewSession) -> Json:
+        self._session = self._assistant.sessions.begin(self._vault)
+        self._warm_up()
+        return {"session": self._session}
+
+    def _open_session(self, request: asked.OpenSession) -> Json:
+        self._session = self._assistant.sessions.read(request.session).id
+        self._warm_up()
+        return {"session": self._session}
+
+    def _warm_up(self) -> None:
+        """Load what a model needs before the first question comes."""
+        if (self._model or self._assistant.settings.values.chat_model) != EXTRACTIVE:
+            warm_up()
+
+    def _pin(self, request: asked.Pin) -> Json:
+        session = _free_chat(request, self._jobs)
+        self._assistant.pin(session, request.target, request.on)
+        return {"target": request.target, "on": request.on}
+
+    def _label(self, request: asked.Label) -> Json:
+        session = _free_chat(request, self._jobs)
+        entry = self._assistant.label(session, request.target, request.label)
+        return {"session": session, "entry": entry}
+
+    def _send_message(self, request: asked.SendMessage) -> Json:
+        session = _free_chat(request, self._jobs)
+        message = request.custom_type, request.content, request.display
+        return {"session": session, "entry": self._assistant.send_message(session, *message)}
+
+    def _select_leaf(self, request: asked.SelectLeaf) -> Json:
+        session = _free_chat(request, self._jobs)
+        self._assistant.select_leaf(session, request.entry)
+        return {"session": session, "leaf": self._leaf(session)}
+
+    def _set_auto_compaction(self, request: asked.SetAutoCompaction) -> Json:
+        return {"enabled": self._assistant.settings.set("context.autoCompact", request.enabled)}
+
+    def _set_mode(self, request: asked.SetMode) -> Json:
+        self._mode = request.mode
+        return {"mode": self._mode}
+
+    def _set_model(self, request: asked.SetModel) -> Json:
+        self._model = request.model
+        return {"model": self._model}
+
+    def _set_setting(self, request: asked.SetSetting) -> Json:
+        value = self._assistant.settings.set(request.key, request.value)
+        return {"key": request.key, "value": value}
+
+    def _compact(self, request: asked.Compact, cancel: CancelToken) -> Json:
+        told: Json = {}
+        instructions = request.custom_instructions
+        model = self._model
+        for event in self._assistant.compact(_chat(request), cancel, instructions, model):
+            if isinstance(event, CompactionEnded):
+                told = event.result
+        return told
+
+    def _context(self, request: asked.GetContext, _cancel: CancelToken) -> Json:
+        is_full, session = request.format == "full", request.session
+        found = None
+        if request.when != "next" and session is not None:
+            found = self._assistant.last_context(session, is_full)
+        if found is None and request.when == "last":
+            raise NotFound("Nothing has been asked in this chat yet.")
+        read: Json | None = None
+        if found is None:
+            mode, model, attach = self._mode, self._model, tuple(request.attach)
+            question = AskRequest(request.text, mode, model, session, attach=attach)
+            found = self._assistant.preview(
+                session, request.text, mode, model, full=is_full, attach=attach
+            )
+            read = self._reading_cost(question) if attach else None
+        shown = (
+            found if request.include_ephemeral else {**found, "ephemerals": 0, "ephemeral_log": []}
+        )
+        markdown = (
+            envelope_markdown(shown, shown["request_body"]) if is_full else report_markdown(shown)
+        )
+        return {"markdown": markdown, "context": found, "read_whole": read}
+
+    def _reading_cost(self, question: AskRequest) -> Json | None:
+        """Tell what reading what is attached takes, or why it cannot be read."""
+        try:
+            cost = self._assistant.reading_cost(question)
+        except CannotRead as error:
+            return {"refused": str(error)}
+        return None if cost is None else cost.to_dict()
+
+    def _search(self, request: asked.Search, _cancel: CancelToken) -> Json:
+        return self._assistant.search(request.query, request.k).to_dict()
+
+    def _index(self, request: asked.Index, cancel: CancelToken) -> Json:
+        self._is_indexing = True
+        try:
+            for event in self._assistant.index(cancel):
+                if isinstance(event, IndexFinished):
+                    return event.report.to_dict()
+                progress = event.progress.to_dict()
+                self._wire.event("index_progress", request.id, request.session, progress)
+        finally:
+            self._is_indexing = False
+        raise AssertionError("indexing ends with its report")
+
+    def _state(self, request: asked.GetState) -> Json:
+        session, values = request.session, self._assistant.settings.values
+        return {
+            "session": session,
+            "leaf": None if session is None else self._leaf(session),
+            "model": self._model or values.chat_model,
+            "mode": self._mode,
+            "vault": self._vault,
+            "busy": self._jobs.is_busy(session),
+            "indexing": self._is_indexing,
+            "auto_compaction": values.context_auto_compact,
+        }
+
+    def _entries(self, request: asked.GetEntries) -> Json:
+        chat = self._assistant.sessions.read(_chat(request))
+        entries = chat.path() if request.path_only else chat.log.entries
+        return {
+            "session": chat.id,
+            "leaf": self._leaf(chat.id),
+            "entries": [entry.to_dict() for entry in entries],
+        }
+
+    def _leaf(self, session: str) -> str | None:
+        path = self._assistant.sessions.read(session).path()
+        return path[-1].id if path else None
+
+    @property
+    def _vault(self) -> str | None:
+        folder = self._assistant.vault
+        return None if folder is None else str(folder)
+
+
+def _chat(request: asked.Request) -> str:
+    if request.session is None:
+        raise NotFound("No chat is open.", hint="Send prompt, new_session or open_session.")
+    return request.session
+
+
+def _free_chat(request: asked.Request, jobs: Jobs) -> str:
+    session = _chat(request)
+    jobs.require_free(session)
+    return session

@@ -1,0 +1,404 @@
+"""Questions, asked and asked again: from what the user typed to a stream of events.
+
+A question is put behind the active leaf, behind an entry that was named (`ask`), beside an earlier
+wording of itself (`edit`); an answer is made once more beside itself (`regenerate`).
+"""
+
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import cast
+
+from app.config import secrets
+from app.config.settings_file import SettingsStore
+from app.customize.customization import UserAdditions
+from app.errors import InvalidRequest, TurnFailed
+from app.library.attachments import Attachments
+from app.library.open_vault import OpenNotes
+from app.sessions.reattach import Reattached, attach_again, names_again
+from app.sessions.session import Session
+from app.sessions.store import SessionStore
+from app.sessions.user_messages import (
+    AskRequest,
+    last_question,
+    mode_of,
+    model_of,
+    noted,
+    require_model,
+    require_text,
+    was_prepared,
+)
+from chains.cancel import CancelToken
+from chains.events import ContextPrepared, Event, Mode, TurnEnded, Warned
+from chains.model import warm_up
+from chains.models import EXTRACTIVE
+from chains.retrieval.map_reduce.plan import ReadingCost
+from chains.tokenizer import counter_for
+from chains.turn.agent_chain import AgentChain, AgentLimits
+from chains.turn.branch_summary import BranchSummary
+from chains.turn.llm_chain import LLMChain
+from chains.turn.run import TurnRequest, accept
+from chains.turn.vault_qa_chain import VaultQAChain
+from context.fit.guard import PreparedRequest
+from context.history.pins import Pins
+from context.history.replay import read_path
+from context.history.turns import Turn, turns
+from context.log.entries import MessageEntry
+from context.tokens import TokenCounter
+
+__all__ = ["AskRequest", "Asking", "PinRoom"]
+
+
+@dataclass(frozen=True)
+class _Begun:
+    """A turn that is about to run, in a chat that stands where it is to be added.
+
+    Attributes:
+        turn: without what is attached to it.
+        attach: reads what is attached.
+        updates_index: whether the index is brought up to date first.
+    """
+
+    turn: TurnRequest
+    attach: Callable[[], Reattached]
+    updates_index: bool
+
+
+@dataclass(frozen=True)
+class PinRoom:
+    """What is pinned in a chat, and the budget of its next request."""
+
+    pins: Pins
+    budget: int
+    counter: TokenCounter
+
+
+class Asking:
+    """Runs turns; every method may be called from any thread."""
+
+    def __init__(
+        self,
+        settings: SettingsStore,
+        sessions: SessionStore,
+        notes: OpenNotes,
+        additions: UserAdditions,
+    ) -> None:
+        self._settings = settings
+        self._sessions = sessions
+        self._notes = notes
+        self._additions = additions
+
+    def ask(self, request: AskRequest, cancel: CancelToken) -> Iterator[Event]:
+        """Answer a question; the last event is `TurnEnded`.
+
+        Raises:
+            TurnFailed: there is no answer; it says why, and in which chat.
+        """
+        opened, begin = partial(self._chat_for, request), partial(self._asked, request)
+        return self._run(request.session, opened, begin, cancel)
+
+    def edit(
+        self, session: str, entry: str, changed: AskRequest, mode: Mode | None, cancel: CancelToken
+    ) -> Iterator[Event]:
+        """Ask a question in other words, beside the first ones.
+
+        Args:
+            session: the chat.
+            entry: the question as it was.
+            changed: how it is asked now; what was attached to it is attached again.
+            mode: None for that of the question.
+            cancel: stops it.
+
+        Raises:
+            TurnFailed: there is no answer; it says why.
+        """
+        opened = partial(self._sessions.open, session)
+        return self._run(session, opened, partial(self._edited, entry, changed, mode), cancel)
+
+    def regenerate(
+        self, session: str, entry: str, model: str | None, cancel: CancelToken
+    ) -> Iterator[Event]:
+        """Answer a question once more, with what was sent along then.
+
+        Args:
+            session: the chat.
+            entry: the answer that the new one is put beside, or a question that has none.
+            model: None for the one in the settings.
+            cancel: stops it.
+
+        Raises:
+            TurnFailed: there is no answer; it says why.
+        """
+        opened = partial(self._sessions.open, session)
+        return self._run(session, opened, partial(self._asked_again, entry, model), cancel)
+
+    def compact(
+        self, session: str, instructions: str, model: str | None, cancel: CancelToken
+    ) -> Iterator[Event]:
+        """Sum up all but the last turn of a chat; the last event is `CompactionEnded`.
+
+        Args:
+            session: the chat.
+            instructions: what the summary should keep above all.
+            model: None for the one in the settings, whoever answered so far; where that is none,
+                nothing is sent and an outline is made.
+            cancel: stops it.
+
+        Raises:
+            SessionMissing: there is no such chat.
+            SessionBusy: it is being written to.
+            Cancelled: it was stopped; the chat is as it was.
+        """
+        with self._sessions.open(session) as chat:
+            mode = mode_of(chat.path()) if self._notes.library is not None else "chat"
+            turn = self._turn(AskRequest("", mode, model))
+            with closing(self._chain(mode).compact(turn, chat, cancel, instructions)) as events:
+                yield from events
+            chat.keep_counts(partial(counter_for, turn.model))
+
+    def summary_of(
+        self, branch: Sequence[Turn], model: str | None, chat: Session, cancel: CancelToken
+    ) -> BranchSummary:
+        """Return what was said in a branch; an outline where no model makes a summary."""
+        turn = self._turn(AskRequest("", "chat", model))
+        chain = LLMChain(secrets.key_for, additions=self._additions.collect(False))
+        return chain.summarise_branch(turn, branch, chat, cancel)
+
+    def prepared_next(
+        self,
+        chat: Session | None,
+        request: AskRequest,
+        changes: Mapping[str, object] | None = None,
+    ) -> PreparedRequest:
+        """Return what would be sent next; nothing is looked up or stored.
+
+        Args:
+            chat: None for one that has not begun.
+            request: what was typed so far.
+            changes: settings by their keys in place of those in force.
+        """
+        turn = self._turn(request, changes)
+        return self._chain(turn.mode).preview(turn, chat)
+
+    def reading_cost(self, chat: Session | None, request: AskRequest) -> ReadingCost | None:
+        """Return what it takes at most to read what is attached whole; None where all of it fits.
+
+        No model is asked.
+
+        Raises:
+            CannotRead: it cannot be read whole.
+        """
+        turn = self._turn(request)
+        return self._chain(turn.mode).reading_cost(turn, chat)
+
+    def pin_room(self, chat: Session) -> PinRoom:
+        """Return what a further pin of a chat is measured by."""
+        path = chat.path()
+        report = self.prepared_next(chat, AskRequest("", mode_of(path))).report
+        counter = counter_for(report.model)
+        return PinRoom(read_path(path, counter).pins, report.budget, counter)
+
+    def prepared_again(self, chat: Session) -> PreparedRequest:
+        """Return the first request of the last turn on a chat's path, made anew from the log."""
+        path = chat.path()
+        turn = self._turn(AskRequest("", mode_of(path), model_of(path)))
+        return self._chain(turn.mode).rebuild(turn, chat)
+
+    def _run(
+        self,
+        session: str | None,
+        opened: Callable[[], Session],
+        begin: Callable[[Session], _Begun],
+        cancel: CancelToken,
+    ) -> Iterator[Event]:
+        chat: Session | None = None
+        try:
+            chat = opened()
+            yield from self._turn_in(chat, begin(chat), cancel)
+        except TurnFailed:
+            raise
+        except Exception as error:
+            raise TurnFailed(error, _chat_of(session, chat)) from error
+        finally:
+            if chat is not None:
+                chat.close()
+
+    def _turn_in(self, chat: Session, begun: _Begun, cancel: CancelToken) -> Iterator[Event]:
+        """Run a turn; where its first request cannot be made, the chat goes on as before it."""
+        require_model(begun.turn)
+        leaf, is_prepared = chat.tree.leaf, False
+        try:
+            turn = begun.turn
+            if not turn.dry_run:
+                turn = yield from accept(turn, chat, self._additions.hooks())
+            for event in self._answer(replace(begun, turn=turn), chat, cancel):
+                is_prepared = is_prepared or isinstance(event, ContextPrepared)
+                yield event
+        except Exception as error:
+            is_taken_back = not is_prepared and chat.take_back(leaf)
+            raise TurnFailed(error, _chat_of(None, chat), is_taken_back) from error
+
+    def _answer(self, begun: _Begun, chat: Session, cancel: CancelToken) -> Iterator[Event]:
+        turn = begun.turn
+        if not turn.dry_run and turn.model != EXTRACTIVE:
+            warm_up()
+        chat.recall_counts(partial(counter_for, turn.model))
+        again = begun.attach()
+        warnings = list(again.lost)
+        yield from map(Warned, warnings)
+        if begun.updates_index:
+            yield from self._notes.freshen(cancel, warnings)
+        yield from self._damage(warnings)
+        chain = self._chain(turn.mode, runs_hooks=not turn.dry_run)
+        turn = replace(turn, attached=again.segments)
+        with closing(cast(Generator[Event], chain.run(turn, chat, cancel))) as events:
+            for event in events:  # closed before the chat: what has arrived is still to be stored
+                if isinstance(event, TurnEnded):
+                    yield from self._damage(warnings)
+                yield _finished(event, warnings, chat)
+        chat.keep_counts(partial(counter_for, turn.model))
+
+    def _damage(self, warnings: list[str]) -> Iterator[Event]:
+        """Say, once, that the index or the database beside the chats was damaged."""
+        library = self._notes.library
+        said = (self._sessions.take_warning(), "" if library is None else library.take_warning())
+        for warning in filter(None, said):
+            warnings.append(warning)
+            yield Warned(warning)
+
+    def _chat_for(self, request: AskRequest) -> Session:
+        require_text(request.question)
+        if request.session is None:
+            folder = self._notes.folder
+            return self._sessions.create(None if folder is None else str(folder))
+        if request.dry_run:
+            return self._sessions.read(request.session)
+        return self._sessions.open(request.session)
+
+    def _asked(self, request: AskRequest, chat: Session) -> _Begun:
+        attachments = self._attachments
+        attachments.check_names(request.attach, request.selections)
+        if request.parent is not None:
+            chat.continue_from(request.parent)
+        updates_index = request.mode != "chat" and request.update_index
+
+        def attach() -> Reattached:
+            return Reattached(attachments.segments(request.attach, request.selections))
+
+        return _Begun(self._bare_turn(request), attach, updates_index)
+
+    def _edited(self, entry: str, changed: AskRequest, mode: Mode | None, chat: Session) -> _Begun:
+        require_text(changed.question)
+        path = chat.path_to(entry)
+        question = path[-1]
+        if not isinstance(question, MessageEntry) or question.message.role != "user":
+            raise InvalidRequest(f"The entry {entry} is not a question, so it cannot be edited.")
+        sent = turns(chat.path_to(chat.tree.answer_point(entry)))[-1].segments
+        attach, selections = names_again(question, sent)
+        there = tuple(path for path in attach if self._attachments.has(path))
+        changed = replace(changed, attach=there, selections=selections)
+        chat.continue_from(chat.tree.branch_point(entry))
+        turn = self._bare_turn(replace(changed, mode=mode or mode_of(path)))
+        again = partial(attach_again, self._attachments, question, sent)
+        return _Begun(turn, again, turn.mode != "chat")
+
+    def _asked_again(self, entry: str, model: str | None, chat: Session) -> _Begun:
+        said = chat.path_to(entry)[-1]
+        if not isinstance(said, MessageEntry):
+            raise InvalidRequest(f"The entry {entry} is not an answer.")
+        is_answer, tree = said.message.role != "user", chat.tree
+        chat.continue_from(tree.branch_point(entry) if is_answer else tree.answer_point(entry))
+        path = chat.path()
+        question = last_question(path)
+        if question is None:
+            raise InvalidRequest(
+                f"Nothing was asked before {entry}, so there is nothing to answer."
+            )
+        asked = turns(path)[-1].user or question
+        request = AskRequest(asked.message.text, mode_of(path), model)
+        turn = self._bare_turn(request)
+        if is_answer or tree.children(entry) or was_prepared(question, path):
+            return _Begun(
+                replace(turn, is_again=True), partial(Reattached, ()), turn.mode == "agent"
+            )
+        attach = partial(attach_again, self._attachments, question, ())
+        return _Begun(replace(turn, user_message=question), attach, turn.mode != "chat")
+
+    @property
+    def _attachments(self) -> Attachments:
+        return Attachments(self._notes.library)
+
+    def _turn(
+        self, request: AskRequest, changes: Mapping[str, object] | None = None
+    ) -> TurnRequest:
+        attached = self._attachments.segments(request.attach, request.selections)
+        return replace(self._bare_turn(request, changes), attached=attached)
+
+    def _bare_turn(
+        self, request: AskRequest, changes: Mapping[str, object] | None = None
+    ) -> TurnRequest:
+        """Return a turn without what is attached to it, which takes time to read."""
+        values = self._settings.values_with(changes) if changes else self._settings.values
+        return TurnRequest(
+            question=request.question,
+            mode=request.mode,
+            model=request.model or values.chat_model,
+            api_base=values.chat_api_base,
+            threshold=values.auto_compact_threshold,
+            max_output_tokens=values.max_output_tokens,
+            temperature=values.chat_temperature,
+            top_k=values.retrieval_top_k,
+            offline=values.privacy_offline,
+            trim_at=values.context_trim_at,
+            compact_at=values.context_compact_at,
+            block_at=values.context_block_at,
+            auto_compact=values.context_auto_compact,
+            keep_last=values.context_keep_last_assistant_messages,
+            clean_after=values.history_clean_tool_output_after_turns,
+            summary_model=values.chat_summary_model,
+            rewrites=values.retrieval_rewrite,
+            local_context=values.chat_local_context,
+            dry_run=request.dry_run,
+            named=noted(request.attach, request.selections),
+            reads_whole=request.reads_whole,
+        )
+
+    def _chain(self, mode: Mode, runs_hooks: bool = False) -> LLMChain | VaultQAChain | AgentChain:
+        resolve = self._attachments.resolve
+        added = self._additions.collect(runs_hooks)
+        notes = self._notes
+        if mode == "chat":
+            return LLMChain(secrets.key_for, resolve=resolve, additions=added, within=notes)
+        if mode == "agent":
+            library, limits = notes.require(), self._agent_limits
+            return AgentChain(
+                secrets.key_for, library, limits, resolve=resolve, additions=added, within=notes
+            )
+        return VaultQAChain(secrets.key_for, notes, resolve=resolve, additions=added, within=notes)
+
+    @property
+    def _agent_limits(self) -> AgentLimits:
+        values = self._settings.values
+        return AgentLimits(
+            max_steps=values.agent_max_steps,
+            max_seconds=values.agent_max_seconds,
+            offload_bytes=values.result_offload_threshold,
+        )
+
+
+def _chat_of(named: str | None, chat: Session | None) -> str | None:
+    """Return the chat in which a question failed, as far as there is one."""
+    if chat is None:
+        return named
+    return chat.id if chat.is_stored else None
+
+
+def _finished(event: Event, warnings: Sequence[str], chat: Session) -> Event:
+    """Add to the end of a turn what the chain cannot know."""
+    if not isinstance(event, TurnEnded):
+        return event
+    result = replace(event.result, warnings=(*warnings, *event.result.warnings))
+    if not chat.is_stored:
+        result = replace(result, session=None, context={**result.context, "session": None})
+    return TurnEnded(result)

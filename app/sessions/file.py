@@ -1,0 +1,141 @@
+"""A chat's log as bytes: reading what a crash, a bad disk or an editor may have left.
+
+Reading never changes the file. A line that cannot be read is skipped and reported; what the entries
+say of each other is mended by `context.log.parse`.
+"""
+
+import gc
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from context.log.entries import Entry, SessionHeader
+from context.log.parse import read_log
+
+_DECODER: Final = json.JSONDecoder()
+
+
+@dataclass(frozen=True)
+class LoadedLog:
+    """What a chat's file holds.
+
+    Attributes:
+        whole_bytes: how much of the file is entries.
+        torn: what stands behind them, from a write that was cut off.
+        is_unended: the last entry is whole, but its line end is missing.
+        problems: what was skipped or mended, one sentence each.
+        why_read_only: one sentence that says why nothing can be added, where that is so.
+        is_outdated: whether the file is to be rewritten before anything is added.
+    """
+
+    header: SessionHeader
+    entries: tuple[Entry, ...] = ()
+    whole_bytes: int = 0
+    torn: bytes = b""
+    is_unended: bool = False
+    problems: tuple[str, ...] = ()
+    why_read_only: str | None = None
+    is_outdated: bool = False
+
+    def with_entries(self, more: Iterable[Entry]) -> "LoadedLog":
+        """Return the log after a write."""
+        entries = self.entries + tuple(more)
+        return replace(self, entries=entries, torn=b"", is_unended=False, is_outdated=False)
+
+
+def encode_line(value: Mapping[str, Any]) -> bytes:
+    """Return one line of a log: readable text, whatever characters it holds."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    # Half a surrogate pair has no UTF-8; as an escape it is JSON and comes back as it was.
+    return text.encode("utf-8", "backslashreplace") + b"\n"
+
+
+def load_log(session: str, content: bytes) -> LoadedLog:
+    """Read a log; `session` is the id that the file's name says."""
+    with _no_collections():
+        return _read(session, content)
+
+
+@contextmanager
+def _no_collections() -> Iterator[None]:
+    """Look for no garbage meanwhile.
+
+    A long chat is a million values which all stay; looking through them again and again as they
+    come took a third of the time.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _read(session: str, content: bytes) -> LoadedLog:
+    lines, rest = content.split(b"\n"), b""
+    values = _objects(content, lines)
+    is_unended = values[-1] is not None
+    if not is_unended:
+        rest = lines[-1]
+        values.pop()
+    problems = [
+        f"Line {number} cannot be read and is skipped."
+        for number, value in enumerate(values, start=1)
+        if value is None
+    ]
+    log = read_log(value for value in values if value is not None)
+    if log.header is None:
+        problems.append("The first line, which says what chat this is, cannot be read.")
+    return LoadedLog(
+        header=_header(session, log.header, log.entries),
+        entries=log.entries,
+        whole_bytes=len(content) - len(rest),
+        torn=rest,
+        is_unended=is_unended,
+        problems=(*problems, *(repair.text for repair in log.repairs)),
+        why_read_only=log.why_read_only,
+        is_outdated=log.is_outdated,
+    )
+
+
+def _objects(content: bytes, lines: Sequence[bytes]) -> list[dict[str, Any] | None]:
+    """Read the lines of a file; None stands for one that is no JSON object.
+
+    The whole file is decoded at once and read in place, which takes half the time of reading each
+    line by itself; where that comes to a line that it cannot read, this one is looked at alone.
+    """
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError:
+        return [_object(line) for line in lines]
+    values: list[dict[str, Any] | None] = []
+    start = 0
+    for line in lines:
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        try:
+            value, read = _DECODER.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            value, read = None, -1
+        is_one = read == end and isinstance(value, dict)
+        values.append(value if is_one else _object(line))
+        start = end + 1
+    return values
+
+
+def _object(line: bytes) -> dict[str, Any] | None:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _header(session: str, found: SessionHeader | None, entries: tuple[Entry, ...]) -> SessionHeader:
+    if found is not None:
+        return replace(found, id=session)
+    begun = entries[0].timestamp if entries else ""
+    return SessionHeader(session, begun, vault=None, project=None)

@@ -1,0 +1,133 @@
+"""A chat looked at again: how it reads, and what a model saw of it."""
+
+from collections import deque
+from collections.abc import Mapping
+from typing import Any, Final
+
+from app.errors import NotFound
+from app.sessions.ask import Asking
+from app.sessions.session import Session, turn_ids
+from app.sessions.store import SessionStore
+from app.sessions.transcript import build_transcript
+from app.sessions.transcript_items import Transcript
+from app.state_db import StoredRequest
+from chains.turn.regenerate import asked_last
+from context.fit.guard import PreparedRequest
+from context.log.entries import EphemeralEntry, MessageEntry
+
+__all__ = ["LookingBack", "context_of"]
+
+MOST_LOGGED: Final = 50
+
+
+class LookingBack:
+    """Reads chats; nothing is written."""
+
+    def __init__(self, sessions: SessionStore, asking: Asking) -> None:
+        self._sessions = sessions
+        self._asking = asking
+
+    def transcript(self, session: str) -> Transcript:
+        """Return a chat as it is read.
+
+        Raises:
+            SessionMissing: there is no such chat.
+        """
+        chat = self._sessions.read(session)
+        stored = _kept_request(chat)
+        report = None if stored is None else stored.report
+        return build_transcript(self._sessions.info(session).title, chat.log.entries, report)
+
+    def last_context(
+        self, session: str, full: bool = False, entry: str | None = None
+    ) -> dict[str, Any] | None:
+        """Return the *Context* of the last request of a turn; None where nothing was asked.
+
+        What the service itself counted of it is beside it, as `counted`.
+
+        Args:
+            session: the chat.
+            full: add the request itself, as `request_body` and `wire`, and the `ephemeral_log`.
+            entry: the question of the turn or an answer to it; None for the chat's last turn.
+
+        Raises:
+            SessionMissing: there is no such chat.
+            NotFound: there is no such entry in it.
+        """
+        chat = self._sessions.read(session)
+        if entry is not None:
+            said = chat.path_to(entry)[-1]
+            is_question = isinstance(said, MessageEntry) and said.message.role == "user"
+            chat.continue_from(chat.tree.answer_point(entry) if is_question else entry)
+        if not turn_ids(chat.path()):
+            return None
+        stored = _kept_request(chat)
+        if stored is not None:
+            shown = _shown(stored.body, stored.wire, chat) if full else {}
+            counted = _counted(chat, stored.report)
+            return {**stored.report, "rebuilt": False, "counted": counted, **shown}
+        prepared = self._asking.prepared_again(chat)
+        return {**context_of(prepared, chat, full), "when": "last", "rebuilt": True}
+
+    def entry_before(self, session: str, entry: str) -> str:
+        """Return the entry that another one follows.
+
+        Raises:
+            NotFound: there is no such entry in the chat, or it is the first one.
+        """
+        path = self._sessions.read(session).path_to(entry)
+        if len(path) < 2:
+            raise NotFound(f"Nothing stands before {entry} in the chat {session}.")
+        return path[-2].id
+
+
+def context_of(prepared: PreparedRequest, chat: Session | None, full: bool) -> dict[str, Any]:
+    """Return the *Context* of a request that was prepared and not sent."""
+    shown = _shown(prepared.request_body(), None, chat) if full else {}
+    return {**prepared.report.to_dict(), "rebuilt": False, **shown}
+
+
+def _counted(chat: Session, report: Mapping[str, Any]) -> dict[str, int] | None:
+    """Return what the service itself counted of a request; None where it counted nothing."""
+    turn = turn_ids(chat.path())[-1]
+    for usage in reversed(chat.usage()):
+        if usage.turn_id == turn and usage.request == report["request"]:
+            return {"prompt_tokens": usage.prompt_tokens, "cached_tokens": usage.cached_tokens}
+    return None
+
+
+def _shown(
+    body: Mapping[str, Any], wire: Mapping[str, Any] | None, chat: Session | None
+) -> dict[str, Any]:
+    """Return a request in full, and what was added to single requests of its chat so far."""
+    return {"request_body": body, "wire": wire, "ephemeral_log": _ephemeral_log(chat)}
+
+
+def _ephemeral_log(chat: Session | None) -> list[dict[str, Any]]:
+    """Return the newest entries, which are a record only."""
+    if chat is None:
+        return []
+    path = {entry.id for entry in chat.path()}
+    added = (e for e in chat.log.entries if isinstance(e, EphemeralEntry) and e.parent_id in path)
+    return [
+        {"entry": entry.id, "timestamp": entry.timestamp, "messages": entry.to_dict()["messages"]}
+        for entry in deque(added, maxlen=MOST_LOGGED)
+    ]
+
+
+def _kept_request(chat: Session) -> StoredRequest | None:
+    """Return the last request of a path's last turn, as far as it is kept.
+
+    One is kept of each turn; where that was answered anew on another branch, it is that answer's.
+    """
+    asked = turn_ids(chat.path())
+    if not asked or not _is_newest_answer(chat):
+        return None
+    return chat.kept_request(asked[-1])
+
+
+def _is_newest_answer(chat: Session) -> bool:
+    path = chat.path()
+    before, turn = asked_last(path)
+    answers = [e.id for e in chat.tree.children(turn.question.id) if e.message.role != "user"]
+    return len(before) == len(path) or not answers or answers[-1] == path[len(before)].id

@@ -1,0 +1,224 @@
+"""Numbers and quotations of an answer, checked against the sources as they were sent."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Final
+
+from chains.citations.claims import Claim, read_answer
+from chains.citations.headings import heading_at
+from chains.citations.quotes import VerbatimText, plain, word_count
+from chains.citations.reading_notes import QuotedNotes
+from context.layers import Segment
+from vault.notes.pages import page_of
+
+__all__ = ["Citation", "CitationReport", "Unverified", "check_citations"]
+
+MAX_QUOTATIONS: Final = 500
+SHORTEST_UNNUMBERED_WORDS: Final = 3
+
+
+@dataclass(frozen=True)
+class Citation:
+    """A number in the answer, with the place in the notes that it stands for.
+
+    Attributes:
+        lines: of the quotation where it was found, else of the whole passage.
+        quote: the words in quotation marks that the number was given for; None for a bare number.
+        verified: whether the quotation is in the passage, as that was sent.
+    """
+
+    n: int
+    path: str
+    heading: tuple[str, ...]
+    lines: tuple[int, int] | None
+    quote: str | None
+    verified: bool
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether a quotation was given that is not in the source."""
+        return self.quote is not None and not self.verified
+
+    @property
+    def page(self) -> int | None:
+        """The page that it stands on; None where the file has no pages."""
+        return page_of(self.path, self.heading)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the shape that `strata ask --json` prints."""
+        return {
+            "n": self.n,
+            "path": self.path,
+            "heading": list(self.heading),
+            "lines": list(self.lines) if self.lines else None,
+            "page": self.page,
+            "quote": self.quote,
+            "verified": self.verified,
+        }
+
+
+@dataclass(frozen=True)
+class Unverified:
+    """A number or a quotation that the sources do not bear out.
+
+    Attributes:
+        n: None for a quotation without a number.
+        quote: None for a number that names no source.
+    """
+
+    n: int | None
+    quote: str | None
+    reason: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the shape that `strata ask --json` prints."""
+        return {"n": self.n, "quote": self.quote, "reason": self.reason}
+
+
+@dataclass(frozen=True)
+class CitationReport:
+    """What an answer rests on, and what of it does not hold."""
+
+    citations: tuple[Citation, ...] = ()
+    unverified: tuple[Unverified, ...] = ()
+
+
+def check_citations(answer: str, sources: Sequence[Segment], question: str = "") -> CitationReport:
+    """Link every number of `answer` to its source, and look every quotation up in it.
+
+    Args:
+        sources: the passages that were sent, each with its number.
+        question: what the user asked; words quoted from it need no source.
+    """
+    reading = read_answer(answer)
+    checked = _Checked(sources, question)
+    found = [(group.start, checked.numbers(group.numbers)) for group in reading.numbers]
+    found += [(claim.start, checked.claim(claim)) for claim in reading.claims[:MAX_QUOTATIONS]]
+    found.sort(key=lambda item: item[0])
+    report = _joined([part for _, part in found])
+    if len(reading.claims) > MAX_QUOTATIONS:
+        reason = f"Only the first {MAX_QUOTATIONS} quotations were checked."
+        report = replace(report, unverified=(*report.unverified, Unverified(None, None, reason)))
+    return report
+
+
+class _Source:
+    """A passage as it was sent, in which quotations are looked up.
+
+    It is read when a quotation first asks for it: an answer of a long chat is checked again each
+    time the chat is opened, and most passages are never quoted.
+    """
+
+    def __init__(self, segment: Segment) -> None:
+        self.segment = segment
+
+    @cached_property
+    def _text(self) -> VerbatimText:
+        return VerbatimText(self.segment.raw_content)
+
+    @cached_property
+    def _notes(self) -> QuotedNotes:
+        return QuotedNotes.of(self.segment.raw_content)
+
+    @property
+    def names(self) -> Iterator[str]:
+        segment = self.segment
+        stem = segment.source.rsplit("/", 1)[-1].removesuffix(".md")
+        return (plain(name) for name in (segment.title, stem, *segment.heading))
+
+    def find(self, quote: str) -> "_Place | None":
+        """Return where a quotation stands; of notes on a source, only what they quote counts."""
+        heading, lines = self.segment.heading, self.segment.lines
+        if self.segment.derived:
+            noted = self._notes.find(quote)
+            return None if noted is None else _Place(heading, noted)
+        span = self._text.find(quote)
+        if span is None:
+            return None
+        heading = heading_at(self._text.text, span[0], heading)
+        return _Place(heading, self._text.lines_of(span, lines[0]) if lines else None)
+
+    def citation(self, quote: str | None, place: "_Place | None" = None) -> Citation:
+        segment = self.segment
+        shown = place or _Place(segment.heading, segment.lines)
+        verified, n = place is not None, segment.number or 0
+        return Citation(n, segment.source, shown.heading, shown.lines, quote, verified)
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where in a source something stands."""
+
+    heading: tuple[str, ...]
+    lines: tuple[int, int] | None
+
+
+class _Checked:
+    """The sources of an answer, and what its parts are worth against them."""
+
+    def __init__(self, sources: Sequence[Segment], question: str) -> None:
+        self._sources = {s.number: _Source(s) for s in sources if s.number is not None}
+        self._question = question
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        return frozenset(name for source in self._sources.values() for name in source.names)
+
+    def numbers(self, numbers: Sequence[int]) -> CitationReport:
+        """What numbers stand for, whatever they are given for."""
+        known = [self._sources[n].citation(None) for n in numbers if n in self._sources]
+        unknown = [_no_source(n, None) for n in numbers if n not in self._sources]
+        return CitationReport(tuple(known), tuple(unknown))
+
+    def claim(self, claim: Claim) -> CitationReport:
+        """Whether a quotation is where it is said to be."""
+        quote = claim.quote
+        if plain(quote) in self._names or not plain(quote):
+            return CitationReport()
+        for numbers in claim.numbers:
+            found = [(n, self._sources[n].find(quote)) for n in numbers if n in self._sources]
+            verified = [self._sources[n].citation(quote, place) for n, place in found if place]
+            if verified:
+                return CitationReport(tuple(verified))
+        if VerbatimText(self._question).find(quote) is not None:
+            return CitationReport()
+        return self._unnumbered(quote) if not claim.numbers else self._wrong(claim)
+
+    def _unnumbered(self, quote: str) -> CitationReport:
+        if not self._sources or word_count(quote) < SHORTEST_UNNUMBERED_WORDS or self._where(quote):
+            return CitationReport()
+        return CitationReport((), (Unverified(None, quote, "Not in any of the sources."),))
+
+    def _wrong(self, claim: Claim) -> CitationReport:
+        numbers, quote = claim.numbers[0], claim.quote
+        sources = [self._sources[n] for n in numbers if n in self._sources]
+        if not sources:
+            return CitationReport((), (_no_source(numbers[0], quote),))
+        note = sources[0].segment.title or sources[0].segment.source
+        reason = f"Not in {note} as it was sent."
+        if elsewhere := self._where(quote):
+            reason += f" It is in [{elsewhere}]."
+        n = sources[0].segment.number
+        citations = tuple(source.citation(quote) for source in sources)
+        return CitationReport(citations, (Unverified(n, quote, reason),))
+
+    def _where(self, quote: str) -> int | None:
+        """The first source that a quotation is in."""
+        return next((n for n, source in self._sources.items() if source.find(quote)), None)
+
+
+def _no_source(n: int, quote: str | None) -> Unverified:
+    return Unverified(n, quote, f"[{n}] has no source.")
+
+
+def _joined(parts: Sequence[CitationReport]) -> CitationReport:
+    """Each citation once; a bare number only where no quotation was given for it."""
+    citations = dict.fromkeys(citation for part in parts for citation in part.citations)
+    unverified = dict.fromkeys(claim for part in parts for claim in part.unverified)
+    quoted = {citation.n for citation in citations if citation.quote is not None}
+    disputed = {claim.n for claim in unverified if claim.quote is not None}
+    return CitationReport(
+        tuple(c for c in citations if c.quote is not None or c.n not in quoted),
+        tuple(u for u in unverified if u.quote is not None or u.n not in disputed),
+    )

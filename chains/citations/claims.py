@@ -1,0 +1,300 @@
+"""Reading an answer: its numbers in brackets, its quotations, and which belongs to which.
+
+Code, links and footnotes hold neither. A quotation belongs to the number that follows it in its
+sentence, else to the one before it; a block quotation also to a number beside the block.
+"""
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from chains.citations.masking import HIDDEN, masked
+
+__all__ = ["Claim", "Numbers", "Reading", "read_answer"]
+
+LONGEST_RANGE: Final = 50
+LONGEST_QUOTE: Final = 4_000
+# How far from a block quotation a number may stand to belong to it.
+BEHIND_BLOCK_CHARS: Final = 40
+BEFORE_BLOCK_CHARS: Final = 200
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Numbers that stand together, such as `[1][2]`, `[1, 2]` or `[1]–[3]`."""
+
+    numbers: tuple[int, ...]
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A quotation, with the numbers that it may be meant for, the likeliest first."""
+
+    quote: str
+    start: int
+    numbers: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What an answer cites, in the order in which it stands there."""
+
+    numbers: tuple[Numbers, ...]
+    claims: tuple[Claim, ...]
+
+
+def read_answer(answer: str) -> Reading:
+    """Return every number and every quotation of an answer."""
+    text = masked(answer)
+    numbers = _Groups(tuple(_groups(text)))
+    claims: list[Claim] = []
+    for block in _blocks(text):
+        if block.is_quotation:
+            claims.extend(_block_claims(answer, block, numbers))
+        else:
+            claims.extend(_sentence_claims(answer, text, block, numbers))
+    return Reading(numbers.all, tuple(claims))
+
+
+class _Groups:
+    """All numbers of an answer, found by place."""
+
+    def __init__(self, groups: tuple[Numbers, ...]) -> None:
+        self.all = groups
+        self._starts = [group.start for group in groups]
+
+    def within(self, start: int, end: int) -> Sequence[Numbers]:
+        return self.all[bisect_left(self._starts, start) : bisect_left(self._starts, end)]
+
+    def first_in(self, start: int, end: int) -> Numbers | None:
+        at = bisect_left(self._starts, start)
+        found = self.all[at] if at < len(self.all) else None
+        return found if found and found.start < end else None
+
+    def last_in(self, start: int, end: int) -> Numbers | None:
+        at = bisect_left(self._starts, end)
+        found = self.all[at - 1] if at else None
+        return found if found and found.end > start else None
+
+
+_BRACKETS: Final = re.compile(
+    r"(?<!\\)\[ {0,2}(\d{1,3}(?: {0,2}[,;&–—-] {0,2}\d{1,3}){0,40}) {0,2}\](?!:\s{0,3}\S{1,20}//)"
+)
+_ITEM: Final = re.compile(r"(\d{1,3})(?: {0,2}[–—-] {0,2}(\d{1,3}))?")
+_BETWEEN: Final = re.compile(r"\s{0,3}(?:[,;&]|[–—-]|and|und|et|y)?\s{0,3}")
+_WORD_BEFORE: Final = re.compile(r"[A-Za-z_$][\w$.]*\Z", re.ASCII)
+_CODE_NAME: Final = re.compile(r"[_$\d]|\w\w\.\w\w|[a-z][A-Z]")
+_CODE_BEHIND: Final = re.compile(r"\s?=[^=]|\.\w|\(|\[\D")
+
+
+def _groups(text: str) -> Iterator[Numbers]:
+    group: Numbers | None = None
+    index_end = -1
+    for match in _BRACKETS.finditer(text):
+        if match.start() == index_end or _is_index(text, match):
+            index_end = match.end()
+            continue
+        numbers = _expanded(match[1])
+        between = text[group.end : match.start()] if group else ""
+        if group and len(between) <= 8 and _BETWEEN.fullmatch(between):
+            gap: tuple[int, ...] = ()
+            if between.strip() in {"–", "—", "-"}:
+                gap = _range(group.numbers[-1], numbers[0])
+            joined = dict.fromkeys((*group.numbers, *gap, *numbers))
+            group = Numbers(tuple(joined), group.start, match.end())
+            continue
+        if group:
+            yield group
+        group = Numbers(numbers, match.start(), match.end())
+    if group:
+        yield group
+
+
+def _is_index(text: str, match: re.Match[str]) -> bool:
+    """Whether `[1]` picks an element, as in `row[1]`, rather than naming a source."""
+    found = _WORD_BEFORE.search(text, max(0, match.start() - 40), match.start())
+    if found is None:
+        return False
+    word = found.group()
+    return (
+        len(word) <= 2
+        or _CODE_NAME.search(word) is not None
+        or _CODE_BEHIND.match(text, match.end()) is not None
+    )
+
+
+def _expanded(inner: str) -> tuple[int, ...]:
+    numbers: list[int] = []
+    for item in _ITEM.finditer(inner):
+        first = int(item[1])
+        numbers.append(first)
+        if item[2]:
+            numbers.extend((*_range(first, int(item[2])), int(item[2])))
+    return tuple(dict.fromkeys(numbers))
+
+
+def _range(first: int, last: int) -> tuple[int, ...]:
+    """The numbers between two; none where they are too far apart to be meant."""
+    return tuple(range(first + 1, last)) if last - first <= LONGEST_RANGE else ()
+
+
+@dataclass(frozen=True)
+class _Block:
+    """Lines without a blank one between them, all of one kind."""
+
+    start: int
+    end: int
+    is_quotation: bool
+
+
+_CALLOUT: Final = re.compile(r"[ \t]{0,3}>[ \t]{0,3}\[!\w")
+
+
+def _blocks(text: str) -> Iterator[_Block]:
+    start = place = 0
+    kind: bool | None = None
+    for line in text.splitlines(keepends=True):
+        quoted = line.lstrip(" \t").startswith(">") if line.strip() else None
+        if quoted != kind:
+            if kind is not None:
+                yield _block(text, start, place, kind)
+            start, kind = place, quoted
+        place += len(line)
+    if kind is not None:
+        yield _block(text, start, place, kind)
+
+
+def _block(text: str, start: int, end: int, quoted: bool) -> _Block:
+    return _Block(start, end, quoted and not _CALLOUT.match(text, start))
+
+
+_LINE_START: Final = re.compile(r"^[ \t]{0,3}>[ \t>]*", re.MULTILINE)
+_ATTRIBUTION: Final = re.compile(r"\n\s{0,8}(?:—|–|―|--)[^\n]*\Z")
+_WRAPPING: Final = '"“”„«»「」 \n\t'
+
+
+def _block_claims(answer: str, block: _Block, groups: _Groups) -> Iterator[Claim]:
+    inside = groups.within(block.start, block.end)
+    place = block.start
+    for group in inside:
+        yield from _quoted_lines(answer, place, group.start, (group.numbers,))
+        place = group.end
+    numbers = (inside[-1].numbers,) if inside else _beside(block, groups)
+    yield from _quoted_lines(answer, place, block.end, numbers)
+
+
+def _quoted_lines(
+    answer: str, start: int, end: int, numbers: tuple[tuple[int, ...], ...]
+) -> Iterator[Claim]:
+    lines = _LINE_START.sub("", answer[start:end]).rstrip()
+    quote = _ATTRIBUTION.sub("", f"\n{lines}").strip(_WRAPPING)
+    if any(char.isalnum() for char in quote):
+        yield Claim(quote, start, numbers)
+
+
+def _beside(block: _Block, groups: _Groups) -> tuple[tuple[int, ...], ...]:
+    behind = groups.first_in(block.end, block.end + BEHIND_BLOCK_CHARS)
+    before = groups.last_in(block.start - BEFORE_BLOCK_CHARS, block.start)
+    return tuple(group.numbers for group in (behind, before) if group)
+
+
+_CLOSERS: Final = {
+    '"': '"',
+    "“": "”",
+    "„": "“”",
+    "‟": "”",
+    "«": "»",
+    "»": "«",
+    "「": "」",
+    "『": "』",
+}
+_MARKS: Final = re.compile('["“”„‟«»「」『』]')
+
+
+def _quotes(text: str, block: _Block) -> Iterator[tuple[int, int]]:
+    """The spans between pairs of quotation marks, from the outermost."""
+    marks = [match.start() for match in _MARKS.finditer(text, block.start, block.end)]
+    unclosed: set[str] = set()
+    at = 0
+    while at < len(marks):
+        start, mark = marks[at], text[marks[at]]
+        at += 1
+        if mark in unclosed or mark not in _CLOSERS or not _can_open(text, start):
+            continue
+        closer = next((i for i in range(at, len(marks)) if _closes(text, marks[i], mark)), None)
+        if closer is None:
+            unclosed.add(mark)  # none further on either: each mark is looked at only so often
+            continue
+        if 1 < marks[closer] - start <= LONGEST_QUOTE:
+            yield start + 1, marks[closer]
+        at = closer + 1
+
+
+def _can_open(text: str, at: int) -> bool:
+    behind = text[at + 1 : at + 2]
+    if text[at] in "«「『":
+        return True
+    before = text[at - 1 : at] if at else ""
+    return not before.isalnum() and bool(behind) and not behind.isspace()
+
+
+def _closes(text: str, at: int, opener: str) -> bool:
+    if text[at] not in _CLOSERS[opener]:
+        return False
+    return opener != '"' or (not text[at - 1].isspace() and not text[at + 1 : at + 2].isalnum())
+
+
+_SENTENCE_END: Final = re.compile(
+    r"[.!?…]+[\"'”’»)\]*_]{0,4}(?=\s)|[。！？؟]+[”’»」』)）]{0,4}"
+    r"|\n(?=[ \t]{0,20}(?:[-*+•] |\d{1,3}[.)] |#|\|))"
+)
+
+
+def _sentence_claims(answer: str, text: str, block: _Block, groups: _Groups) -> Iterator[Claim]:
+    quotes = list(_quotes(text, block))
+    if not quotes:
+        return
+    ends = _sentence_ends(text, block, quotes, groups)
+    for start, end in quotes:
+        inside = groups.within(start, end)
+        if inside:
+            words = answer[start : inside[0].start] + answer[inside[-1].end : end]
+            yield Claim(words.strip(), start, tuple(group.numbers for group in inside))
+        else:
+            sentence = bisect_right(ends, start)
+            first = ends[sentence - 1] if sentence else block.start
+            last = ends[sentence] if sentence < len(ends) else block.end
+            near = (groups.first_in(end, last), groups.last_in(first, start))
+            numbers = tuple(group.numbers for group in near if group)
+            yield Claim(answer[start:end].strip(), start, numbers)
+
+
+def _sentence_ends(
+    text: str, block: _Block, quotes: Sequence[tuple[int, int]], groups: _Groups
+) -> list[int]:
+    """Where sentences end; a number right behind one still belongs to it."""
+    pieces, place = [], block.start
+    for start, end in quotes:
+        pieces += [text[place:start], HIDDEN * (end - start)]
+        place = end
+    outside = "".join((*pieces, text[place : block.end]))
+    ends = [block.start + match.end() for match in _SENTENCE_END.finditer(outside)]
+    ends += [end + 1 for _, end in quotes if _ends_sentence(text, end)]
+    return sorted(_behind_number(text, end, groups) for end in ends)
+
+
+def _ends_sentence(text: str, end: int) -> bool:
+    """Whether the quotation that ends at `end` ends its sentence too, as in: "Yes." But no."""
+    if text[end - 1] not in ".!?…。！？؟":
+        return False
+    behind = text[end + 1 : end + 9].lstrip()
+    return not behind or not behind[0].islower()
+
+
+def _behind_number(text: str, end: int, groups: _Groups) -> int:
+    group = groups.first_in(end, end + 9)
+    return group.end if group and not text[end : group.start].strip(" \t(—–-") else end

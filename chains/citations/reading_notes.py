@@ -1,0 +1,147 @@
+"""Notes that a model took on some lines of a text, as far as the text bears them out.
+
+A note names its lines, and words in quotation marks stand in them exactly: a quotation that is not
+there loses its marks, and one that is says which lines the note is about.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from chains.citations.quotes import VerbatimText, plain
+
+__all__ = ["Find", "Lines", "Note", "QuotedNotes", "finder", "read_notes", "render_notes"]
+
+Lines = tuple[int, int]
+# Returns the lines on which some words stand, those that are named first; None where they do not.
+Find = Callable[[str, Lines | None], Lines | None]
+
+_MOST_NAMED: Final = 12
+_NOTE: Final = re.compile(
+    r"\s*(?:[-*•]\s+)?\[?(?:lines?\s+|L)?(\d{1,9})(?:\s*[-–—]\s*L?(\d{1,9}))?\]?\s*:\s*(.*)",
+    re.IGNORECASE,
+)
+_MARK: Final = re.compile(r"\s*(?:[-*•]\s+)?")
+_QUOTE: Final = re.compile(r'["“„«»]([^"“”„«»\n]+)["“”«»]')
+_NOTHING: Final = frozenset({"nothing", "none"})
+
+
+@dataclass(frozen=True)
+class Note:
+    """What a model wrote down.
+
+    Attributes:
+        lines: first and last line that it rests on.
+        text: on one line; what stands in quotation marks stands in the text exactly.
+    """
+
+    lines: Lines
+    text: str
+
+    @property
+    def quotes(self) -> list[str]:
+        """The words that it quotes."""
+        return _QUOTE.findall(self.text)
+
+    def render(self) -> str:
+        """Return it behind its lines."""
+        return f"{span(self.lines)}: {self.text}"
+
+
+def read_notes(answer: str, lines: Lines, find: Find) -> list[Note]:
+    """Return the notes in what a model answered.
+
+    Args:
+        answer: each note on a line, behind the lines it rests on.
+        lines: those that it was shown; where a note names others, these count.
+        find: looks quotations up in what it was shown.
+    """
+    if plain(answer).casefold() in _NOTHING:
+        return []
+    return [_checked(named, text, lines, find) for named, text in _written(answer)]
+
+
+def render_notes(notes: Iterable[Note]) -> str:
+    """Return notes one below the other."""
+    return "\n".join(note.render() for note in notes)
+
+
+def finder(text: str, first_line: int) -> Find:
+    """Return what looks words up in a text."""
+    whole, lines = VerbatimText(text), text.split("\n")
+
+    def find(quote: str, near: Lines | None) -> Lines | None:
+        if near is not None:
+            named = VerbatimText("\n".join(lines[near[0] - first_line : near[1] - first_line + 1]))
+            if (place := named.find(quote)) is not None:
+                return named.lines_of(place, near[0])
+        place = whole.find(quote)
+        return None if place is None else whole.lines_of(place, first_line)
+
+    return find
+
+
+class QuotedNotes:
+    """Notes in which the quotations of an answer, or of further notes, are looked up."""
+
+    def __init__(self, notes: Iterable[Note]) -> None:
+        self._quoted = [(VerbatimText(quote), note) for note in notes for quote in note.quotes]
+
+    @classmethod
+    def of(cls, content: str) -> "QuotedNotes":
+        """Read them from where they are sent."""
+        return cls(Note(named, text) for named, text in _written(content) if named is not None)
+
+    def find(self, quote: str, near: Lines | None = None) -> Lines | None:
+        """Return the lines of the note that quotes these words; of those named, if it is one."""
+        found = [note.lines for text, note in self._quoted if text.find(quote)]
+        return near if near in found else next(iter(found), None)
+
+
+def span(lines: Lines) -> str:
+    """Return lines as they are named, such as `12` or `12-14`."""
+    first, last = lines
+    return str(first) if first == last else f"{first}-{last}"
+
+
+def spans(found: Sequence[Lines]) -> str:
+    """Return several as they are named."""
+    named = ", ".join(map(span, found[:_MOST_NAMED]))
+    more = len(found) - _MOST_NAMED
+    return f"{named} and {more} more" if more > 0 else named
+
+
+def _written(answer: str) -> Iterator[tuple[Lines | None, str]]:
+    """The notes of an answer with the lines they name; a line without any goes on from above."""
+    named: Lines | None = None
+    words: list[str] = []
+    for line in answer.splitlines():
+        match = _NOTE.fullmatch(line)
+        if match is not None:
+            if words:
+                yield named, " ".join(words)
+            named = int(match[1]), int(match[2] or match[1])
+            words = [match[3].strip()] if match[3].strip() else []
+        elif line.strip():
+            words.append(_MARK.sub("", line, count=1).strip() if not words else line.strip())
+    if words:
+        yield named, " ".join(words)
+
+
+def _checked(named: Lines | None, text: str, lines: Lines, find: Find) -> Note:
+    stated = named if named and lines[0] <= named[0] <= named[1] <= lines[1] else None
+    found: list[Lines] = []
+
+    def shown(match: re.Match[str]) -> str:
+        place = find(match[1], stated)
+        if place is None:
+            return match[1]
+        found.append(place)
+        return f'"{match[1]}"'
+
+    checked = _QUOTE.sub(shown, text)
+    if not found:
+        return Note(stated or lines, checked)
+    every = [*found, stated] if stated else found
+    return Note((min(first for first, _ in every), max(last for _, last in every)), checked)

@@ -1,0 +1,110 @@
+"""The sentences of a passage of Markdown, in the note's own words and without its marks.
+
+Headings, code, rules and the like are left out: quoted alone they say nothing. A list item stands
+alone, and so does a row of a table.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from chains.citations.quotes import readable
+
+__all__ = ["prose_sentences"]
+
+_FENCE: Final = re.compile(r"[ \t>]{0,20}(?:`{3,}|~{3,})")
+_QUOTE: Final = re.compile(r"[ \t]{0,20}(?:>[ \t]{0,8}){1,8}")
+_ITEM: Final = re.compile(r"[ \t]{0,40}(?:[-*+•]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
+_NO_PROSE: Final = re.compile(
+    r"[ \t]{0,3}#{1,6}(?:[ \t]|$)"  # a heading
+    r"|[ \t]*\[![\w-]+\]"  # the head of a callout
+    r"|[ \t]*(?:[-=*_][ \t]*){3,}$"  # a rule, or the line under a heading
+    r"|[ \t]*!\[[^\n]*\)$|[ \t]*!\[\[[^\n]*\]\]$"  # an image alone
+    r"|[ \t]*(?:#[^\s#]+[ \t]*)+$"  # tags alone
+    r"|[ \t]*</?[a-zA-Z!][^\n]*>$|[ \t]*%%|[ \t]*\$\$"  # HTML, a comment, a formula
+)
+_RULE_CELL: Final = r"[ \t]?:?-+:?[ \t]{0,80}"
+_UNDER_HEAD: Final = re.compile(
+    rf"={{2,}}|-{{2,}}|\|{_RULE_CELL}\||\|?{_RULE_CELL}(?:\|{_RULE_CELL})+\|?"
+)
+_FOOTNOTE: Final = re.compile(r"[ \t]*\[\^[\w-]{1,40}\]:[ \t]*")
+_BLOCK_ID: Final = re.compile(r"[ \t]\^[\w-]{1,40}$")
+_UNSPACED_END: Final = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]$")
+
+_END: Final = re.compile(r"[.!?…؟]+[\"'”’»)\]]{0,3}\s+|[。！？]+[」』”）]{0,3}\s*")
+_SHORT: Final = re.compile(
+    r"(?:(?<![\d°])(?<!\d )\b[^\W\d]"  # an initial, but no unit
+    r"|\b\d{1,2}"  # an ordinal, as German writes them
+    r"|\b(?:e\.g|i\.e|z\. ?B|d\. ?h|u\. ?a|etc|dr|mrs?|ms|prof|vs|cf|ca|bzw|usw|pp?|nr|fig|vol))"
+    r"\.$",
+    re.IGNORECASE,
+)
+
+
+def prose_sentences(passage: str) -> list[str]:
+    """Return the sentences of a passage in their order."""
+    return [sentence for block in _blocks(passage) for sentence in _sentences(block)]
+
+
+def _blocks(passage: str) -> Iterator[str]:
+    """The paragraphs, list items and table rows of a passage, each as one line."""
+    lines: list[str] = []
+    for line in [*_outside_fences(passage), ""]:
+        if lines and _UNDER_HEAD.fullmatch(line.strip()):
+            lines = []  # what stands over such a line is the head of a table, or a heading
+            continue
+        is_prose = bool(line.strip()) and not _NO_PROSE.match(line)
+        if lines and (not is_prose or _ITEM.match(line) or _is_row(line)):
+            yield _joined(lines)
+            lines = []
+        if is_prose:
+            lines.append(_behind(_FOOTNOTE, _behind(_ITEM, line)).strip())
+
+
+def _outside_fences(passage: str) -> Iterator[str]:
+    """The lines of a passage without marks of quotation; an empty one for each line of code."""
+    in_fence = False
+    for line in passage.split("\n"):
+        is_fence = _FENCE.match(line) is not None
+        in_fence = in_fence != is_fence
+        is_code = in_fence or is_fence
+        yield "" if is_code else _BLOCK_ID.sub("", _behind(_QUOTE, line))
+
+
+def _behind(mark: re.Pattern[str], line: str) -> str:
+    """What follows a mark at the beginning of a line."""
+    found = mark.match(line)
+    return line[found.end() :] if found else line
+
+
+def _is_row(line: str) -> bool:
+    return line.lstrip().startswith("|")
+
+
+def _joined(lines: list[str]) -> str:
+    if len(lines) == 1 and _is_row(lines[0]):
+        cells = (readable(cell).strip() for cell in lines[0].strip("| \t").split("|"))
+        return " | ".join(cell for cell in cells if cell)
+    text = lines[0]
+    for line in lines[1:]:
+        text += line if _UNSPACED_END.search(text) else f" {line}"
+    return " ".join(readable(text).split())
+
+
+def _sentences(block: str) -> Iterator[str]:
+    start = 0
+    for match in _END.finditer(block):
+        if _ends_here(block, match):
+            yield block[start : match.end()].strip()
+            start = match.end()
+    if block[start:].strip():
+        yield block[start:].strip()
+
+
+def _ends_here(block: str, match: re.Match[str]) -> bool:
+    if not match.group().startswith("."):
+        return True
+    behind = block[match.end() : match.end() + 1]
+    return not behind.islower() and not _SHORT.search(
+        block, max(0, match.start() - 12), match.start() + 1
+    )

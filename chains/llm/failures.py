@@ -1,0 +1,154 @@
+"""What a failed call means: a provider's status and words become one typed error.
+
+Statuses decide, not the exception's class: those differ by provider and by version of the client,
+and an overflow comes as a plain 400 from most servers.
+"""
+
+import json
+import re
+from typing import Any, Final
+
+from chains.errors import BadRequest, MissingKey, ModelError, ModelUnavailable, RateLimited
+from chains.llm.http import WireCall
+from context.errors import ContextOverflow
+
+__all__ = ["failure_of"]
+
+REASON_CHARS: Final = 300
+
+# As worded by OpenAI, Azure, Anthropic, Gemini, Mistral, Cohere, Groq, Together, Bedrock, vLLM,
+# llama.cpp, LM Studio, Ollama and TGI.
+_OVERFLOW: Final = re.compile(
+    r"context[ _-]?(?:length|window|size|limit)"
+    r"|maximum (?:context|input|prompt|number of (?:input )?tokens)"
+    r"|exceed\w* (?:the )?(?:available |model'?s? |maximum |max )*(?:context|input|token)"
+    r"|(?:prompt|input|request|message|conversation)\w* (?:is |are |was |were )?too (?:long|large)"
+    r"|too many (?:input |prompt )?tokens|input token count|reduce the length"
+    r"|(?:prompt|input|token)[\w ]* (?:exceeds?|longer than|greater than|larger than)"
+    r"|must have less than \d+ tokens|n_ctx|num_ctx",
+    re.IGNORECASE,
+)
+# The length that an overflow error names, apart from the length of the request.
+_LIMIT: Final = re.compile(
+    r"(?:(?<!total )length|window|size|limit|maximum|tokens allowed)"
+    r"(?: (?:is|of|only))*\s*\(?(\d[\d,]*)"
+    r"|> *(\d[\d,]*)|with (\d[\d,]*) maximum|less than (\d[\d,]*)",
+    re.IGNORECASE,
+)
+# An answer's length that the model does not offer is a setting to mend, not a request to shorten.
+_OUTPUT_LIMIT: Final = re.compile(
+    r"max_(?:completion_|output_|new_)?tokens[`'\"]? (?:is|must|cannot|should|value)"
+    r"|completion tokens, whereas",
+    re.IGNORECASE,
+)
+# The service takes less than the threshold allows, so raising that would not help.
+_WAYS_OUT: Final = (
+    "Lower autoCompactThreshold to the context length of the model.",
+    "Choose a model that takes more.",
+    "Start the server with a longer context.",
+)
+_LIBRARY_PREFIX: Final = re.compile(r"^(?:litellm\.)?\w+(?:Error|Exception)\w*\s*[:-]\s*")
+
+
+def failure_of(
+    error: Exception, call: WireCall, *, service: str, key: str | None
+) -> ModelError | ContextOverflow:
+    """Return the error that the user is told of.
+
+    Args:
+        error: what the client library raised.
+        call: what was seen of the call on the wire.
+        service: who was asked.
+        key: the key that was used, which must not be repeated.
+    """
+    if call.refusal is not None:
+        return call.refusal
+    status = _status(error, call)
+    reason = _reason(error, call)
+    if key:
+        reason = reason.replace(key, "…")
+    told = f"{reason} {_codes(call.error_body)}"
+    if status in {400, 413, 422, 500} and _is_overflow(error, told):
+        text = f"The request is too long for the model at {service}: {reason}"
+        return ContextOverflow(text, ways_out=_WAYS_OUT, limit=_limit_in(reason))
+    if status in {401, 403}:
+        return MissingKey(service, is_refused=bool(key) and call.sent is not None, reason=reason)
+    if status == 429:
+        return RateLimited(service, retry_after_s=call.retry_after_s, reason=reason)
+    if status is not None and 300 <= status < 500 and status != 408:
+        return BadRequest(service, reason=reason)
+    if call.sent is None:
+        return BadRequest(service, reason=reason)
+    return ModelUnavailable(service, reason=call.failure or reason)
+
+
+def _status(error: Exception, call: WireCall) -> int | None:
+    """The server's status; for an error inside a stream the one that the error carries."""
+    if call.status is not None and call.status >= 300:
+        return call.status
+    status = getattr(error, "status_code", None)
+    # Without a response the library makes statuses up: a refused connection is its 500.
+    if call.status is None and call.sent is not None:
+        return None
+    return status if isinstance(status, int) else None
+
+
+def _is_overflow(error: Exception, told: str) -> bool:
+    if type(error).__name__ == "ContextWindowExceededError":
+        return not _OUTPUT_LIMIT.search(told)
+    return bool(_OVERFLOW.search(told)) and not _OUTPUT_LIMIT.search(told)
+
+
+def _limit_in(reason: str) -> int | None:
+    """Return the context length that an overflow error names; None where it names none."""
+    for match in _LIMIT.finditer(reason):
+        number = int(next(group for group in match.groups() if group).replace(",", ""))
+        if number > 0:
+            return number
+    return None
+
+
+def _codes(body: bytes) -> str:
+    """The names that a server has for an error, which say what it is where its words do not."""
+    try:
+        data = json.loads(body)
+    except ValueError:
+        return ""
+    error = data.get("error", data) if isinstance(data, dict) else None
+    if not isinstance(error, dict):
+        return ""
+    return " ".join(str(error[key]) for key in ("code", "type") if key in error)
+
+
+def _reason(error: Exception, call: WireCall) -> str:
+    text = _from_body(call.error_body) or _from_library(error)
+    line = " ".join("".join(char if char.isprintable() else " " for char in text).split())
+    return line if len(line) <= REASON_CHARS else f"{line[:REASON_CHARS]}…"
+
+
+def _from_body(body: bytes) -> str:
+    text = body.decode("utf-8", "replace").strip()
+    try:
+        data = json.loads(text)
+    except ValueError:
+        return re.sub(r"<[^>]{0,200}>", " ", text)
+    return _message_in(data) or text
+
+
+def _message_in(data: Any) -> str:
+    """The words in an error's JSON, which each server nests in its own way."""
+    for _ in range(4):
+        if isinstance(data, list) and data:
+            data = data[0]
+        elif isinstance(data, dict):
+            data = next(
+                (data[key] for key in ("error", "message", "detail", "msg") if data.get(key)), ""
+            )
+    return data if isinstance(data, str) else ""
+
+
+def _from_library(error: Exception) -> str:
+    text = str(error)
+    while (shorter := _LIBRARY_PREFIX.sub("", text, count=1)) != text:
+        text = shorter
+    return text.split(" Original exception:")[0]

@@ -1,0 +1,195 @@
+"""Messages as chat services write them, and the pieces in which texts and calls come in."""
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from secrets import token_hex
+from typing import Any, Final
+
+from chains.llm.port import RequestedCall
+from context.frozen import compact_json, replace_surrogates
+
+__all__ = ["CallAssembler", "TextJoiner", "wire_messages", "wire_system"]
+
+# What the services that take marks write at the end of what they are to keep.
+_MARK: Final = {"type": "ephemeral"}
+
+
+class TextJoiner:
+    """Joins the pieces of a streamed text, so that no character is cut in two.
+
+    A service may send the halves of a surrogate pair in two pieces. The first half is held back
+    until the second one comes; a half without the other becomes U+FFFD.
+    """
+
+    def __init__(self) -> None:
+        self._held = ""
+
+    def add(self, piece: str) -> str:
+        """Return what can be handed on with the next piece."""
+        text, self._held = self._held + piece, ""
+        if text and "\ud800" <= text[-1] <= "\udbff":
+            text, self._held = text[:-1], text[-1]
+        return replace_surrogates(text)
+
+    def end(self) -> str:
+        """Return what was held back."""
+        held, self._held = self._held, ""
+        return replace_surrogates(held)
+
+
+class CallAssembler:
+    """Puts the calls of an answer together from the pieces in which they are streamed."""
+
+    def __init__(self) -> None:
+        self._pieces: list[dict[str, Any]] = []
+
+    def add(self, deltas: Iterable[Any]) -> None:
+        """Take the next pieces; one with another index or another id begins another call."""
+        for delta in deltas:
+            function = delta.function
+            known = self._find(delta.index, delta.id, function.name)
+            known["id"] = known["id"] or delta.id or ""
+            known["name"] += function.name or "" if not known["name"] else ""
+            known["arguments"] += function.arguments or ""
+
+    @property
+    def calls(self) -> tuple[RequestedCall, ...]:
+        """The calls, in the order in which they began; one without an id is given one."""
+        for piece in self._pieces:
+            piece["id"] = piece["id"] or f"call_{token_hex(8)}"
+        return tuple(
+            RequestedCall(*(replace_surrogates(piece[key]) for key in ("id", "name", "arguments")))
+            for piece in self._pieces
+        )
+
+    def _find(self, index: object, id: str | None, name: str | None) -> dict[str, Any]:
+        for piece in reversed(self._pieces):
+            # Ollama gives every call the same index, and one without arguments no id.
+            is_next = bool(name) and piece["name"] and _is_whole(piece["arguments"])
+            if is_next and not (id and piece["id"] == id):
+                break
+            if piece["index"] == index and (not id or not piece["id"] or piece["id"] == id):
+                found: dict[str, Any] = piece
+                return found
+        begun: dict[str, Any] = {"index": index, "id": "", "name": "", "arguments": ""}
+        self._pieces.append(begun)
+        return begun
+
+
+def _is_whole(arguments: str) -> bool:
+    try:
+        return isinstance(json.loads(arguments), dict)
+    except ValueError:
+        return False
+
+
+def wire_system(text: str, *, is_marked: bool = False) -> list[dict[str, Any]]:
+    """Return the system message as chat services take it; none where there is no text."""
+    if not text:
+        return []
+    message: dict[str, Any] = {"role": "system", "content": replace_surrogates(text)}
+    return [_marked(message) if is_marked else message]
+
+
+def wire_messages(
+    messages: Sequence[Mapping[str, Any]], uncached: int = 0, marked: Collection[int] = ()
+) -> list[dict[str, Any]]:
+    """Return neutral messages as chat services take them.
+
+    Neighbours of the same role become one message, results of tools aside: many services insist on
+    roles that alternate. What a model thought goes back to it within the turn only.
+
+    Args:
+        messages: in their neutral form.
+        uncached: how many at the end belong to the request alone.
+        marked: the places of those behind which the provider's cache may end.
+
+    Source: "Budget-Aware Trimming", 7.2.
+    """
+    asked = [
+        at
+        for at, message in enumerate(messages[: len(messages) - uncached])
+        if message["role"] == "user"
+    ]
+    work_from = asked[-1] if asked else len(messages)
+    found: list[dict[str, Any]] = []
+    for at, message in enumerate(messages):
+        for wired in _wired(message, keeps_reasoning=at > work_from):
+            if found and wired["role"] == found[-1]["role"] != "tool":
+                found[-1] = _merged(found[-1], wired)
+            else:
+                found.append(wired)
+        if at in marked:
+            found[-1] = _marked(found[-1])
+    return found
+
+
+def _merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
+    """Return two messages of one role as one; an empty text drops out."""
+    blocks = [*_blocks(first), *_blocks(second)]
+    calls = [*first.get("tool_calls", ()), *second.get("tool_calls", ())]
+    thoughts = [m["reasoning_content"] for m in (first, second) if "reasoning_content" in m]
+    merged: dict[str, Any] = {"role": first["role"], "content": blocks or (None if calls else "")}
+    if thoughts:
+        merged["reasoning_content"] = "\n\n".join(thoughts)
+    return merged | {"tool_calls": calls} if calls else merged
+
+
+def _blocks(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    content = message["content"]
+    if isinstance(content, str | None):
+        return [{"type": "text", "text": content}] if content else []
+    return list(content)
+
+
+def _wired(message: Mapping[str, Any], *, keeps_reasoning: bool) -> Iterator[dict[str, Any]]:
+    role, content = message["role"], message["content"]
+    if isinstance(content, str):
+        yield dict(message)
+    elif role == "tool":
+        for part in _parts(content, "tool_result"):
+            yield {"role": role, "tool_call_id": part["tool_call_id"], "content": part["content"]}
+    elif role == "assistant":
+        yield _assistant(content, keeps_reasoning=keeps_reasoning)
+    else:
+        yield {**message, "content": [_block(part) for part in content]}
+
+
+def _block(part: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a part of a question; litellm gives a picture the form that its provider takes."""
+    if part["type"] != "image":
+        return part
+    address = f"data:{part['media_type']};base64,{part['data']}"
+    return {"type": "image_url", "image_url": {"url": address}}
+
+
+def _assistant(content: Sequence[Mapping[str, Any]], *, keeps_reasoning: bool) -> dict[str, Any]:
+    text = "".join(part["text"] for part in _parts(content, "text"))
+    thought = "".join(part["text"] for part in _parts(content, "reasoning"))
+    calls = [_call(part) for part in _parts(content, "tool_call")]
+    wired: dict[str, Any] = {"role": "assistant", "content": text or (None if calls else "")}
+    if thought and keeps_reasoning:
+        wired["reasoning_content"] = thought
+    if calls:
+        wired["tool_calls"] = calls
+    return wired
+
+
+def _marked(message: dict[str, Any]) -> dict[str, Any]:
+    """Return a message with the mark on its last block; an empty one takes none."""
+    if message["role"] == "tool":
+        return {**message, "cache_control": _MARK}
+    if calls := message.get("tool_calls"):
+        return {**message, "tool_calls": [*calls[:-1], {**calls[-1], "cache_control": _MARK}]}
+    if not (blocks := _blocks(message)) or not blocks[-1].get("text", " "):
+        return message
+    return {**message, "content": [*blocks[:-1], {**blocks[-1], "cache_control": _MARK}]}
+
+
+def _call(part: Mapping[str, Any]) -> dict[str, Any]:
+    function = {"name": part["name"], "arguments": compact_json(part["arguments"])}
+    return {"id": part["id"], "type": "function", "function": function}
+
+
+def _parts(content: Sequence[Mapping[str, Any]], kind: str) -> list[Mapping[str, Any]]:
+    return [part for part in content if part["type"] == kind]

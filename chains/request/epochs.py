@@ -1,0 +1,135 @@
+"""What a chat keeps to from turn to turn: its epochs, and the breaker of its compactions."""
+
+from collections.abc import Sequence
+from typing import Final, TypeGuard
+
+from chains.request.session import ChatPort
+from context.assemble.request import Draft
+from context.compaction import CircuitBreaker
+from context.fit.policy import COMPACTION
+from context.frozen import FrozenMapping
+from context.log.entries import (
+    DropEntry,
+    Entry,
+    MessageEntry,
+    ModelChangeEntry,
+    OptionsChangeEntry,
+    OtherEntry,
+    TransformEntry,
+)
+
+__all__ = ["THRESHOLD", "LoggedBreaker", "epoch_entries", "remember_sent", "sent_before"]
+
+REMEMBERED_REQUESTS: Final = 16
+LOOKED_BACK: Final = 400  # entries; a turn of an agent may have dozens
+
+# What a question was asked under is kept with it, so that a change is known by the log alone.
+THRESHOLD: Final = "threshold"
+# The kind of the entry for a compaction that freed nothing.
+ATTEMPT: Final = "compaction_attempt"
+
+
+class LoggedBreaker(CircuitBreaker):
+    """The breaker of a chat's compactions; attempts that freed nothing are entries of its log."""
+
+    def __init__(self, chat: ChatPort, kept: list[Entry]) -> None:
+        """Read the attempts since the history was last compacted or cut.
+
+        Args:
+            chat: the chat.
+            kept: what is to be stored; a further attempt that frees nothing is put there.
+        """
+        super().__init__()
+        self._chat, self._kept = chat, kept
+        logged = chat.custom(ATTEMPT)
+        after = _last_cut(chat.path()) if logged else None
+        for attempt in logged:
+            model, budget = attempt.data.get("model"), attempt.data.get("budget")
+            if attempt.data.get("after") == after and isinstance(budget, int):
+                super().record(str(model), budget, has_shrunk=False)
+
+    def record(self, model: str, budget: int, has_shrunk: bool) -> None:
+        """Take note of how an attempt ended."""
+        super().record(model, budget, has_shrunk)
+        if has_shrunk:
+            return
+        path = self._chat.path()
+        data = {
+            "customType": ATTEMPT,
+            "model": model,
+            "budget": budget,
+            "after": _last_cut(path),
+        }
+        place = self._chat.new_id(), path[-1].id if path else None, self._chat.now()
+        self._kept.append(OtherEntry(*place, "custom", data))
+
+
+def _last_cut(path: Sequence[Entry]) -> str | None:
+    """The entry that compacted or cut the history last."""
+    cuts = (entry.id for entry in reversed(path) if _is_cut(entry))
+    return next(cuts, None)
+
+
+def _is_cut(entry: Entry) -> bool:
+    is_compaction = isinstance(entry, TransformEntry) and entry.transformer_name == COMPACTION
+    return is_compaction or isinstance(entry, DropEntry)
+
+
+_sent: Final[dict[tuple[str, str], Draft]] = {}
+
+
+def remember_sent(session: str, turn: str, draft: Draft) -> None:
+    """Keep the last request of a turn at hand, to compare the next one with what is new of it."""
+    _sent.pop((session, turn), None)
+    _sent[session, turn] = draft
+    for oldest in list(_sent)[:-REMEMBERED_REQUESTS]:
+        _sent.pop(oldest, None)
+
+
+def sent_before(chat: ChatPort, path: Sequence[Entry], turn: str) -> Draft | None:
+    """Return the last request of this turn or the one before it; None where it is not at hand."""
+    asked = [entry for entry in reversed(path[-LOOKED_BACK:]) if _asks(entry)]
+    for entry in asked:
+        draft = _sent.get((chat.id, entry.turn_id))
+        if draft is not None and draft.tail.question == entry.message:
+            return draft
+        if entry.turn_id != turn:
+            return None
+    return None
+
+
+def _asks(entry: Entry) -> TypeGuard[MessageEntry]:
+    return isinstance(entry, MessageEntry) and entry.message.role == "user"
+
+
+def epoch_entries(chat: ChatPort, model: str, threshold: int, asked: str) -> tuple[Entry, ...]:
+    """Return what is noted where another model answers, or another threshold holds, from here on.
+
+    Either begins a new epoch, in which what was trimmed or dropped may come back.
+
+    Args:
+        asked: the user message that is being answered for the first time; empty for none.
+    """
+    path = chat.path()
+    entries: list[Entry] = []
+    place = path[-1].id if path else None, chat.now()
+    if (before := _last_model(path)) is not None and before != model:
+        entries.append(ModelChangeEntry(chat.new_id(), *place, model))
+    if (earlier := _last_threshold(path, asked)) is not None and earlier != threshold:
+        options = FrozenMapping({"autoCompactThreshold": threshold})
+        entries.append(OptionsChangeEntry(chat.new_id(), *place, options))
+    return tuple(entries)
+
+
+def _last_model(path: Sequence[Entry]) -> str | None:
+    answers = (
+        entry.model
+        for entry in reversed(path)
+        if isinstance(entry, MessageEntry) and entry.message.role == "assistant"
+    )
+    return next(answers, None)
+
+
+def _last_threshold(path: Sequence[Entry], new: str) -> object:
+    asked = (entry for entry in reversed(path) if _asks(entry) and entry.id != new)
+    return next((entry.extra.get(THRESHOLD) for entry in asked), None)

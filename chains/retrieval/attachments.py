@@ -1,0 +1,318 @@
+"""Attachments that take more than their share: searched within themselves.
+
+What fits is sent whole, the smaller first. Of the rest the passages are sent that fit the message
+best, at least one of each attachment where there is room, until the share is used.
+"""
+
+import html
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import takewhile
+from typing import Final, Protocol
+
+from chains.retrieval.passages import passages
+from context.layers import Segment, render_segments
+from context.tokens import TokenCounter
+from vault.search.hits import Hit
+
+__all__ = [
+    "Narrowed",
+    "Room",
+    "TooLarge",
+    "WithinPort",
+    "excerpted",
+    "narrowed",
+    "too_large",
+    "without_repeats",
+]
+
+LARGEST_NUMBER: Final = 999  # sources are counted with it, as their own number is not known yet
+REMEMBERED: Final = 64  # attachments that are not counted again while a message is written
+ROUGHLY: Final = 64  # tokens
+ATTEMPTS: Final = 4
+SMALL_PASSAGE: Final = 24  # tokens; few passages are smaller
+ROUNDS: Final = 4  # passages that join take less room than apart, which is filled again
+
+
+class WithinPort(Protocol):
+    """Finds passages within attachments."""
+
+    def search_within(self, segments: Sequence[Segment], query: str, k: int) -> Sequence[Hit]:
+        """Return the best `k` passages, best first, and at least one of each text.
+
+        Passages that have nothing in common with the query come last, from the beginning of the
+        texts on.
+        """
+
+
+@dataclass(frozen=True)
+class Room:
+    """The tokens that the attachments of a turn may take together.
+
+    Attributes:
+        share: what notes and files are cut to.
+        most: what the request can hold at all; selections, which are never cut, may take it.
+    """
+
+    share: int
+    most: int
+
+    def beside(self, selected: int) -> int:
+        """Return what notes and files may take beside selections of that size."""
+        return max(self.share - selected, min(self.share, (self.most - selected) // 2))
+
+
+@dataclass(frozen=True)
+class Narrowed:
+    """The part of the attachments that is sent.
+
+    Attributes:
+        segments: numbered from 1; passages of large attachments carry their `whole_tokens`.
+        unsent: attachments of which nothing is sent, because no passage of them has room.
+    """
+
+    segments: tuple[Segment, ...]
+    unsent: tuple[Segment, ...] = ()
+
+
+@dataclass(frozen=True)
+class TooLarge:
+    """The attachments that exceed their share.
+
+    Attributes:
+        room: the tokens that what is sent whole leaves for them together.
+        sizes: what each attachment counts, by its id.
+    """
+
+    segments: tuple[Segment, ...]
+    room: int
+    sizes: Mapping[str, int]
+
+
+def too_large(attached: Sequence[Segment], room: Room, counter: TokenCounter) -> TooLarge:
+    """Return what exceeds an equal part of what the smaller ones leave; no selection does."""
+    sizes = {part.id: _size(part, counter) for part in attached}
+    selected = sum(sizes[part.id] for part in attached if part.kind == "selection")
+    left = room.beside(selected)
+    found = _too_large(attached, sizes, left)
+    whole = sum(sizes[part.id] for part in attached if part not in found) - selected
+    return TooLarge(found, left - whole, sizes)
+
+
+def narrowed(
+    attached: Sequence[Segment],
+    question: str,
+    room: Room,
+    counter: TokenCounter,
+    within: WithinPort,
+) -> Narrowed:
+    """Return attachments within their room, with passages of those that are too large.
+
+    Selections are never cut; one that the request cannot hold is left out.
+
+    Args:
+        attached: in full.
+        question: what their passages are to fit.
+        room: what they may take together.
+        counter: counts them.
+        within: finds passages of those that are too large.
+    """
+    attached, too_long = _without_too_long(attached, room, counter)
+    large = too_large(attached, room, counter)
+    if not large.segments:
+        return Narrowed(_numbered(attached) if too_long else tuple(attached), too_long)
+    whole = [part for part in attached if part not in large.segments]
+    wanted = max(0, large.room) // SMALL_PASSAGE + len(large.segments)
+    found = within.search_within(large.segments, question, wanted)
+    lines = {part.source: part.raw_content.split("\n") for part in large.segments}
+    hits = [
+        _with_blank_lines(hit, lines[hit.path])
+        for hit in found
+        if not any(_covers(part, hit) for part in whole)
+    ]
+    chosen = passages(_chosen(hits, max(0, large.room), counter))
+    sizes = {part.source: large.sizes[part.id] for part in large.segments}
+    excerpts = [_excerpt(part, sizes[part.source]) for part in chosen]
+    used = {part.source for part in excerpts}
+    unsent = tuple(part for part in large.segments if part.source not in used)
+    return Narrowed(_numbered((*whole, *excerpts)), (*too_long, *unsent))
+
+
+def _numbered(segments: Iterable[Segment]) -> tuple[Segment, ...]:
+    return tuple(replace(part, number=number) for number, part in enumerate(segments, start=1))
+
+
+def _without_too_long(
+    attached: Sequence[Segment], room: Room, counter: TokenCounter
+) -> tuple[Sequence[Segment], tuple[Segment, ...]]:
+    """Leave out selections that the request cannot hold, the longest first."""
+    sizes = {part.id: _size(part, counter) for part in attached if part.kind == "selection"}
+    gone: set[str] = set()
+    for name in sorted(sizes, key=lambda name: -sizes[name]):
+        if sum(sizes.values()) - sum(sizes[other] for other in gone) > room.most:
+            gone.add(name)
+    kept = [part for part in attached if part.id not in gone]
+    return kept, tuple(part for part in attached if part.id in gone)
+
+
+def without_repeats(
+    attached: Sequence[Segment], room: Room, counter: TokenCounter
+) -> tuple[tuple[Segment, ...], tuple[str, ...]]:
+    """Leave out what is empty or sent anyway, and return a sentence for each.
+
+    What is sent anyway is a selection within a larger one, or of a note that is attached too and
+    fits whole.
+    """
+    large = {part.id for part in too_large(attached, room, counter).segments}
+    holders = [part for part in attached if part.id not in large]
+    kept, warnings = [], []
+    for part in attached:
+        holder = next((other for other in holders if _repeats(part, other)), None)
+        if not part.content.strip():
+            warnings.append(f"{_named(part)} is empty, so there is nothing of it to send.")
+        elif holder is not None:
+            warnings.append(f"{_lines_of(part)} of {part.source} are sent once: {_held(holder)}.")
+        else:
+            kept.append(part)
+    return _numbered(kept), tuple(warnings)
+
+
+def _repeats(part: Segment, holder: Segment) -> bool:
+    if part is holder or part.kind != "selection" or part.source != holder.source:
+        return False
+    if holder.kind != "selection":
+        return True
+    inner, outer = part.lines or (0, 0), holder.lines or (0, 0)
+    return outer[0] <= inner[0] and inner[1] <= outer[1]
+
+
+def _held(holder: Segment) -> str:
+    if holder.kind != "selection":
+        return "the whole note is attached too"
+    return f"{_lines_of(holder).lower()} are attached too"
+
+
+def _named(part: Segment) -> str:
+    if part.kind != "selection":
+        return part.source
+    return f"The selection of {part.source} ({_lines_of(part).lower()})"
+
+
+def _lines_of(part: Segment) -> str:
+    first, last = part.lines or (1, 1)
+    return f"Lines {first}–{last}"
+
+
+def excerpted(attached: Sequence[Segment], room: Room, counter: TokenCounter) -> Narrowed:
+    """Return attachments about as large as they will be, before anything is looked up in them."""
+    attached, too_long = _without_too_long(attached, room, counter)
+    large = too_large(attached, room, counter)
+    each = max(0, large.room) // max(1, len(large.segments))
+    steps = each // ROUGHLY * ROUGHLY  # so that a word more in the question changes nothing
+    short = {part.id: _beginning(part, steps, counter) for part in large.segments}
+    parts = (
+        replace(short[part.id], whole_tokens=large.sizes[part.id]) if part.id in short else part
+        for part in attached
+    )
+    return Narrowed(tuple(parts), too_long)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _beginning(part: Segment, tokens: int, counter: TokenCounter) -> Segment:
+    """Return about as many tokens of an attachment, from its beginning."""
+    text = part.raw_content
+    chars = len(text) * tokens // max(1, _size(part, counter))
+    for _ in range(ATTEMPTS):
+        cut = replace(part, content=html.escape(text[:chars], quote=False), lines=None)
+        over = _measure(cut, counter) - tokens
+        if over <= 0 or not chars:
+            break
+        chars = max(0, chars - max(1, chars * over // max(1, tokens)))
+    return cut
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _size(part: Segment, counter: TokenCounter) -> int:
+    """Count an attachment with its source, whose number may still grow; each is counted once."""
+    return _measure(part, counter)
+
+
+def _measure(part: Segment, counter: TokenCounter) -> int:
+    return counter.count(render_segments([replace(part, number=LARGEST_NUMBER)]) + "\n")
+
+
+def _too_large(
+    attached: Sequence[Segment], sizes: Mapping[str, int], room: int
+) -> tuple[Segment, ...]:
+    others = [part for part in attached if part.kind != "selection"]
+    for taken, part in enumerate(smallest := sorted(others, key=lambda part: sizes[part.id])):
+        if sizes[part.id] > room / (len(smallest) - taken):
+            rest = {id(part) for part in smallest[taken:]}
+            return tuple(part for part in others if id(part) in rest)
+        room -= sizes[part.id]
+    return ()
+
+
+def _with_blank_lines(hit: Hit, lines: Sequence[str]) -> Hit:
+    """Add the blank lines behind a passage, so that it joins the one that follows."""
+    first, last = hit.lines
+    if len(hit.text.split("\n")) != last - first + 1:
+        return hit
+    blank = list(takewhile(lambda line: not line.strip(), lines[last:]))
+    return replace(hit, lines=(first, last + len(blank)), text="\n".join((hit.text, *blank)))
+
+
+def _excerpt(passage: Segment, whole_tokens: int) -> Segment:
+    """Return a passage without blank lines at its end, as an excerpt of something that large."""
+    kept = passage.content.rstrip()
+    lines = passage.lines
+    if lines is not None:
+        lines = lines[0], lines[1] - passage.content[len(kept) :].count("\n")
+    return replace(passage, content=kept, lines=lines, whole_tokens=whole_tokens)
+
+
+def _covers(selection: Segment, hit: Hit) -> bool:
+    """Return whether a selection that is sent has all lines of a passage."""
+    if selection.kind != "selection" or selection.lines is None or selection.source != hit.path:
+        return False
+    first, last = selection.lines
+    return first <= hit.lines[0] and hit.lines[1] <= last
+
+
+def _chosen(found: Sequence[Hit], room: int, counter: TokenCounter) -> list[Hit]:
+    """Return the hits to send: one of each attachment, then the best ones that have room."""
+    sizes = {id(hit): _alone(hit, counter) for hit in found}
+    chosen = list(_first_of_each(found, sizes, room))
+    taken = {id(hit) for hit in chosen}
+    free = room - sum(sizes[id(hit)] for hit in chosen)
+    for _ in range(ROUNDS):
+        before = len(chosen)
+        for hit in found:
+            if id(hit) not in taken and sizes[id(hit)] <= free:
+                chosen.append(hit)
+                taken.add(id(hit))
+                free -= sizes[id(hit)]
+        if len(chosen) == before:
+            break
+        free = room - sum(_measure(part, counter) for part in passages(chosen))
+    return chosen
+
+
+def _alone(hit: Hit, counter: TokenCounter) -> int:
+    (passage,) = passages([hit])
+    return _measure(passage, counter)
+
+
+def _first_of_each(found: Sequence[Hit], sizes: Mapping[int, int], room: int) -> Iterator[Hit]:
+    """Give a passage of each attachment, while there is room: the best that takes a fair part."""
+    by_path: dict[str, list[Hit]] = {}
+    for hit in found:
+        by_path.setdefault(hit.path, []).append(hit)
+    for number, hits in enumerate(by_path.values()):
+        fair = room // (len(by_path) - number)
+        smallest = min(hits, key=lambda hit: sizes[id(hit)])
+        hit = next((hit for hit in hits if sizes[id(hit)] <= fair), smallest)
+        if sizes[id(hit)] <= room:
+            room -= sizes[id(hit)]
+            yield hit

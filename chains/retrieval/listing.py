@@ -1,0 +1,175 @@
+"""Questions for every note of a kind, which are answered by the whole list and not by the best.
+
+"List every note tagged #seeds" asks for a set. It is told by its words, and becomes a query whose
+filters and words select that set; "more" after a page of it asks for the next one.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, Self
+
+from chains.llm.extractive import LIST_SOURCE
+from context.history.turns import Turn
+from context.layers import Layer, Segment
+from context.tokens import TokenCounter, count_segment
+from vault.notes.keywords import fold
+from vault.notes.stop_words import FUNCTION_WORDS
+from vault.search.hits import Hit, SearchResult
+
+__all__ = ["LISTED", "Page", "WholeList", "page_of", "whole_list"]
+
+LISTED: Final = "listed"
+
+_NOTES: Final = r"(?:notes?|pages?|files|documents?)"
+_FORMS: Final = tuple(
+    re.compile(form, re.IGNORECASE)
+    for form in (
+        r"^(?:please\s+)?(?:list|show|name|give|find|enumerate)(?:\s+me)?\s+(?:all|every|each)"
+        rf"(?:\s+of)?(?:\s+the|\s+my)?\s+{_NOTES}\b(?P<rest>.*)$",
+        r"^(?:which|what)(?:\s+of)?(?:\s+the|\s+my)?\s+(?:notes|pages|files)\s+"
+        r"(?P<rest>(?:mention|contain|are\s+tagged|have\s+the\s+tag|are\s+in\s+the\s+folder)\b.*)$",
+        r"^(?:bitte\s+)?(?:liste|zeige?|nenne?|finde|gib)(?:\s+mir)?\s+(?:alle|jede|sämtliche)"
+        r"(?:\s+meine)?\s+(?:notizen?|seiten?|dateien)\b(?P<rest>.*?)(?:\s+auf)?[.!?]?$",
+        r"^(?:liste[rz]?|montre[rz]?|donne[rz]?|trouve[rz]?)(?:-moi)?\s+(?:toutes\s+(?:les|mes)"
+        r"|chaque)\s+(?:notes?|pages?)\b(?P<rest>.*)$",
+        r"^(?:lista|enumera|muestra|dame|encuentra)(?:me)?\s+(?:todas\s+(?:las|mis)|cada)\s+"
+        r"(?:notas?|páginas?)\b(?P<rest>.*)$",
+    )
+)
+_MORE: Final = re.compile(
+    r"^(?:and\s+)?(?:(?:show|list|give)(?:\s+me)?\s+)?(?:the\s+)?"
+    r"(?:more|next(?:\s+(?:page|ones))?|rest|others|go\s+on|continue|weiter|mehr|den\s+rest"
+    r"|la\s+suite|plus|más|siguientes?|还有|続き)(?:\s+(?:notes|please|bitte))?[.!?？]?$",
+    re.IGNORECASE,
+)
+_TAG: Final = re.compile(r"(?<!\S)#(?P<tag>[\w/-]*[^\W\d][\w/-]*)")
+_TAGGED: Final = re.compile(
+    r"\b(?:tagged(?:\s+(?:with|as))?|with\s+the\s+tag|have\s+the\s+tag|mit\s+dem\s+tag"
+    r"|avec\s+le\s+tag|con\s+la\s+etiqueta)\s+[\"“]?(?P<tag>[\w/-]+)[\"”]?",
+    re.IGNORECASE,
+)
+_FOLDER: Final = re.compile(
+    r"\bin\s+(?:(?:the|my|dem|im)\s+)?(?:folder|directory|ordner)\s+[\"“]?(?P<path>[\w/ -]+?)[\"”]?"
+    r"(?=$|[.?!]|\s+(?:that|which|with|about|die)\b)",
+    re.IGNORECASE,
+)
+_SAYING_WORDS: Final = """
+    are tagged mention mentions mentioning contain contains containing talk talks speak speaks deal
+    deals about hold holds having word words erwahnen enthalten handeln
+    mentionnent contiennent parlent mencionan contienen hablan
+"""
+_SAYING: Final = frozenset(_SAYING_WORDS.split())
+
+
+@dataclass(frozen=True)
+class WholeList:
+    """What is listed, and from where on."""
+
+    query: str
+    offset: int = 0
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page of a list, within the room that there was for it.
+
+    Attributes:
+        segments: what the page is and how many there are, then a numbered line for each note.
+        noted: what is kept with the segments, so that the next page can be asked for.
+        told: what a person is told of the page.
+    """
+
+    segments: tuple[Segment, ...]
+    noted: Mapping[str, Any]
+    told: str
+
+    @classmethod
+    def empty(cls) -> Self:
+        """Return the page of a list with nothing on it."""
+        return cls((), {}, "No note fits what was asked for.")
+
+
+def whole_list(question: str, turns: Sequence[Turn]) -> WholeList | None:
+    """Return what a question wants to see all of; None for any other question."""
+    text = " ".join(question.split())
+    if _MORE.match(text):
+        return _next_page(turns)
+    found = next((match for form in _FORMS if (match := form.match(text))), None)
+    return None if found is None else WholeList(_query(found["rest"].strip(" :.?!")))
+
+
+def page_of(
+    result: SearchResult,
+    asked: WholeList,
+    attached: Sequence[Segment],
+    room: int,
+    counter: TokenCounter,
+) -> Page:
+    """Return as many notes of a list as there is room for, at least one."""
+    total = result.total or 0
+    if not result.hits:
+        return Page.empty()
+    first = 1 + max((segment.number or 0 for segment in attached), default=0)
+    lines = [_line(hit, number) for number, hit in enumerate(result.hits, start=first)]
+    head = _head(asked, len(lines), total)
+    left = room - count_segment(head, counter)
+    shown: list[Segment] = []
+    for line in lines:
+        left -= count_segment(line, counter)
+        if left < 0 and shown:
+            break
+        shown.append(line)
+    end = asked.offset + len(shown)
+    head = _head(asked, len(shown), total)
+    noted = {"query": asked.query, "next": end if end < total else None, "total": total}
+    return Page((head, *shown), {LISTED: noted}, head.raw_content)
+
+
+def _next_page(turns: Sequence[Turn]) -> WholeList | None:
+    listed = turns[-1].noted.get(LISTED) if turns else None
+    if not isinstance(listed, Mapping) or not isinstance(listed.get("next"), int):
+        return None
+    return WholeList(str(listed["query"]), int(listed["next"]))
+
+
+def _query(rest: str) -> str:
+    """Return filters and words for what stands behind "every note"."""
+    filters: list[str] = []
+    for form, key in ((_TAG, "tag"), (_TAGGED, "tag"), (_FOLDER, "path")):
+        filters += [f'{key}:"{found[key]}"' for found in form.finditer(rest)]
+        rest = form.sub(" ", rest)
+    return " ".join((*filters, *_subject(rest.split())))
+
+
+def _subject(words: Sequence[str]) -> Iterator[str]:
+    """Give the words from the first on that says something of the subject."""
+    is_begun = False
+    for word in words:
+        plain = fold(word).strip(".,;:!?")
+        is_begun = is_begun or not (plain in FUNCTION_WORDS or plain in _SAYING)
+        if is_begun:
+            yield word
+
+
+def _head(asked: WholeList, shown: int, total: int) -> Segment:
+    noun = "note fits" if total == 1 else "notes fit"
+    text = f"{total:,} {noun}; "
+    if shown == total:
+        text += "all of them are listed." if total > 1 else "it is listed."
+    else:
+        last = asked.offset + shown
+        text += f"{asked.offset + 1:,} to {last:,} are listed here."
+        text += " Ask for more to see the next." if last < total else " These are the last."
+    return replace(_segment(LIST_SOURCE, text), title=asked.query)
+
+
+def _line(hit: Hit, number: int) -> Segment:
+    line = _segment(hit.path, hit.text)
+    return replace(line, lines=hit.lines, version=hit.version, title=hit.title, number=number)
+
+
+def _segment(source: str, text: str) -> Segment:
+    id = hashlib.sha256(f"list\n{source}\n{text}".encode("utf-8", "replace")).hexdigest()[:12]
+    return Segment.build(id=id, layer=Layer.L3, kind="passage", source=source, text=text)

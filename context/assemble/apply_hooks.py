@@ -1,0 +1,227 @@
+"""The base of a request: its path replayed, then shaped by the hooks of this run.
+
+What a `before_request` hook changes is stored and replayed from then on. What an `ephemeral` hook
+changes belongs to this request alone: its patch is replayed once and forgotten.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from context.assemble.inputs import Ports, PrepareInputs
+from context.budget import Room
+from context.envelope import ContextEnvelope, Messages, RequestMeta, System
+from context.frozen import FrozenMapping
+from context.history.replay import Conversation, read_path, shape_base
+from context.hooks import Transform
+from context.layers import Layer
+from context.log.entries import Entry, EphemeralEntry, MessageEntry, TransformEntry, TrimEntry
+from context.messages import Message, Part, TextPart, ToolDefinition
+
+TRIMMED: Final = "old results and words were trimmed"
+
+
+@dataclass(frozen=True)
+class Shaped:
+    """What a request is made from, once everything has had its say.
+
+    Attributes:
+        envelope: instructions, tools, options and the uncached messages.
+        transforms: those that are replayed from now on.
+        new: what is to be stored when the request is sent.
+        reasons: why the prompt cache is broken since the previous request.
+        touched: which of T, L1 and L4 those reasons are about.
+    """
+
+    reading: Conversation
+    envelope: ContextEnvelope
+    transforms: tuple[TransformEntry, ...]
+    new: tuple[Entry, ...] = ()
+    reasons: tuple[str, ...] = ()
+    touched: frozenset[Layer] = frozenset()
+    warnings: tuple[str, ...] = ()
+
+
+def shape(inputs: PrepareInputs, ports: Ports, room: Room, is_sent: bool) -> Shaped:
+    """Replay the path of a request, and let `before_request` hooks at it where it is sent.
+
+    Raises:
+        ContextHookError: when a hook fails; nothing was stored.
+    """
+    reading = read_path(inputs.path, ports.counter)
+    recent = _since_the_last_answer(inputs.path)
+    shaped = _shaped(inputs, ports, room, reading, decided=recent)
+    if not is_sent or ports.hooks is None or not ports.hooks.has("context"):
+        return shaped
+    if ports.cancel is not None:
+        ports.cancel.raise_if_cancelled()
+    envelope = envelope_of(inputs, ports, room, reading)
+    run = ports.hooks.run_context("before_request", envelope, ports.new_id)
+    stored = transform_entries(run.transforms, inputs.path[-1].id, ports.now())
+    return settled(shaped, stored, inputs, ports, room)
+
+
+def settled(
+    shaped: Shaped, entries: Sequence[Entry], inputs: PrepareInputs, ports: Ports, room: Room
+) -> Shaped:
+    """Return the request once these entries stand at the end of its path too, one by one."""
+    if not entries:
+        return shaped
+    new = (*shaped.new, *linked(entries, (shaped.new or inputs.path)[-1].id))
+    reading = read_path((*inputs.path, *new), ports.counter)
+    return _shaped(inputs, ports, room, reading, new=new, decided=entries, earlier=shaped)
+
+
+def linked(entries: Iterable[Entry], parent: str) -> tuple[Entry, ...]:
+    """Return the entries one behind the other, the first behind `parent`."""
+    chain: list[Entry] = []
+    for entry in entries:
+        chain.append(replace(entry, parent_id=chain[-1].id if chain else parent))
+    return tuple(chain)
+
+
+def shape_once(shaped: Shaped, inputs: PrepareInputs, ports: Ports, room: Room) -> Shaped:
+    """Let `ephemeral` hooks at a request that is about to be sent; it alone has what they change.
+
+    Raises:
+        ContextHookError: when a hook fails; nothing was stored.
+    """
+    if ports.hooks is None or not ports.hooks.has("context"):
+        return shaped
+    path = (*inputs.path, *shaped.new)
+    envelope = envelope_of(inputs, ports, room, shaped.reading)
+    run = ports.hooks.run_context("ephemeral", envelope, ports.new_id)
+    once = transform_entries(run.transforms, path[-1].id, "")
+    reading = shaped.reading
+    if any(transform.patch for transform in once):
+        reading = read_path((*path, *once), ports.counter)
+    uncached = run.envelope.messages.uncached
+    log = (EphemeralEntry(ports.new_id(), path[-1].id, ports.now(), uncached),) if uncached else ()
+    new = (*log, *shaped.new)
+    found = _shaped(inputs, ports, room, reading, new=new, decided=once, earlier=shaped)
+    envelope = replace(found.envelope, messages=Messages(uncached=uncached))
+    return replace(found, envelope=envelope, transforms=shaped.transforms)
+
+
+def _shaped(
+    inputs: PrepareInputs,
+    ports: Ports,
+    room: Room,
+    reading: Conversation,
+    *,
+    new: tuple[Entry, ...] = (),
+    decided: Iterable[Entry] = (),
+    earlier: Shaped | None = None,
+) -> Shaped:
+    """Return the request; `decided` is what was decided with it, after what `earlier` knows."""
+    reasons, touched = _reasons_of(decided)
+    if earlier is not None:
+        reasons = tuple(dict.fromkeys((*earlier.reasons, *reasons)))
+        touched |= earlier.touched
+    envelope = _base(inputs, ports, room, reading)
+    runnable, warnings = _runnable(envelope.tools, inputs.tools)
+    envelope = replace(envelope, tools=runnable, options=_options(envelope.options, room))
+    return Shaped(
+        reading=reading,
+        envelope=envelope,
+        transforms=reading.transforms,
+        new=new,
+        reasons=reasons,
+        touched=touched,
+        warnings=(*reading.problems, *warnings),
+    )
+
+
+def uncached_message(texts: Iterable[str], messages: Iterable[Message]) -> Message | None:
+    """Return everything that belongs to one request alone as one message; None for nothing."""
+    parts: list[Part] = [TextPart(text) for text in texts if text]
+    for message in messages:
+        content = message.content
+        parts += [TextPart(content)] if isinstance(content, str) else content
+    if not parts:
+        return None
+    words = [part.text for part in parts if isinstance(part, TextPart)]
+    return Message("user", "\n\n".join(words) if len(words) == len(parts) else tuple(parts))
+
+
+def transform_entries(
+    transforms: Iterable[Transform], parent: str | None, now: str
+) -> tuple[TransformEntry, ...]:
+    """Return what patches do to the cached part, one entry behind the other."""
+    entries: list[TransformEntry] = []
+    for transform in transforms:
+        cached = tuple(op for op in transform.patch if op.get("scope") == "cached")
+        place = transform.entry_id, parent, now
+        entries.append(TransformEntry(*place, transform.name, cached, transform.display))
+        parent = transform.entry_id
+    return tuple(entries)
+
+
+def envelope_of(
+    inputs: PrepareInputs, ports: Ports, room: Room, reading: Conversation
+) -> ContextEnvelope:
+    """Return the envelope that hooks look at: the base of a request with its cached messages."""
+    return replace(_base(inputs, ports, room, reading), messages=Messages(reading.messages))
+
+
+def _base(
+    inputs: PrepareInputs, ports: Ports, room: Room, reading: Conversation
+) -> ContextEnvelope:
+    """The envelope without its messages, which only hooks ask for."""
+    base = ContextEnvelope(
+        system=System(inputs.system),
+        tools=inputs.tools,
+        options=FrozenMapping({"temperature": inputs.temperature, "maxTokens": room.reserve}),
+        meta=RequestMeta(inputs.model, room.budget, inputs.turn, inputs.request, ports.cancel),
+    )
+    return shape_base(base, reading.transforms)
+
+
+def _since_the_last_answer(path: tuple[Entry, ...]) -> list[Entry]:
+    since: list[Entry] = []
+    for entry in reversed(path):
+        if isinstance(entry, MessageEntry) and entry.message.role == "assistant":
+            break
+        since.append(entry)
+    return since[::-1]
+
+
+def _reasons_of(entries: Iterable[Entry]) -> tuple[tuple[str, ...], frozenset[Layer]]:
+    """Why these entries break the cache, and on which layers."""
+    reasons: list[object] = []
+    touched: set[Layer] = set()
+    for entry in entries:
+        if isinstance(entry, TransformEntry):
+            reasons += [op.get("invalidateCacheReason") for op in entry.patch]
+            touched |= {_layer_of(str(op.get("op"))) for op in entry.patch}
+        elif isinstance(entry, TrimEntry) and entry.tokens_after < entry.tokens_before:
+            reasons.append(TRIMMED)
+            touched.add(Layer.L4)
+    return tuple(dict.fromkeys(str(reason) for reason in reasons if reason)), frozenset(touched)
+
+
+def _layer_of(op: str) -> Layer:
+    """The layer that a patch operation on the cached part changes."""
+    if op.startswith("tools"):
+        return Layer.T
+    return Layer.L1 if op.startswith(("system", "options")) else Layer.L4
+
+
+def _runnable(
+    shaped: tuple[ToolDefinition, ...], given: tuple[ToolDefinition, ...]
+) -> tuple[tuple[ToolDefinition, ...], tuple[str, ...]]:
+    """A patch can describe a tool, but not bring the code that runs it."""
+    names = {tool.name for tool in given}
+    missing = (tool.name for tool in shaped if tool.name not in names)
+    warnings = (
+        f"The tool {name} was added by a hook, but nothing here runs it." for name in missing
+    )
+    return tuple(tool for tool in shaped if tool.name in names), tuple(warnings)
+
+
+def _options(options: Mapping[str, object], room: Room) -> FrozenMapping:
+    """An answer may be shorter than its reserve, never longer."""
+    wanted = options.get("maxTokens")
+    is_number = isinstance(wanted, int) and not isinstance(wanted, bool) and wanted > 0
+    most = min(wanted, room.reserve) if is_number and isinstance(wanted, int) else room.reserve
+    return FrozenMapping({**options, "maxTokens": most})

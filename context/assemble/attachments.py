@@ -1,0 +1,182 @@
+"""L2: what earlier turns left behind, as the model is reminded of it.
+
+What the user attached is read at its present version and compacted, the same way each time; what is
+gone or may no longer be read leaves with a line that says so. A selection is kept as it was made,
+and so are the notes of an attachment that was read whole.
+
+Source: "Token Budget Enforcement", "L2 Carry-Forward Compaction".
+"""
+
+import html
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal, get_args
+
+from context.carry_forward import Tools, carried_text
+from context.history.carry_forward_items import Carried, CarriedItem, carried_key
+from context.layers import Layer, Segment
+from context.tokens import TokenCounter, count_segment
+
+PRIOR_SHARE: Final = 0.15
+
+SourceState = Literal["same", "changed", "gone", "excluded"]
+Loss = Literal["gone", "excluded"]
+LOSSES: Final[tuple[str, ...]] = get_args(Loss)
+_LINES: Final[Mapping[Loss, str]] = {
+    "gone": "[This note is no longer there.]",
+    "excluded": "[This note is now excluded and is not read any more.]",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SourceNow:
+    """What has become of the source of a segment.
+
+    Attributes:
+        text: the present raw text, where it has changed.
+        version: the hash of that text's file.
+    """
+
+    state: SourceState
+    text: str = ""
+    version: str | None = None
+
+    @property
+    def loss(self) -> Loss | None:
+        """Why it is not read any more; None where it still is."""
+        match self.state:
+            case "gone" | "excluded" as loss:
+                return loss
+            case _:
+                return None
+
+
+Resolve = Callable[[Segment], SourceNow]
+
+
+@dataclass(frozen=True, slots=True)
+class Prior:
+    """The segments of L2, and those that its share has no room for.
+
+    Attributes:
+        full: what each segment was made from, by id.
+        lost: what was only cited, so that nothing stands for it once its note is not read any more.
+    """
+
+    segments: tuple[Segment, ...] = ()
+    dropped: tuple[Segment, ...] = ()
+    full: tuple[tuple[str, Segment], ...] = ()
+    lost: tuple[tuple[Segment, Loss], ...] = ()
+
+    def without(self, others: Sequence[Segment]) -> tuple[Segment, ...]:
+        """Return the segments that do not stand elsewhere already."""
+        there = {segment.id for segment in others}
+        return tuple(segment for segment in self.segments if segment.id not in there)
+
+
+def unreadable(segment: Segment, resolve: Resolve) -> Segment | None:
+    """Return what is told of a segment whose source is excluded by now; `None` where it is not."""
+    if resolve(segment).state != "excluded":
+        return None
+    return _in_a_line(segment, "excluded")
+
+
+def loss_of(segment: Segment) -> Loss | None:
+    """Return what has become of a segment of which but a line that says so is left."""
+    if segment.layer is not Layer.L2 or segment.version is not None:
+        return None
+    return next((loss for loss, line in _LINES.items() if segment.content == line), None)
+
+
+def prior_segments(
+    carried: Carried,
+    now: Sequence[Segment],
+    resolve: Resolve,
+    counter: TokenCounter,
+    room_tokens: int,
+    tools: Tools = None,
+) -> Prior:
+    """Return what earlier turns left behind, less what this turn has anyway.
+
+    Args:
+        now: the segments of this turn.
+        resolve: says what has become of a source; nothing excluded is sent.
+        room_tokens: what L2 may hold; what was used least recently leaves first, pins never.
+        tools: the names of those that the request has, by which the model may read more.
+    """
+    found = [(item, resolve(item.segment)) for item in _waiting(carried, now)]
+    entries = [
+        (item, segment, full)
+        for item, source in found
+        for segment, full in _remembered(item.segment, source, tools)
+    ]
+    leaving = sorted((entry for entry in entries if not entry[1].pinned), key=_last_use)
+    tokens = sum(count_segment(segment, counter) for _, segment, _ in entries)
+    tokens -= sum(count_segment(part, counter) for _, part, _ in entries if part.pinned)
+    dropped: list[Segment] = []
+    while tokens > room_tokens:
+        _, segment, _ = leaving.pop(0)
+        dropped.append(segment)
+        tokens -= count_segment(segment, counter)
+    gone = {segment.id for segment in dropped}
+    kept = tuple(segment for _, segment, _ in entries if segment.id not in gone)
+    made_from = tuple((segment.id, full) for _, segment, full in entries)
+    lost = tuple(loss for item, source in found for loss in _lost(item.segment, source))
+    return Prior(kept, tuple(dropped), made_from, lost)
+
+
+def _last_use(entry: tuple[CarriedItem, Segment, Segment]) -> int:
+    return entry[0].used
+
+
+def _waiting(carried: Carried, now: Sequence[Segment]) -> Iterator[CarriedItem]:
+    """What is carried and not in this turn already; an attached note says more than a cited one."""
+    taken = {carried_key(segment) for segment in now}
+    sources = {segment.source for segment in now if segment.kind != "selection"}
+    attached = {
+        item.segment.source
+        for item in carried.items.values()
+        if item.segment.kind not in ("passage", "selection")
+    }
+    for key, item in carried.items.items():
+        is_cited = item.segment.kind == "passage"
+        if key not in taken and not (is_cited and item.segment.source in sources | attached):
+            yield item
+
+
+def _remembered(
+    segment: Segment, source: SourceNow, tools: Tools
+) -> Iterator[tuple[Segment, Segment]]:
+    """The segment on L2, and what it was made from."""
+    if segment.kind == "passage":
+        if not source.loss:
+            yield _on_l2(segment, _cited_line(segment)), segment
+        return
+    if source.loss:
+        yield _in_a_line(segment, source.loss), segment
+        return
+    if source.state == "changed" and segment.kind != "selection" and not segment.derived:
+        content = html.escape(source.text, quote=False)
+        segment = replace(segment, content=content, version=source.version)
+    text = segment.raw_content
+    if segment.kind != "selection":
+        text = carried_text(segment.source, segment.kind, text, tools)
+    yield _on_l2(segment, text), segment
+
+
+def _lost(segment: Segment, source: SourceNow) -> Iterator[tuple[Segment, Loss]]:
+    if segment.kind == "passage" and source.loss:
+        yield _on_l2(segment, _cited_line(segment)), source.loss
+
+
+def _in_a_line(segment: Segment, loss: Loss) -> Segment:
+    return replace(_on_l2(segment, _LINES[loss]), version=None)
+
+
+def _on_l2(segment: Segment, text: str) -> Segment:
+    content = html.escape(text, quote=False)
+    return replace(segment, layer=Layer.L2, content=content, number=None)
+
+
+def _cited_line(segment: Segment) -> str:
+    return " › ".join(("Cited earlier: " + (segment.title or segment.source), *segment.heading))

@@ -1,0 +1,250 @@
+"""What a request would be without trimming it any further, without compaction and the guard.
+
+The history as the boundaries of the path leave it, the turn's own context with what earlier turns
+left behind, what is kept in mind, and the work so far.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from context.assemble.apply_hooks import Shaped, uncached_message
+from context.assemble.attachments import PRIOR_SHARE, Prior, prior_segments, unreadable
+from context.assemble.inputs import Asked, Ports, PrepareInputs
+from context.assemble.request import Draft, Tail, preamble
+from context.assemble.turn_context import fit_passages, standing_tail
+from context.budget import Room
+from context.envelope import ContextEnvelope
+from context.errors import BadInputs
+from context.history.boundaries import (
+    Epoch,
+    Reach,
+    reach_of,
+    resting_cut,
+    shown_messages,
+    shown_turns,
+)
+from context.history.measured_turn import MeasuredTurn
+from context.history.memory import MEMORY_CHANGED
+from context.history.pins import PINNED_SOURCE
+from context.history.replay import Conversation
+from context.history.tool_pairing import is_final
+from context.history.turn_list import TurnList, guaranteed
+from context.history.turns import Turn
+from context.layers import Layer, Segment
+from context.messages import Message, calls_of
+from context.tokens import TokenCounter
+
+NOTHING_KEPT: Final = "(nothing)"
+
+
+@dataclass(frozen=True)
+class Line:
+    """The messages that trimming looks at, in the order of the wire, as they were said.
+
+    Attributes:
+        history: the earlier turns, less those that rest left out.
+        question: of the turn in progress, never touched; None between turns.
+        work: of that turn.
+    """
+
+    history: TurnList
+    question: Message | None
+    work: tuple[Message, ...]
+    pinned: frozenset[str]
+    counter: TokenCounter
+
+    @cached_property
+    def messages(self) -> tuple[Message, ...]:
+        """All of them."""
+        question = () if self.question is None else (self.question,)
+        return (*self.history.messages, *question, *self.work)
+
+    def shown(self, reach: Reach) -> tuple[Message, ...]:
+        """Return the messages as they are sent within that reach."""
+        return tuple(
+            message if message.id in self.pinned else reach.form(at, message, self.counter)
+            for at, message in enumerate(self.messages)
+        )
+
+    def shown_parts(self, reach: Reach) -> tuple[TurnList, tuple[Message, ...]]:
+        """Return the history and the work as they are sent within that reach."""
+        history = shown_turns(self.history, reach, self.pinned, self.counter)
+        start = len(self.messages) - len(self.work)
+        return history, shown_messages(self.work, start, reach, self.pinned, self.counter)
+
+    def start_of_turn(self, age: int) -> int:
+        """Return the position of the first message that is not older than so many turns."""
+        return self.history[: max(0, len(self.history) - age)].message_count
+
+    @property
+    def latest_batch(self) -> int:
+        """The position of the latest calls of this turn; without any, that of its question."""
+        start = self.history.message_count
+        for at in range(len(self.messages) - 1, start, -1):
+            if calls_of(self.messages[at]):
+                return at
+        return start
+
+    def first_kept_answer(self, keep_last: int) -> int:
+        """Return the position of the first answer that is never trimmed.
+
+        Args:
+            keep_last: how many of the newest answers that goes for, beside the last complete turn.
+        """
+        last = guaranteed(self.history)
+        end = at = self.history[:last].message_count
+        kept = sum(_has_answer(turn) for turn in self.history[last:])
+        for turn in reversed(self.history[:last]):
+            if kept >= keep_last:
+                return end
+            at -= len(turn.messages)
+            if _has_answer(turn):
+                kept, end = kept + 1, at
+        return end if kept >= keep_last else 0
+
+    def entry_at(self, at: int) -> str:
+        """Return the first entry at or behind a position; nothing made up is an entry."""
+        names = (message.id for message in self.messages[at:])
+        return next((name for name in names if name is not None and ":" not in name), "")
+
+
+def _has_answer(turn: MeasuredTurn) -> bool:
+    return any(is_final(message) for message in turn.messages)
+
+
+@dataclass(frozen=True)
+class Base:
+    """What the request would be without the guard.
+
+    Attributes:
+        line: history, question and work as they were said, less what rests left out.
+        reach: how far of it is trimmed.
+        standing_tail: what the history has to leave free for tails beyond this request.
+        resting: the turns that earlier drops leave out.
+        prior: L2, where this request made it.
+        found: this turn's segments before any left, those of L2 included.
+        unfit: those that exceed the share of their kind.
+        asked: the question of the previous request.
+    """
+
+    draft: Draft
+    line: Line
+    reach: Reach
+    standing_tail: int
+    resting: TurnList
+    prior: Prior
+    found: tuple[Segment, ...]
+    unfit: tuple[Segment, ...]
+    asked: Asked
+
+
+def make_base(
+    inputs: PrepareInputs, ports: Ports, room: Room, shaped: Shaped, prior: Prior | None = None
+) -> Base:
+    """Return what a request is made from.
+
+    Args:
+        prior: L2 less its pins, where it is made already.
+
+    Raises:
+        BadInputs: when the path does not end with this turn's question, or with work on it.
+    """
+    reading, counter = shaped.reading, ports.counter
+    current = reading.open
+    if current is None or not _is_open(current.turn, inputs.turn):
+        raise BadInputs(f"The path does not end with the open question of turn {inputs.turn}.")
+    prior = _prior(inputs, ports, room, shaped) if prior is None else prior
+    epoch = Epoch(room.budget, inputs.model)
+    cut = resting_cut(reading.drops, reading.earlier, epoch)
+    lead, question, work = current.parts
+    history = _with_lead(reading.earlier[cut:], lead, counter)
+    line = Line(history, question, work, reading.pins.messages, counter)
+    trims = [trim for trim in reading.trims if epoch.binds(trim)]
+    reach = reach_of(trims, line.messages) if trims else Reach()
+    if trims:
+        history, work = line.shown_parts(reach)
+    found = current.turn.segments
+    pinned = _pinned(reading, ports, (history, work), found)
+    told = (*pinned, *prior.without(pinned), *found)
+    tools = frozenset(tool.name for tool in shaped.envelope.tools)
+    tail = Tail(told, question, counter, current.memory.render(), tools)
+    fitted = fit_passages(tail, room.budget)
+    before = preamble(shaped.envelope.system, shaped.envelope.tools, counter)
+    return Base(
+        draft=Draft(
+            before,
+            history,
+            fitted.tail,
+            work,
+            _uncached(reading, shaped.envelope),
+            reading.pins,
+        ),
+        line=line,
+        reach=reach,
+        standing_tail=standing_tail(fitted.tail, reading.earlier, room.budget),
+        resting=reading.earlier[:cut],
+        prior=prior,
+        found=(*told, *prior.dropped),
+        unfit=(*prior.dropped, *fitted.dropped),
+        asked=_asked(inputs, reading),
+    )
+
+
+def _is_open(turn: Turn, turn_id: str) -> bool:
+    return turn.user is not None and turn.turn_id == turn_id and not turn.is_ended
+
+
+def _prior(inputs: PrepareInputs, ports: Ports, room: Room, shaped: Shaped) -> Prior:
+    """L2 is made with the first request of a turn, and then stays what it was."""
+    reading, tools = shaped.reading, {tool.name for tool in shaped.envelope.tools}
+    segments = reading.open.turn.segments if reading.open else ()
+    is_made = inputs.request > 1 or any(segment.layer is Layer.L2 for segment in segments)
+    if ports.resolve is None or is_made:
+        return Prior()
+    share = int(room.budget * PRIOR_SHARE)
+    return prior_segments(reading.carried, segments, ports.resolve, ports.counter, share, tools)
+
+
+def _pinned(
+    reading: Conversation,
+    ports: Ports,
+    shown: tuple[TurnList, tuple[Message, ...]],
+    found: tuple[Segment, ...],
+) -> tuple[Segment, ...]:
+    """What is pinned and no longer sent where it was said; of notes only what may be read."""
+    if not reading.pins.segments:
+        return ()
+    history, work = shown
+    messages = (*history.messages, *work)
+    moved = []
+    for segment in reading.pins.moved(messages, found):
+        if segment.source == PINNED_SOURCE:
+            moved.append(segment)
+        elif ports.resolve is not None:
+            moved.append(unreadable(segment, ports.resolve) or segment)
+    return tuple(moved)
+
+
+def _with_lead(history: TurnList, lead: tuple[Message, ...], counter: TokenCounter) -> TurnList:
+    """What an extension said before the question stands behind the earlier turns."""
+    if not lead:
+        return history
+    ids = tuple(message.id for message in lead if message.id is not None)
+    return TurnList.of((*history, MeasuredTurn.measure(Turn("", ids, None), lead, counter)))
+
+
+def _uncached(reading: Conversation, envelope: ContextEnvelope) -> Message | None:
+    """What changed of E since the turn began, and what belongs to this request alone."""
+    changed = ""
+    if reading.open is not None and reading.open.memory != reading.memory:
+        changed = f"{MEMORY_CHANGED}\n{reading.memory.render() or NOTHING_KEPT}"
+    return uncached_message([changed], envelope.messages.uncached)
+
+
+def _asked(inputs: PrepareInputs, reading: Conversation) -> Asked:
+    if inputs.request > 1 and reading.open is not None:
+        return Asked(reading.open.parts[1].text, is_same_turn=True)
+    earlier = (turn.turn.user for turn in reversed(reading.earlier))
+    last = next((user for user in earlier if user is not None), None)
+    return Asked(None if last is None else last.message.text)

@@ -1,0 +1,215 @@
+"""A request on its way through the pipeline: what is in it, how large that is, how it renders."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+
+from context.envelope import System
+from context.frozen import compact_json
+from context.history.pins import NO_PINS, Pins
+from context.history.turn_list import TurnList
+from context.layers import Layer, Segment, render_segments
+from context.messages import Message, Part, TextPart, ToolDefinition
+from context.tokens import (
+    TokenCounter,
+    count_merged,
+    count_message,
+    count_part,
+    count_tool,
+    is_merged,
+)
+
+
+@dataclass(frozen=True)
+class Preamble:
+    """What stands before the conversation: tool definitions and the system message."""
+
+    system: System
+    tools: tuple[ToolDefinition, ...]
+    counter: TokenCounter
+
+    @cached_property
+    def tool_sizes(self) -> tuple[tuple[str, int], ...]:
+        """The name of each tool with its size."""
+        return tuple((tool.name, count_tool(tool, self.counter)) for tool in self.tools)
+
+    @cached_property
+    def tool_tokens(self) -> int:
+        """The size of T."""
+        return sum(size for _, size in self.tool_sizes)
+
+    @cached_property
+    def system_tokens(self) -> int:
+        """The size of L1; a request without instructions has no system message."""
+        text = self.system.compiled
+        return count_message(Message("system", text), self.counter) if text else 0
+
+    @cached_property
+    def part_tokens(self) -> Mapping[str, int]:
+        """The size of each part of L1, by its name."""
+        return {part.name: count_part(part.text, self.counter) for part in self.system.parts}
+
+    @cached_property
+    def digest(self) -> bytes:
+        """A hash of what goes on the wire of it."""
+        tools = [tool.to_dict() for tool in self.tools]
+        text = compact_json([tools, self.system.compiled])
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+
+
+@lru_cache(maxsize=8)
+def preamble(system: System, tools: tuple[ToolDefinition, ...], counter: TokenCounter) -> Preamble:
+    """Return the preamble of these parts, the same value for the same parts.
+
+    It is the largest text that stays the same from request to request, so it is counted once.
+    """
+    return Preamble(system, tools, counter)
+
+
+@dataclass(frozen=True)
+class Tail:
+    """The last question of a request: the segments and notes of this turn, then what was typed.
+
+    Attributes:
+        segments: L2 and L3, in the order in which they were attached or ranked.
+        question: the bare user message.
+        notes: E, as it was when the turn began.
+        tools: the names of those that the request has; None where that is not known.
+    """
+
+    segments: tuple[Segment, ...]
+    question: Message
+    counter: TokenCounter
+    notes: str = ""
+    tools: frozenset[str] | None = None
+
+    @cached_property
+    def blocks(self) -> tuple[tuple[Layer, str], ...]:
+        """The rendered text before the question, by layer, in the order of the wire."""
+        texts = [(layer, render_segments(self.on(layer))) for layer in (Layer.L2, Layer.L3)]
+        return tuple((layer, text) for layer, text in (*texts, (Layer.E, self.notes)) if text)
+
+    @cached_property
+    def message(self) -> Message:
+        """The message as it is sent: bare text, or one text part a layer and the question last."""
+        if not self.blocks:
+            return self.question
+        content = self.question.content
+        typed: tuple[Part, ...] = (TextPart(content),) if isinstance(content, str) else content
+        parts = (*(TextPart(text) for _, text in self.blocks), *typed)
+        return replace(self.question, content=parts)
+
+    @cached_property
+    def tokens(self) -> Mapping[Layer, int]:
+        """The size of each layer of the message; what is around the message counts to L5."""
+        sizes = {layer: count_part(text, self.counter) for layer, text in self.blocks}
+        sizes[Layer.L5] = count_message(self.question, self.counter)
+        if self.blocks and isinstance(self.question.content, str):
+            sizes[Layer.L5] += self.counter.part_overhead
+        return sizes
+
+    @cached_property
+    def total(self) -> int:
+        """The size of the whole message."""
+        return sum(self.tokens.values())
+
+    def on(self, layer: Layer) -> tuple[Segment, ...]:
+        """Return the segments of one layer."""
+        return tuple(segment for segment in self.segments if segment.layer is layer)
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What the request would be if it were sent now.
+
+    Attributes:
+        history: the earlier turns that are in it, oldest first.
+        work: W, what was called and found in this turn so far.
+        uncached: the one message behind everything that belongs to this request alone.
+        pins: what is kept whatever happens.
+    """
+
+    preamble: Preamble
+    history: TurnList
+    tail: Tail
+    work: tuple[Message, ...] = ()
+    uncached: Message | None = None
+    pins: Pins = NO_PINS
+
+    @cached_property
+    def layers(self) -> Mapping[Layer, int]:
+        """The size of every layer; together they are `used`."""
+        counter = self.tail.counter
+        question_saved, *work_saved = self._merged[: 1 + len(self.work)]
+        work = sum(count_message(message, counter) for message in self.work)
+        sizes = {
+            **dict.fromkeys(Layer, 0),
+            Layer.T: self.preamble.tool_tokens,
+            Layer.L1: self.preamble.system_tokens,
+            Layer.L4: self.history.tokens,
+            **self.tail.tokens,
+            Layer.W: work - sum(work_saved),
+        }
+        if self._has_parts_only:
+            sizes[Layer.L5] += counter.part_overhead
+        sizes[Layer.L5] -= question_saved
+        sizes[Layer.E] += self.uncached_tokens
+        return sizes
+
+    @property
+    def uncached_tokens(self) -> int:
+        """The size of the uncached message, which counts to E."""
+        if self.uncached is None:
+            return 0
+        return count_message(self.uncached, self.tail.counter) - self._merged[-1]
+
+    @property
+    def used(self) -> int:
+        """The size of the request."""
+        return sum(self.layers.values())
+
+    @cached_property
+    def history_messages(self) -> tuple[Message, ...]:
+        """The messages of L4; listing them takes as long as there are many."""
+        return tuple(self.history.messages)
+
+    @cached_property
+    def question(self) -> Message:
+        """The message that asks, with this turn's context.
+
+        With tools it always consists of parts: the message for this request alone joins it in the
+        first request of a turn, and the later ones begin with the same bytes.
+        """
+        message = self.tail.message
+        if not self._has_parts_only:
+            return message
+        return replace(message, content=(TextPart(message.text),))
+
+    @property
+    def _has_parts_only(self) -> bool:
+        return bool(self.preamble.tools) and isinstance(self.tail.message.content, str)
+
+    @cached_property
+    def _merged(self) -> tuple[int, ...]:
+        """What each message behind the history saves by joining the one before it."""
+        saved, counter = [], self.tail.counter
+        before = self.history[-1].messages[-1:] if self.history else ()
+        joined = before if self.history.is_last_joined else ()
+        for message in self.present:
+            counted = (count_merged(one, message, counter, joined=joined) for one in before)
+            saved.append(sum(counted))
+            joined = (message,) if before and is_merged(before[0], message) else ()
+            before = (message,)
+        return tuple(saved)
+
+    @property
+    def present(self) -> tuple[Message, ...]:
+        """The messages behind the history, as they are sent."""
+        last = () if self.uncached is None else (self.uncached,)
+        return (self.question, *self.work, *last)
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """All messages, as they are sent."""
+        return (*self.history_messages, *self.present)

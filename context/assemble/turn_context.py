@@ -1,0 +1,86 @@
+"""How much of a turn's own context its last message may hold."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Final
+
+from context.assemble.request import Tail
+from context.history.measured_turn import MeasuredTurn
+from context.history.turns import Turn
+from context.layers import Layer, Segment
+from context.tokens import count_segment
+
+PASSAGES_SHARE: Final = 0.25
+LEAST_PASSAGES_SHARE: Final = 0.10
+TURN_CONTEXT_SHARE: Final = 0.50
+STANDING_SHARE: Final = 0.25
+STANDING_TURNS: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class FittedTail:
+    """A tail whose passages keep to their share, and the passages that left it."""
+
+    tail: Tail
+    dropped: tuple[Segment, ...] = ()
+
+
+def fit_passages(tail: Tail, budget: int) -> FittedTail:
+    """Leave out the lowest ranked passages that together exceed their share of the budget.
+
+    Passages may take a quarter of the budget less what the user typed, but a tenth in any case,
+    and all of L3 half of it.
+    """
+    passages = [segment for segment in tail.segments if _is_retrieved(segment)]
+    if not passages:
+        return FittedTail(tail)
+    sizes = [count_segment(segment, tail.counter) for segment in passages]
+    room, kept = _passages_room(tail, budget), len(passages)
+    while kept and sum(sizes[:kept]) > room:
+        kept -= 1
+    rank = count()
+    segments = tuple(
+        segment for segment in tail.segments if not _is_retrieved(segment) or next(rank) < kept
+    )
+    return FittedTail(replace(tail, segments=segments), tuple(passages[kept:]))
+
+
+def standing_tail(tail: Tail, earlier: Sequence[MeasuredTurn], budget: int) -> int:
+    """Return what the history has to leave free for tails, for more than this request.
+
+    That is the tail itself, but at most a quarter of the budget, so that one large question does
+    not shorten the history for ever; only when four turns running were larger does all of it count.
+    """
+    most = int(budget * STANDING_SHARE)
+    if tail.total <= most:
+        return tail.total
+    before = earlier[-(STANDING_TURNS - 1) :]
+    running = len(before) == STANDING_TURNS - 1 and all(
+        _tail_of(turn.turn, tail) > most for turn in before
+    )
+    return tail.total if running else most
+
+
+def _is_retrieved(segment: Segment) -> bool:
+    """On L2 a passage is but a line that names its note."""
+    return segment.is_retrieved and segment.layer is Layer.L3
+
+
+def passages_share(budget: int, question_tokens: int) -> int:
+    """Return what the passages of a turn may take together beside its question."""
+    return max(int(budget * PASSAGES_SHARE) - question_tokens, int(budget * LEAST_PASSAGES_SHARE))
+
+
+def _passages_room(tail: Tail, budget: int) -> int:
+    question = tail.tokens[Layer.L5]
+    share = passages_share(budget, question)
+    attached = (part for part in tail.on(Layer.L3) if not part.is_retrieved)
+    taken = sum(count_segment(segment, tail.counter) for segment in attached)
+    return min(share, int(budget * TURN_CONTEXT_SHARE) - taken)
+
+
+def _tail_of(turn: Turn, like: Tail) -> int:
+    if turn.user is None:
+        return 0
+    return Tail(turn.segments, turn.user.message, like.counter).total

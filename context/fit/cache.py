@@ -1,0 +1,320 @@
+"""How a request continues the previous one: what a provider's prompt cache can reuse, and why not.
+
+A provider reuses the beginning that two requests have in common, in the order of tools,
+instructions, messages. From turn to turn that beginning should only grow; wherever it does not,
+there is a reason.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from context.assemble.inputs import Asked
+from context.assemble.request import Draft
+from context.layers import Layer
+from context.messages import Message
+from context.report.report import Prefix
+from context.tokens import count_message
+
+TOOLS_CHANGED: Final = "the tools changed"
+INSTRUCTIONS_CHANGED: Final = "the instructions changed"
+TURNS_BACK: Final = "earlier turns came back"
+ANSWER_SHORTENED: Final = "an answer was shortened"
+ANSWER_RESTORED: Final = "a shortened answer came back whole"
+HISTORY_CHANGED: Final = "the history was changed"
+TAIL_CHANGED: Final = "the context of this turn was shortened"
+WORK_CHANGED: Final = "older results of this turn were shortened"
+THRESHOLD_RAISED: Final = "the threshold was raised"
+MODEL_CHANGED: Final = "another model answers"
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What was decided since the previous request that may break the cache.
+
+    Attributes:
+        reasons: those of transforms and trims.
+        touched: which of T, L1 and L4 these change, so that no other reason has to be found.
+        dropped: how many turns leave with this request.
+        epoch: why turns may have come back: another model, a raised threshold.
+    """
+
+    reasons: tuple[str, ...] = ()
+    touched: frozenset[Layer] = frozenset()
+    dropped: int = 0
+    epoch: tuple[str, ...] = ()
+
+
+NO_CHANGES: Final = Changes()
+
+
+@dataclass(frozen=True, slots=True)
+class Continuation:
+    """The prefix for the report, and which layers were reused."""
+
+    prefix: Prefix
+    reused: frozenset[Layer] = frozenset()
+
+
+def continuation(
+    draft: Draft,
+    previous: "Mapping[str, object] | Draft | None",
+    asked: Asked | None = None,
+    changes: Changes = NO_CHANGES,
+) -> Continuation:
+    """Compare a request with the previous one on its path, and name every reason for a change.
+
+    Args:
+        draft: the request as it will be sent.
+        previous: the previous request or its neutral body; `None` for the first request. Where it
+            is the request and its history goes on in this one, only what is new is compared.
+        asked: the question of the previous request.
+        changes: what was decided since then.
+    """
+    digest = prefix_hash(draft)
+    if previous is None:
+        return Continuation(Prefix(digest))
+    asked = asked or Asked()
+    if isinstance(previous, Draft) and _goes_on(previous, draft):
+        return _continued(digest, previous, draft, asked, changes)
+    body = _body(previous) if isinstance(previous, Draft) else previous
+    before = _Before(body, asked)
+    messages = draft.messages
+    same = _common(before.messages, messages)
+    same_tools = before.tools == [tool.to_dict() for tool in draft.preamble.tools]
+    same_system = before.system == draft.preamble.system.compiled
+    is_broken = same < before.stable(messages)
+    found = _message_reasons(before, draft, same, changes) if is_broken else []
+    reasons = _all_reasons(same_tools, same_system, found, changes)
+    is_history_broken = is_broken and same < before.question
+    reused = _reused(draft, same_tools, same_system, 0 if is_history_broken else same)
+    tokens = sum(draft.layers[layer] for layer in reused if layer in (Layer.T, Layer.L1))
+    if same_tools and same_system:
+        tokens += sum(count_message(message, draft.tail.counter) for message in messages[:same])
+    return Continuation(Prefix(digest, tokens, bool(reasons), reasons), reused)
+
+
+def _all_reasons(
+    same_tools: bool, same_system: bool, found: Sequence[str], changes: Changes
+) -> tuple[str, ...]:
+    """Return the reasons in the order of the wire; those of transforms stand for what they change.
+
+    Args:
+        found: why the messages changed, as far as that can be seen from them.
+    """
+    if same_tools and same_system and not found:
+        return ()
+    reasons = [] if same_tools or Layer.T in changes.touched else [TOOLS_CHANGED]
+    if not (same_system or Layer.L1 in changes.touched):
+        reasons.append(INSTRUCTIONS_CHANGED)
+    reasons += changes.reasons
+    is_explained = Layer.L4 in changes.touched or len(set(found)) > 1
+    reasons += (reason for reason in found if not (is_explained and reason == HISTORY_CHANGED))
+    return tuple(dict.fromkeys(reasons))
+
+
+def prefix_hash(draft: Draft) -> str:
+    """Return a hash of tools, instructions and history that changes when their bytes do."""
+    return hashlib.sha256(draft.preamble.digest + draft.history.digest).hexdigest()
+
+
+def _goes_on(previous: Draft, draft: Draft) -> bool:
+    """Whether the history of a request is known to begin with all of the one before it."""
+    return previous.history.common(draft.history) == len(previous.history)
+
+
+def _continued(
+    digest: str, previous: Draft, draft: Draft, asked: Asked, changes: Changes
+) -> Continuation:
+    """Compare what stands behind the history that two requests have in common."""
+    earlier = len(previous.history)
+    now = (*draft.history[earlier:].messages, *draft.present)
+    same = _equal_start(previous.present, now)
+    same_tools = previous.preamble.tools == draft.preamble.tools
+    same_system = previous.preamble.system == draft.preamble.system
+    found = []
+    if asked.is_same_turn:
+        question, work = previous.question, previous.work
+        found = [] if _equal_start((question,), now) else [TAIL_CHANGED]
+        found += [WORK_CHANGED] if _equal_start(work, now[1:]) < len(work) else []
+    reasons = _all_reasons(same_tools, same_system, found, changes)
+    known = previous.history.message_count
+    reused = _reused(draft, same_tools, same_system, known + same)
+    tokens = sum(draft.layers[layer] for layer in reused if layer in (Layer.T, Layer.L1))
+    if same_tools and same_system:
+        counter = draft.tail.counter
+        tokens += previous.history.tokens
+        tokens += sum(count_message(message, counter) for message in now[:same])
+    return Continuation(Prefix(digest, tokens, bool(reasons), reasons), reused)
+
+
+def _equal_start(before: Sequence[Message], now: Sequence[Message]) -> int:
+    same = 0
+    for earlier, message in zip(before, now, strict=False):
+        if (earlier.role, earlier.content) != (message.role, message.content):
+            break
+        same += 1
+    return same
+
+
+def _body(draft: Draft) -> dict[str, object]:
+    return {
+        "tools": [tool.to_dict() for tool in draft.preamble.tools],
+        "system": draft.preamble.system.compiled,
+        "messages": [message_body(message) for message in draft.messages],
+    }
+
+
+def message_body(message: Message) -> dict[str, object]:
+    """Return a message as it goes on the wire, which knows no entry ids."""
+    data = message.to_dict()
+    return {"role": data["role"], "content": data["content"]}
+
+
+class _Before:
+    """The previous request, as far as it is compared."""
+
+    def __init__(self, body: Mapping[str, object], asked: Asked) -> None:
+        messages = body.get("messages")
+        self.tools = body.get("tools")
+        self.system = body.get("system")
+        self.messages: list[object] = list(messages) if isinstance(messages, list | tuple) else []
+        self.question = self._find(asked.text)
+        self.is_same_turn = asked.is_same_turn
+
+    def stable(self, now: Sequence[Message]) -> int:
+        """How many of the messages should be there again.
+
+        What stands before the last question was history; the question itself had a tail, which only
+        the requests of the same turn have again, and all but the uncached message with it.
+        """
+        if not self.is_same_turn:
+            return self.question
+        last = len(self.messages) - 1
+        has_uncached = last > self.question and _role(self.messages[last]) == "user"
+        if has_uncached and not (last < len(now) and _is_same(self.messages[last], now[last])):
+            return last
+        return len(self.messages)
+
+    def _find(self, text: str | None) -> int:
+        """Where the question stands: behind the last answer, before the work on it."""
+        last = len(self.messages) - 1
+        start = next((at for at in range(last, -1, -1) if _is_answer(self.messages[at])), 0)
+        asked = [at for at in range(start, len(self.messages)) if self._is_user(at)]
+        told = [at for at in asked if text is not None and _last_text(self.messages[at]) == text]
+        return (told or asked or [len(self.messages)])[-1]
+
+    def _is_user(self, at: int) -> bool:
+        return _role(self.messages[at]) == "user"
+
+
+def _is_answer(message: object) -> bool:
+    content = message.get("content") if isinstance(message, Mapping) else None
+    parts = content if isinstance(content, list | tuple) else ()
+    calls = any(isinstance(part, Mapping) and part.get("type") == "tool_call" for part in parts)
+    return _role(message) == "assistant" and not calls
+
+
+def _last_text(message: object) -> object:
+    content = message.get("content") if isinstance(message, Mapping) else None
+    if isinstance(content, list | tuple) and content and isinstance(content[-1], Mapping):
+        return content[-1].get("text")
+    return content
+
+
+def _reused(draft: Draft, same_tools: bool, same_system: bool, same: int) -> frozenset[Layer]:
+    same_start, history = same_tools and same_system, draft.history.message_count
+    has_tail, has_work = same_start and same > history, same_start and same > history + 1
+    candidates = (
+        (Layer.T, same_tools),
+        (Layer.L1, same_start),
+        (Layer.L4, same_start and same > 0),
+        (Layer.L2, has_tail),
+        (Layer.L3, has_tail),
+        (Layer.E, has_tail and draft.uncached is None),
+        (Layer.L5, has_tail),
+        (Layer.W, has_work),
+    )
+    return frozenset(layer for layer, holds in candidates if holds and draft.layers[layer])
+
+
+def _message_reasons(before: _Before, draft: Draft, same: int, changes: Changes) -> list[str]:
+    """Name everything that changed among the messages, by where they part."""
+    history = draft.history_messages
+    earlier = before.messages[: before.question]
+    reasons = []
+    if _common(earlier, history) < len(earlier):
+        reasons += _history_reasons(earlier, history, same, changes)
+    if before.is_same_turn:
+        asked = before.messages[before.question : before.question + 1]
+        work = before.messages[before.question + 1 : before.stable(draft.messages)]
+        reasons += [TAIL_CHANGED] if _common(asked, [draft.question]) < len(asked) else []
+        reasons += [WORK_CHANGED] if _common(work, draft.work) < len(work) else []
+    return reasons or [HISTORY_CHANGED]
+
+
+def _role(message: object) -> object:
+    return message.get("role") if isinstance(message, Mapping) else None
+
+
+def _common(before: Sequence[object], now: Sequence[Message]) -> int:
+    same = 0
+    for earlier, message in zip(before, now, strict=False):
+        if not _is_same(earlier, message):
+            break
+        same += 1
+    return same
+
+
+def _is_same(earlier: object, message: Message) -> bool:
+    if not isinstance(earlier, Mapping) or earlier.get("role") != message.role:
+        return False
+    if isinstance(message.content, str):
+        return bool(earlier.get("content") == message.content)
+    return bool(earlier.get("content") == message_body(message)["content"])
+
+
+def _history_reasons(
+    before: Sequence[object], now: Sequence[Message], same: int, changes: Changes
+) -> list[str]:
+    """Name what happened to the history, from how the two differ."""
+    if Layer.L4 in changes.touched:
+        return [_dropped(changes.dropped)] if changes.dropped else [HISTORY_CHANGED]
+    gone = _position(before, now[0]) if now else len(before)
+    back = next((at for at, message in enumerate(now) if _is_same(before[0], message)), 0)
+    if same == 0 and gone:
+        reasons = [_dropped(sum(_role(message) == "user" for message in before[:gone]))]
+        pairs = zip(before[gone:], now, strict=False)
+    elif changes.dropped:
+        return [_dropped(changes.dropped)]
+    elif same == 0 and back:
+        reasons = [TURNS_BACK]
+        pairs = zip(before, now[back:], strict=False)
+    else:
+        reasons = [] if same < len(now) else [HISTORY_CHANGED]
+        pairs = zip(before[same:], now[same:], strict=False)
+    differing = (pair for pair in pairs if not _is_same(*pair))
+    reasons += (_changed_message(earlier, message) for earlier, message in differing)
+    if not changes.epoch:
+        return list(dict.fromkeys(reasons))
+    because = [changes.epoch if r in (TURNS_BACK, HISTORY_CHANGED) else (r,) for r in reasons]
+    return list(dict.fromkeys(reason for found in because for reason in found))
+
+
+def _position(before: Sequence[object], message: Message) -> int:
+    return next((at for at, earlier in enumerate(before) if _is_same(earlier, message)), 0)
+
+
+def _dropped(turns: int) -> str:
+    return "a turn was dropped" if turns == 1 else f"{turns} turns were dropped"
+
+
+def _changed_message(earlier: object, message: Message) -> str:
+    content = earlier.get("content") if isinstance(earlier, Mapping) else None
+    if message.role != "assistant" or not isinstance(content, str):
+        return HISTORY_CHANGED
+    half = min(len(content), len(message.text)) // 2
+    if content[:half] != message.text[:half]:
+        return HISTORY_CHANGED
+    return ANSWER_SHORTENED if len(message.text) < len(content) else ANSWER_RESTORED

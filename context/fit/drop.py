@@ -1,0 +1,71 @@
+"""Which earlier turns a request holds. Only whole turns leave, the oldest first.
+
+A cut that stays is made deep, to three quarters of the room, and then rests: a window that slides
+by a turn each time would break the provider's prompt cache at every request.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from context.history.measured_turn import MeasuredTurn
+from context.history.turn_list import TurnList, guaranteed
+
+CUT_TO: Final = 0.75
+
+
+@dataclass(frozen=True, slots=True)
+class FittedTurns:
+    """The turns that stay and those that leave, each oldest first."""
+
+    kept: TurnList
+    dropped: TurnList = field(default_factory=TurnList.of)
+
+
+def fit_turns(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
+    """Keep the newest whole turns that fit, and always the last answered one and what follows it.
+
+    Args:
+        turns: oldest first.
+        room_tokens: what they may hold together, counted as in `context.tokens`.
+
+    Returns:
+        The kept turns in their order, and the dropped ones, for the report.
+
+    Source: "Token Budget Enforcement", 1.2.
+    """
+    cut = _cut(turns, room_tokens, guaranteed(turns))
+    known = TurnList.of(turns)
+    return FittedTurns(known[cut:], known[:cut])
+
+
+def fit_for_now(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
+    """Keep what fits, as `fit_turns` does, but let questions without an answer go as well.
+
+    A question that failed after the last answered turn would otherwise stand in the way until the
+    next answer.
+    """
+    fitted = fit_turns(turns, room_tokens)
+    if not fitted.kept:
+        return fitted
+    if guaranteed(fitted.kept) != 0:
+        return fitted
+    answered, unanswered = fitted.kept[0], fitted.kept[1:]
+    cut = _cut(unanswered, room_tokens - answered.tokens, len(unanswered))
+    dropped = TurnList.of((*fitted.dropped, *unanswered[:cut]))
+    return FittedTurns(TurnList.of((answered, *unanswered[cut:])), dropped)
+
+
+def fit_without_guarantee(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
+    """Keep the newest whole turns that fit, if need be none."""
+    cut = _cut(turns, room_tokens, len(turns))
+    known = TurnList.of(turns)
+    return FittedTurns(known[cut:], known[:cut])
+
+
+def _cut(turns: Sequence[MeasuredTurn], room_tokens: int, most: int) -> int:
+    tokens, cut = sum(turn.tokens for turn in turns), 0
+    while cut < most and tokens > room_tokens:
+        tokens -= turns[cut].tokens
+        cut += 1
+    return cut

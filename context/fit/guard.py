@@ -1,0 +1,333 @@
+"""The last step before every request: nothing larger than the budget leaves.
+
+While a draft is over its budget, the least valuable is left out first. No model is asked, and each
+thing left out is named. What cannot be left out and is still too large ends in `ContextOverflow`.
+Only what passed here becomes a `PreparedRequest`, the one thing that a model is called with.
+"""
+
+from collections.abc import Sequence
+from dataclasses import InitVar, dataclass, replace
+from functools import cached_property
+from typing import Final
+
+from context.assemble.request import Draft, preamble
+from context.carry_forward import truncate_with_ellipsis
+from context.envelope import ContextEnvelope, Messages
+from context.errors import UnguardedRequest
+from context.fit.cache import message_body
+from context.fit.drop import CUT_TO, FittedTurns, fit_for_now, fit_turns, fit_without_guarantee
+from context.fit.marks import Mark
+from context.fit.shrink_tail import shrink
+from context.fit.shrink_work import (
+    clean_older,
+    clean_results,
+    shorten_results,
+    without_oldest_batch,
+)
+from context.frozen import thaw_mapping
+from context.history.measured_turn import MeasuredTurn
+from context.history.turn_list import TurnList
+from context.layers import Layer, Segment
+from context.messages import Message, Part, TextPart
+from context.report.report import ContextReport, LeftOut
+from context.tokens import TokenCounter, count_message, count_segment
+
+SHORT_ANSWER_CHARS: Final = 2_000
+
+ROOM: Final = "room"
+TAIL: Final = "tail"
+SHORTENED: Final = "shortened"
+BUDGET: Final = "budget"
+WORK: Final = "work"
+END_LOOP: Final = "end_loop"
+GUARANTEE_BROKEN: Final = "history_guarantee_broken"
+
+_SEAL: Final = object()
+
+
+@dataclass(frozen=True)
+class PreparedRequest:
+    """A request that passed the guard; nothing else can be sent.
+
+    Attributes:
+        base: its envelope, without the messages that are cached.
+        draft: what is in it.
+        marks: where the provider's prompt cache may end, for those that want to be told.
+        ends_loop: whether the work has outgrown the budget, so that no tools are offered any more
+            and the answer to this request has to be the last.
+    """
+
+    base: ContextEnvelope
+    report: ContextReport
+    draft: Draft
+    marks: tuple[Mark, ...] = ()
+    ends_loop: bool = False
+    seal: InitVar[object] = None
+
+    def __post_init__(self, seal: object) -> None:
+        if seal is not _SEAL:
+            raise UnguardedRequest("Only the budget guard can make a request that may be sent.")
+
+    @property
+    def segments(self) -> tuple[Segment, ...]:
+        """This turn's context as sent, which may be less than was found; for the log."""
+        return self.draft.tail.segments
+
+    @cached_property
+    def messages(self) -> tuple[Message, ...]:
+        """The messages as they are sent, this turn's context in front of its question."""
+        return self.draft.messages
+
+    @cached_property
+    def envelope(self) -> ContextEnvelope:
+        """The request as an envelope."""
+        draft = self.draft
+        cached = (*draft.history_messages, draft.tail.question, *draft.work)
+        uncached = () if draft.uncached is None else (draft.uncached,)
+        messages = Messages(cached, uncached)
+        return replace(self.base, tools=draft.preamble.tools, messages=messages)
+
+    def request_body(self) -> dict[str, object]:
+        """Return the request in its neutral form, as fresh JSON."""
+        return {
+            "system": self.base.system.compiled,
+            "tools": [tool.to_dict() for tool in self.draft.preamble.tools],
+            "messages": [message_body(message) for message in self.messages],
+            "options": thaw_mapping(self.base.options),
+            "marks": [mark.to_dict() for mark in self.marks],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class GuardReport:
+    """What the guard made of a draft.
+
+    Attributes:
+        draft: what fits; or, where nothing does, what cannot be left out.
+        steps: what was done, in order.
+        left_out: what it cost.
+        cut: how many of the given turns are left out from now on; 0 while the boundary rests.
+        ends_loop: whether the tools had to go, so that the loop ends with this request.
+    """
+
+    draft: Draft
+    fits: bool
+    steps: tuple[str, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    cut: int = 0
+    ends_loop: bool = False
+
+
+def enforce(draft: Draft, budget: int, standing_tail: int) -> GuardReport:
+    """Make a draft fit its budget, leaving out the least valuable first.
+
+    Args:
+        draft: what the request would be.
+        budget: what the request may hold.
+        standing_tail: what the history has to leave free for tails beyond this request; a cut that
+            stays is measured against it, a cut for this request alone against the real tail.
+
+    Source: "Token Budget Enforcement", phases 1 and 2.
+    """
+    if not could_fit(draft, budget):
+        return GuardReport(_bare(draft), fits=False)
+    passing = _Passing(draft, budget, standing_tail)
+    for step in _STEPS:
+        if passing.draft.used <= budget:
+            break
+        passing = step(passing)
+    ends_loop = END_LOOP in passing.steps
+    return GuardReport(passing.draft, True, passing.steps, passing.left_out, passing.cut, ends_loop)
+
+
+def could_fit(draft: Draft, budget: int) -> bool:
+    """Return whether what cannot be left out of a draft is within the budget."""
+    return draft.used <= budget or _bare(draft).used <= budget
+
+
+def _bare(draft: Draft) -> Draft:
+    return replace(draft, history=TurnList.of(), tail=replace(draft.tail, segments=()), work=())
+
+
+def seal(
+    guarded: GuardReport,
+    envelope: ContextEnvelope,
+    report: ContextReport,
+    marks: tuple[Mark, ...] = (),
+) -> PreparedRequest:
+    """Turn a draft that passed into a request that can be sent.
+
+    Raises:
+        UnguardedRequest: when it did not pass.
+    """
+    if not guarded.fits or report.used > report.budget:
+        raise UnguardedRequest("This request is over its budget and cannot be sent.")
+    return PreparedRequest(envelope, report, guarded.draft, marks, guarded.ends_loop, seal=_SEAL)
+
+
+@dataclass(frozen=True)
+class _Passing:
+    """A draft on its way through the steps."""
+
+    draft: Draft
+    budget: int
+    standing_tail: int
+    steps: tuple[str, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    cut: int = 0
+
+    def room_beside(self, tail_tokens: int) -> int:
+        """What L4 and W may hold."""
+        layers = self.draft.layers
+        return self.budget - layers[Layer.T] - layers[Layer.L1] - tail_tokens
+
+    @property
+    def room_now(self) -> int:
+        """What L4 may hold in this request."""
+        tail = self.draft.tail.total + self.draft.uncached_tokens
+        return self.room_beside(tail) - self.draft.layers[Layer.W]
+
+    def after(self, step: str, draft: Draft, left_out: Sequence[LeftOut]) -> "_Passing":
+        """The state after a step; a step that left nothing out was none."""
+        return self.done(step, draft, left_out) if left_out else self
+
+    def done(self, step: str, draft: Draft, left_out: Sequence[LeftOut]) -> "_Passing":
+        """The state after a step that may have made things smaller and left nothing out."""
+        steps = self.steps if self.steps[-1:] == (step,) else (*self.steps, step)
+        all_left_out = (*self.left_out, *left_out)
+        return replace(self, draft=draft, steps=steps, left_out=all_left_out)
+
+    def with_turns(self, fitted: FittedTurns, step: str, reason: str) -> "_Passing":
+        """The state with fewer turns; what is pinned in them moves to the head of L2."""
+        if not fitted.dropped:
+            return self
+        pins, tail = self.draft.pins, self.draft.tail
+        gone = {message.id for turn in fitted.dropped for message in turn.messages}
+        moved = tuple(pins.segments[name] for name in pins.segments if name in gone)
+        tail = replace(tail, segments=(*moved, *tail.segments)) if moved else tail
+        draft = replace(self.draft, history=fitted.kept, tail=tail)
+        return self.after(step, draft, [turns_left_out(fitted.dropped, reason)])
+
+
+def turns_left_out(dropped: Sequence[MeasuredTurn], reason: str) -> LeftOut:
+    """Return the record of whole turns that a request does not hold."""
+    turns = TurnList.of(dropped)
+    return LeftOut(Layer.L4, turns.entries, len(turns), turns.tokens, reason)
+
+
+def segment_left_out(segment: Segment, reason: str, counter: TokenCounter) -> LeftOut:
+    """Return the record of a segment that a request does not hold."""
+    return LeftOut(segment.layer, (segment.id,), 0, count_segment(segment, counter), reason)
+
+
+def _cut_history(passing: _Passing) -> _Passing:
+    """Cut deep where the history itself is over its room, so that the cut can rest."""
+    room, work = passing.room_beside(passing.standing_tail), passing.draft.layers[Layer.W]
+    if passing.draft.layers[Layer.L4] + work <= room:
+        return passing
+    fitted = fit_turns(passing.draft.history, int(room * CUT_TO) - work)
+    return replace(passing.with_turns(fitted, "drop", ROOM), cut=len(fitted.dropped))
+
+
+def _make_room(passing: _Passing) -> _Passing:
+    """Leave out what a large tail has no room for, this time only; pins may make it larger."""
+    while passing.draft.used > passing.budget:
+        fitted = fit_for_now(passing.draft.history, passing.room_now)
+        if not fitted.dropped:
+            break
+        passing = passing.with_turns(fitted, "tail", TAIL)
+    return passing
+
+
+def _shorten_answers(passing: _Passing) -> _Passing:
+    counter = passing.draft.tail.counter
+    over = passing.draft.used - passing.budget
+    history, left_out = [], []
+    for turn in passing.draft.history:
+        messages = []
+        for message in turn.messages:
+            is_kept = over <= 0 or message.id in passing.draft.pins.messages
+            shorter = message if is_kept else _shortened(message)
+            saved = count_message(message, counter) - count_message(shorter, counter)
+            if saved > 0:
+                over -= saved
+                left_out.append(LeftOut(Layer.L4, (str(message.id),), 0, saved, SHORTENED))
+            messages.append(shorter if saved > 0 else message)
+        history.append(MeasuredTurn.measure(turn.turn, messages, counter))
+    return passing.after("shorten", replace(passing.draft, history=TurnList.of(history)), left_out)
+
+
+def _shortened(message: Message) -> Message:
+    if message.role != "assistant":
+        return message
+    if isinstance(message.content, str):
+        return replace(message, content=truncate_with_ellipsis(message.content, SHORT_ANSWER_CHARS))
+    return replace(message, content=tuple(_shortened_part(part) for part in message.content))
+
+
+def _shortened_part(part: Part) -> Part:
+    if not isinstance(part, TextPart):
+        return part
+    return TextPart(truncate_with_ellipsis(part.text, SHORT_ANSWER_CHARS))
+
+
+def _shrink_tail(passing: _Passing) -> _Passing:
+    draft = passing.draft
+    shrunk = shrink(draft.tail, draft.tail.total - (draft.used - passing.budget))
+    if shrunk.tail is draft.tail:
+        return passing
+    counter = draft.tail.counter
+    left_out = [segment_left_out(segment, BUDGET, counter) for segment in shrunk.left_out]
+    return passing.done("shrink_tail", replace(draft, tail=shrunk.tail), left_out)
+
+
+def _break_guarantee(passing: _Passing) -> _Passing:
+    fitted = fit_without_guarantee(passing.draft.history, passing.room_now)
+    return passing.with_turns(fitted, GUARANTEE_BROKEN, GUARANTEE_BROKEN)
+
+
+def _shorten_work(passing: _Passing) -> _Passing:
+    work, pinned = passing.draft.work, passing.draft.pins.messages
+    cleaned = zip(work, clean_older(work), strict=True)
+    kept = tuple(said if said.id in pinned else shorter for said, shorter in cleaned)
+    return _with_work(passing, "work", kept)
+
+
+def _end_loop(passing: _Passing) -> _Passing:
+    """Offer no tools any more, and keep of the work what there is room for."""
+    before = passing.draft
+    if not before.work:
+        return passing
+    tools = before.layers[Layer.T]
+    bare = preamble(before.preamble.system, (), before.tail.counter)
+    names = tuple(tool.name for tool in before.preamble.tools)
+    gone = [LeftOut(Layer.T, names, 0, tools, WORK)] if names else []
+    steps = (*passing.steps, END_LOOP)
+    passing = replace(passing, steps=steps, left_out=(*passing.left_out, *gone))
+    passing = replace(passing, draft=replace(before, preamble=bare))
+    for shorten in (shorten_results, clean_results):
+        if passing.draft.used > passing.budget:
+            passing = _with_work(passing, "", shorten(passing.draft.work))
+    while passing.draft.used > passing.budget:
+        passing = _with_work(passing, "", without_oldest_batch(passing.draft.work))
+    return passing
+
+
+def _with_work(passing: _Passing, step: str, work: tuple[Message, ...]) -> _Passing:
+    counter, before = passing.draft.tail.counter, passing.draft.work
+    now = {message.id: count_message(message, counter) for message in work}
+    saved = [(m, count_message(m, counter) - now.get(m.id, 0)) for m in before]
+    left_out = [LeftOut(Layer.W, (str(m.id),), 0, size, WORK) for m, size in saved if size > 0]
+    after = passing.after(step, replace(passing.draft, work=work), left_out)
+    return after if step else replace(after, steps=passing.steps)
+
+
+_STEPS: Final = (
+    _shorten_work,
+    _cut_history,
+    _make_room,
+    _shorten_answers,
+    _shrink_tail,
+    _break_guarantee,
+    _end_loop,
+)

@@ -1,0 +1,116 @@
+"""Where a provider's prompt cache may end, for those providers that want to be told.
+
+At most four places are marked, each only where what stands before it is large enough to be kept.
+What belongs to one request alone is never marked.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from context.assemble.request import Draft
+from context.layers import Layer
+from context.messages import Message
+from context.tokens import count_message
+
+MOST_MARKS: Final = 4
+BLOCKS_BETWEEN: Final = 15  # a provider looks back over 20 blocks for what it has kept
+LEAST_PREFIX: Final = 4_096  # of models that the table does not know
+
+# From the provider's page on prompt caching; the first that fits a model's name counts.
+_LEAST_PREFIXES: Final = (
+    (re.compile(r"claude-opus-4[-.][56]|claude-haiku-4[-.]5"), 4_096),
+    (re.compile(r"claude-opus-4[-.]7|claude-sonnet-4[-.]6"), 2_048),
+    (re.compile(r"claude-(3[-.]5-haiku|3-haiku|haiku-3)"), 2_048),
+    (re.compile(r"claude-(opus-4|sonnet-4|sonnet-5|3[-.][57]-sonnet|3-opus|sonnet-3)"), 1_024),
+)
+_TAKES_MARKS: Final = re.compile(r"^(anthropic/|bedrock/|vertex_ai/|openrouter/|claude-)")
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """The cache may end behind this.
+
+    Attributes:
+        layer: `L1` for the end of the instructions, `L4` for the history, `W` for the work.
+        message: the position among the messages of the request; None for the instructions.
+    """
+
+    layer: Layer
+    message: int | None
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the mark as JSON."""
+        return {"layer": str(self.layer), "message": self.message}
+
+
+def least_prefix(model: str) -> int | None:
+    """Return the smallest prefix that a model's provider keeps; None where it takes no marks.
+
+    Args:
+        model: the name with its provider's prefix; a bare one is the provider's own.
+    """
+    name = model.lower()
+    if "claude" not in name or not _TAKES_MARKS.match(name):
+        return None
+    fitting = (tokens for pattern, tokens in _LEAST_PREFIXES if pattern.search(name))
+    return next(fitting, LEAST_PREFIX)
+
+
+def place_marks(draft: Draft, model: str, boundary: str | None = None) -> tuple[Mark, ...]:
+    """Return where the cache may end, in the order of the wire.
+
+    Args:
+        boundary: the id of the message that the last trim, drop or compaction left at the head.
+    """
+    least = least_prefix(model)
+    if least is None:
+        return ()
+    history = draft.history.message_count
+    candidates = [
+        *_work_marks(draft, history),
+        *([Mark(Layer.L4, history - 1)] if history else []),
+        *([Mark(Layer.L1, None)] if draft.layers[Layer.L1] else []),
+        *([Mark(Layer.L4, at)] if (at := _at_head(draft, boundary)) is not None else []),
+    ]
+    fitting = [mark for mark in candidates if _reached(mark, draft) >= least][:MOST_MARKS]
+    return tuple(sorted(fitting, key=lambda mark: -1 if mark.message is None else mark.message))
+
+
+def _at_head(draft: Draft, boundary: str | None) -> int | None:
+    """Where the boundary stands in the first turn, unless that is the end of the history."""
+    head = draft.history[0].messages if len(draft.history) else ()
+    at = next((at for at, m in enumerate(head) if boundary is not None and m.id == boundary), None)
+    return None if at == draft.history.message_count - 1 else at
+
+
+def _reached(mark: Mark, draft: Draft) -> int:
+    """How many tokens stand before a mark."""
+    layers, counter, at = draft.layers, draft.tail.counter, mark.message
+    before = layers[Layer.T] + layers[Layer.L1]
+    if at is None:
+        return before
+    behind = at + 1 - draft.history.message_count
+    if behind >= 0:
+        said = (draft.question, *draft.work)[:behind]
+        return before + layers[Layer.L4] + sum(count_message(message, counter) for message in said)
+    head = draft.history[0].messages[: at + 1]
+    return before + sum(count_message(message, counter) for message in head)
+
+
+def _work_marks(draft: Draft, start: int) -> list[Mark]:
+    """In a tool loop the end of the work, then the last place in between."""
+    if not draft.work and not draft.preamble.tools:
+        return []
+    end = start + len(draft.work)
+    between, blocks = [], 0
+    for at, message in enumerate((draft.question, *draft.work), start=start):
+        blocks += _blocks(message)
+        if blocks >= BLOCKS_BETWEEN and at < end:
+            between.append(Mark(Layer.W, at))
+            blocks = 0
+    return [Mark(Layer.W, end), *between[-1:]]
+
+
+def _blocks(message: Message) -> int:
+    return 1 if isinstance(message.content, str) else len(message.content)

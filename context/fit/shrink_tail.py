@@ -1,0 +1,162 @@
+"""What a last message that is too large gives up, and in which order.
+
+Retrieved passages leave from the lowest rank. Then members of folders and tags, what earlier turns
+left behind, and what was named are shortened by their sections, as little as need be, and leave
+only where there is no room for their shortest form either. Selections and pins stay whole or leave
+whole. What was attached last comes last.
+
+Source: "Token Budget Enforcement", phase 2; "L2 Carry-Forward Compaction".
+"""
+
+import html
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from math import isqrt
+from typing import Final
+
+from context.assemble.request import Tail
+from context.carry_forward import MOST_SECTIONS, Tools, shortened_text
+from context.layers import Layer, Segment
+from context.tokens import TokenCounter, count_segment
+
+LEAST_PREVIEW_CHARS: Final = 100
+CHARS_PER_TOKEN: Final = 8  # more than any text that says something
+PRECISION: Final = 64
+ATTEMPTS: Final = 4  # counts of parts do not quite add up to that of the whole
+SPARE_TOKENS: Final = 32  # what is cut to measure leaves room for whoever counts a little otherwise
+
+_SHORTENED_KINDS: Final = ("note", "folder", "tag", "url", "file")
+
+
+@dataclass(frozen=True, slots=True)
+class ShrunkTail:
+    """A tail that gave something up.
+
+    Attributes:
+        left_out: what left it whole, in that order; what was shortened is still in the tail.
+    """
+
+    tail: Tail
+    left_out: tuple[Segment, ...]
+
+
+def shrink(tail: Tail, most_tokens: int) -> ShrunkTail:
+    """Return the tail within so many tokens, or without segments where that is not to be had."""
+    gone: list[Segment] = []
+    for group in _leaving_order(tail.segments):
+        if tail.total <= most_tokens:
+            break
+        kept = _affordable(tail, group, most_tokens)
+        gone += group[: len(group) - len(kept)]
+        tail = _swapped(tail, dict.fromkeys(part.id for part in group[: len(group) - len(kept)]))
+        for segment in kept:
+            if tail.total > most_tokens and _may_be_cut(segment):
+                tail = _with_less_of(tail, segment, most_tokens - SPARE_TOKENS)
+    return ShrunkTail(tail, tuple(gone))
+
+
+def shortened(
+    segment: Segment, most_tokens: int, counter: TokenCounter, tools: Tools = None
+) -> Segment | None:
+    """Return as much of a segment as so many tokens hold, about; `None` where that is nothing.
+
+    Its lines are no longer those of the source.
+    """
+    for sections in (len(segment.content), MOST_SECTIONS):
+        found = _longest(partial(_cut, segment, tools), most_tokens, sections, counter)
+        if found is not None:
+            return found
+    return None
+
+
+def _affordable(tail: Tail, group: Sequence[Segment], most_tokens: int) -> Sequence[Segment]:
+    """Those of a group that there is room for, if each were as short as it may be."""
+    least: dict[str, Segment | None] = {part.id: _least(part, tail) for part in group}
+    for at, segment in enumerate(group):
+        if _swapped(tail, least).total <= most_tokens:
+            return group[at:]
+        least[segment.id] = None
+    return ()
+
+
+def _with_less_of(tail: Tail, segment: Segment, most_tokens: int) -> Tail:
+    """Shorten a segment as far as the tail needs it, or as far as it goes."""
+    room, fitting = count_segment(segment, tail.counter), tail
+    for _ in range(ATTEMPTS):
+        room -= fitting.total - most_tokens
+        shorter = shortened(segment, room, tail.counter, tail.tools)
+        if shorter is None:
+            break
+        fitting = _swapped(tail, {segment.id: shorter})
+        if fitting.total <= most_tokens:
+            return fitting
+    return _swapped(tail, {segment.id: _least(segment, tail)})
+
+
+def _swapped(tail: Tail, others: Mapping[str, Segment | None]) -> Tail:
+    """Put other segments in the place of some; nothing in that of those which leave."""
+    found = (others.get(segment.id, segment) for segment in tail.segments)
+    return replace(tail, segments=tuple(segment for segment in found if segment is not None))
+
+
+def _longest(
+    cut: Callable[[int, int], Segment], most_tokens: int, sections: int, counter: TokenCounter
+) -> Segment | None:
+    """Search for the longest previews of sections with which a segment fits."""
+    best = cut(LEAST_PREVIEW_CHARS, sections)
+    if count_segment(best, counter) > most_tokens:
+        return None
+    fits, most = LEAST_PREVIEW_CHARS, most_tokens * CHARS_PER_TOKEN
+    while most - fits > fits // PRECISION:
+        preview = max(fits + 1, isqrt(fits * most))
+        found = cut(preview, sections)
+        if count_segment(found, counter) <= most_tokens:
+            best, fits = found, preview
+        else:
+            most = preview - 1
+    return best
+
+
+def _least(segment: Segment, tail: Tail) -> Segment:
+    """The shortest form of a segment; itself where it has no shorter one."""
+    if not _may_be_cut(segment):
+        return segment
+    least = _cut(segment, tail.tools, LEAST_PREVIEW_CHARS, MOST_SECTIONS)
+    return min(segment, least, key=lambda part: count_segment(part, tail.counter))
+
+
+def _may_be_cut(segment: Segment) -> bool:
+    return segment.kind in _SHORTENED_KINDS and not segment.pinned
+
+
+def _cut(segment: Segment, tools: Tools, preview_chars: int, sections: int) -> Segment:
+    text, place = segment.raw_content, (segment.source, segment.kind)
+    text = shortened_text(*place, text, preview_chars, sections, tools)
+    return replace(segment, content=html.escape(text, quote=False), lines=None)
+
+
+def _leaving_order(segments: Sequence[Segment]) -> Iterable[Sequence[Segment]]:
+    """What leaves first, from retrieved passages to what was attached last, in groups."""
+    attached = [part for part in segments if part.layer is Layer.L3 and part.kind != "passage"]
+    newest = attached[-1] if attached else None
+    groups: dict[int, list[Segment]] = {}
+    for part in segments:
+        groups.setdefault(_worth(part, part is newest), []).append(part)
+    groups.get(0, []).reverse()
+    return [groups[worth] for worth in sorted(groups)]
+
+
+def _worth(segment: Segment, is_newest: bool) -> int:
+    is_whole = segment.pinned or segment.kind == "selection"
+    if segment.layer is Layer.L3 and segment.kind == "passage" and not is_whole:
+        return 0
+    if is_newest:
+        return 6
+    if segment.pinned:
+        return 5
+    if segment.kind == "selection":
+        return 4
+    if segment.kind in ("folder", "tag"):
+        return 1
+    return 2 if segment.layer is Layer.L2 else 3

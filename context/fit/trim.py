@@ -1,0 +1,169 @@
+"""Trimming in the pipeline: how much further the history and the work are shortened, and when.
+
+At eighty percent of the budget, results of tools and what was said around them shrink from the
+oldest on, until sixty percent are used, so that the boundary rests for many turns. The answers that
+end a turn are worth more in a summary: they are trimmed only where no compaction can run, and never
+the newest ones. The newest messages of the assistant come last, and the results that were just
+brought in never. After a compaction all of this is decided anew for what it kept.
+
+Source: "Budget-Aware Trimming"; "Context Engineering Optimization", 3.5.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from context.assemble.base import Line
+from context.assemble.inputs import Upkeep
+from context.history.boundaries import (
+    ANEW,
+    ANSWERS_TO,
+    MODEL,
+    TRIMMED_TO,
+    Epoch,
+    Reach,
+)
+from context.history.shorten import cleaned, may_be_trimmed, trimmed
+from context.log.entries import TrimEntry
+from context.messages import Message
+from context.tokens import count_message
+from context.trimming import TrimPass, keep_from_index
+
+TARGET: Final = 0.60
+# Breaking the cache has to pay: where the target is out of reach, half of the way to it is asked.
+LEAST_SHARE_OF_WAY: Final = 0.5
+# A compaction breaks more of it, and forgets more, so that it is spared for less.
+LEAST_SHARE_BEFORE_COMPACTION: Final = 0.3
+
+REACHED: Final = "threshold"
+UNREACHED: Final = "target_unreachable"
+COMPACTED: Final = "compaction"
+
+
+@dataclass(frozen=True, slots=True)
+class Trim:
+    """A trim that is worth its price.
+
+    Attributes:
+        up_to: the first entry that stays as it is.
+        trimmed_to: the first entry of which more is left than `[trimmed]`.
+        answers_to: the first entry whose answers stay; empty where all answers do.
+        before: tokens of the messages so far, and `after` what they come to.
+        reason: whether the target was reached, or that it was decided after a compaction.
+    """
+
+    up_to: str
+    trimmed_to: str
+    answers_to: str
+    before: int
+    after: int
+    reason: str
+
+    def entry(self, place: tuple[str, str | None, str], epoch: Epoch) -> TrimEntry:
+        """Return the trim as it is stored."""
+        extra: dict[str, object] = {MODEL: epoch.model, TRIMMED_TO: self.trimmed_to}
+        if self.answers_to:
+            extra[ANSWERS_TO] = self.answers_to
+        if self.reason == COMPACTED:
+            extra[ANEW] = True
+        sizes = self.before, self.after
+        return TrimEntry(*place, self.up_to, *sizes, self.reason, epoch.budget, extra)
+
+
+def plan_trim(
+    line: Line,
+    beside: int,
+    budget: int,
+    upkeep: Upkeep,
+    start: Reach,
+    *,
+    has_answers: bool,
+    least_share: float = LEAST_SHARE_OF_WAY,
+) -> Trim | None:
+    """Return how far to trim from here on; `None` where the boundary rests.
+
+    Args:
+        beside: the tokens that requests hold beside these messages, as far as that lasts.
+        start: how far is trimmed already.
+        has_answers: whether answers may be trimmed too.
+        least_share: how much of the way to its target it has to cover where that is out of reach.
+    """
+    target = int(budget * TARGET) - beside
+    most = int(budget * upkeep.policy.trim_at) - beside
+    run = _pass(line, start, target)
+    before = run.tokens
+    if before <= most:
+        return None
+    reach = _reach(line, run, upkeep, start, has_answers, most)
+    freed, way = before - run.tokens, before - target
+    if freed <= 0 or (run.is_over and freed < way * least_share):
+        return None
+    return _trim(line, reach, before, run.tokens, UNREACHED if run.is_over else REACHED)
+
+
+def plan_anew(line: Line, reach: Reach, target: int) -> tuple[Reach, Trim]:
+    """Decide again how far the turns that a compaction kept are trimmed.
+
+    Where they fit as they were said, nothing of them is. Otherwise the boundary stays: what would
+    come back at the head of the history would be trimmed again soon, and break the cache there.
+
+    Args:
+        line: what was kept, as it was said.
+        reach: how far it is trimmed otherwise; answers are left as they are.
+        target: what the messages may take together.
+    """
+    before = _size(line, line.messages)
+    if before <= target:
+        return Reach(), _trim(line, Reach(), before, before, COMPACTED)
+    return reach, _trim(line, reach, before, _size(line, line.shown(reach)), COMPACTED)
+
+
+def _size(line: Line, messages: Iterable[Message]) -> int:
+    return sum(count_message(message, line.counter) for message in messages)
+
+
+def _pass(line: Line, start: Reach, target: int) -> TrimPass:
+    measure = partial(count_message, counter=line.counter)
+    return TrimPass(line.shown(start), target, measure=measure, safety=1.0)
+
+
+def _trim(line: Line, reach: Reach, before: int, after: int, reason: str) -> Trim:
+    up_to = line.entry_at(max(reach.cleaned, reach.trimmed))
+    trimmed_to = line.entry_at(reach.trimmed)
+    answers_to = line.entry_at(reach.answers) if reach.answers else ""
+    return Trim(up_to, trimmed_to, answers_to, before, after, reason)
+
+
+def _reach(
+    line: Line, run: TrimPass, upkeep: Upkeep, start: Reach, has_answers: bool, most: int
+) -> Reach:
+    """Clean what is old, then trim, then trim what is protected if there is no other way."""
+    end = line.latest_batch
+    protected = min(end, keep_from_index(line.messages, upkeep.keep_last))
+    is_old = min(protected, line.start_of_turn(upkeep.clean_after))
+    cleaned_to = run.trim_until_under(start.cleaned, is_old, partial(_cleaned, line))
+    answers_to, first = start.answers, start.trimmed
+    if has_answers:
+        kept = min(protected, line.first_kept_answer(upkeep.keep_last))
+        answers_to = run.trim_until_under(start.answers, kept, partial(_trimmed, line, True))
+        first = max(first, answers_to)
+    trim = partial(_trimmed, line, False)
+    trimmed_to = run.trim_until_under(first, protected, trim)
+    if run.tokens > most:
+        trimmed_to = max(trimmed_to, run.trim_until_under(max(first, protected), end, trim))
+    return Reach(
+        max(start.cleaned, cleaned_to),
+        max(start.trimmed, trimmed_to),
+        max(start.answers, answers_to),
+    )
+
+
+def _cleaned(line: Line, message: Message) -> Message:
+    return message if message.id in line.pinned else cleaned(message, line.counter)
+
+
+def _trimmed(line: Line, has_answers: bool, message: Message) -> Message:
+    if message.id in line.pinned or not may_be_trimmed(message, has_answers):
+        return message
+    return trimmed(message, line.counter)

@@ -1,0 +1,104 @@
+"""What is kept in mind beside the messages of a chat: scratchpad, progress and facts.
+
+It is a function of the path: each `memory_update` gives new values of some of its parts.
+
+Source: "Context Engineering Optimization", 3.3.
+"""
+
+import html
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from context.log.path_entries import MemoryUpdateEntry
+
+MEMORY_CHANGED: Final = "[Your memory has changed in this turn. It now reads:]"
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What is being done, what of it is done, and what is left."""
+
+    current_objective: str = ""
+    completed_steps: tuple[str, ...] = ()
+    pending_steps: tuple[str, ...] = ()
+
+    @classmethod
+    def read(cls, data: Mapping[str, object]) -> "Progress":
+        """Read progress from JSON; what is not there is empty."""
+        objective = data.get("currentObjective")
+        return cls(
+            objective if isinstance(objective, str) else "",
+            _texts(data.get("completedSteps")),
+            _texts(data.get("pendingSteps")),
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the progress as JSON."""
+        return {
+            "currentObjective": self.current_objective,
+            "completedSteps": list(self.completed_steps),
+            "pendingSteps": list(self.pending_steps),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """The memory of a chat at some point of its path."""
+
+    scratchpad: str = ""
+    progress: Progress = Progress()
+    facts: tuple[str, ...] = ()
+
+    def after(self, update: MemoryUpdateEntry) -> "Memory":
+        """Return the memory with the parts that an update gives."""
+        memory = self
+        if update.scratchpad is not None:
+            memory = replace(memory, scratchpad=update.scratchpad)
+        if update.progress is not None:
+            memory = replace(memory, progress=Progress.read(update.progress))
+        if update.facts is not None:
+            memory = replace(memory, facts=update.facts)
+        return memory
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the memory as JSON."""
+        return {
+            "scratchpad": self.scratchpad,
+            "progress": self.progress.to_dict(),
+            "facts": list(self.facts),
+        }
+
+    def render(self) -> str:
+        """Return the memory as the model reads it, escaped; empty where there is nothing in it."""
+        blocks = (
+            ("facts", _listed("", self.facts)),
+            ("scratchpad", self.scratchpad),
+            ("progress", self._progress()),
+        )
+        shown = "\n".join(
+            f"<{name}>\n{html.escape(text, quote=False)}\n</{name}>"
+            for name, text in blocks
+            if text.strip()
+        )
+        return f"<memory>\n{shown}\n</memory>" if shown else ""
+
+    def _progress(self) -> str:
+        progress = self.progress
+        objective = progress.current_objective
+        lines = (
+            f"Objective: {objective}" if objective else "",
+            _listed("done: ", progress.completed_steps),
+            _listed("to do: ", progress.pending_steps),
+        )
+        return "\n".join(line for line in lines if line)
+
+
+def _listed(prefix: str, items: tuple[str, ...]) -> str:
+    return "\n".join(f"- {prefix}{item}" for item in items)
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list | tuple):
+        return ()
+    return tuple(item for item in value if isinstance(item, str))

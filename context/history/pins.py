@@ -1,0 +1,114 @@
+"""What is kept whatever happens, and where it goes when its turn is no longer sent.
+
+Source: "Strata: the design", 4.8.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from context.errors import BadPin
+from context.layers import Layer, Segment
+from context.log.entries import Entry, MessageEntry, PinEntry, SegmentsEntry
+from context.messages import Message, TextPart, ToolResultPart
+from context.tokens import TokenCounter, count_segment
+
+PINS_SHARE: Final = 0.25
+PINNED_SOURCE: Final = "this chat"
+
+
+@dataclass(frozen=True)
+class Pins:
+    """What is pinned on a path, by the id that was named, in the order of the path.
+
+    Attributes:
+        segments: each as it stands on L2 when its turn is not sent.
+        messages: which of them are messages, and so stand in the history until a cut.
+    """
+
+    segments: Mapping[str, Segment]
+    messages: frozenset[str]
+
+    def after(self, pin: PinEntry, before: Iterable[Entry]) -> "Pins":
+        """Return the pins once an entry of the path has changed them."""
+        if not pin.on:
+            kept = {name: item for name, item in self.segments.items() if name != pin.target}
+            return Pins(kept, self.messages - {pin.target})
+        found = _find(pin.target, before)
+        if found is None:
+            return self
+        messages = self.messages | {pin.target} if found.source == PINNED_SOURCE else self.messages
+        return Pins({**self.segments, pin.target: found}, messages)
+
+    def moved(self, shown: Iterable[Message], here: Sequence[Segment]) -> tuple[Segment, ...]:
+        """Return those that nothing else in a request holds.
+
+        Args:
+            shown: the messages of its history and work.
+            here: the segments of its turn.
+        """
+        if not self.segments:
+            return ()
+        there = {message.id for message in shown} & self.messages
+        there |= {segment.id for segment in here}
+        return tuple(item for name, item in self.segments.items() if name not in there)
+
+
+NO_PINS: Final = Pins({}, frozenset())
+
+
+def check_pin(
+    pins: Pins, pin: PinEntry, path: Sequence[Entry], budget: int, counter: TokenCounter
+) -> Pins:
+    """Return the pins with one more.
+
+    Raises:
+        BadPin: there is nothing of that id, or the pins would take more than their share.
+    """
+    if pin.on and _find(pin.target, path) is None:
+        raise BadPin(f"There is nothing to pin under {pin.target}: name a message or a segment.")
+    after = pins.after(pin, path)
+    tokens = sum(count_segment(segment, counter) for segment in after.segments.values())
+    most = pins_room(budget)
+    if pin.on and tokens > most:
+        raise BadPin(
+            f"Pins would take {tokens:,} tokens, and a quarter of the budget is {most:,}: "
+            "take another pin off first."
+        )
+    return after
+
+
+def pins_room(budget: int) -> int:
+    """Return what all pins together may take of a budget."""
+    return int(budget * PINS_SHARE)
+
+
+def _find(target: str, before: Iterable[Entry]) -> Segment | None:
+    found: Segment | None = None
+    for entry in before:
+        if isinstance(entry, MessageEntry) and entry.id == target:
+            found = _as_segment(entry.message)
+        elif isinstance(entry, SegmentsEntry):
+            named = (part for part in entry.segments if part.id == target)
+            found = next((replace(p, layer=Layer.L2, pinned=True) for p in named), found)
+    return found
+
+
+def _as_segment(message: Message) -> Segment:
+    return Segment.build(
+        id=str(message.id),
+        layer=Layer.L2,
+        kind="selection",
+        source=PINNED_SOURCE,
+        text=_words(message),
+        pinned=True,
+        title=f"Pinned message of the {message.role}",
+    )
+
+
+def _words(message: Message) -> str:
+    if isinstance(message.content, str):
+        return message.content
+    texts = [part.text for part in message.content if isinstance(part, TextPart)]
+    results = [part.content for part in message.content if isinstance(part, ToolResultPart)]
+    return "\n".join((*texts, *results))

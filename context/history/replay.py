@@ -1,0 +1,334 @@
+"""A path replayed as turns, continued from where an earlier reading of the same chat ended.
+
+What was said becomes turns; a `context_transform` is applied to exactly the messages that stand
+before it, by its patch alone: no hook runs. A chat only grows at its end, so reading it again costs
+what is new. The last few readings are remembered; a reading depends on the path alone, so
+forgetting one changes nothing but speed.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from context.envelope import ContextEnvelope, Messages
+from context.errors import BadInputs, ContextError
+from context.history.boundaries import standing_trims
+from context.history.carry_forward_items import Carried, Collector
+from context.history.grouping import Group, group_messages
+from context.history.measured_turn import MeasuredTurn
+from context.history.memory import Memory
+from context.history.pins import NO_PINS, Pins
+from context.history.tool_pairing import seal_calls
+from context.history.turn_list import TurnList
+from context.history.turns import Said, Turn, begin_turn
+from context.log.entries import (
+    CustomMessageEntry,
+    DropEntry,
+    Entry,
+    MemoryUpdateEntry,
+    MessageEntry,
+    PinEntry,
+    SegmentsEntry,
+    TransformEntry,
+    TrimEntry,
+)
+from context.messages import Message
+from context.patches import apply_patch, request_ops
+from context.tokens import TokenCounter
+
+REMEMBERED_READINGS: Final = 8
+LOOKED_AT_FIRST: Final = 8  # where paths differ, they mostly do at their ends
+
+
+@dataclass(frozen=True)
+class OpenTurn:
+    """The last turn of a path, which may go on.
+
+    Attributes:
+        patched: its messages as the last transform left them; None where there was none.
+        seen: how many of the things said in it that transform has seen, the question included.
+        memory: what was kept in mind when it was asked.
+    """
+
+    turn: Turn
+    memory: Memory
+    patched: tuple[Message, ...] | None = None
+    seen: int = 0
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The turn as it is sent while it goes on."""
+        return seal_calls(self._so_far)
+
+    @property
+    def parts(self) -> tuple[tuple[Message, ...], Message, tuple[Message, ...]]:
+        """What stands before the question, the question, and the work on it.
+
+        A question that a patch took away is sent as it was asked.
+        """
+        messages, asked = self.messages, self.turn.user
+        if asked is None:
+            raise BadInputs("Nothing was asked in this turn.")
+        for at, message in enumerate(messages):
+            if message.id == asked.id:
+                return messages[:at], message, messages[at + 1 :]
+        for at in range(len(messages) - 1, -1, -1):
+            if (messages[at].role, messages[at].content) == ("user", asked.message.content):
+                return messages[:at], messages[at], messages[at + 1 :]
+        return (), asked.message, messages
+
+    @property
+    def as_history(self) -> tuple[Message, ...]:
+        """The turn once another has begun."""
+        return self.turn.messages if self.patched is None else self.turn.closed(self._so_far)
+
+    @property
+    def _so_far(self) -> tuple[Message, ...]:
+        if self.patched is None:
+            return self.turn.shown
+        return (*self.patched, *self.turn.shown[self.seen :])
+
+    def with_said(self, entry: Said) -> "OpenTurn":
+        """Return the turn with one more thing said in it."""
+        return OpenTurn(self.turn.with_said(entry), self.memory, self.patched, self.seen)
+
+    def after_patch(self, messages: Sequence[Message]) -> "OpenTurn":
+        """Return the turn with these messages in place of those that it had."""
+        return replace(self, patched=tuple(messages), seen=len(self.turn.shown))
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """What a path comes to.
+
+    Attributes:
+        before: the entries that were read.
+        earlier: all turns but the last, measured, oldest first.
+        open: the last turn; None where nothing was said yet.
+        drops: those whose boundary still stands in the path, as do `trims`.
+        transforms: those that were applied, in order.
+        problems: what could not be applied, one sentence each.
+        carried: what the user attached and the answers cited before the last turn.
+    """
+
+    counter: TokenCounter
+    before: tuple[Entry, ...] = ()
+    earlier: TurnList = field(default_factory=TurnList.of)
+    open: OpenTurn | None = None
+    waiting: SegmentsEntry | None = None
+    drops: tuple[DropEntry, ...] = ()
+    trims: tuple[TrimEntry, ...] = ()
+    pins: Pins = NO_PINS
+    transforms: tuple[TransformEntry, ...] = ()
+    problems: tuple[str, ...] = ()
+    memory: Memory = field(default_factory=Memory)
+    carried: Carried = field(default_factory=Carried)
+
+    @property
+    def current(self) -> Turn | None:
+        """The last turn; `None` where nothing was said yet."""
+        return None if self.open is None else self.open.turn
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The cached messages: every message of the path, as the transforms left them."""
+        return (*self.earlier.messages, *(self.open.messages if self.open else ()))
+
+    def is_begun_by(self, path: tuple[Entry, ...], counter: TokenCounter) -> bool:
+        """Return whether this is what the path begins with."""
+        count, last = len(self.before), max(0, len(self.before) - LOOKED_AT_FIRST)
+        is_likely = self.counter == counter and path[last:count] == self.before[last:]
+        return is_likely and path[:count] == self.before
+
+
+@dataclass
+class _Memory:
+    readings: tuple[Conversation, ...] = ()
+
+
+_memory: Final = _Memory()
+
+
+def read_path(path: tuple[Entry, ...], counter: TokenCounter) -> Conversation:
+    """Return what a path comes to, its earlier turns measured with the counter."""
+    start = _known_start(path, counter)
+    asked = max(len(start.before), _last_question(path))
+    before_question = _read_on(start, path[:asked])
+    reading = _read_on(before_question, path)
+    others = (
+        known for known in _memory.readings if known is not reading and known is not before_question
+    )
+    _memory.readings = (reading, before_question, *others)[:REMEMBERED_READINGS]
+    return reading
+
+
+def shape_base(envelope: ContextEnvelope, transforms: Iterable[TransformEntry]) -> ContextEnvelope:
+    """Return the envelope with what transforms did to instructions, tools and options."""
+    for transform in transforms:
+        if ops := request_ops(transform.patch):
+            envelope = apply_patch(envelope, ops).envelope
+    return envelope
+
+
+def replay(
+    path: tuple[Entry, ...], base: ContextEnvelope, counter: TokenCounter
+) -> ContextEnvelope:
+    """Return the envelope of a path: the base, with its messages, as its transforms left them.
+
+    Args:
+        base: instructions, tools and options; its messages are those of the path afterwards.
+    """
+    reading = read_path(path, counter)
+    shaped = shape_base(base, reading.transforms)
+    return replace(shaped, messages=Messages(reading.messages))
+
+
+def _known_start(path: tuple[Entry, ...], counter: TokenCounter) -> Conversation:
+    longest_first = sorted(_memory.readings, key=lambda known: -len(known.before))
+    known = (reading for reading in longest_first if reading.is_begun_by(path, counter))
+    return next(known, Conversation(counter))
+
+
+def _last_question(path: tuple[Entry, ...]) -> int:
+    """Where the entries of the last question begin: what it was sent with, or itself."""
+    at = len(path) - 1
+    while at > 0 and not _asks(path[at]):
+        at -= 1
+    while at > 0 and isinstance(path[at - 1], SegmentsEntry):
+        at -= 1
+    return max(at, 0)
+
+
+def _asks(entry: Entry) -> bool:
+    return isinstance(entry, MessageEntry) and entry.message.role == "user"
+
+
+def _read_on(start: Conversation, path: tuple[Entry, ...]) -> Conversation:
+    if len(start.before) == len(path):
+        return start
+    reader = _Reader(start)
+    for at in range(len(start.before), len(path)):
+        reader.read(path[at], path[:at] if isinstance(path[at], PinEntry) else ())
+    return reader.reading(path)
+
+
+class _Reader:
+    """Reads one entry after the other."""
+
+    def __init__(self, start: Conversation) -> None:
+        self._counter = start.counter
+        self._earlier = start.earlier
+        self._open = start.open
+        self._waiting = start.waiting
+        self._drops = start.drops
+        self._trims = start.trims
+        self._pins = start.pins
+        self._transforms = list(start.transforms)
+        self._problems = list(start.problems)
+        self._memory = start.memory
+        self._carried = Collector(start.carried)
+
+    def reading(self, path: tuple[Entry, ...]) -> Conversation:
+        return Conversation(
+            counter=self._counter,
+            before=path,
+            earlier=self._earlier,
+            open=self._open,
+            waiting=self._waiting,
+            drops=self._drops,
+            trims=self._trims,
+            pins=self._pins,
+            transforms=tuple(self._transforms),
+            problems=tuple(self._problems),
+            memory=self._memory,
+            carried=self._carried.carried(),
+        )
+
+    def read(self, entry: Entry, before: Sequence[Entry] = ()) -> None:
+        """Take an entry in; `before` is the path up to it, which only a pin asks for."""
+        match entry:
+            case MessageEntry() | CustomMessageEntry():
+                self._say(entry)
+            case SegmentsEntry():
+                self._send_along(entry)
+            case TransformEntry():
+                self._transform(entry)
+            case DropEntry():
+                self._drops = (*self._drops, entry)
+            case TrimEntry():
+                self._trims = standing_trims(self._trims, entry)
+            case PinEntry():
+                self._pins = self._pins.after(entry, before)
+            case MemoryUpdateEntry():
+                self._memory = self._memory.after(entry)
+            case _:
+                pass  # it changes nothing that is sent
+
+    def _send_along(self, entry: SegmentsEntry) -> None:
+        if self._open is not None and self._open.turn.is_sent_with(entry):
+            self._open = replace(self._open, turn=self._open.turn.with_segments(entry))
+        self._waiting = entry
+
+    def _say(self, entry: Said) -> None:
+        if self._open is None or _asks(entry):
+            self._close()
+            self._open = OpenTurn(begin_turn(entry, self._waiting), self._memory)
+        else:
+            self._open = self._open.with_said(entry)
+        if isinstance(entry, MessageEntry):
+            self._waiting = None
+
+    def _close(self) -> None:
+        if self._open is not None:
+            turn, messages = self._open.turn, self._open.as_history
+            measured = MeasuredTurn.measure(turn, messages, self._counter)
+            self._earlier = self._earlier.with_turn(measured)
+            self._carried.add(turn)
+
+    def _transform(self, entry: TransformEntry) -> None:
+        open_messages = self._open.messages if self._open else ()
+        before = (*self._earlier.messages, *open_messages)
+        envelope = ContextEnvelope(messages=Messages(before))
+        try:
+            patched = apply_patch(envelope, entry.patch, entry_id=entry.id).envelope
+        except ContextError as error:
+            self._problems.append(
+                f"The transform {entry.transformer_name!r} is passed over: {error}."
+            )
+            return
+        self._transforms.append(entry)
+        if patched.messages is not envelope.messages:
+            self._regroup(patched.messages.cached)
+
+    def _regroup(self, messages: Sequence[Message]) -> None:
+        earlier = self._earlier
+        owners = {str(m.id): at for at, turn in enumerate(earlier) for m in turn.messages}
+        last, asked = len(earlier), None
+        if self._open is not None:
+            owners |= {str(m.id): last for m in self._open.messages}
+            asked = self._open.turn.user
+        question = None if asked is None else asked.message
+        groups, rest = group_messages(messages, owners, last, question)
+        measured = (self._measured(group, earlier) for group in groups)
+        self._earlier = TurnList.of([turn for turn in measured if turn.messages])
+        if self._open is not None:
+            self._open = self._open.after_patch(rest)
+        self._forget_void_boundaries()
+
+    def _forget_void_boundaries(self) -> None:
+        there = set(self._earlier.entries)
+        if self._open is not None:
+            there.update(self._open.turn.entry_ids)
+        self._drops = tuple(drop for drop in self._drops if drop.up_to_entry_id in there)
+        self._trims = tuple(trim for trim in self._trims if trim.up_to_entry_id in there)
+
+    def _measured(self, group: Group, earlier: Sequence[MeasuredTurn]) -> MeasuredTurn:
+        """A group as a turn; a result that a patch took away is missed no less than any other."""
+        messages = seal_calls(group.messages)
+        if group.turn is None:
+            ids = tuple(message.id for message in messages if message.id is not None)
+            return MeasuredTurn.measure(Turn("", ids, None), messages, self._counter)
+        before = earlier[group.turn]
+        if before.messages == messages:
+            return before
+        return MeasuredTurn.measure(before.turn, messages, self._counter)

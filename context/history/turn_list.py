@@ -1,0 +1,249 @@
+"""Turns in a row that can be long: they grow and are cut without being copied or counted anew."""
+
+import hashlib
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final, overload
+
+from context.history.measured_turn import MeasuredTurn
+from context.messages import Message
+from context.offload import Offloaded
+
+REMEMBERED_DIGESTS: Final = 4
+KEPT_CLAIMS: Final = 64
+
+
+class TurnList(Sequence[MeasuredTurn]):
+    """Measured turns, oldest first; immutable, though lists that begin alike share what they hold.
+
+    Tokens, messages and positions of any part are known at once; adding a turn costs that turn.
+    """
+
+    __slots__ = ("_start", "_stop", "_store")
+
+    def __init__(self, store: "_Store", start: int, stop: int) -> None:
+        self._store = store
+        self._start = start
+        self._stop = stop
+
+    @classmethod
+    def of(cls, turns: Iterable[MeasuredTurn] = ()) -> "TurnList":
+        """Return the turns as such a list."""
+        if isinstance(turns, TurnList):
+            return turns
+        store = _Store(turns)
+        return cls(store, 0, len(store.turns))
+
+    def __len__(self) -> int:
+        return self._stop - self._start
+
+    @overload
+    def __getitem__(self, at: int) -> MeasuredTurn: ...
+
+    @overload
+    def __getitem__(self, at: "slice[Any, Any, Any]") -> "TurnList": ...
+
+    def __getitem__(self, at: "int | slice[Any, Any, Any]") -> "MeasuredTurn | TurnList":
+        if isinstance(at, slice):
+            start, stop, step = at.indices(len(self))
+            if step != 1:
+                return TurnList.of(tuple(self)[at])
+            return TurnList(self._store, self._start + start, self._start + max(start, stop))
+        place = self._start + at if at >= 0 else self._stop + at
+        if not self._start <= place < self._stop:
+            raise IndexError("There is no such turn.")
+        return self._store.turns[place]
+
+    def __iter__(self) -> Iterator[MeasuredTurn]:
+        turns = self._store.turns
+        return (turns[at] for at in range(self._start, self._stop))
+
+    def __reversed__(self) -> Iterator[MeasuredTurn]:
+        turns = self._store.turns
+        return (turns[at] for at in range(self._stop - 1, self._start - 1, -1))
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, TurnList) and other._place == self._place:
+            return True
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return f"TurnList({list(self)!r})"
+
+    def with_turn(self, turn: MeasuredTurn) -> "TurnList":
+        """Return the list with one more turn at its end."""
+        if self._store.append(turn, self._stop):
+            return TurnList(self._store, self._start, self._stop + 1)
+        return TurnList.of((*self, turn))
+
+    def common(self, other: "TurnList") -> int:
+        """Return with how many turns both begin, as far as that is known without comparing any."""
+        if other._store is not self._store or other._start != self._start:
+            return 0
+        return min(len(self), len(other))
+
+    def position(self, entry: str) -> int | None:
+        """Return which turn an entry belongs to."""
+        place = self._store.places.get(entry)
+        if place is None or not self._start <= place < self._stop:
+            return None
+        return place - self._start
+
+    @property
+    def tokens(self) -> int:
+        """The tokens of the turns together, less what merging neighbours on the wire saves."""
+        return self._store.count(self._start, self._stop)
+
+    @property
+    def is_last_joined(self) -> bool:
+        """Whether the last message joins the one before it, where neighbours are merged."""
+        return bool(self) and self._store.is_joined(self._stop - 1, self._start)
+
+    @property
+    def message_count(self) -> int:
+        """How many messages they are."""
+        return self._store.messages[self._stop] - self._store.messages[self._start]
+
+    @property
+    def messages(self) -> Iterator[Message]:
+        """Their messages, one after the other."""
+        return (message for turn in self for message in turn.messages)
+
+    @property
+    def entries(self) -> "EntryIds":
+        """The entries that they are made of."""
+        return EntryIds(self)
+
+    @property
+    def offloaded(self) -> Iterator[Offloaded]:
+        """The results that are kept elsewhere, of which stubs stand in them."""
+        places, turns = self._store.with_stubs, self._store.turns
+        for place in places[bisect_left(places, self._start) : bisect_left(places, self._stop)]:
+            yield from turns[place].offloaded
+
+    @property
+    def digest(self) -> bytes:
+        """A hash of what goes on the wire of them."""
+        return self._store.digest(self._start, self._stop)
+
+    @property
+    def _place(self) -> tuple[int, int, int]:
+        return id(self._store), self._start, self._stop
+
+
+class EntryIds(Sequence[str]):
+    """The entries of turns, listed only when somebody looks at them."""
+
+    __slots__ = ("_turns",)
+
+    def __init__(self, turns: TurnList) -> None:
+        self._turns = turns
+
+    def __len__(self) -> int:
+        return sum(len(turn.turn.entry_ids) for turn in self._turns)
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+
+    @overload
+    def __getitem__(self, at: "slice[Any, Any, Any]") -> Sequence[str]: ...
+
+    def __getitem__(self, at: "int | slice[Any, Any, Any]") -> "str | Sequence[str]":
+        return tuple(self)[at]
+
+    def __iter__(self) -> Iterator[str]:
+        return (entry for turn in self._turns for entry in turn.turn.entry_ids)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
+
+
+class _Store:
+    """What lists share that begin alike; it only grows, at its end."""
+
+    def __init__(self, turns: Iterable[MeasuredTurn]) -> None:
+        self.turns: list[MeasuredTurn] = []
+        self.tokens = [0]
+        self._merged: list[int] = []
+        self.messages = [0]
+        self.places: dict[str, int] = {}
+        self.with_stubs: list[int] = []
+        self._digests: dict[int, tuple[int, hashlib._Hash]] = {}
+        self._claims: dict[int, object] = {}
+        for turn in turns:
+            self._add(turn)
+
+    def append(self, turn: MeasuredTurn, at: int) -> bool:
+        """Add a turn behind the first `at`, unless another one stands there already."""
+        claim = object()
+        # Two threads may read the same chat on; whoever sets the key first adds the turn.
+        if at != len(self.turns) or self._claims.setdefault(at, claim) is not claim:
+            return False
+        self._add(turn)
+        self._claims.pop(at - KEPT_CLAIMS, None)
+        return True
+
+    def digest(self, start: int, stop: int) -> bytes:
+        """Return a hash of the turns in between, continued from the last one that began there."""
+        reached, known = self._digests.pop(start, (start, hashlib.sha256()))
+        if reached > stop:
+            reached, known = start, hashlib.sha256()
+        for turn in self.turns[reached:stop]:
+            known.update(turn.digest)
+        result = known.digest()
+        self._digests[start] = (stop, known)
+        for old in list(self._digests)[:-REMEMBERED_DIGESTS]:
+            self._digests.pop(old, None)
+        return result
+
+    def count(self, start: int, stop: int) -> int:
+        """Return the tokens of the turns in between, whose first one has nothing before it."""
+        if start >= stop:
+            return 0
+        tokens = self.tokens[stop] - self.tokens[start] + self._merged[start]
+        following = start + 1
+        if self._merged[start] and following < stop and self._merged[following]:
+            fresh = self.turns[following].count_merged_with(
+                self.turns[start], is_joined=self.is_joined(start, start)
+            )
+            tokens += self._merged[following] - fresh
+        return tokens
+
+    def is_joined(self, place: int, start: int) -> bool:
+        """Return whether the last message of a turn joins the one before it.
+
+        Args:
+            place: the turn.
+            start: the first turn that counts.
+        """
+        turn = self.turns[place]
+        return turn.is_last_joined(place > start and self._merged[place] > 0)
+
+    def _add(self, turn: MeasuredTurn) -> None:
+        place = len(self.turns)
+        if turn.offloaded:
+            self.with_stubs.append(place)
+        self.places.update(dict.fromkeys(turn.turn.entry_ids, place))
+        is_joined = bool(place) and self.is_joined(place - 1, 0)
+        merged = turn.count_merged_with(self.turns[-1], is_joined=is_joined) if place else 0
+        self._merged.append(merged)
+        self.tokens.append(self.tokens[-1] + turn.tokens - merged)
+        self.messages.append(self.messages[-1] + len(turn.messages))
+        self.turns.append(turn)
+
+
+def guaranteed(turns: Sequence[MeasuredTurn]) -> int:
+    """Return the position of the last answered turn; of the last one where none was answered."""
+    for at in range(len(turns) - 1, -1, -1):
+        if turns[at].turn.is_complete:
+            return at
+    return max(0, len(turns) - 1)

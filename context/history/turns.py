@@ -1,0 +1,156 @@
+"""From the entries of a log to the turns of a conversation.
+
+Nothing here edits an entry: what is repaired, is repaired in the view.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from context.history.tool_pairing import (
+    INTERRUPTED,
+    interruption,
+    is_final,
+    mark_interrupted,
+    seal_calls,
+)
+from context.layers import Segment
+from context.log.codec import NOTHING
+from context.log.entries import CustomMessageEntry, Entry, MessageEntry, SegmentsEntry
+from context.log.tree import EntryTree
+from context.messages import Message
+
+__all__ = [
+    "INTERRUPTED",
+    "Said",
+    "Turn",
+    "active_path",
+    "begin_turn",
+    "turns",
+]
+
+Said = MessageEntry | CustomMessageEntry
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A user message, what was said in answer to it, and what was sent along.
+
+    Attributes:
+        entry_ids: the entries it is made of, in their order.
+        user: the user message; `None` only for what stands before any question.
+        said: everything behind the question: answers, tool results, messages of extensions.
+        noted: what else is kept with its segments, or with its user message by older versions.
+    """
+
+    turn_id: str
+    entry_ids: tuple[str, ...]
+    user: MessageEntry | None
+    said: tuple[Said, ...] = ()
+    segments: tuple[Segment, ...] = ()
+    noted: Mapping[str, object] = NOTHING
+
+    @property
+    def answers(self) -> tuple[MessageEntry, ...]:
+        """The messages of the assistant and the results of its tools."""
+        return tuple(entry for entry in self.said if isinstance(entry, MessageEntry))
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether something was answered."""
+        return any(
+            is_final(answer.message) and answer.message.text.strip() for answer in self.answers
+        )
+
+    @property
+    def is_ended(self) -> bool:
+        """Whether the assistant has said its last word, so that nothing is to be sent any more."""
+        return bool(self.answers) and is_final(self.answers[-1].message)
+
+    @cached_property
+    def messages(self) -> tuple[Message, ...]:
+        """The turn as history: bare user text and answers, an interrupted end marked as such."""
+        return self.closed(self.shown)
+
+    @cached_property
+    def shown(self) -> tuple[Message, ...]:
+        """The messages as they were said, broken-off answers marked as such."""
+        question = () if self.user is None else (self.user.message,)
+        return (*question, *(_shown(entry) for entry in self.said))
+
+    def closed(self, messages: Sequence[Message]) -> tuple[Message, ...]:
+        """Return these messages of the turn as history: every call has a result, and it ends."""
+        sealed = seal_calls(messages)
+        if self.user is None or self.is_ended:
+            return sealed
+        return (*sealed, interruption(sealed[-1] if sealed else self.user.message))
+
+    def is_sent_with(self, entry: SegmentsEntry) -> bool:
+        """Return whether these segments belong to the turn."""
+        return self.user is not None and self.turn_id == entry.turn_id
+
+    def with_segments(self, entry: SegmentsEntry) -> "Turn":
+        """Return the turn with what was sent along when it was answered anew."""
+        ids, noted = (*self.entry_ids, entry.id), entry.extra or self.noted
+        return replace(self, entry_ids=ids, segments=entry.segments, noted=noted)
+
+    def with_said(self, entry: Said) -> "Turn":
+        """Return the turn with one more thing said in it."""
+        ids, said = (*self.entry_ids, entry.id), (*self.said, entry)
+        return Turn(self.turn_id, ids, self.user, said, self.segments, self.noted)
+
+
+def active_path(entries: Sequence[Entry], leaf: str | None = None) -> tuple[Entry, ...]:
+    """Return the path entries from the root to a leaf, in their order.
+
+    Args:
+        entries: a whole log.
+        leaf: where the path ends; otherwise at the active leaf.
+
+    Raises:
+        UnknownEntry: when `leaf` is not a path entry of the log.
+    """
+    return EntryTree(entries).path(leaf)
+
+
+def begin_turn(entry: Said, waiting: SegmentsEntry | None = None) -> Turn:
+    """Return a turn that begins with this entry, and with its segments where these are its own."""
+    if isinstance(entry, CustomMessageEntry):
+        return Turn("", (entry.id,), None, (entry,))
+    own = waiting if waiting is not None and waiting.turn_id == entry.turn_id else None
+    ids, segments = ((entry.id,), ()) if own is None else ((own.id, entry.id), own.segments)
+    if entry.message.role == "user":
+        return Turn(entry.turn_id, ids, entry, (), segments, entry.extra)
+    return Turn(entry.turn_id, ids, None, (entry,), segments)
+
+
+def turns(path: Iterable[Entry]) -> tuple[Turn, ...]:
+    """Return the turns of a path, oldest first.
+
+    The segments of a turn stand behind its user message; older versions wrote them before it. Of
+    several, the last ones count: with those it was answered anew.
+    """
+    found: list[Turn] = []
+    waiting: SegmentsEntry | None = None
+    for entry in path:
+        if isinstance(entry, SegmentsEntry):
+            if found and found[-1].is_sent_with(entry):
+                found[-1] = found[-1].with_segments(entry)
+            waiting = entry
+        elif isinstance(entry, MessageEntry | CustomMessageEntry):
+            if not found or _asks(entry):
+                found.append(begin_turn(entry, waiting))
+            else:
+                found[-1] = found[-1].with_said(entry)
+            waiting = waiting if isinstance(entry, CustomMessageEntry) else None
+    return tuple(found)
+
+
+def _asks(entry: Said) -> bool:
+    return isinstance(entry, MessageEntry) and entry.message.role == "user"
+
+
+def _shown(entry: Said) -> Message:
+    if isinstance(entry, MessageEntry) and entry.status in ("interrupted", "error"):
+        return mark_interrupted(entry.message)
+    return entry.message

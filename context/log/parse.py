@@ -1,0 +1,253 @@
+"""A log as it was written, read into entries: broken references mended, old versions brought up.
+
+The same lines are read the same way each time, so that a log that cannot be written to any more can
+still be read. What was mended is told.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from context.errors import MalformedEntry
+from context.frozen import compact_json
+from context.log.entries import (
+    LOG_VERSION,
+    PATH_TYPES,
+    Entry,
+    MessageEntry,
+    OtherEntry,
+    SessionHeader,
+    describe_unknown_schema,
+    is_unknown_schema,
+    parse_entry,
+)
+
+RepairKind = Literal["unreadable", "parent", "id", "duplicate"]
+Line = Mapping[str, object]
+
+FIRST_VERSION: Final = 1
+_REFERENCES: Final = ("parentId", "upToEntryId", "target", "fromId", "firstKeptEntryId")
+_OP_REFERENCES: Final = ("entryId", "firstKeptEntryId")
+COMPACTION: Final = "compaction"
+MISSING: Final = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """Something that was not as it has to be, and how it is read instead.
+
+    Attributes:
+        entry: the id under which the entry is known from here on; empty where it is left out.
+        text: one sentence for a person.
+    """
+
+    kind: RepairKind
+    entry: str
+    text: str
+
+
+@dataclass(frozen=True)
+class SessionLog:
+    """What a log says.
+
+    Attributes:
+        header: None where no line says what chat this is.
+        repairs: what was mended, in the order of the lines.
+        unknown: the first entry whose schema is not known here. Such a chat is only read; it can be
+            forked before that entry.
+        is_outdated: whether it is of version 1, or anything in it of an older kind, so that the
+            file is to be rewritten before the first write.
+    """
+
+    header: SessionHeader | None
+    entries: tuple[Entry, ...] = ()
+    repairs: tuple[Repair, ...] = ()
+    unknown: OtherEntry | None = None
+    is_outdated: bool = False
+
+    @property
+    def why_read_only(self) -> str | None:
+        """One sentence that says why nothing can be added, where that is so."""
+        if self.header is not None and self.header.version > LOG_VERSION:
+            return "This chat was written by a newer version of Strata, so it is only read."
+        if self.unknown is not None:
+            return (
+                f"{describe_unknown_schema(self.unknown)}, so this chat is only read. It can be "
+                "continued as a copy that ends before that entry."
+            )
+        return None
+
+
+def read_log(lines: Iterable[Line]) -> SessionLog:
+    """Read the JSON objects of a log, the header among them, in their order."""
+    header: SessionHeader | None = None
+    objects: list[Line] = []
+    for line in lines:
+        if line.get("type") != "session":
+            objects.append(line)
+        elif header is None:
+            header = _header(line)
+    is_first = header is not None and header.version <= FIRST_VERSION
+    reader = _Reader(is_first)
+    for place, line in enumerate(objects):
+        reader.read(place, line)
+    unknown = next((entry for entry in reader.entries if is_unknown_schema(entry)), None)
+    entries, repairs = tuple(reader.entries), tuple(reader.repairs)
+    return SessionLog(header, entries, repairs, unknown, is_first or reader.has_old_summaries)
+
+
+def log_lines(header: SessionHeader, entries: Iterable[Entry]) -> list[dict[str, object]]:
+    """Return the JSON objects of a log of the present version, the header first."""
+    first = header.to_dict() | {"version": LOG_VERSION}
+    return [first, *(entry.to_dict() for entry in entries)]
+
+
+def _header(line: Line) -> SessionHeader | None:
+    try:
+        return SessionHeader.from_dict({"timestamp": "", **line})
+    except MalformedEntry:
+        return None
+
+
+@dataclass
+class _Reader:
+    """Reads one line after the other, knowing what stands above it."""
+
+    is_first_version: bool
+    entries: list[Entry] = field(default_factory=list)
+    repairs: list[Repair] = field(default_factory=list)
+    known: set[str] = field(default_factory=set)
+    renamed: dict[str, str] = field(default_factory=dict)  # what a reference means from here on
+    at_place: list[str | None] = field(default_factory=list)
+    above: str | None = None
+    turn: str = ""
+    has_old_summaries: bool = False
+
+    def read(self, place: int, line: Line) -> None:
+        if self._is_sound(line):
+            self._parse(line, line, ())
+        else:
+            self._mend(place, line)
+
+    def _is_sound(self, line: Line) -> bool:
+        """Return whether a line is as it has to be, which nearly all are."""
+        if self.is_first_version or self.renamed or line.get("type") == COMPACTION:
+            return False
+        name, parent = line.get("id"), line.get("parentId", MISSING)
+        if not isinstance(name, str) or not name or name in self.known:
+            return False
+        return parent is None or (isinstance(parent, str) and parent in self.known)
+
+    def _mend(self, place: int, line: Line) -> None:
+        data = dict(line)
+        if self.renamed:
+            _rename(data, self.renamed)
+        repairs = self._name(place, line, data) + self._hang(line, data)
+        if data.get("type") == COMPACTION:
+            data = self._as_transform(data)
+            self.has_old_summaries = True
+        if self.is_first_version and data.get("type") == "message":
+            self.turn = str(data["id"]) if data.get("role") == "user" else self.turn
+            data.setdefault("turnId", self.turn)
+        self._parse(line, data, repairs)
+
+    def _parse(self, line: Line, data: Line, repairs: tuple[Repair, ...]) -> None:
+        try:
+            entry = parse_entry(data)
+        except MalformedEntry as error:
+            text = f"{_called(line)} cannot be read and is skipped: {error}"
+            self.repairs.append(Repair("unreadable", "", text))
+            self.at_place.append(None)
+            return
+        self.repairs += repairs
+        self._keep(line, entry)
+
+    def _keep(self, line: Line, entry: Entry) -> None:
+        given = line.get("id")
+        if isinstance(given, str) and (given != entry.id or given in self.renamed):
+            self.renamed[given] = entry.id
+        self.entries.append(entry)
+        self.known.add(entry.id)
+        self.at_place.append(entry.id)
+        if entry.type in PATH_TYPES:
+            self.above = entry.id
+
+    def _name(self, place: int, line: Line, data: dict[str, object]) -> tuple[Repair, ...]:
+        given = line.get("id")
+        if isinstance(given, str) and given and given not in self.known:
+            return ()
+        data["id"] = self._new_id(place, line)
+        if isinstance(given, str) and given:
+            text = f"{_called(line)} has the id of an earlier one and was given its own."
+            return (Repair("duplicate", str(data["id"]), text),)
+        if self.is_first_version:
+            return ()
+        text = f"{_called(line)} has no id and was given one."
+        return (Repair("id", str(data["id"]), text),)
+
+    def _hang(self, line: Line, data: dict[str, object]) -> tuple[Repair, ...]:
+        parent = data.get("parentId", MISSING)
+        if parent is None or (isinstance(parent, str) and parent in self.known):
+            return ()
+        data["parentId"] = self.above
+        if self.is_first_version:
+            return ()
+        text = f"{_called(line)} follows one that is missing; it is read after the one above."
+        return (Repair("parent", str(data["id"]), text),)
+
+    def _new_id(self, place: int, line: Line) -> str:
+        """Make up an id that is the same at every reading."""
+        seed = f"{place}\n{compact_json(line)}".encode("utf-8", "surrogatepass")
+        while (name := hashlib.sha256(seed).hexdigest()[:8]) in self.known:
+            seed += b"+"
+        return name
+
+    def _as_transform(self, data: Mapping[str, object]) -> dict[str, object]:
+        """An entry of the kind that summaries had once, as the patch that it is today."""
+        operation = {
+            "op": "compaction_apply",
+            "scope": "cached",
+            "summary": data.get("summary", ""),
+            "timestamp": data.get("timestamp", ""),
+            "tokensBefore": data.get("tokensBefore", 0),
+            "invalidateCacheReason": COMPACTION,
+            **self._first_kept(data),
+        }
+        place = {key: data[key] for key in ("id", "parentId", "timestamp") if key in data}
+        kind = {"type": "context_transform", "transformerName": COMPACTION}
+        return {**place, **kind, "patch": [operation]}
+
+    def _first_kept(self, data: Mapping[str, object]) -> dict[str, object]:
+        """The first message that a summary left standing; where that is not said, all of them."""
+        first, index = data.get("firstKeptEntryId"), data.get("firstKeptEntryIndex")
+        if isinstance(index, int) and 0 <= index < len(self.at_place):
+            first = next((name for name in self.at_place[index:] if name is not None), None)
+        ids = [entry.id for entry in self.entries]
+        start = ids.index(first) if isinstance(first, str) and first in self.known else 0
+        after = [entry.id for entry in self.entries[start:] if isinstance(entry, MessageEntry)]
+        before = [entry.id for entry in self.entries[:start] if isinstance(entry, MessageEntry)]
+        if not after and not before:
+            return {"firstKeptMessageIndex": 0}
+        return {"firstKeptEntryId": after[0] if after else before[-1]}
+
+
+def _called(line: Line) -> str:
+    return f"The {line.get('type', 'nameless')} entry {line.get('id')}"
+
+
+def _rename(data: dict[str, object], renamed: Mapping[str, str]) -> None:
+    """Let references mean the nearest entry above of that name."""
+    for key in _REFERENCES:
+        if isinstance(target := data.get(key), str):
+            data[key] = renamed.get(target, target)
+    patch = data.get("patch")
+    if isinstance(patch, list):
+        data["patch"] = [_renamed_op(op, renamed) for op in patch]
+
+
+def _renamed_op(op: object, renamed: Mapping[str, str]) -> object:
+    if not isinstance(op, Mapping):
+        return op
+    named = {key: op[key] for key in _OP_REFERENCES if isinstance(op.get(key), str)}
+    return {**op, **{key: renamed.get(name, name) for key, name in named.items()}}

@@ -1,0 +1,165 @@
+"""The tree that the entries of a log form: paths, branches, and what stands beside each other.
+
+A message that was edited or answered anew has siblings: the messages with the same nearest message
+above them. What stands between two messages, such as segments, belongs to the branch of the lower.
+"""
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from context.errors import UnknownEntry
+from context.log.entries import Entry, LeafEntry, MessageEntry, SegmentsEntry, is_path_entry
+
+
+class EntryTree:
+    """The tree of a whole log; it never changes.
+
+    A missing parent is the path entry above, and where an id stands twice, the nearest one above
+    is meant.
+    """
+
+    def __init__(self, entries: Sequence[Entry]) -> None:
+        self._entries = entries
+        self._positions: dict[str, int] = {}
+        self._parents: dict[int, int | None] = {}
+        places: dict[str, int | None] = {}  # beside the tree, entries hang on one that is in it
+        above: int | None = None
+        for at, entry in enumerate(entries):
+            parent = None if entry.parent_id is None else places.get(entry.parent_id, above)
+            if is_path_entry(entry):
+                self._parents[at] = parent
+                self._positions[entry.id] = places[entry.id] = above = at
+            else:
+                places[entry.id] = parent
+
+    @cached_property
+    def leaf(self) -> str | None:
+        """What the last `leaf` entry names, or the last path entry, whichever stands later."""
+        at = self._leaf()
+        return None if at is None else self._entries[at].id
+
+    def path(self, leaf: str | None = None) -> tuple[Entry, ...]:
+        """Return the path entries from the root to a leaf, the active one by default.
+
+        Raises:
+            UnknownEntry: when `leaf` is not a path entry of the log.
+        """
+        at = self._leaf() if leaf is None else self._position(leaf)
+        path: list[Entry] = []
+        while at is not None:
+            path.append(self._entries[at])
+            at = self._parents[at]
+        return tuple(reversed(path))
+
+    def message_above(self, entry_id: str) -> str | None:
+        """Return the nearest message that an entry of the tree follows."""
+        at = self._message_above(self._position(entry_id))
+        return None if at is None else self._entries[at].id
+
+    def children(self, message_id: str | None) -> tuple[MessageEntry, ...]:
+        """Return the messages whose nearest message above is this one, in the order of the log.
+
+        For `None` these are the messages that a chat can begin with.
+        """
+        at = None if message_id is None else self._position(message_id)
+        return tuple(self._message(child) for child in self._children.get(at, ()))
+
+    def siblings(self, message_id: str) -> tuple[MessageEntry, ...]:
+        """Return a message and its alternatives, in the order of the log."""
+        above = self._message_above(self._position(message_id))
+        return tuple(self._message(child) for child in self._children.get(above, ()))
+
+    def newest_leaf(self, entry_id: str) -> str:
+        """Return the last entry of the log that follows an entry: where its branch goes on."""
+        return self._entries[self._newest[self._position(entry_id)]].id
+
+    def branch_point(self, message_id: str) -> str | None:
+        """Return the entry that an alternative to a message has to follow; `None` for the root.
+
+        Segments that stand before a user message belong to it; those behind it belong to each
+        answer. An answer is replaced from its first message on, tool calls included.
+        """
+        at = self._position(message_id)
+        if self._role(at) != "user":
+            above = self._parents[self._answer_start(at)]
+            return None if above is None else self._entries[above].id
+        above = self._parents[at]
+        while above is not None and self._is_sent_along(above, at):
+            above = self._parents[above]
+        return None if above is None else self._entries[above].id
+
+    def answer_point(self, user_message_id: str) -> str:
+        """Return the entry that another answer to a user message has to follow.
+
+        It is the last entry before the newest answer; without an answer, the last entry that
+        belongs to the user message.
+        """
+        after = self.children(user_message_id)
+        answers = [message for message in after if message.message.role != "user"]
+        if not after:
+            return self.newest_leaf(user_message_id)
+        return self.branch_point((answers or after)[-1].id) or user_message_id
+
+    def _answer_start(self, at: int) -> int:
+        above = self._message_above(at)
+        while above is not None and self._role(above) != "user":
+            at, above = above, self._message_above(above)
+        return at
+
+    def _is_sent_along(self, above: int, at: int) -> bool:
+        entry = self._entries[above]
+        return isinstance(entry, SegmentsEntry) and entry.turn_id == self._message(at).turn_id
+
+    def _role(self, at: int) -> str | None:
+        entry = self._entries[at]
+        return entry.message.role if isinstance(entry, MessageEntry) else None
+
+    def _position(self, entry_id: str) -> int:
+        at = self._positions.get(entry_id)
+        if at is None:
+            raise UnknownEntry(f"There is no message {entry_id} in this chat.")
+        return at
+
+    def _message(self, at: int) -> MessageEntry:
+        entry = self._entries[at]
+        assert isinstance(entry, MessageEntry)
+        return entry
+
+    def _message_above(self, at: int) -> int | None:
+        above = self._parents[at]
+        while above is not None and not isinstance(self._entries[above], MessageEntry):
+            above = self._parents[above]
+        return above
+
+    @cached_property
+    def _children(self) -> dict[int | None, list[int]]:
+        anchors: dict[int, int | None] = {}  # the nearest message at or above each entry
+        children: dict[int | None, list[int]] = {}
+        for at, parent in self._parents.items():
+            above = None if parent is None else anchors[parent]
+            is_message = isinstance(self._entries[at], MessageEntry)
+            anchors[at] = at if is_message else above
+            if is_message:
+                children.setdefault(above, []).append(at)
+        return children
+
+    @cached_property
+    def _newest(self) -> dict[int, int]:
+        newest = {at: at for at in self._parents}
+        for at in reversed(self._parents):
+            parent = self._parents[at]
+            if parent is not None:
+                newest[parent] = max(newest[parent], newest[at])
+        return newest
+
+    def _leaf(self) -> int | None:
+        for at in range(len(self._entries) - 1, -1, -1):
+            entry = self._entries[at]
+            if is_path_entry(entry):
+                return at
+            if isinstance(entry, LeafEntry):
+                if entry.target is None:
+                    return None
+                if entry.target in self._positions:
+                    return self._positions[entry.target]
+        return None

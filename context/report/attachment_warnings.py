@@ -1,0 +1,116 @@
+"""Warnings about what the user attached to a turn and a request holds only in part, or not at all.
+
+They are made from the rows of the report, so that they agree with it in every mode: an attachment
+may be too large for its share and be searched within, and the guard may shorten or leave out what
+the request has no room for.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from context.layers import Layer
+from context.report.report import SegmentUse
+
+__all__ = ["SHARE", "attachment_warnings"]
+
+SHARE: Final = "share"
+MOST_NAMED: Final = 2  # attachments that get a sentence of their own
+_WAY_OUT: Final = "Attach less, or raise autoCompactThreshold."
+
+
+def attachment_warnings(uses: Sequence[SegmentUse]) -> tuple[str, ...]:
+    """Return a sentence for each attachment of a turn that is not sent whole.
+
+    More than two attachments with the same fate share one sentence.
+
+    Args:
+        uses: the rows of the report.
+    """
+    attached = [u for u in uses if u.segment.layer is Layer.L3 and not u.segment.is_retrieved]
+    kept = [use for use in attached if use.state != "dropped"]
+    parted = {use.segment.source for use in attached if use.segment.whole_tokens is not None}
+    gone = [use for use in attached if use.state == "dropped"]
+    notes = [use for use in gone if use.segment.kind != "selection"]
+    parted |= {use.segment.source for use in notes if use.reason == SHARE}
+    lost = [u for u in gone if u not in notes or u.segment.source not in parted]
+    cut = [u for u in kept if u.state == "shrunk" and u.segment.whole_tokens is None]
+    return (*_searched(attached, parted), *_shortened(cut), *_dropped(lost))
+
+
+def _searched(attached: Sequence[SegmentUse], parted: set[str]) -> Iterator[str]:
+    """Name the attachments that were searched within, with the passages that are sent."""
+    sizes = {u.segment.source: u.original_tokens for u in attached if u.segment.source in parted}
+    passages = dict.fromkeys(sizes, 0)
+    is_looked_up = True
+    for use in attached:
+        if use.segment.source in parted and use.state != "dropped":
+            passages[use.segment.source] += 1
+            is_looked_up = is_looked_up and use.segment.is_excerpt
+    if len(sizes) > MOST_NAMED:
+        yield _many(sizes, passages, is_looked_up)
+        return
+    for source, size in sizes.items():
+        sent = _sent(passages[source]) if is_looked_up else _TO_BE_SENT
+        yield f"{source} is too large to be sent whole (about {size:,} tokens): {sent}."
+
+
+_TO_BE_SENT: Final = "the passages that fit the message best will be sent"
+
+
+def _many(sizes: dict[str, int], passages: dict[str, int], is_looked_up: bool) -> str:
+    total = sum(sizes.values())
+    said = (
+        f"{len(sizes):,} of the attachments are too large together to be sent whole (about "
+        f"{total:,} tokens): "
+    )
+    if not is_looked_up:
+        return f"{said}{_TO_BE_SENT}."
+    used = sum(1 for number in passages.values() if number)
+    rest = f", nothing of the other {len(sizes) - used:,}" if used < len(sizes) else ""
+    return f"{said}{sum(passages.values()):,} passages of {used:,} of them are sent{rest}."
+
+
+def _sent(passages: int) -> str:
+    if not passages:
+        return "there is no room for any of its passages, so nothing of it is sent"
+    return (
+        "one of its passages is sent" if passages == 1 else f"{passages} of its passages are sent"
+    )
+
+
+def _shortened(cut: Sequence[SegmentUse]) -> Iterator[str]:
+    if len(cut) > MOST_NAMED:
+        before, after = sum(u.original_tokens for u in cut), sum(u.tokens for u in cut)
+        yield (
+            f"{len(cut):,} of the attachments are shortened from about {before:,} to {after:,} "
+            f"tokens, because the request has no room for more. {_WAY_OUT}"
+        )
+        return
+    for use in cut:
+        yield (
+            f"{_name(use)} is shortened from about {use.original_tokens:,} to {use.tokens:,} "
+            f"tokens, because the request has no room for more. {_WAY_OUT}"
+        )
+
+
+def _dropped(lost: Sequence[SegmentUse]) -> Iterator[str]:
+    if len(lost) > MOST_NAMED:
+        total = sum(use.original_tokens for use in lost)
+        yield (
+            f"{len(lost):,} of the attachments (about {total:,} tokens) are left out, because the "
+            f"request has no room for them. {_WAY_OUT}"
+        )
+        return
+    for use in lost:
+        yield (
+            f"{_name(use)} (about {use.original_tokens:,} tokens) is left out, because the request "
+            f"has no room for it. {_WAY_OUT}"
+        )
+
+
+def _name(use: SegmentUse) -> str:
+    segment = use.segment
+    if segment.kind != "selection" or segment.lines is None:
+        return segment.source
+    first, last = segment.lines
+    return f"{segment.source}, {f'line {first}' if first == last else f'lines {first}–{last}'},"

@@ -1,0 +1,82 @@
+"""What the layers without segments hold: each tool, each part of the instructions, the turns.
+
+Source: "Context Envelope and Hooks", "/context".
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from context.assemble.request import Draft
+from context.compaction import HEAD
+from context.history.turn_list import TurnList
+from context.layers import Layer
+
+SINGLE_TURNS: Final = 12
+
+PartKind = Literal["tool", "instructions", "summary", "turn", "turns", "messages"]
+
+
+@dataclass(frozen=True, slots=True)
+class LayerPart:
+    """A piece of a layer.
+
+    Attributes:
+        name: of a tool or a part of the instructions; empty for others.
+        entry: the question of a turn; None for what is none.
+        turns: how many turns it is.
+    """
+
+    kind: PartKind
+    tokens: int
+    name: str = ""
+    entry: str | None = None
+    turns: int = 0
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the part as JSON."""
+        return {
+            "kind": self.kind,
+            "name": self.name,
+            "entry": self.entry,
+            "turns": self.turns,
+            "tokens": self.tokens,
+        }
+
+
+def parts_of(draft: Draft) -> Mapping[Layer, tuple[LayerPart, ...]]:
+    """Return what T, L1 and L4 hold, in the order of the wire.
+
+    Of the turns the newest are told one by one, the older ones together.
+    """
+    before = draft.preamble
+    tools = (LayerPart("tool", size, name) for name, size in before.tool_sizes)
+    written = (LayerPart("instructions", size, name) for name, size in before.part_tokens.items())
+    history = tuple(_turns(draft.history))
+    return {Layer.T: tuple(tools), Layer.L1: tuple(written), Layer.L4: history}
+
+
+def _turns(history: TurnList) -> Iterator[LayerPart]:
+    start = 1 if history and history[0].turn.user is None else 0
+    single = max(start, len(history) - SINGLE_TURNS)
+    if single == start + 1:
+        single = start
+    if start:
+        yield _single(history, 0)
+    if single > start:
+        yield LayerPart("turns", _tokens(history, start, single), turns=single - start)
+    for at in range(single, len(history)):
+        yield _single(history, at)
+
+
+def _single(history: TurnList, at: int) -> LayerPart:
+    turn, tokens = history[at], _tokens(history, at, at + 1)
+    if turn.turn.user is not None:
+        return LayerPart("turn", tokens, entry=turn.turn.user.id, turns=1)
+    is_summary = any(message.text.startswith(HEAD) for message in turn.messages)
+    return LayerPart("summary" if is_summary else "messages", tokens)
+
+
+def _tokens(history: TurnList, start: int, stop: int) -> int:
+    """Count turns where they stand; a first message that joins the one before it is smaller."""
+    return history[:stop].tokens - history[:start].tokens

@@ -1,0 +1,338 @@
+"""What a request held, what was left out of it and why, as JSON and as Markdown."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from context.budget import BudgetPolicy, ContextBudget, Room
+from context.history.memory import Memory
+from context.history.pins import pins_room
+from context.layers import WIRE_ORDER, Layer, Segment
+from context.offload import Offloaded
+from context.report.layer_parts import LayerPart
+from context.report.markdown import report_markdown
+
+When = Literal["last", "next"]
+SegmentState = Literal["full", "compacted", "shrunk", "dropped", "pinned"]
+
+
+@dataclass(frozen=True, slots=True)
+class LayerUse:
+    """The size of one layer.
+
+    Attributes:
+        cached: whether it was reused from the previous request.
+        items: how many things it holds: tools, parts, turns, segments or messages.
+    """
+
+    tokens: int = 0
+    cached: bool = False
+    items: int = 0
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the layer as JSON."""
+        return {"tokens": self.tokens, "cached": self.cached, "items": self.items}
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentUse:
+    """What became of a segment in one request."""
+
+    segment: Segment
+    tokens: int
+    original_tokens: int
+    state: SegmentState
+    reason: str | None = None
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the segment's fate as JSON."""
+        segment = self.segment
+        return {
+            "id": segment.id,
+            "layer": str(segment.layer),
+            "kind": segment.kind,
+            "source": segment.source,
+            "lines": list(segment.lines) if segment.lines else None,
+            "tokens": self.tokens,
+            "original_tokens": self.original_tokens,
+            "state": self.state,
+            "version": segment.version,
+            "reason": self.reason,
+            **({"derived": segment.derived} if segment.derived else {}),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Something that a request does not hold, and why.
+
+    Attributes:
+        entries: ids of log entries, or of segments on the layers that hold those.
+        turns: how many whole turns it was; 0 where it was something else.
+        reason: `room`, `tail`, `share`, `budget`, `work`, `shortened`, `gone`, `excluded` or
+            `history_guarantee_broken`.
+    """
+
+    layer: Layer
+    entries: Sequence[str]
+    turns: int
+    tokens: int
+    reason: str
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the omission as JSON."""
+        return {
+            "layer": str(self.layer),
+            "entries": list(self.entries),
+            "turns": self.turns,
+            "tokens": self.tokens,
+            "reason": self.reason,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """How this request continues the previous one on its path.
+
+    Attributes:
+        hash: of tools, instructions and history, in the order of the wire.
+        tokens_reused: the size of the beginning that both have in common.
+        changed: whether the earlier beginning was not merely appended to; then there are reasons.
+    """
+
+    hash: str
+    tokens_reused: int = 0
+    changed: bool = False
+    reasons: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the comparison as JSON."""
+        return {
+            "hash": self.hash,
+            "tokens_reused": self.tokens_reused,
+            "changed": self.changed,
+            "reasons": list(self.reasons),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Actions:
+    """What was decided with a request to keep the history within its room.
+
+    Attributes:
+        trim: whether old results and words shrank from here on.
+        compact: whether old turns became a summary, or old results were cleared.
+        block: whether that was done since no further question was accepted before.
+        warnings: what went wrong with it.
+        compaction: its figures, as JSON.
+    """
+
+    trim: bool = False
+    compact: bool = False
+    block: bool = False
+    warnings: tuple[str, ...] = ()
+    compaction: Mapping[str, object] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Trimmed:
+    """What of a request is trimmed.
+
+    Attributes:
+        up_to_entry: the first entry that stays as it is.
+        messages: how many are shorter than they were said.
+    """
+
+    up_to_entry: str
+    messages: int
+    tokens_before: int
+    tokens_after: int
+
+    def to_dict(self) -> dict[str, object]:
+        """Return it as JSON."""
+        return {
+            "up_to_entry": self.up_to_entry,
+            "messages": self.messages,
+            "tokens_before": self.tokens_before,
+            "tokens_after": self.tokens_after,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class PinUse:
+    """Something that is pinned, wherever it stands in the request.
+
+    Attributes:
+        target: the id of the message or the segment.
+    """
+
+    target: str
+    kind: str
+    source: str
+    tokens: int
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the pin as JSON."""
+        return {
+            "target": self.target,
+            "kind": self.kind,
+            "source": self.source,
+            "tokens": self.tokens,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ContextReport:
+    """What one request held.
+
+    Attributes:
+        ephemerals: how many messages were added to this request alone.
+        offloaded: the results whose stubs are in it.
+        compactions: those that were replayed, as JSON.
+        transforms: the persisted ones that were replayed, as JSON.
+        system_parts: the name of each, and how many characters of the system message it is.
+        parts: what the layers without segments hold.
+        has_uncached: whether the last message belongs to this request alone.
+        pins: all of the path, in its order.
+        policy: the fractions of the budget at which something is done.
+        auto_compact: whether old turns become a summary without being asked.
+        instruction_tokens: what of L1 the user, the vault or the project wrote.
+    """
+
+    session: str | None
+    when: When
+    request: int
+    model: str
+    room: Room
+    layers: Mapping[Layer, LayerUse]
+    prefix: Prefix
+    guard: tuple[str, ...] = ()
+    actions: Actions = field(default_factory=Actions)
+    trimmed: Trimmed | None = None
+    compactions: tuple[Mapping[str, object], ...] = ()
+    offloaded: tuple[Offloaded, ...] = ()
+    segments: tuple[SegmentUse, ...] = ()
+    dropped: tuple[LeftOut, ...] = ()
+    tools: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    cached_tokens: int = 0
+    memory: Memory = field(default_factory=Memory)
+    ephemerals: int = 0
+    transforms: tuple[Mapping[str, object], ...] = ()
+    system_parts: tuple[tuple[str, int], ...] = ()
+    parts: Mapping[Layer, tuple[LayerPart, ...]] = field(default_factory=dict)
+    has_uncached: bool = False
+    pins: tuple[PinUse, ...] = ()
+    policy: BudgetPolicy = field(default_factory=BudgetPolicy)
+    auto_compact: bool = True
+    instruction_tokens: int = 0
+
+    @property
+    def components(self) -> ContextBudget:
+        """The request by component; its effective window is the budget.
+
+        Source: "Context Management Enhancements", 1.
+        """
+        sizes = {layer: use.tokens for layer, use in self.layers.items()}
+        prompt, tools = sizes.pop(Layer.L1, 0), sizes.pop(Layer.T, 0)
+        added = min(prompt, self.instruction_tokens)
+        return ContextBudget(
+            total=self.room.budget + self.room.reserve,
+            max_output_tokens=self.room.reserve,
+            system_prompt=prompt - added,
+            skill_prompts=added,
+            tool_descriptions=tools,
+            conversation=sum(sizes.values()),
+        )
+
+    @property
+    def budget(self) -> int:
+        """What the request may hold."""
+        return self.components.effective_window
+
+    @property
+    def used(self) -> int:
+        """What it holds: the layers together."""
+        return self.components.used_tokens
+
+    @property
+    def fraction(self) -> float:
+        """The used share of the budget; 1.0 where there is no budget."""
+        return self.components.used_percentage
+
+    def to_dict(self) -> dict[str, object]:
+        """Return every field that the outside relies on; those of parts not there yet are empty."""
+        return {
+            "session": self.session,
+            "when": self.when,
+            "request": self.request,
+            "model": self.model,
+            "counter": self.room.counter,
+            "factor": self.room.factor,
+            "threshold": self.room.threshold,
+            "model_limit": self.room.model_limit,
+            "window": self.room.window,
+            "reserve": self.room.reserve,
+            "budget": self.budget,
+            "used": self.used,
+            "fraction": self.fraction,
+            "components": self._components(),
+            "layers": {str(layer): self.layers[layer].to_dict() for layer in WIRE_ORDER},
+            "actions": self._actions(),
+            "segments": [use.to_dict() for use in self.segments],
+            "dropped": [left_out.to_dict() for left_out in self.dropped],
+            "trimmed": None if self.trimmed is None else self.trimmed.to_dict(),
+            "compactions": [dict(compaction) for compaction in self.compactions],
+            "offloaded": [stub.to_dict() for stub in self.offloaded],
+            "cached_tokens": self.cached_tokens,
+            "prefix": self.prefix.to_dict(),
+            "warnings": list(self.warnings),
+            "tools": list(self.tools),
+            "ephemerals": self.ephemerals,
+            "transforms": [dict(transform) for transform in self.transforms],
+            "system_parts": [{"name": name, "chars": size} for name, size in self.system_parts],
+            "parts": {
+                str(layer): [part.to_dict() for part in parts]
+                for layer, parts in self.parts.items()
+            },
+            "uncached": int(self.has_uncached),
+            "memory": self.memory.to_dict(),
+            "pins": [pin.to_dict() for pin in self.pins],
+            "pins_limit": pins_room(self.budget),
+            "policy": self._policy(),
+            **_later_parts(),
+        }
+
+    def to_markdown(self) -> str:
+        """Return the report as text for a person."""
+        return report_markdown(self.to_dict())
+
+    def _actions(self) -> dict[str, object]:
+        return {
+            "trim": self.actions.trim,
+            "compact": self.actions.compact,
+            "block": self.actions.block,
+            "guard": list(self.guard),
+        }
+
+    def _components(self) -> dict[str, object]:
+        parts = self.components
+        return {
+            "system_prompt": parts.system_prompt,
+            "skill_prompts": parts.skill_prompts,
+            "tool_descriptions": parts.tool_descriptions,
+            "conversation": parts.conversation,
+            "remaining": parts.remaining_tokens,
+        }
+
+    def _policy(self) -> dict[str, object]:
+        return {
+            "trim_at": self.policy.trim_at,
+            "compact_at": self.policy.compact_at,
+            "block_at": self.policy.block_at,
+            "auto_compact": self.auto_compact,
+        }
+
+
+def _later_parts() -> dict[str, object]:
+    return {"deferred_tools": []}

@@ -1,0 +1,84 @@
+"""Why a note is a source of the last answer or not: from its menu to the words that are shown."""
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QLabel, QMenu
+from pytestqt.qtbot import QtBot
+
+from app.assistant import Assistant
+from app.opening import FirstLook
+from ui.panels.notes.sources import REASON, SourceRow, SourcesPanel
+from ui.tasks import TaskRunner
+from ui.window import MainWindow
+
+
+@pytest.fixture
+def window(assistant: Assistant, small_vault: Path, runner: TaskRunner, qtbot: QtBot) -> MainWindow:
+    """A window over a small folder, indexed, whose work is done at once."""
+    assistant.open_vault(small_vault, remember=False)
+    window = MainWindow(FirstLook(assistant.paths.state, assistant.vault), runner)
+    window.attach(assistant)
+    qtbot.addWidget(window, before_close_func=lambda window: window.close())
+    window.resize(1440, 900)
+    window.show()
+    window.begin()
+    return window
+
+
+def action_of(menu: QMenu, words: str) -> QAction:
+    return next(action for action in menu.actions() if action.text() == words)
+
+
+def reason(panel: SourcesPanel) -> str:
+    texts = [label.text() for label in panel.findChildren(QLabel) if label.isVisible()]
+    return texts[texts.index(REASON) + 1] if REASON in texts else ""
+
+
+def explain(window: MainWindow, path: str) -> str:
+    """Ask for the reason by the menu of the tree, and return what is shown."""
+    tree = window._sidebar.notes
+    menu = tree.menu_of(tree.model().find(path))
+    action_of(menu, REASON).trigger()
+    return reason(window._column.sources)
+
+
+def test_the_tree_tells_why_a_note_is_no_source(window: MainWindow) -> None:
+    window._composer.submitted.emit("How much does the barrel hold?")
+    window._column.note_dock.show()
+    window._column.note_dock.raise_()
+    said = explain(window, "garden/Kompost.md")
+    assert said.startswith(("garden/Kompost.md ", "The best passage of garden/Kompost.md "))
+    assert window._column.is_in_front(window._column.sources_dock)
+
+
+def test_a_source_tells_why_it_is_one(window: MainWindow) -> None:
+    window._composer.submitted.emit("How much does the barrel hold?")
+    panel = window._column.sources
+    menu = panel.list.menu_of(panel.list.model().index(0, 0))
+    assert [action.text() for action in menu.actions()] == ["Open", REASON]
+    action_of(menu, REASON).trigger()
+    assert "Watering.md is shown" in reason(panel)
+
+
+def test_before_the_first_question_there_is_no_reason(window: MainWindow) -> None:
+    assert explain(window, "Watering.md") == "Nothing was asked in this chat yet."
+
+
+def test_the_reason_goes_with_the_next_question_and_by_its_button(
+    window: MainWindow, qtbot: QtBot
+) -> None:
+    panel = window._column.sources
+    assert explain(window, "Watering.md")
+    window._composer.submitted.emit("How much does the barrel hold?")
+    assert reason(panel) == ""
+    assert explain(window, "Watering.md")
+    panel.hide_reason()
+    assert reason(panel) == ""
+
+
+def test_a_row_without_a_note_offers_nothing(window: MainWindow) -> None:
+    panel = window._column.sources
+    panel.show_rows([SourceRow(7, "[7] has no source.", "", False)])
+    assert panel.list.menu_of(panel.list.model().index(0, 0)).isEmpty()

@@ -1,0 +1,217 @@
+"""Reading the notes from the window: pausing, trying again, rebuilding, and ways to the panel."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QPushButton
+from pytestqt.qtbot import QtBot
+
+from app.assistant import Assistant
+from app.opening import FirstLook
+from ui.panels.index import IndexState
+from ui.tasks import TaskRunner
+from ui.window import MainWindow
+from vault.errors import IndexUnusable, NoteUnreadable
+from vault.indexing.indexer import IndexProgress, read_bytes
+from vault.indexing.progress import IndexReport
+
+_LONG_MS = 60_000
+
+
+@pytest.fixture
+def window(assistant: Assistant, small_vault: Path, qtbot: QtBot) -> Iterator[MainWindow]:
+    """A window over a small folder with its index panel open, which nobody has begun to read."""
+    assistant.open_vault(small_vault, remember=False)
+    window = MainWindow(FirstLook(assistant.paths.state, assistant.vault))
+    window.attach(assistant)
+    qtbot.addWidget(window)
+    window.show()
+    window._docking.show_index()
+    yield window
+    window.close()
+
+
+def wait_for(window: MainWindow, kind: str, qtbot: QtBot) -> IndexState:
+    indexing = window._librarian.indexing
+    qtbot.waitUntil(lambda: indexing.state.kind == kind, timeout=_LONG_MS)
+    return indexing.state
+
+
+def wait_until_it_stands(window: MainWindow, qtbot: QtBot) -> None:
+    """Wait until the run itself has said that it is paused."""
+    wait_for(window, "paused", qtbot)
+    indexing = window._librarian.indexing
+    qtbot.waitUntil(lambda: indexing.state.phase != "", timeout=_LONG_MS)
+    assert indexing.state.kind == "paused"
+
+
+def reports_of(window: MainWindow) -> list[IndexReport]:
+    reports: list[IndexReport] = []
+    window._librarian.indexing.finished.connect(reports.append)
+    return reports
+
+
+def test_a_paused_run_stands_still_until_it_is_let_go_on(window: MainWindow, qtbot: QtBot) -> None:
+    window.begin()
+    window._sidebar.footer.pause.click()
+    wait_until_it_stands(window, qtbot)
+    assert window._sidebar.footer.pause.accessibleName() == "Go on reading the notes"
+    window._sidebar.footer.pause.click()
+    assert wait_for(window, "done", qtbot).notes == 5
+
+
+def test_a_step_that_was_made_before_the_pause_does_not_end_it(
+    window: MainWindow, qtbot: QtBot
+) -> None:
+    window.begin()
+    window._column.index.run.pause.click()
+    indexing = window._librarian.indexing
+    indexing.show_progress(IndexProgress("scan", 1, 5))
+    assert (indexing.state.kind, indexing.state.phase) == ("paused", "scan")
+    window._column.index.run.pause.click()
+    indexing.show_progress(IndexProgress("embed", 2, 5, pace="paused"))
+    assert indexing.state.kind == "running"
+    wait_for(window, "done", qtbot)
+
+
+def test_a_run_that_is_stopped_while_paused_leaves_nothing_paused(
+    window: MainWindow, assistant: Assistant, qtbot: QtBot
+) -> None:
+    window.begin()
+    window._column.index.run.pause.click()
+    wait_until_it_stands(window, qtbot)
+    window._column.index.run.cancel.click()
+    wait_for(window, "stopped", qtbot)
+    assert assistant.library is not None
+    assert not assistant.library.is_paused
+    window._column.index.run.act.click()
+    wait_for(window, "done", qtbot)
+
+
+def test_what_could_not_be_read_is_tried_again_and_all_is_made_again_on_wish(
+    window: MainWindow, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+) -> None:
+    def locked(root: Path, path: str) -> bytes:
+        if path == "Welcome.md":
+            raise NoteUnreadable(path, "it is locked")
+        return read_bytes(root, path)
+
+    with monkeypatch.context() as patched:
+        patched.setattr("vault.indexing.indexer.read_bytes", locked)
+        window.begin()
+        assert wait_for(window, "done", qtbot).failed == 1
+    panel, reports = window._column.index, reports_of(window)
+    qtbot.waitUntil(lambda: panel.lists.shown() == ["Welcome.md"])
+    qtbot.mouseClick(panel.lists.try_all, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: len(reports) == 1, timeout=_LONG_MS)
+    assert (reports[0].added, reports[0].failed) == (1, ())
+    panel.rebuild.click()
+    press(panel.question.findChildren(QPushButton), "Rebuild the index")
+    qtbot.waitUntil(lambda: len(reports) == 2, timeout=_LONG_MS)
+    assert reports[1].embedded_chunks == reports[1].chunks > 0
+
+
+def test_a_damaged_index_is_said_to_be_made_anew_until_it_is(
+    window: MainWindow, assistant: Assistant, qtbot: QtBot
+) -> None:
+    assert assistant.library is not None
+    (assistant.library.index_dir / "catalog.db").write_bytes(b"this is no database" * 100)
+    window.begin()
+    indexing = window._librarian.indexing
+    qtbot.waitUntil(lambda: indexing.state.is_mending, timeout=_LONG_MS)
+    assert not wait_for(window, "done", qtbot).is_mending
+
+
+def test_a_pause_lets_a_question_go_on_and_stays_seen(
+    window: MainWindow, assistant: Assistant, qtbot: QtBot
+) -> None:
+    assert assistant.library is not None
+    window.begin()
+    wait_for(window, "done", qtbot)
+    indexing, folder = window._librarian.indexing, assistant.library.root
+    (folder / "More.md").write_text("More to read.\n")
+    window._talk.index_progressed.connect(indexing.pause)
+    window._talk.ask("What is there to read?")
+    with qtbot.waitSignal(window._talk.turn_ended, timeout=_LONG_MS):
+        pass
+    assert indexing.state.kind == "paused"
+    window._talk.index_progressed.disconnect(indexing.pause)
+    window._sidebar.footer.pause.click()
+    assert wait_for(window, "done", qtbot).notes == 6
+
+
+def press(buttons: list[QPushButton], word: str) -> None:
+    next(button for button in buttons if button.text() == word).click()
+
+
+Way = Callable[[MainWindow], object]
+INDEX: list[Way] = [
+    lambda window: window._actions["toggle_index"].trigger(),
+    lambda window: window._sidebar.footer.details.click(),
+    lambda window: window._sidebar.footer.problems_requested.emit(),
+    lambda window: window._rail.index.click(),
+]
+
+
+@pytest.fixture
+def quiet(assistant: Assistant, runner: TaskRunner, qtbot: QtBot) -> Iterator[MainWindow]:
+    """A window without a folder."""
+    window = MainWindow(FirstLook(assistant.paths.state, None), runner)
+    window.attach(assistant)
+    qtbot.addWidget(window)
+    window.resize(1440, 900)
+    window.show()
+    yield window
+    window.close()
+
+
+@pytest.mark.parametrize("width", [1440, 900])
+@pytest.mark.parametrize("way", INDEX)
+def test_many_ways_lead_to_the_index(quiet: MainWindow, way: Way, width: int) -> None:
+    quiet.resize(width, 900)
+    way(quiet)
+    assert quiet._column.is_in_front(quiet._column.index_dock)
+
+
+@pytest.mark.parametrize("name", ["index", "related"])
+def test_a_panel_in_front_is_closed_and_one_behind_is_brought_to_the_front(
+    quiet: MainWindow, name: str
+) -> None:
+    dock = getattr(quiet._column, f"{name}_dock")
+    toggle = quiet._actions[f"toggle_{name}"].trigger
+    toggle()
+    quiet._column.show_dock(quiet._column.sources_dock)
+    assert not quiet._column.is_in_front(dock)
+    toggle()
+    assert quiet._column.is_in_front(dock)
+    toggle()
+    assert dock.isHidden()
+
+
+def test_an_index_that_cannot_be_read_is_said_by_the_run_alone(
+    quiet: MainWindow, assistant: Assistant, small_vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_arguments: object, **_how: object) -> None:
+        raise IndexUnusable("The index cannot be read; rebuild it.")
+
+    assistant.open_vault(small_vault, remember=False)
+    monkeypatch.setattr(assistant, "index", broken)
+    monkeypatch.setattr(assistant.library, "status", broken)
+    quiet._docking.show_index()
+    quiet._librarian.indexing.start()
+    assert quiet._column.index.run._text.text() == "The index cannot be read; rebuild it."
+    assert quiet._column.index.rebuild.isVisible()
+
+
+def test_a_note_is_shown_among_its_folders_also_where_the_sidebar_is_closed(
+    quiet: MainWindow, assistant: Assistant, small_vault: Path
+) -> None:
+    assistant.open_vault(small_vault, remember=False)
+    quiet._librarian.indexing.state_changed.disconnect()
+    quiet.begin()
+    quiet.resize(900, 900)
+    quiet._column.index.lists.reveal_requested.emit("garden/Tomatoes.md")
+    assert quiet._sidebar.isVisible()
+    assert quiet._sidebar.notes.currentIndex().data() == "Tomatoes.md"

@@ -1,0 +1,258 @@
+"""What changes on the disk while the window is open reaches everything that shows it."""
+
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QApplication, QLabel
+from pytestqt.qtbot import QtBot
+
+from app.assistant import Assistant
+from app.library.library import IndexFinished
+from app.opening import FirstLook
+from ui.controllers.watcher import Watching
+from ui.panels.notes.note import NotePanel
+from ui.tasks import TaskRunner
+from ui.window import MainWindow
+from vault.errors import IndexBusy, VaultMissing
+from vault.indexing.progress import IndexProgress, IndexReport
+from vault.notes.note import Note
+
+_LONG_MS = 60_000
+
+
+@pytest.fixture
+def window(assistant: Assistant, small_vault: Path, qtbot: QtBot) -> Iterator[MainWindow]:
+    """A window over a small folder, indexed, with its threads; a first change has been seen."""
+    assistant.open_vault(small_vault, remember=False)
+    window = MainWindow(FirstLook(assistant.paths.state, assistant.vault))
+    window.attach(assistant)
+    qtbot.addWidget(window)
+    window.show()
+    window.begin()
+    indexing = window._librarian.indexing
+    qtbot.waitUntil(lambda: indexing.state.kind == "done", timeout=_LONG_MS)
+
+    def followed() -> bool:
+        (small_vault / "First.md").touch()
+        return "First.md" in listed(window)
+
+    qtbot.waitUntil(followed, timeout=_LONG_MS)
+    yield window
+    window.close()
+
+
+def listed(window: MainWindow) -> dict[str, str]:
+    return {note.path: note.state for note in window._librarian.notes.listing.notes}
+
+
+def said(panel: NotePanel) -> list[str]:
+    return [label.text() for label in panel.findChildren(QLabel) if label.isVisible()]
+
+
+def test_what_changes_on_the_disk_reaches_tree_foot_panel_and_the_open_note(
+    window: MainWindow, small_vault: Path, qtbot: QtBot
+) -> None:
+    window._actions["toggle_index"].trigger()
+    window.show_note("Welcome.md")
+    note = window._column.note
+    qtbot.waitUntil(lambda: note.path == "Welcome.md")
+    window._composer.setFocus()
+    (small_vault / "Zebra.md").write_text("A zebra came by.\n")
+    (small_vault / "Secret.md").write_text("#private\n")
+    (small_vault / "Welcome.md").write_text("Other words now.\n")
+    qtbot.waitUntil(lambda: listed(window).get("Secret.md") == "excluded", timeout=_LONG_MS)
+    qtbot.waitUntil(lambda: listed(window).get("Zebra.md") == "indexed", timeout=_LONG_MS)
+    qtbot.waitUntil(lambda: note.text.toPlainText() == "Other words now.", timeout=_LONG_MS)
+    assert window._sidebar.notes.model().find("Zebra.md").isValid()
+    indexed = sum(state == "indexed" for state in listed(window).values())
+    qtbot.waitUntil(lambda: window._sidebar.footer.state.notes == indexed)
+    window._column.index.lists.show_which("excluded")
+    assert "Secret.md" in window._column.index.lists.shown()
+    assert QApplication.focusWidget() in (None, window._composer.input)
+
+
+def test_the_open_note_that_is_deleted_stays_to_be_read(
+    window: MainWindow, small_vault: Path, qtbot: QtBot
+) -> None:
+    window.show_note("Welcome.md")
+    note = window._column.note
+    qtbot.waitUntil(lambda: note.path == "Welcome.md")
+    text = note.text.toPlainText()
+    (small_vault / "Welcome.md").unlink()
+    gone = "This note is not there any more."
+    qtbot.waitUntil(lambda: gone in said(note), timeout=_LONG_MS)
+    assert note.text.toPlainText() == text
+    (small_vault / "Welcome.md").write_text("Back again.\n")
+    qtbot.waitUntil(lambda: note.text.toPlainText() == "Back again.", timeout=_LONG_MS)
+    assert gone not in said(note)
+
+
+def test_a_closed_window_hears_nothing_and_the_folder_is_let_go(
+    window: MainWindow, assistant: Assistant, small_vault: Path
+) -> None:
+    window.close()
+    assistant.close()
+    (small_vault / "Late.md").write_text("late\n")
+    QApplication.processEvents()
+    assert "Late.md" not in listed(window)
+    assert not [thread for thread in threading.enumerate() if thread.name == "watcher"]
+
+
+class Folder:
+    """A library whose watcher says what it is told to."""
+
+    def __init__(self) -> None:
+        self.put: Callable[[object], None] = lambda _told: None
+
+    def watch(self, *told: Callable[[object], None]) -> None:
+        self.put = told[0]
+
+
+class Heard:
+    """What a `Watching` said."""
+
+    def __init__(self, watching: Watching) -> None:
+        self.said: list[str] = []
+        watching.looked.connect(lambda: self.said.append("looked"))
+        watching.changed.connect(lambda _report: self.said.append("changed"))
+        watching.progressed.connect(lambda _progress: self.said.append("progressed"))
+        watching.failed.connect(lambda error: self.said.append(str(error)))
+
+
+@pytest.fixture
+def watching(runner: TaskRunner, qapp: QApplication) -> Watching:
+    return Watching(runner, qapp)
+
+
+def hear(watching: Watching, *told: object) -> list[str]:
+    """Follow a folder that tells these, and return what is said of it."""
+    folder, heard = Folder(), Heard(watching)
+    watching.start(folder)  # type: ignore[arg-type]
+    for item in told:
+        folder.put(item)
+    QApplication.processEvents()
+    return heard.said
+
+
+def test_a_file_that_is_none_of_the_notes_is_no_news(watching: Watching) -> None:
+    same = IndexReport("v", notes=2, excluded=(("a.md", "a"),))
+    assert hear(watching, same, same) == ["looked", "changed", "looked"]
+
+
+def test_a_note_that_could_not_be_read_is_news(watching: Watching) -> None:
+    first = IndexReport("v", notes=2)
+    then = IndexReport("v", notes=2, failed=(("a.md", "no text"),))
+    assert hear(watching, first, then) == ["looked", "changed", "looked", "changed"]
+
+
+def test_a_pass_that_is_over_at_once_shows_no_progress(watching: Watching) -> None:
+    told = [IndexProgress("embed", done=n, total=9) for n in range(9)]
+    assert hear(watching, *told, IndexReport("v")) == ["looked", "changed"]
+
+
+def test_a_pass_that_takes_longer_than_a_moment_shows_its_progress(
+    watching: Watching, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds = iter((0.0, 0.1, 0.5))
+    monkeypatch.setattr("ui.controllers.watcher.monotonic", lambda: next(seconds))
+    told = [IndexProgress("embed", done=n, total=9) for n in range(3)]
+    assert hear(watching, *told) == ["progressed"]
+
+
+def test_a_failure_is_told_with_its_reason(watching: Watching) -> None:
+    assert hear(watching, VaultMissing("It is gone.")) == ["looked", "It is gone."]
+
+
+def test_the_folder_before_is_not_heard_any_more(watching: Watching) -> None:
+    before, heard = Folder(), Heard(watching)
+    watching.start(before)  # type: ignore[arg-type]
+    watching.start(Folder())  # type: ignore[arg-type]
+    before.put(IndexReport("v"))
+    QApplication.processEvents()
+    assert heard.said == []
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (VaultMissing("gone"), "The folder {} cannot be reached. Nothing was deleted."),
+        (IndexBusy("busy"), "No notes are open"),
+    ],
+)
+def test_a_folder_that_is_gone_is_named_and_another_owner_is_no_trouble(
+    assistant: Assistant,
+    runner: TaskRunner,
+    small_vault: Path,
+    qtbot: QtBot,
+    error: Exception,
+    text: str,
+) -> None:
+    assistant.open_vault(small_vault, remember=False)
+    window = MainWindow(FirstLook(assistant.paths.state, assistant.vault), runner)
+    qtbot.addWidget(window)
+    window.attach(assistant)
+    window._librarian._watching.failed.emit(error)
+    assert window._sidebar.footer.state.text == text.format(small_vault.resolve())
+
+
+def test_what_failed_is_tried_again_when_a_change_could_be_taken_up(
+    assistant: Assistant,
+    runner: TaskRunner,
+    small_vault: Path,
+    qtbot: QtBot,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assistant.open_vault(small_vault, remember=False)
+    window = MainWindow(FirstLook(assistant.paths.state, assistant.vault), runner)
+    qtbot.addWidget(window)
+    window.attach(assistant)
+    done = IndexReport("v", notes=5)
+    monkeypatch.setattr(assistant, "index", lambda _token, **_how: iter([IndexFinished(done)]))
+    watching = window._librarian._watching
+    watching.failed.emit(VaultMissing("gone"))
+    watching.changed.emit(done)
+    assert window._sidebar.footer.state.text == "5 notes indexed"
+
+
+@pytest.fixture
+def note(qtbot: QtBot) -> NotePanel:
+    panel = NotePanel()
+    qtbot.addWidget(panel)
+    panel.resize(344, 260)
+    panel.show()
+    return panel
+
+
+def made(text: str) -> Note:
+    return Note("a.md", "A", text, str(hash(text)))
+
+
+def lines(count: int, before: str = "") -> str:
+    return before + "\n".join(f"Line {n}." for n in range(1, count + 1))
+
+
+def test_a_note_that_changed_stays_where_the_reader_was(note: NotePanel) -> None:
+    note.show_note(made(lines(400)))
+    note.text.verticalScrollBar().setValue(100)
+    note.show_changed(made(lines(400) + "\nAnother line."))
+    assert note.text.verticalScrollBar().value() == 100
+    assert note.text.toPlainText().endswith("Another line.")
+
+
+@pytest.mark.parametrize(
+    ("now", "marked"),
+    [
+        (lines(9) + "\nMore.", (3, 4)),
+        (lines(9, before="One.\nTwo.\n"), (5, 6)),
+        (lines(9).replace("Line 3.", "Line three."), None),
+        (lines(9) + "\n" + lines(9), (3, 4)),
+    ],
+)
+def test_marked_lines_are_found_again_or_marked_no_more(
+    note: NotePanel, now: str, marked: tuple[int, int] | None
+) -> None:
+    note.show_note(made(lines(9)), 3, 4)
+    note.show_changed(made(now))
+    assert note.text.marked_lines() == marked

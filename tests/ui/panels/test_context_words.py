@@ -1,0 +1,232 @@
+"""What the context panel says: what was left out and why, what is the matter, what it costs."""
+
+from typing import Any
+
+import pytest
+
+from tests.support.contexts import (
+    QUESTIONS,
+    make_context,
+    make_dropped,
+    make_segment,
+    panel_states,
+)
+from ui.panels.context.left_out import LeftOutRow, left_out_rows
+from ui.panels.context.notice import notice_of, passed_share
+from ui.panels.context.reuse import Counted, Prices, price_sentence, window_sentence
+from ui.widgets.figures import money
+
+PRICES = Prices(read=1e-5, kept=1e-6)
+
+
+def only(context: dict[str, Any]) -> LeftOutRow:
+    (row,) = left_out_rows(context, QUESTIONS)
+    return row
+
+
+def below(row: LeftOutRow) -> list[str]:
+    return [detail.text for detail in row.below]
+
+
+def test_turns_left_out_are_named_by_their_questions() -> None:
+    dropped = make_dropped(entries=["u1", "a1", "u2", "a2"], turns=2, tokens=5_108)
+    row = only(make_context(dropped=[dropped]))
+    assert (row.what, row.tokens) == ("2 oldest turns", 5_108)
+    assert row.reason == "Dropped: history over its room"
+    assert below(row) == ["“How are the notes backed up?”", "“And the second one?”"]
+
+
+def test_a_passage_left_out_is_named_by_its_lines_and_can_be_opened() -> None:
+    context = make_context(
+        segments=[make_segment(state="dropped", tokens=0)],
+        dropped=[make_dropped(layer="L3", entries=["s1"], tokens=418, reason="share")],
+    )
+    row = only(context)
+    assert row.what == "garden/Tomatoes.md, lines 3–9"
+    assert row.reason == "Lowest rank: over the room for passages"
+    assert below(row) == ["Open the note"]
+    assert [(detail.path, detail.lines) for detail in row.below] == [("garden/Tomatoes.md", (3, 9))]
+
+
+def test_a_note_that_is_gone_cannot_be_opened() -> None:
+    segment = make_segment(state="dropped", tokens=0, reason="gone")
+    dropped = make_dropped(layer="L2", entries=[segment["id"]], turns=0, reason="gone")
+    row = only(make_context(segments=[segment], dropped=[dropped]))
+    assert (row.reason, row.below) == ("Gone from the vault", ())
+
+
+def test_an_attachment_that_is_searched_says_about_how_much_of_it_goes() -> None:
+    fate = {"state": "shrunk", "tokens": 629, "original_tokens": 12_624, "reason": "share"}
+    row = only(make_context(segments=[make_segment(kind="note", **fate)]))
+    assert row.reason == "About 629 of it go: what is found on sending"
+
+
+def test_an_attachment_that_was_searched_within_is_one_row_however_many_passages_go() -> None:
+    fate = {"state": "shrunk", "original_tokens": 12_000, "reason": "share", "source": "Book.md"}
+    passages = [make_segment(kind="passage", tokens=400 + n, **fate) for n in range(3)]
+    row = only(make_context(segments=passages))
+    assert (row.what, row.tokens) == ("Book.md", 12_000 - 1_203)
+    assert row.reason == "Searched within: 3 passages used"
+    assert below(row) == ["Open the note"]
+
+
+def test_an_attachment_without_room_for_any_passage_says_so() -> None:
+    segment = make_segment(kind="note", state="dropped", tokens=0, reason="share")
+    dropped = make_dropped(layer="L3", entries=[segment["id"]], turns=0, reason="share")
+    row = only(make_context(segments=[segment], dropped=[dropped]))
+    assert row.reason == "Too large: no room for any of its passages"
+
+
+def test_a_shrunk_passage_says_to_what() -> None:
+    segment = make_segment(state="shrunk", tokens=410, original_tokens=1_614, reason="budget")
+    row = only(make_context(segments=[segment]))
+    assert (row.tokens, row.reason) == (1_204, "Shrunk to 410: over the budget")
+
+
+def test_trimmed_messages_say_how_many_how_much_and_up_to_where() -> None:
+    row = only(panel_states()["amber"])
+    assert (row.layer, row.what, row.tokens) == ("L4", "12 old messages", 17_910)
+    assert row.reason == "Trimmed: old results of tools are shortened"
+    assert below(row) == [
+        "18,220 → 310 tokens",
+        "Up to “And the second one?”",
+        "This chat still shows them in full",
+    ]
+
+
+def test_summarised_messages_offer_their_summary() -> None:
+    row = only(panel_states()["compacted"])
+    assert (row.what, row.tokens) == ("Earlier messages", 66_292)
+    assert row.reason == "Summarised: written by a model"
+    assert below(row) == ["96,412 → 30,120 tokens", "Show summary"]
+    assert row.below[-1].summary == "c1"
+
+
+def test_results_that_are_kept_aside_are_named_with_their_size() -> None:
+    kept = [{"ref_id": "r1", "tool": "search_notes", "bytes": 12_480}]
+    row = only(make_context(offloaded=kept))
+    assert (row.what, row.tokens) == ("1 large result", None)
+    assert below(row) == ["search_notes, 12,480 bytes"]
+
+
+def test_tools_that_are_held_back_are_named() -> None:
+    row = only(make_context(deferred_tools=["calendar__list", "calendar__create"]))
+    assert row.name == "T, 2 tools, Held back: the model can look for them"
+    assert below(row) == ["calendar__list", "calendar__create"]
+
+
+def test_an_unknown_reason_is_said_as_it_is() -> None:
+    row = only(make_context(dropped=[make_dropped(turns=1, tokens=4, reason="some_hook")]))
+    assert row.reason == "Some hook"
+
+
+def test_a_calm_request_has_no_notice() -> None:
+    assert notice_of(panel_states()["calm"]) is None
+
+
+def test_past_the_first_mark_it_says_what_happens_at_the_next() -> None:
+    notice = notice_of(panel_states()["amber"] | {"trimmed": None})
+    assert notice is not None
+    assert (notice.tone, notice.title) == ("amber", "Past 80\u00a0%, nothing left to trim")
+    assert notice.text == "At 95\u00a0% older messages become a summary."
+    assert notice.actions == ("compact", "raise")
+
+
+def test_without_compacting_it_says_that_turns_will_be_left_out() -> None:
+    shares = {"trim_at": 0.8, "compact_at": 0.95, "block_at": 0.98, "auto_compact": False}
+    notice = notice_of(panel_states()["amber"] | {"policy": shares})
+    assert notice is not None
+    assert notice.text.startswith("Compacting by itself is off")
+
+
+@pytest.mark.parametrize(("is_blocked", "share"), [(True, "98"), (False, "95")])
+def test_a_summary_that_is_due_is_told_before_the_message_goes(
+    is_blocked: bool, share: str
+) -> None:
+    actions = {"trim": False, "compact": True, "block": is_blocked, "guard": []}
+    context = panel_states()["compacted"] | {"actions": actions}
+    notice = notice_of(context)
+    assert notice is not None
+    assert notice.title == f"The chat is full at {share}\u00a0%"
+    row = only(context)
+    assert (row.what, row.tokens, row.below) == ("Older messages", None, ())
+
+
+def test_a_message_that_does_not_fit_says_what_is_free_for_it() -> None:
+    notice = notice_of(panel_states()["overflow"])
+    assert notice is not None
+    assert (notice.tone, notice.title) == ("danger", "Your message does not fit")
+    assert notice.text == "It has 131,870 tokens; 118,230 are free for it. Nothing was sent."
+
+
+def test_instructions_that_fill_the_limit_are_not_laid_on_the_message() -> None:
+    notice = notice_of(make_context({"L1": 130_000, "L5": 8}))
+    assert notice is not None
+    assert notice.title == "Nothing fits below this limit"
+
+
+def test_a_broken_guarantee_is_said_before_anything_milder() -> None:
+    dropped = make_dropped(turns=1, tokens=900, reason="history_guarantee_broken")
+    notice = notice_of(make_context(dropped=[dropped]))
+    assert notice is not None
+    assert notice.text == "Even your previous question had to be left out to make room."
+
+
+def test_a_compaction_is_told_while_it_is_news() -> None:
+    compacted = panel_states()["compacted"]
+    notice = notice_of(compacted)
+    assert notice is not None
+    assert (notice.tone, notice.entry) == ("info", "c1")
+    assert notice.text == (
+        "96,412 → 30,120 tokens, written by a model. Pinned: 2, kept word for word."
+    )
+    settled = {"hash": "", "tokens_reused": 40_000, "changed": False, "reasons": []}
+    assert notice_of(compacted | {"prefix": settled}) is None
+
+
+@pytest.mark.parametrize(("used", "passed"), [(50_000, 0), (100_000, 0.8), (130_000, 1.0)])
+def test_the_highest_mark_that_is_passed_is_told(used: int, passed: float) -> None:
+    assert passed_share(make_context({"L4": used})) == passed
+
+
+def test_the_window_is_explained_in_one_sentence() -> None:
+    plain = make_context()
+    assert window_sentence(plain) == "Window 128,000, less 4,096 kept for the answer"
+    unsure = make_context(factor=1.1, model_limit=None)
+    sentence = window_sentence(unsure, Counted(48_511))
+    assert "10\u00a0% held back for counting" in sentence
+    assert "limit unknown" in sentence
+    assert "the service counted 48,511" in sentence
+
+
+def test_the_price_is_the_models_own_for_what_is_new_and_what_was_kept() -> None:
+    context = make_context({"L4": 100_000}, reused=80_000)
+    assert price_sentence(context, PRICES) == "About $0.28 to read; without reuse $1.00."
+
+
+def test_what_the_service_counted_is_what_was_paid() -> None:
+    context = make_context({"L4": 100_000}, reused=80_000)
+    told = price_sentence(context, PRICES, Counted(90_000, 0))
+    assert told == "$0.90 to read."
+
+
+@pytest.mark.parametrize("prices", [None, Prices(), Prices(None, 1e-6)])
+def test_nothing_is_said_of_money_where_no_price_is_known(prices: Prices | None) -> None:
+    assert price_sentence(make_context(), prices) == ""
+
+
+def test_without_a_price_for_what_was_kept_nothing_is_said_to_be_saved() -> None:
+    context = make_context({"L4": 100_000}, reused=80_000)
+    assert price_sentence(context, Prices(1e-5)) == "About $1.00 to read."
+
+
+def test_what_is_not_sent_costs_nothing() -> None:
+    assert price_sentence(panel_states()["overflow"], PRICES) == ""
+
+
+@pytest.mark.parametrize(
+    ("dollars", "text"),
+    [(0.00002, "<$0.0001"), (0.0042, "$0.0042"), (0.075, "$0.075"), (3.4, "$3.40")],
+)
+def test_prices_are_as_exact_as_they_need_to_be(dollars: float, text: str) -> None:
+    assert money(dollars) == text

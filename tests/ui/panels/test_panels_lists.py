@@ -1,0 +1,329 @@
+"""Notes, chats, sources, the note itself and the foot of the sidebar."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtWidgets import QLabel
+from pytestqt.qtbot import QtBot
+
+from app.sessions.store import SessionInfo
+from chains.citations.check import Citation, Unverified
+from context.layers import Layer, Segment
+from ui.panels.chats.sessions import ChatList
+from ui.panels.index import IndexFooter, IndexState
+from ui.panels.notes.folders import Folders
+from ui.panels.notes.note import NotePanel
+from ui.panels.notes.sources import SourceRow, SourcesPanel, source_rows
+from ui.panels.notes.vault import NoteTree
+from ui.theme import Theme
+from ui.widgets.controls import ElidedLabel
+from vault.index import NoteState
+from vault.notes.note import Note
+
+NOTES = (
+    NoteState("Daily/2026-05-14.md", "14 May", "indexed"),
+    NoteState("Daily/2026-05-15.md", "15 May", "indexed"),
+    NoteState("Inbox.md", "Inbox", "indexed"),
+    NoteState("Reading/Broken.md", "Broken", "failed", "It is not UTF-8."),
+    NoteState("Reading/deep/Private.md", "Private", "excluded", "#private"),
+)
+
+
+def row_texts(view: NoteTree | ChatList) -> list[str]:
+    texts, index = [], view.model().index(0, 0)
+    while index.isValid():
+        texts.append(index.data())
+        index = view.indexBelow(index)
+    return texts
+
+
+@pytest.fixture
+def tree(qtbot: QtBot) -> NoteTree:
+    tree = NoteTree()
+    qtbot.addWidget(tree)
+    tree.resize(248, 300)
+    tree.show_folders(Folders(NOTES))
+    tree.show()
+    return tree
+
+
+def child(tree: NoteTree, *places: int) -> QModelIndex:
+    index = QModelIndex()
+    for place in places:
+        index = tree.model().index(place, 0, index)
+    return index
+
+
+def test_folders_stand_before_notes_and_carry_their_count(tree: NoteTree) -> None:
+    assert row_texts(tree) == ["Daily", "Reading", "Inbox.md"]
+    assert child(tree, 0).data(Qt.ItemDataRole.AccessibleTextRole) == "Daily, 2 notes"
+
+
+def test_the_tree_is_as_high_as_its_rows(tree: NoteTree) -> None:
+    assert tree.height() == 3 * 28
+    tree.expand(child(tree, 0))
+    assert tree.height() == 5 * 28
+    tree.set_limit(100)
+    assert tree.height() == 100
+
+
+def test_a_click_opens_a_folder_and_chooses_a_note(tree: NoteTree, qtbot: QtBot) -> None:
+    chosen: list[str] = []
+    tree.note_chosen.connect(chosen.append)
+    for place in ((0,), (0, 1)):
+        spot = tree.visualRect(child(tree, *place)).center()
+        qtbot.mouseClick(tree.viewport(), Qt.MouseButton.LeftButton, pos=spot)
+    assert chosen == ["Daily/2026-05-15.md"]
+
+
+def test_enter_does_what_a_click_does(tree: NoteTree, qtbot: QtBot) -> None:
+    tree.setCurrentIndex(child(tree, 2))
+    with qtbot.waitSignal(tree.note_chosen) as chosen:
+        qtbot.keyClick(tree, Qt.Key.Key_Return)
+    assert chosen.args == ["Inbox.md"]
+
+
+def test_a_note_that_could_not_be_read_says_why(tree: NoteTree) -> None:
+    tip = child(tree, 1, 1).data(Qt.ItemDataRole.ToolTipRole)
+    assert tip == "Reading/Broken.md\nIt is not UTF-8."
+    said = child(tree, 1, 1).data(Qt.ItemDataRole.AccessibleTextRole)
+    assert said == "Broken.md, could not be read: It is not UTF-8."
+    assert child(tree, 1).data(Qt.ItemDataRole.ToolTipRole) == "1 note could not be read"
+
+
+def test_a_note_that_is_left_out_says_by_which_rule(tree: NoteTree) -> None:
+    tip = child(tree, 1, 0, 0).data(Qt.ItemDataRole.ToolTipRole)
+    assert tip == "Reading/deep/Private.md\nLeft out of the index: #private"
+
+
+def test_open_folders_stay_open_when_the_notes_are_listed_anew(tree: NoteTree) -> None:
+    tree.expand(child(tree, 0))
+    tree.show_folders(Folders((*NOTES, NoteState("New.md", "New", "indexed"))))
+    assert tree.open_folders() == ["Daily"]
+
+
+def test_the_chosen_note_stays_chosen_and_in_view_when_others_come(tree: NoteTree) -> None:
+    notes = tuple(NoteState(f"Note {n:03}.md", "", "indexed") for n in range(90))
+    tree.set_limit(200)
+    tree.show_folders(Folders(notes))
+    tree.select("Note 080.md")
+    at = tree.verticalScrollBar().value()
+    tree.show_folders(Folders((*notes, NoteState("Note 999.md", "", "failed"))))
+    assert tree.currentIndex().data() == "Note 080.md"
+    assert tree.verticalScrollBar().value() == at > 0
+
+
+def test_a_large_vault_is_listed_within_a_frame_or_three(tree: NoteTree) -> None:
+    many = tuple(NoteState(f"f{n % 200}/note {n}.md", f"note {n}", "indexed") for n in range(5_000))
+    tree.show_folders(Folders(many))
+    assert tree.model().rowCount() == 200
+
+
+def chat(title: str, days: int) -> SessionInfo:
+    at = (datetime.now(UTC) - timedelta(days=days)).isoformat()
+    return SessionInfo(f"s{days}{title}", title, at, at, None, None, 2)
+
+
+@pytest.fixture
+def chats(qtbot: QtBot) -> ChatList:
+    chats = ChatList()
+    qtbot.addWidget(chats)
+    chats.resize(248, 400)
+    listed = [chat("a", 0), chat("b", 0), chat("c", 1), chat("d", 4), chat("", 400)]
+    chats.set_chats(listed, "s0a")
+    chats.show()
+    return chats
+
+
+def test_chats_are_grouped_by_when_they_were_used(chats: ChatList) -> None:
+    texts = row_texts(chats)
+    assert texts[:6] == ["Today", "a", "b", "Yesterday", "c", "Last week"]
+    assert texts[-1] == "New chat"
+
+
+def test_the_open_chat_is_marked(chats: ChatList) -> None:
+    assert chats.currentIndex().data() == "a"
+    chats.select(None)
+    assert not chats.currentIndex().isValid()
+
+
+def test_the_next_chat_is_the_one_below_across_headings(chats: ChatList) -> None:
+    assert chats.neighbour("s0b", 1) == "s1c"
+    assert chats.neighbour("s1c", -1) == "s0b"
+    assert chats.neighbour("s0a", -1) is None
+
+
+def source(number: int, title: str) -> Segment:
+    return Segment.build(
+        id=f"s{number}",
+        layer=Layer.L3,
+        kind="passage",
+        source="garden/Tomatoes.md",
+        text="Matina ripens in July.",
+        lines=(3, 9),
+        title=title,
+        number=number,
+    )
+
+
+def test_a_source_is_named_by_title_heading_and_lines() -> None:
+    cited = Citation(1, "garden/Tomatoes.md", ("Tomatoes", "Sorts"), (3, 9), None, True)
+    (row,) = source_rows([cited], [], [source(1, "Tomatoes")])
+    assert (row.number, row.title) == (1, "Tomatoes — Sorts")
+    assert row.detail == "garden/Tomatoes.md, lines 3–9"
+    assert row.name.startswith("Source 1, Tomatoes")
+
+
+def test_a_source_in_a_pdf_is_named_by_its_page() -> None:
+    cited = Citation(1, "Boiler.pdf", ("Page 12",), (301, 309), None, True)
+    (row,) = source_rows([cited], [], [source(1, "Boiler")])
+    assert (row.title, row.detail) == ("Boiler — Page 12", "Boiler.pdf, page 12")
+
+
+def test_a_place_cited_twice_has_one_row() -> None:
+    cited = Citation(1, "a.md", (), (3, 9), None, True)
+    assert len(source_rows([cited, cited], [], [])) == 1
+
+
+def test_several_quotations_of_a_source_open_its_whole_passage() -> None:
+    first = Citation(1, "garden/Tomatoes.md", (), (4, 4), "x", True)
+    second = Citation(1, "garden/Tomatoes.md", (), (9, 9), "y", True)
+    (row,) = source_rows([first, second], [], [source(1, "Tomatoes")])
+    assert row.lines == (3, 9)
+
+
+def test_a_quotation_that_was_not_found_is_not_ticked() -> None:
+    claim = Unverified(1, "verified weekly", "not in the source")
+    doubtful = Citation(1, "garden/Tomatoes.md", (), (3, 9), "verified weekly", False)
+    (row,) = source_rows([doubtful], [claim], [source(1, "Tomatoes")])
+    assert row.title == "“verified weekly”"
+    assert row.detail == "Not found in garden/Tomatoes.md, lines 3–9"
+    assert not row.is_verified
+
+
+def test_a_number_without_a_source_says_so() -> None:
+    (row,) = source_rows([], [Unverified(7, None, "There are 3 sources.")], [])
+    assert row.title == "[7] has no source."
+
+
+@pytest.fixture
+def sources(qtbot: QtBot) -> SourcesPanel:
+    panel = SourcesPanel()
+    qtbot.addWidget(panel)
+    panel.resize(344, 240)
+    panel.show()
+    return panel
+
+
+def test_a_click_on_a_source_names_its_lines(sources: SourcesPanel, qtbot: QtBot) -> None:
+    sources.show_rows([SourceRow(1, "Tomatoes", "x", True, "garden/Tomatoes.md", (3, 9))])
+    tree = sources.list
+    assert tree.height() == 44
+    with qtbot.waitSignal(sources.place_chosen) as chosen:
+        spot = tree.visualRect(tree.model().index(0, 0)).center()
+        qtbot.mouseClick(tree.viewport(), Qt.MouseButton.LeftButton, pos=spot)
+    assert chosen.args == ["garden/Tomatoes.md", 3, 9]
+
+
+def test_without_a_source_the_panel_says_so(sources: SourcesPanel) -> None:
+    sources.show_rows([])
+    shown = [label.text() for label in sources.findChildren(QLabel) if label.isVisible()]
+    assert shown == ["This answer cites no note."]
+
+
+@pytest.fixture
+def note(qtbot: QtBot) -> NotePanel:
+    panel = NotePanel()
+    qtbot.addWidget(panel)
+    panel.resize(344, 260)
+    panel.show()
+    return panel
+
+
+def long_note(lines: int) -> Note:
+    text = "\n".join(f"Line {n} of the note." for n in range(1, lines + 1)) + "\n"
+    return Note("deep/Long.md", "Long", text, "v")
+
+
+def test_the_cited_lines_are_marked_and_in_view(note: NotePanel) -> None:
+    note.show_note(long_note(400), 211, 213)
+    assert note.text.marked_lines() == (211, 213)
+    first = note.text.first_visible_line()
+    assert first <= 211 <= first + 10
+    marked = Theme.current().color("diff.mark_bg")
+    image = note.text.viewport().grab().toImage()
+    rows = [y for y in range(image.height()) if image.pixelColor(image.width() - 4, y) == marked]
+    assert len(rows) == pytest.approx(3 * note.text.fontMetrics().lineSpacing(), abs=6)
+
+
+def test_a_marked_line_that_wraps_is_marked_whole(note: NotePanel) -> None:
+    text = "short\n" + "a long line that wraps " * 12 + "\nshort\n"
+    note.show_note(Note("a.md", "a", text, "v"), 2, 2)
+    marked = Theme.current().color("diff.mark_bg")
+    image = note.text.viewport().grab().toImage()
+    rows = [y for y in range(image.height()) if image.pixelColor(image.width() - 4, y) == marked]
+    assert len(rows) > 4 * note.text.fontMetrics().lineSpacing()
+
+
+def test_a_very_large_note_is_shown_around_its_lines(note: NotePanel) -> None:
+    note.show_note(long_note(30_000), 20_000, 20_001)
+    assert note.text.blockCount() == 4_000
+    assert note.text.first_visible_line() <= 20_000
+    shown = [label.text() for label in note.findChildren(QLabel) if label.isVisible()]
+    assert any("of 30,000 are shown here" in text for text in shown)
+
+
+def test_markup_in_a_title_is_shown_as_text(note: NotePanel) -> None:
+    note.show_note(Note("a.md", "<b>bold</b>\nsecond", "x", "v"))
+    title = note.head.findChildren(ElidedLabel)[0]
+    assert title.whole == "<b>bold</b> second"
+    assert title.textFormat() == Qt.TextFormat.PlainText
+
+
+def test_a_note_that_cannot_be_read_says_why_in_place(note: NotePanel) -> None:
+    note.show_error("gone.md", "There is no note gone.md.", "")
+    shown = [label.text() for label in note.findChildren(QLabel) if label.isVisible()]
+    assert "There is no note gone.md." in shown
+    assert not note.text.isVisible()
+
+
+def test_a_cut_label_has_the_whole_text_as_its_tooltip(qtbot: QtBot) -> None:
+    label = ElidedLabel("A title that is far too long for its place")
+    qtbot.addWidget(label)
+    label.show()
+    label.resize(80, 20)
+    assert label.text() != label.whole
+    assert label.toolTip() == label.whole
+    label.resize(800, 20)
+    assert label.toolTip() == ""
+
+
+@pytest.mark.parametrize(
+    ("state", "text"),
+    [
+        (IndexState("running", 214, 349), "Indexing: 214 of 349 notes"),
+        (IndexState("done", notes=349), "349 notes indexed"),
+        (IndexState("done", notes=1), "1 note indexed"),
+        (IndexState("done", notes=349, failed=3), "349 notes indexed, 3 could not be read"),
+        (
+            IndexState("stopped", 214, 349),
+            "Indexing stopped at 214 of 349 notes. Search covers what is done.",
+        ),
+    ],
+)
+def test_the_foot_says_how_the_index_stands(state: IndexState, text: str) -> None:
+    assert state.text == text
+
+
+def test_a_running_index_can_be_stopped_and_a_stopped_one_continued(qtbot: QtBot) -> None:
+    footer = IndexFooter()
+    qtbot.addWidget(footer)
+    footer.show()
+    footer.show_state(IndexState("running", 1, 9))
+    with qtbot.waitSignal(footer.cancel_requested):
+        qtbot.mouseClick(footer.cancel, Qt.MouseButton.LeftButton)
+    footer.show_state(IndexState("stopped", 1, 9))
+    assert not footer.cancel.isVisible()
+    with qtbot.waitSignal(footer.continue_requested):
+        qtbot.mouseClick(footer.act, Qt.MouseButton.LeftButton)

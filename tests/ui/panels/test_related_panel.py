@@ -1,0 +1,145 @@
+"""Notes beside the one that is read, or beside the one that was cited last."""
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtWidgets import QLabel
+from pytestqt.qtbot import QtBot
+
+from ui.controllers.related import Relating
+from ui.panels.notes.related import RelatedPanel
+from ui.tasks import TaskRunner
+from ui.widgets.lists import ROW
+from vault.errors import IndexUnusable
+from vault.search.related import RelatedNote
+
+BACKUPS = RelatedNote("Server/Backups.md", "Backups", 0.8, is_linked=True)
+ROUTER = RelatedNote("Server/Router.md", "The router", 0.4, is_linked=False)
+
+
+@pytest.fixture
+def panel(qtbot: QtBot) -> RelatedPanel:
+    panel = RelatedPanel()
+    qtbot.addWidget(panel)
+    panel.resize(344, 300)
+    panel.show()
+    return panel
+
+
+def said(panel: RelatedPanel) -> list[str]:
+    return [label.text() for label in panel.findChildren(QLabel) if label.isVisible()]
+
+
+def test_without_a_note_the_panel_says_what_will_appear(panel: RelatedPanel) -> None:
+    assert said(panel) == ["Open a note, or ask: what is related to it appears here."]
+
+
+def test_a_linked_note_is_marked_with_an_icon_and_a_word(panel: RelatedPanel) -> None:
+    panel.show_notes("Server/Overview.md", [BACKUPS, ROUTER])
+    rows = [panel.list.model().index(place, 0) for place in range(2)]
+    assert [row.data(ROW).mark for row in rows] == [("link-simple", "linked"), ("", "")]
+    spoken = rows[0].data(Qt.ItemDataRole.AccessibleTextRole)
+    assert spoken == "Backups, linked, Server/Backups.md"
+    assert said(panel) == ["Related to Server/Overview.md"]
+
+
+def test_a_click_opens_a_note_and_the_menu_attaches_it(panel: RelatedPanel, qtbot: QtBot) -> None:
+    panel.show_notes("Server/Overview.md", [BACKUPS, ROUTER])
+    with qtbot.waitSignal(panel.note_chosen) as chosen:
+        spot = panel.list.visualRect(panel.list.model().index(1, 0)).center()
+        qtbot.mouseClick(panel.list.viewport(), Qt.MouseButton.LeftButton, pos=spot)
+    assert chosen.args == ["Server/Router.md"]
+    menu = panel.list.menu_of(panel.list.model().index(0, 0))
+    with qtbot.waitSignal(panel.attach_requested) as attached:
+        menu.actions()[1].trigger()
+    assert attached.args == ["Server/Backups.md"]
+
+
+def test_a_slow_answer_shows_its_outline_first(panel: RelatedPanel, qtbot: QtBot) -> None:
+    panel.show_notes("Before.md", [ROUTER])
+    panel.begin("Server/Overview.md")
+    assert said(panel) == ["Related to Before.md"]
+    qtbot.waitUntil(panel.skeleton.isVisible)
+    assert said(panel) == ["Related to Server/Overview.md"]
+    assert not panel.list.isVisible()
+    panel.show_notes("Server/Overview.md", [])
+    assert not panel.skeleton.isVisible()
+    assert "No note is near this one, and none is linked with it." in said(panel)
+
+
+class Notes:
+    """A library that knows what is related, or fails."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.error: Exception | None = None
+
+    def related(self, path: str) -> list[RelatedNote]:
+        self.asked.append(path)
+        if self.error is not None:
+            raise self.error
+        return [BACKUPS]
+
+
+@pytest.fixture
+def notes() -> Notes:
+    return Notes()
+
+
+@pytest.fixture
+def relating(notes: Notes, runner: TaskRunner, panel: RelatedPanel) -> Relating:
+    assistant: Any = SimpleNamespace(library=notes)
+    return Relating(assistant, runner, panel, cast(QObject, panel))
+
+
+Step = Callable[[Relating], None]
+
+
+@pytest.mark.parametrize(
+    ("steps", "asked"),
+    [
+        ([lambda r: r.show_cited("c.md")], ["c.md"]),
+        ([lambda r: r.show_read("r.md"), lambda r: r.show_cited("c.md")], ["r.md"]),
+        ([lambda r: r.show_cited("c.md"), lambda r: r.show_read("r.md")], ["c.md", "r.md"]),
+        ([lambda r: r.show_read("r.md"), lambda r: r.refresh()], ["r.md", "r.md"]),
+        ([lambda r: r.show_read("r.md"), lambda r: r.show_read("r.md")], ["r.md"]),
+    ],
+)
+def test_the_note_that_is_read_comes_before_the_one_that_was_cited(
+    relating: Relating, notes: Notes, steps: list[Step], asked: list[str]
+) -> None:
+    for step in steps:
+        step(relating)
+    assert notes.asked == asked
+
+
+def test_nothing_is_looked_up_for_a_panel_out_of_sight(
+    relating: Relating, notes: Notes, panel: RelatedPanel
+) -> None:
+    panel.hide()
+    relating.show_read("r.md")
+    assert notes.asked == []
+    panel.show()
+    assert notes.asked == ["r.md"]
+
+
+def test_when_the_note_is_closed_the_cited_one_is_shown_and_then_none(
+    relating: Relating, notes: Notes, panel: RelatedPanel
+) -> None:
+    relating.show_cited("c.md")
+    relating.show_read("r.md")
+    relating.show_read("")
+    assert notes.asked == ["c.md", "r.md", "c.md"]
+    relating.forget()
+    assert panel.rows() == ()
+
+
+def test_an_index_that_cannot_be_read_says_so_in_place(
+    relating: Relating, notes: Notes, panel: RelatedPanel
+) -> None:
+    notes.error = IndexUnusable("The index cannot be read.")
+    relating.show_read("r.md")
+    assert said(panel) == ["Related to r.md", "The index cannot be read."]

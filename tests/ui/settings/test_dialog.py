@@ -1,0 +1,338 @@
+"""The settings: made from the schema, in force at once, refused with what they take."""
+
+import math
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import keyring
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPushButton, QSlider, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.assistant import Assistant
+from app.config.schema import SECTIONS, schema
+from tests.support import widgets
+from tests.support.contexts import make_context
+from tests.support.file_keyring import VARIABLE, FileKeyring
+from ui.panels.context.bar import ContextBar
+from ui.settings.dialog import SettingsDialog
+from ui.settings.fields import NumberField, parse_number
+from ui.settings.limit import LimitRow, effect_sentence, position_of, value_at
+from ui.settings.writer import use_labels
+from ui.tasks import TaskRunner
+from ui.theme import Theme
+
+LIMIT = "autoCompactThreshold"
+
+
+@pytest.fixture
+def dialog(assistant: Assistant, runner: TaskRunner, qtbot: QtBot) -> Iterator[SettingsDialog]:
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    dialog = SettingsDialog(assistant, runner, parent)
+    dialog.set_preview(lambda changes: assistant.preview(None, "hello", "chat", None, changes))
+    dialog.show()
+    yield dialog
+    dialog.close()
+
+
+def field_of(dialog: SettingsDialog, key: str) -> QLineEdit:
+    control = dialog.rows[key].control
+    return control if isinstance(control, QLineEdit) else control.findChildren(QLineEdit)[0]
+
+
+def enter(qtbot: QtBot, field: QLineEdit, text: str) -> None:
+    field.setText("")
+    qtbot.keyClicks(field, text)
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+
+
+def shown(dialog: SettingsDialog) -> list[str]:
+    return [label.text() for label in dialog.findChildren(QLabel) if label.isVisible()]
+
+
+def test_every_setting_has_its_row_with_name_and_help(dialog: SettingsDialog) -> None:
+    assert list(dialog.rows) == list(schema())
+    for key, row in dialog.rows.items():
+        texts = [label.text() for label in row.findChildren(QLabel)]
+        assert schema()[key].label in texts
+        assert use_labels(schema()[key].help) in texts
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_no_page_has_anything_cut_or_unnamed(dialog: SettingsDialog, section: str) -> None:
+    dialog.show_page(section)
+    assert widgets.cut_labels(dialog) == []
+    assert widgets.outside_their_parents(dialog) == []
+    assert widgets.unnamed(dialog) == []
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_an_open_dialog_grows_with_the_text(dialog: SettingsDialog, section: str) -> None:
+    dialog.show_page(section)
+    Theme.current().apply("light", 2.0)
+    for _ in range(3):
+        QApplication.processEvents()
+    assert widgets.cut_labels(dialog) == []
+    assert widgets.outside_their_parents(dialog) == []
+    assert widgets.overlapping_siblings(dialog) == []
+    for button in dialog.findChildren(QPushButton):
+        assert not button.isVisible() or button.width() >= button.sizeHint().width()
+    assert dialog._pages.width() == 416
+    assert {field.width() for field in dialog.findChildren(NumberField)} == {264}
+
+
+def test_the_foot_of_the_pages_stands_on_their_edge_and_on_the_line_of_the_other_foot(
+    dialog: SettingsDialog,
+) -> None:
+    found = {button.text(): button for button in dialog.findChildren(QPushButton)}
+    (title,) = (label for label in dialog.findChildren(QLabel) if label.text() == "Settings")
+    file = widgets.rect_in(dialog, found["Open settings.toml"])
+    text_of_title = widgets.rect_in(dialog, title).left() + title.contentsMargins().left()
+    assert file.left() + 8 == text_of_title  # its ring and what is free inside it
+    done = widgets.rect_in(dialog, found["Done"])
+    assert abs(file.center().y() - done.center().y()) <= 1
+
+
+def test_a_number_holds_at_once(dialog: SettingsDialog, assistant: Assistant, qtbot: QtBot) -> None:
+    dialog.show_page("Context")
+    with qtbot.waitSignal(dialog.changed) as changed:
+        enter(qtbot, field_of(dialog, LIMIT), "64,000")
+    assert changed.args == [LIMIT]
+    assert assistant.settings.get(LIMIT) == 64_000
+    assert field_of(dialog, LIMIT).text() == "64,000"
+
+
+@pytest.mark.parametrize("text", ["3999", "2000001", "many", "", "12.5"])
+def test_a_limit_out_of_range_is_refused_with_the_range(
+    dialog: SettingsDialog, assistant: Assistant, qtbot: QtBot, text: str
+) -> None:
+    dialog.show_page("Context")
+    field = field_of(dialog, LIMIT)
+    field.setText("")
+    qtbot.keyClicks(field, text or " ")
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    assert field.property("invalid")
+    problem = "4,000 to 2,000,000. Default 128,000. It stays at 128,000."
+    assert problem in shown(dialog)
+    assert assistant.settings.get(LIMIT) == 128_000
+
+
+def test_a_changed_setting_can_be_reset(
+    dialog: SettingsDialog, assistant: Assistant, qtbot: QtBot
+) -> None:
+    dialog.show_page("Context")
+    row = dialog.rows[LIMIT]
+    assert not row._reset.isVisible()
+    enter(qtbot, field_of(dialog, LIMIT), "64000")
+    assert row._reset.isVisible()
+    row._reset.click()
+    assert assistant.settings.get(LIMIT) == 128_000
+    assert not row._reset.isVisible()
+
+
+def test_the_slider_sets_the_limit(
+    dialog: SettingsDialog, assistant: Assistant, qtbot: QtBot
+) -> None:
+    dialog.show_page("Context")
+    slider = dialog.rows[LIMIT].findChild(QSlider)
+    slider.setValue(position_of(32_000))
+    assert assistant.settings.get(LIMIT) == 32_000
+
+
+def test_the_slider_gives_each_doubling_the_same_way() -> None:
+    steps = [position_of(limit) for limit in (4_000, 8_000, 16_000, 32_000, 64_000, 128_000)]
+    ways = [right - left for left, right in pairwise(steps)]
+    assert max(ways) - min(ways) <= 1
+    assert (value_at(0), value_at(1_000)) == (4_000, 2_000_000)
+    assert all(math.isclose(value_at(position_of(n)), n, rel_tol=0.03) for n in (5_000, 777_000))
+
+
+def test_the_effect_of_another_limit_is_shown_before_and_after(
+    dialog: SettingsDialog, qtbot: QtBot
+) -> None:
+    dialog.show_page("Context")
+    field = field_of(dialog, LIMIT)
+    field.setText("")
+    qtbot.keyClicks(field, "64000")
+    texts = shown(dialog)
+    assert "128,000 now" in texts
+    assert "64,000 new" in texts
+    assert "Nothing would be left out." in texts
+
+
+def with_turns(turns: int, **fields: int) -> dict[str, object]:
+    left_out = {"layer": "L4", "entries": [], "turns": turns, "tokens": 9, "reason": "room"}
+    return make_context(None, dropped=[left_out] if turns else [], **fields)
+
+
+def starting(action: str) -> dict[str, object]:
+    actions = {"trim": False, "compact": False, "block": False, "guard": [], action: True}
+    return make_context(None, window=60_000, actions=actions)
+
+
+@pytest.mark.parametrize(
+    ("now", "new", "sentence"),
+    [
+        (with_turns(0), with_turns(0), "This is the limit in force."),
+        (
+            with_turns(0),
+            with_turns(2, window=60_000),
+            "2 more turns would be left out of your next request, the oldest first.",
+        ),
+        (
+            with_turns(3, window=60_000),
+            with_turns(1),
+            "2 turns that are left out now would be sent again.",
+        ),
+        (with_turns(1), with_turns(1, window=90_000), "1 turn would be left out, as now."),
+        (
+            with_turns(0),
+            starting("trim"),
+            "Trimming would start with your next message. Nothing would be dropped.",
+        ),
+        (
+            with_turns(0),
+            starting("compact"),
+            "Older messages would become a summary before your next message goes.",
+        ),
+    ],
+)
+def test_the_effect_is_told_in_one_sentence(
+    now: dict[str, object], new: dict[str, object], sentence: str
+) -> None:
+    assert effect_sentence(now, new)[0] == sentence
+
+
+def test_a_model_that_takes_less_makes_the_limit_void() -> None:
+    now = make_context(None, window=32_000, threshold=128_000)
+    new = make_context(None, window=32_000, threshold=64_000)
+    assert effect_sentence(now, new)[0].startswith(
+        "Nothing changes: the model itself takes no more"
+    )
+
+
+def test_a_limit_under_which_the_message_does_not_fit_says_so(
+    dialog: SettingsDialog, assistant: Assistant, qtbot: QtBot
+) -> None:
+    question = "word " * 8_000
+    dialog.set_preview(lambda changes: assistant.preview(None, question, "chat", None, changes))
+    dialog.show_page("Context")
+    field = field_of(dialog, LIMIT)
+    field.setText("")
+    qtbot.keyClicks(field, "4000")
+    assert "Your message would not fit." in shown(dialog)
+
+
+@pytest.mark.parametrize("typed", ["128000", "128,000", "128 000", "128'000", "128\u202f000"])
+def test_figures_may_be_typed_with_separators(typed: str) -> None:
+    assert parse_number(typed, schema()[LIMIT]) == 128_000
+
+
+def test_a_folder_that_does_not_exist_is_refused_at_its_row(
+    dialog: SettingsDialog, assistant: Assistant, qtbot: QtBot
+) -> None:
+    dialog.show_page("Vault and index")
+    enter(qtbot, field_of(dialog, "vault.path"), "/nowhere/at/all")
+    assert "There is no folder at /nowhere/at/all." in shown(dialog)
+    assert assistant.settings.get("vault.path") == ""
+
+
+def test_without_a_keyring_the_key_is_refused_in_words(
+    dialog: SettingsDialog, assistant: Assistant, qtbot: QtBot
+) -> None:
+    assistant.settings.set("chat.model", "openai/gpt-4o-mini")
+    dialog.show_page("Models")
+    keys = dialog._keys
+    assert keys.isVisible()
+    enter(qtbot, keys.field, "sk-secret")
+    said = [label.text() for label in keys.findChildren(QLabel)]
+    assert any("keyring" in text for text in said)
+    assert "sk-secret" not in " ".join(said)
+    assert not assistant.has_key("openai")
+
+
+def test_a_key_for_an_unencrypted_server_is_saved_only_after_a_question(
+    dialog: SettingsDialog,
+    assistant: Assistant,
+    qtbot: QtBot,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "keys.json"))
+    monkeypatch.setattr(keyring.core, "_keyring_backend", FileKeyring())
+    assistant.settings.set("chat.apiBase", "http://box.example:8000/v1")
+    assistant.settings.set("chat.model", "llama")
+    dialog.show_page("Models")
+    keys, owner = dialog._keys, "http://box.example:8000"
+    qtbot.waitUntil(lambda: keys._title.text() == f"Key for {owner}")
+    enter(qtbot, keys.field, "sk-secret")
+    assert "whoever is on the way there can read the key" in keys._state.text()
+    assert keys.refuse.isVisible()
+    assert not keys.save.isVisible()
+    assert not assistant.has_key(owner)
+    qtbot.mouseClick(keys.refuse, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not keys.refuse.isVisible())
+    assert keys.field.text() == ""
+    assert not assistant.has_key(owner)
+    enter(qtbot, keys.field, "sk-secret")
+    qtbot.mouseClick(keys.agree, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: assistant.has_key(owner))
+    qtbot.waitUntil(lambda: "There is a key." in keys._state.text())
+
+
+def test_a_model_without_a_service_asks_for_no_key(dialog: SettingsDialog) -> None:
+    dialog.show_page("Models")
+    assert not dialog._keys.isVisible()
+
+
+def test_the_unit_stands_inside_the_field(dialog: SettingsDialog) -> None:
+    dialog.show_page("Context")
+    row = dialog.rows[LIMIT]
+    assert isinstance(row, LimitRow)
+    assert isinstance(row.control, NumberField)
+    assert row.control._unit.text() == "tokens"
+    assert row.control.rect().contains(row.control._unit.geometry())
+
+
+def test_another_share_is_shown_while_it_is_typed(dialog: SettingsDialog, qtbot: QtBot) -> None:
+    dialog.show_page("Context")
+    field = field_of(dialog, "context.trimAt")
+    field.setText("")
+    qtbot.keyClicks(field, "0.6")
+    now, new = dialog.rows[LIMIT].findChildren(ContextBar)
+    assert [mark.text for mark in now.marks()] == ["trim 80", "95", "98"]
+    assert [mark.text for mark in new.marks()] == ["trim 60", "95", "98"]
+
+
+def test_what_is_kept_for_the_answer_is_shown_on_the_bar(
+    dialog: SettingsDialog, qtbot: QtBot
+) -> None:
+    dialog.show_page("Context")
+    enter(qtbot, field_of(dialog, "maxOutputTokens"), "16000")
+    now, new = dialog.rows[LIMIT].findChildren(ContextBar)
+    kept = [next(p.tokens for p, *_ in bar.slots() if p.code == "reserve") for bar in (now, new)]
+    assert kept == [4_096, 16_000]
+
+
+def test_shares_out_of_their_order_say_so_at_once(dialog: SettingsDialog, qtbot: QtBot) -> None:
+    dialog.show_page("Context")
+    field = field_of(dialog, "context.trimAt")
+    field.setText("")
+    qtbot.keyClicks(field, "1")
+    assert '"Compact at" (0.95) must not be below "Trim at" (1.0).' in shown(dialog)
+
+
+def test_the_window_names_settings_by_their_labels(dialog: SettingsDialog, qtbot: QtBot) -> None:
+    dialog.show_page("Context")
+    assert any(text.endswith('Not below "Trim at".') for text in shown(dialog))
+    keys = [key for key in schema() if "." in key]
+    assert not any(key in text for text in shown(dialog) for key in keys)
+    enter(qtbot, field_of(dialog, "context.trimAt"), "1")
+    said = '"Compact at" (0.95) must not be below "Trim at" (1.0). It stays at 0.8.'
+    assert said in shown(dialog)
+    assert use_labels("`strata settings set chat.model NAME`") == (
+        "`strata settings set chat.model NAME`"
+    )

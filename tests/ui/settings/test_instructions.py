@@ -1,0 +1,103 @@
+"""The user's own instructions, edited in the settings."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
+
+from app.assistant import Assistant
+from app.library.instructions import MOST_CHARS
+from tests.support.pressing import click_button, click_row
+from ui.settings.dialog import SettingsDialog
+from ui.tasks import TaskRunner
+
+TEXT = "Answer in British English.\nKeep\N{NO-BREAK SPACE}it short."
+
+
+@pytest.fixture
+def file(assistant: Assistant) -> Path:
+    return assistant.paths.user_instructions
+
+
+@pytest.fixture
+def dialog(assistant: Assistant, runner: TaskRunner, qtbot: QtBot) -> Iterator[SettingsDialog]:
+    """The settings at the page of the models."""
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    dialog = SettingsDialog(assistant, runner, parent)
+    dialog.set_preview(lambda changes: assistant.preview(None, "hello", "chat", None, changes))
+    dialog.show()
+    click_row(dialog._pages, "Models")
+    yield dialog
+    dialog.close()
+
+
+def type_into(dialog: SettingsDialog, text: str) -> None:
+    cursor = dialog._instructions.field.textCursor()
+    cursor.select(cursor.SelectionType.Document)
+    cursor.insertText(text)
+
+
+def test_what_is_typed_is_in_every_request_once_it_is_saved(
+    dialog: SettingsDialog, file: Path, assistant: Assistant
+) -> None:
+    changed: list[str] = []
+    dialog.changed.connect(changed.append)
+    assert not dialog._instructions.save.isEnabled()
+    type_into(dialog, TEXT)
+    assert not file.exists()
+    dialog._instructions.save.window().activateWindow()
+    click_button(dialog, "Save instructions")
+    assert file.read_text("utf-8") == TEXT
+    assert changed == ["instructions"]
+    assert not dialog._instructions.save.isEnabled()
+    context = assistant.preview(None, "hello", "chat")
+    assert any(part["name"] == "user_instructions" for part in context["system_parts"])
+
+
+def test_a_file_is_shown_and_what_is_not_saved_survives_turning_the_page(
+    dialog: SettingsDialog, file: Path
+) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(TEXT, "utf-8")
+    click_row(dialog._pages, "Models")
+    dialog.show_page("Models")
+    assert dialog._instructions.text == TEXT
+    assert not dialog._instructions.is_changed
+    type_into(dialog, "Another")
+    dialog.show_page("Privacy")
+    dialog.show_page("Models")
+    assert dialog._instructions.text == "Another"
+    click_button(dialog, "Discard changes")
+    assert dialog._instructions.text == TEXT
+
+
+def test_a_file_that_changed_meanwhile_is_not_overwritten_unasked(
+    dialog: SettingsDialog, file: Path
+) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    type_into(dialog, "Mine")
+    file.write_text("Theirs", "utf-8")
+    click_button(dialog, "Save instructions")
+    assert file.read_text("utf-8") == "Theirs"
+    assert "changed by another program" in dialog._instructions._state.text()
+    click_button(dialog, "Save instructions")
+    assert file.read_text("utf-8") == "Mine"
+
+
+def test_too_long_instructions_are_refused_in_words(dialog: SettingsDialog, file: Path) -> None:
+    type_into(dialog, "x" * (MOST_CHARS + 1))
+    click_button(dialog, "Save instructions")
+    assert not file.exists()
+    assert "16,000 characters" in dialog._instructions._state.text()
+    assert dialog._instructions.is_changed
+
+
+def test_a_file_that_cannot_be_used_is_left_alone(dialog: SettingsDialog, file: Path) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("x" * (MOST_CHARS + 1), "utf-8")
+    dialog.show_page("Models")
+    assert dialog._instructions.field.isReadOnly()
+    assert "longer than 16,000 characters" in dialog._instructions._state.text()

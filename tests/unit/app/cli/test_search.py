@@ -1,0 +1,89 @@
+"""`strata search` and `strata related`: pages, reasons, neighbours."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.cli.parser import run
+from app.opening import Opening
+
+NOTES = {
+    "Tomatoes.md": "# Tomatoes\n\n#bed Water tomatoes early; see [[Beans]].\n",
+    "Beans.md": "# Beans\n\n#bed Sow beans in May.\n",
+    "Leeks.md": "# Leeks\n\n#bed Leeks stay out in winter.\n",
+    "Tax.md": "# Tax\n\nThe return is due in July.\n",
+}
+
+Strata = Callable[..., tuple[int, str, str]]
+
+
+def no_window(_opening: Opening) -> int:
+    raise AssertionError("no window was asked for")
+
+
+@pytest.fixture
+def strata(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Strata:
+    """Run the command line over indexed notes: exit code, standard output, standard error."""
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    for name, text in NOTES.items():
+        (folder / name).write_text(text, "utf-8")
+
+    def call(*argv: str) -> tuple[int, str, str]:
+        code = run(["--vault", str(folder), *argv], no_window)
+        return (code, *capsys.readouterr())
+
+    call("index")
+    return call
+
+
+def document(strata: Strata, *argv: str) -> Any:
+    return json.loads(strata(*argv, "--json")[1])
+
+
+def test_a_list_goes_on_where_its_page_ends(strata: Strata) -> None:
+    first = document(strata, "search", "tag:bed", "--all", "-k", "2")
+    rest = document(strata, "search", "tag:bed", "--all", "-k", "2", "--offset", "2")
+    assert (first["total"], first["next"], rest["total"], rest["next"]) == (3, 2, 3, None)
+    assert [hit["path"] for page in (first, rest) for hit in page["hits"]] == [
+        "Beans.md",
+        "Leeks.md",
+        "Tomatoes.md",
+    ]
+
+
+def test_a_list_says_how_much_of_it_is_shown_and_how_to_go_on(strata: Strata) -> None:
+    _, out, _ = strata("search", "tag:bed", "--all", "-k", "2")
+    assert out.splitlines() == [
+        "Beans.md:3  Beans: #bed Sow beans in May.",
+        "Leeks.md:3  Leeks: #bed Leeks stay out in winter.",
+        "1 to 2 of 3 notes.",
+        "Go on with --offset 2.",
+    ]
+    assert "No note fits" in strata("search", "tag:none", "--all")[1]
+
+
+def test_why_a_note_is_missing_stands_beside_the_hits(strata: Strata) -> None:
+    argv = ("search", "tomatoes", "-k", "1", "--why-not", "Tax.md")
+    found = document(strata, *argv)
+    assert [hit["path"] for hit in found["hits"]] == ["Tomatoes.md"]
+    assert found["why_not"]["path"] == "Tax.md"
+    assert found["why_not"]["reason"] in strata(*argv)[1]
+    assert "why_not" not in document(strata, "search", "tomatoes")
+
+
+def test_related_notes_are_named_with_whether_they_are_linked(strata: Strata) -> None:
+    found = document(strata, "related", "Tomatoes.md", "-k", "2")
+    assert {"path", "title", "score", "is_linked"} == set(found["notes"][0])
+    assert ("Beans.md", True) in {(note["path"], note["is_linked"]) for note in found["notes"]}
+    assert "Beans.md  Beans  linked" in strata("related", "Tomatoes.md")[1]
+
+
+def test_a_note_that_is_not_indexed_has_no_related_ones(strata: Strata) -> None:
+    code, out, _ = strata("related", "None.md", "--json")
+    error = json.loads(out)["error"]
+    assert (code, error["code"]) == (1, "not_found")
+    assert "None.md" in error["message"]

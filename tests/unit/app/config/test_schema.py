@@ -1,0 +1,92 @@
+import pytest
+
+from app.config.schema import SECTIONS, Settings, check, schema
+from app.errors import BadSetting
+
+
+def test_every_setting_says_what_it_is() -> None:
+    for spec in schema().values():
+        assert spec.help.endswith(".")
+        assert spec.label
+        assert spec.section in SECTIONS
+        assert spec.range_text
+
+
+def test_defaults_are_those_of_the_schema() -> None:
+    values = Settings()
+    assert {key: getattr(values, spec.field) for key, spec in schema().items()} == {
+        "ui.theme": "system",
+        "vault.path": "",
+        "vault.exclude": [],
+        "embedding.model": "all-MiniLM-L6-v2",
+        "vectorStore.url": "",
+        "chat.model": "extractive",
+        "chat.apiBase": "",
+        "chat.localContext": 16_384,
+        "chat.temperature": 0.2,
+        "autoCompactThreshold": 128_000,
+        "maxOutputTokens": 4_096,
+        "chat.summaryModel": "",
+        "context.trimAt": 0.80,
+        "context.compactAt": 0.95,
+        "context.blockAt": 0.98,
+        "context.autoCompact": True,
+        "context.keepLastAssistantMessages": 10,
+        "history.cleanToolOutputAfterTurns": 3,
+        "retrieval.topK": 8,
+        "retrieval.rewrite": False,
+        "retrieval.rerank": False,
+        "retrieval.rerankModel": "",
+        "resultOffloadThreshold": 4_096,
+        "agent.maxSteps": 24,
+        "agent.maxSeconds": 300,
+        "hooks.enabled": False,
+        "privacy.offline": False,
+    }
+
+
+@pytest.mark.parametrize(
+    ("key", "lowest", "highest"),
+    [
+        ("autoCompactThreshold", 4_000, 2_000_000),
+        ("maxOutputTokens", 256, 200_000),
+        ("retrieval.topK", 1, 50),
+        ("chat.temperature", 0, 2),
+    ],
+)
+def test_the_ends_of_a_range_belong_to_it_and_nothing_beyond(
+    key: str, lowest: int, highest: int
+) -> None:
+    assert check(key, lowest) == lowest
+    assert check(key, highest) == highest
+    for outside in (lowest - 1, highest + 1):
+        with pytest.raises(BadSetting, match=f"{lowest:,} to {highest:,}"):
+            check(key, outside)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("autoCompactThreshold", True),
+        ("autoCompactThreshold", "8000"),
+        ("autoCompactThreshold", 8000.0),
+        ("chat.temperature", float("nan")),
+        ("chat.model", ""),
+        ("chat.apiBase", "localhost:8080"),
+        ("chat.apiBase", "http://"),
+        ("ui.theme", "pink"),
+        ("privacy.offline", 1),
+        ("vault.exclude", "*.md"),
+        ("vault.exclude", [1]),
+        ("vault.path", None),
+    ],
+)
+def test_a_value_of_another_kind_is_refused(key: str, value: object) -> None:
+    with pytest.raises(BadSetting, match=f"^{key} takes ") as caught:
+        check(key, value)
+    assert caught.value.key == key
+
+
+def test_an_unknown_key_is_refused_by_name() -> None:
+    with pytest.raises(BadSetting, match="contextTurns"):
+        check("contextTurns", 5)

@@ -1,0 +1,64 @@
+"""Every kind of attachment at small and large budgets: what is cut or left out is said, once."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.assistant import Assistant
+from app.library.attachments import Selection
+from app.sessions.ask import AskRequest
+from chains.cancel import CancelToken
+from tests.support.attached import assert_consistent, prose, rows
+from tests.support.model_server import ModelServer
+from tests.support.turns import result_of
+
+ALL = Selection("n1.md", 1, 400)
+WAYS: dict[str, dict[str, Any]] = {
+    "note": {"attach": ("n0.md",)},
+    "notes": {"attach": ("n0.md", "small.md", "n2.md")},
+    "selection": {"selections": (ALL,)},
+    "short selection": {"selections": (Selection("n1.md", 1, 20),)},
+    "folder": {"attach": ("Sub",)},
+    "tag and text": {"attach": ("#tagged", "{outside}")},
+    "all": {"attach": ("Sub", "n2.md", "small.md"), "selections": (ALL,)},
+    "note and its lines": {"attach": ("n1.md",), "selections": (Selection("n1.md", 5, 9),)},
+}
+
+
+@pytest.fixture
+def much(assistant: Assistant, server: ModelServer, tmp_path: Path) -> Assistant:
+    """An assistant over notes of many sizes, indexed."""
+    notes = tmp_path / "much"
+    (notes / "Sub").mkdir(parents=True)
+    for number in range(3):
+        (notes / f"n{number}.md").write_text(prose(number, 40_000))
+    for number in range(5):
+        (notes / "Sub" / f"s{number}.md").write_text(f"#tagged\n\n{prose(20 + number, 9_000)}")
+    (notes / "small.md").write_text("# Small\n\nThe gate is green.\n")
+    (tmp_path / "outside.txt").write_text(prose(30, 60_000))
+    assistant.open_vault(notes, remember=False)
+    list(assistant.index(CancelToken()))
+    return assistant
+
+
+@pytest.mark.parametrize("threshold", [4_000, 8_000, 32_000])
+@pytest.mark.parametrize("way", WAYS)
+def test_whatever_is_cut_or_left_out_is_said_once_and_the_report_agrees(
+    much: Assistant, tmp_path: Path, way: str, threshold: int
+) -> None:
+    much.settings.set("autoCompactThreshold", threshold)
+    attached = dict(WAYS[way])
+    outside = str(tmp_path / "outside.txt")
+    attached["attach"] = tuple(p.format(outside=outside) for p in attached.get("attach", ()))
+    for mode in ("chat", "vault"):
+        request = AskRequest(
+            "Where is the valve?", mode, dry_run=True, update_index=False, **attached
+        )
+        done = result_of(much.ask(request, CancelToken())).to_dict()
+        assert_consistent(done, has_selection=way in ("selection", "all"))
+        there = [row["source"] for row in rows(done["context"])]
+        assert "small.md" in there or "small.md" not in attached["attach"]
+        if way == "all":
+            shown = [row for row in rows(done["context"]) if row["tokens"]]
+            assert "small.md" in {row["source"] for row in shown}

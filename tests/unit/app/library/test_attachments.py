@@ -1,0 +1,207 @@
+"""What is attached to a question, and what becomes of it in later turns."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from app.errors import InvalidRequest, NotFound
+from app.library.attachments import Attachments, Selection
+from app.library.library import Library
+from app.paths import Paths
+from chains.cancel import CancelToken
+from vault.embedder import Embedder
+from vault.errors import NoteExcluded, NoteUnreadable
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Path:
+    notes = {
+        "Garden.md": "# Garden\nBeans <need> warm soil.\nSow in May.\n",
+        "Plans/Terrace.md": "Oak & larch.\n",
+        "Plans/Secret.md": "---\nprivate: true\n---\nNobody reads this.\n",
+        "Plans/Old/Draft.draft.md": "Not finished.\n",
+        "list.txt": "one\ntwo\n",
+    }
+    for path, text in notes.items():
+        (tmp_path / "vault" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "vault" / path).write_text(text)
+    return tmp_path / "vault"
+
+
+@pytest.fixture
+def attachments(tmp_path: Path, vault: Path, embedder: Embedder) -> Iterator[Attachments]:
+    base = tmp_path / "own"
+    paths = Paths(base / "config", base / "data", base / "state", base / "cache")
+    opened = Library.open(vault, paths, ["*.draft.md"], embedder=embedder)
+    with closing(opened) as library:
+        yield Attachments(library)
+
+
+def test_a_note_is_attached_in_full_and_escaped(attachments):
+    (segment,) = attachments.segments(["Garden.md"])
+    assert (segment.kind, segment.source, segment.lines) == ("note", "Garden.md", (1, 3))
+    assert segment.raw_content == "# Garden\nBeans <need> warm soil.\nSow in May.\n"
+    assert "&lt;need&gt;" in segment.content
+
+
+def test_a_folder_is_the_notes_in_it_that_may_be_read(attachments):
+    segments = attachments.segments(["Plans"])
+    assert [(s.kind, s.source) for s in segments] == [("folder", "Plans/Terrace.md")]
+
+
+@pytest.fixture
+def tagged(vault: Path, attachments: Attachments) -> Attachments:
+    (vault / "Shed.md").write_text("Tools hang there. #building/wood\n")
+    (vault / "Plans/Roof.md").write_text("---\ntags: [Building]\n---\nTiles.\n")
+    (vault / "Plans/Secret.md").write_text("---\nprivate: true\n---\n#building\n")
+    (vault / "Plans/Old/Hut.draft.md").write_text("#building\n")
+    list(attachments._library.update(CancelToken()))
+    return attachments
+
+
+def test_a_tag_is_the_notes_that_carry_it_or_one_below_it(tagged: Attachments) -> None:
+    segments = tagged.segments(["#building"])
+    assert [(s.kind, s.source) for s in segments] == [("tag", "Plans/Roof.md"), ("tag", "Shed.md")]
+    assert [s.source for s in tagged.segments(["#building/wood"])] == ["Shed.md"]
+
+
+def test_a_note_that_lost_its_tag_or_is_gone_is_not_attached_by_it(
+    tagged: Attachments, vault: Path
+) -> None:
+    (vault / "Shed.md").write_text("Tools hang there.\n")
+    (vault / "Plans/Roof.md").unlink()
+    with pytest.raises(NotFound, match="No note that can be attached carries the tag #building"):
+        tagged.segments(["#building"])
+
+
+@pytest.mark.parametrize("tag", ["#build", "#", "#no such tag"])
+def test_a_part_of_a_tag_is_no_tag(tagged: Attachments, tag: str) -> None:
+    with pytest.raises(NotFound):
+        tagged.segments([tag])
+
+
+def test_a_note_by_its_full_path_is_the_note_of_the_vault(attachments, vault):
+    (segment,) = attachments.segments([str(vault / "Garden.md")])
+    assert (segment.kind, segment.source) == ("note", "Garden.md")
+
+
+def test_a_text_file_outside_the_vault_is_attached_with_its_full_path(attachments, tmp_path):
+    file = tmp_path / "log.txt"
+    file.write_text("started\n")
+    (segment,) = attachments.segments([str(file)])
+    assert (segment.kind, segment.source) == ("file", str(file))
+
+
+def test_lines_are_attached_as_they_stand(attachments):
+    (segment,) = attachments.segments([], [Selection("Garden.md", 2, 3)])
+    assert (segment.kind, segment.lines) == ("selection", (2, 3))
+    assert segment.raw_content == "Beans <need> warm soil.\nSow in May."
+
+
+def test_what_is_attached_is_numbered_and_comes_once(attachments):
+    segments = attachments.segments(["Plans", "Garden.md", "Plans/Terrace.md"])
+    assert [(s.number, s.source) for s in segments] == [(1, "Plans/Terrace.md"), (2, "Garden.md")]
+
+
+@pytest.mark.parametrize("path", ["Plans/Secret.md", "Plans/Old/Draft.draft.md", ".obsidian/a.md"])
+def test_a_note_that_is_kept_from_models_is_refused(attachments, vault, path):
+    (vault / ".obsidian").mkdir()
+    (vault / ".obsidian/a.md").write_text("settings")
+    with pytest.raises(NoteExcluded, match="is not given to a model"):
+        attachments.segments([path])
+
+
+def test_a_link_leads_around_no_rule(attachments, vault):
+    (vault / "Open.md").symlink_to(vault / "Plans/Old/Draft.draft.md")
+    with pytest.raises(NoteExcluded):
+        attachments.segments(["Open.md"])
+
+
+def test_what_is_not_there_is_not_found(attachments):
+    with pytest.raises(NotFound, match=r"no note, folder or file Nothing\.md"):
+        attachments.segments(["Nothing.md"])
+
+
+@pytest.mark.parametrize("path", ["https://example.org/page", ""])
+def test_what_is_no_file_is_refused(attachments, path):
+    with pytest.raises(InvalidRequest):
+        attachments.segments([path])
+
+
+def test_a_folder_outside_the_vault_is_refused(attachments, tmp_path):
+    with pytest.raises(InvalidRequest, match="outside the notes"):
+        attachments.segments([str(tmp_path)])
+
+
+def test_lines_that_are_not_there_are_refused(attachments):
+    with pytest.raises(InvalidRequest, match="has 3 lines"):
+        attachments.segments([], [Selection("Garden.md", 2, 9)])
+
+
+def test_a_file_that_is_not_text_is_refused(attachments, tmp_path):
+    file = tmp_path / "picture.png"
+    file.write_bytes(b"\x89PNG\0\0")
+    with pytest.raises(NoteUnreadable):
+        attachments.segments([str(file)])
+
+
+def test_a_source_is_the_same_until_it_changes(attachments, vault):
+    (segment,) = attachments.segments(["Garden.md"])
+    assert attachments.resolve(segment).state == "same"
+    (vault / "Garden.md").write_text("Peas.\n")
+    now = attachments.resolve(segment)
+    assert (now.state, now.text) == ("changed", "Peas.\n")
+    assert now.version != segment.version
+
+
+def test_a_source_that_is_gone_or_private_now_is_not_read(attachments, vault):
+    (segment,) = attachments.segments(["Garden.md"])
+    (vault / "Garden.md").write_text("Peas. #private\n")
+    assert attachments.resolve(segment).state == "excluded"
+    (vault / "Garden.md").unlink()
+    assert attachments.resolve(segment).state == "gone"
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_name_inside_the_notes_that_leads_outside_is_refused(attachments, vault, tmp_path, whole):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "secret.txt").write_text("secret")
+    (vault / "link.txt").symlink_to(outside / "secret.txt")
+    (vault / "away").symlink_to(outside)
+    for name in ("link.txt", "away/secret.txt", "Plans/../link.txt"):
+        named = str(vault / name) if whole else name
+        with pytest.raises(InvalidRequest, match="is a link out of the folder of notes") as caught:
+            attachments.segments([named])
+        assert str(outside / "secret.txt") in caught.value.hint
+        with pytest.raises(InvalidRequest):
+            attachments.segments([], [Selection(named, 1, 1)])
+    (segment,) = attachments.segments([str(outside / "secret.txt")])
+    assert segment.raw_content == "secret"
+
+
+def test_a_hidden_file_is_attached_by_its_full_path_alone(
+    attachments, vault, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    (vault / ".env").write_text("KEY=1")
+    (vault / "Plans" / ".netrc").write_text("KEY=2")
+    (vault / "plain.txt").symlink_to(".env")
+    (tmp_path / ".ssh").mkdir()
+    (tmp_path / ".ssh" / "id_rsa").write_text("KEY=3")
+    for name in (".env", "Plans/.netrc", "plain.txt", ".ssh/id_rsa", str(vault / "plain.txt")):
+        with pytest.raises(InvalidRequest, match="hidden file") as caught:
+            attachments.segments([name])
+        assert "give its full path: /" in caught.value.hint
+    for file in (vault / ".env", vault / "Plans" / ".netrc", tmp_path / ".ssh" / "id_rsa"):
+        (segment,) = attachments.segments([str(file)])
+        assert (segment.source, segment.raw_content[:4]) == (str(file), "KEY=")
+        assert attachments.resolve(segment).state == "same"
+
+
+def test_a_hidden_file_that_a_pattern_excludes_stays_out(attachments, vault):
+    (vault / ".x.draft.md").write_text("not yet")
+    with pytest.raises(NoteExcluded):
+        attachments.segments([str(vault / ".x.draft.md")])

@@ -1,0 +1,332 @@
+"""A chat as a tree: asked in other words, answered anew, copied, named."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.assistant import Assistant
+from app.errors import InvalidRequest, NotFound, TurnFailed, describe
+from app.sessions.transcript_items import AnswerItem, CustomItem, UserItem
+from chains.cancel import CancelToken
+from chains.events import AskResult, Warned
+from context.log.entries import BranchSummaryEntry
+from tests.support.model_server import Answer, Body, Failure, ModelServer
+from tests.support.turns import ask, result_of
+
+
+def chat(assistant: Assistant, *questions: str, **fields: Any) -> list[AskResult]:
+    """Ask one question after the other in one chat."""
+    results: list[AskResult] = []
+    for question in questions:
+        session = results[-1].session if results else None
+        fields = {"mode": "chat", **fields}
+        results.append(result_of(ask(assistant, question, session=session, **fields)))
+    return results
+
+
+def shown(assistant: Assistant, session: str | None) -> list[str]:
+    assert session is not None
+    items = assistant.transcript(session).items
+    return [item.text for item in items if isinstance(item, UserItem | AnswerItem | CustomItem)]
+
+
+def question_of(assistant: Assistant, session: str | None, at: int = 0) -> UserItem:
+    assert session is not None
+    items = [i for i in assistant.transcript(session).items if isinstance(i, UserItem)]
+    return items[at]
+
+
+def answer_of(assistant: Assistant, session: str | None, at: int = -1) -> AnswerItem:
+    assert session is not None
+    items = [i for i in assistant.transcript(session).items if isinstance(i, AnswerItem)]
+    return items[at]
+
+
+def texts(body: Body) -> list[Any]:
+    """The texts of a request behind its system message; parts where messages were merged."""
+    return [m["content"] for m in body["messages"][1:]]
+
+
+def sent(server: ModelServer) -> list[bytes]:
+    """The bytes of each chat request."""
+    return [received.raw for received in server.received if received.body]
+
+
+def edit(assistant: Assistant, session: str, entry: str, text: str, **fields: Any) -> AskResult:
+    return result_of(assistant.edit(session, entry, text, CancelToken(), **fields))
+
+
+def regenerate(assistant: Assistant, session: str, entry: str) -> AskResult:
+    return result_of(assistant.regenerate(session, entry, CancelToken()))
+
+
+def test_a_question_can_follow_any_entry(assistant: Assistant, server: ModelServer) -> None:
+    one, _ = chat(assistant, "One?", "Two?")
+    result_of(ask(assistant, "Other?", mode="chat", session=one.session, parent=one.entry))
+    assert texts(server.bodies[2]) == ["One?", "Understood.", "Other?"]
+    assert shown(assistant, one.session) == ["One?", "Understood.", "Other?", "Understood."]
+
+
+def test_an_entry_that_is_not_there_is_not_found(assistant: Assistant, server: ModelServer) -> None:
+    (one,) = chat(assistant, "One?")
+    for session in (one.session, None):
+        with pytest.raises(TurnFailed) as failure:
+            ask(assistant, "Two?", mode="chat", session=session, parent="ffffffff")
+        info = describe(failure.value)
+        assert info.code == "not_found"
+        assert "ffffffff" in info.message
+    assert len(server.bodies) == 1
+
+
+def test_an_edited_question_stands_beside_the_first(
+    assistant: Assistant, server: ModelServer
+) -> None:
+    one, _ = chat(assistant, "One?", "Two?")
+    session = str(one.session)
+    first = question_of(assistant, session)
+    edited = edit(assistant, session, first.entry, "Uno?")
+    assert texts(server.bodies[2]) == ["Uno?"]
+    now = question_of(assistant, session)
+    assert now.siblings == (first.entry, now.entry)
+    assert now.mode == "chat"
+    assert edited.turn not in (one.turn, None)
+    assert shown(assistant, session) == ["Uno?", "Understood."]
+
+
+def test_an_edited_question_takes_what_was_attached_along(
+    reading: Assistant, server: ModelServer, small_vault: Path
+) -> None:
+    (one,) = chat(reading, "One?", attach=("Watering.md", "garden/Tomatoes.md"))
+    session = str(one.session)
+    (small_vault / "Watering.md").write_text("By hand.\n", "utf-8")
+    (small_vault / "garden/Tomatoes.md").unlink(missing_ok=True)
+    events = list(reading.edit(session, question_of(reading, session).entry, "Uno?", CancelToken()))
+    sent = server.bodies[1]["messages"][-1]["content"]
+    assert "By hand." in sent[0]["text"]
+    assert "garden/Tomatoes.md" not in sent[0]["text"]
+    assert question_of(reading, session).attach == ("Watering.md",)
+    (warning,) = [event.message for event in events if isinstance(event, Warned)]
+    assert "garden/Tomatoes.md is not attached again" in warning
+    assert warning in result_of(events).warnings
+
+
+def test_a_new_answer_stands_beside_the_first_and_answers_the_same_request(
+    assistant: Assistant, server: ModelServer
+) -> None:
+    server.script(Answer("First."), Answer("Second."), Answer("Third."), Answer("Fourth."))
+    one, two = chat(assistant, "One?", "Two?")
+    session = str(one.session)
+    again = regenerate(assistant, session, str(two.entry))
+    assert again.turn == two.turn
+    assert sent(server)[2] == sent(server)[1]
+    answer = answer_of(assistant, session)
+    assert (answer.text, answer.siblings) == ("Third.", (two.entry, again.entry))
+    assert again.context["prefix"]["changed"] is False
+    result_of(ask(assistant, "Three?", mode="chat", session=session))
+    assert texts(server.bodies[3])[-2:] == ["Third.", "Three?"]
+
+
+def test_a_question_without_an_answer_is_answered(
+    assistant: Assistant, server: ModelServer
+) -> None:
+    (one,) = chat(assistant, "One?")
+    session = str(one.session)
+    question = question_of(assistant, session)
+    again = regenerate(assistant, session, question.entry)
+    assert answer_of(assistant, session).siblings == (one.entry, again.entry)
+
+
+def test_a_new_answer_is_given_the_passages_of_the_first(
+    reading: Assistant, server: ModelServer, small_vault: Path
+) -> None:
+    first = result_of(ask(reading, "How many litres does the barrel hold?"))
+    (small_vault / "garden/Tomatoes.md").write_text(
+        "# Barrel\n\nThe barrel holds litres.\n", "utf-8"
+    )
+    again = regenerate(reading, str(first.session), str(first.entry))
+    assert sent(server)[1] == sent(server)[0]
+    assert again.mode == "vault"
+
+
+def test_a_new_answer_sees_a_note_as_it_is_now_and_no_excluded_one(
+    reading: Assistant, server: ModelServer, small_vault: Path
+) -> None:
+    (one,) = chat(reading, "One?", attach=("Watering.md", "garden/Tomatoes.md"))
+    (small_vault / "Watering.md").write_text("By hand.\n", "utf-8")
+    (small_vault / "garden/Tomatoes.md").write_text("Secret. #private\n", "utf-8")
+    again = regenerate(reading, str(one.session), str(one.entry))
+    sent = server.bodies[1]["messages"][-1]["content"][0]["text"]
+    assert "By hand." in sent
+    assert "Tomatoes" not in sent
+    assert any("Tomatoes.md is gone or excluded" in warning for warning in again.warnings)
+    assert [s.source for s in answer_of(reading, one.session).sources] == ["Watering.md"]
+    ask(reading, "Two?", mode="chat", session=one.session)
+    assert "By hand." in server.bodies[2]["messages"][-1]["content"][0]["text"]
+
+
+def test_choosing_a_branch_goes_on_at_its_end(assistant: Assistant, server: ModelServer) -> None:
+    one, two = chat(assistant, "One?", "Two?")
+    session = str(one.session)
+    first = question_of(assistant, session).entry
+    edit(assistant, session, first, "Uno?")
+    assistant.select_leaf(session, first)
+    assert assistant.sessions.read(session).path()[-1].id == two.entry
+    chat_now = shown(assistant, session)
+    assert chat_now == ["One?", "Understood.", "Two?", "Understood."]
+    ask(assistant, "Three?", mode="chat", session=session)
+    assert texts(server.bodies[3])[::2] == ["One?", "Two?", "Three?"]
+    with pytest.raises(NotFound):
+        assistant.select_leaf(session, "ffffffff")
+
+
+def test_what_the_model_saw_of_an_older_answer(assistant: Assistant, server: ModelServer) -> None:
+    server.script(Answer("First."), Answer("Second."), Answer("Third."))
+    one, two = chat(assistant, "One?", "Two?")
+    session = str(one.session)
+    again = regenerate(assistant, session, str(two.entry))
+    bodies = {}
+    for entry in (one.entry, two.entry, again.entry):
+        found = assistant.last_context(session, True, entry)
+        assert found is not None
+        bodies[entry] = (
+            found["rebuilt"],
+            [m["content"] for m in found["request_body"]["messages"]],
+        )
+    assert bodies[one.entry] == (False, ["One?"])
+    assert bodies[again.entry] == (False, ["One?", "First.", "Two?"])
+    assert bodies[two.entry] == (True, ["One?", "First.", "Two?"])
+
+
+def test_a_copy_is_a_chat_of_its_own(assistant: Assistant, server: ModelServer) -> None:
+    one, _ = chat(assistant, "One?", "Two?")
+    session = str(one.session)
+    assistant.label(session, str(one.entry), "the good one")
+    copy = assistant.fork(session, str(one.entry))
+    assert assistant.sessions.read(copy).header.branched_from == session
+    assert shown(assistant, copy) == ["One?", "Understood."]
+    assert answer_of(assistant, copy).label == "the good one"
+    assert assistant.sessions.read(copy).usage()
+    ask(assistant, "Else?", mode="chat", session=copy)
+    assert texts(server.bodies[2]) == ["One?", "Understood.", "Else?"]
+    assert shown(assistant, session)[2] == "Two?"
+
+
+def test_a_name_is_put_on_an_entry_and_taken_off(assistant: Assistant, server: ModelServer) -> None:
+    (one,) = chat(assistant, "One?")
+    session = str(one.session)
+    assistant.label(session, str(one.entry), " the\ngood one ")
+    assert answer_of(assistant, session).label == "the good one"
+    assistant.label(session, str(one.entry), "")
+    assert answer_of(assistant, session).label == ""
+    with pytest.raises(NotFound):
+        assistant.label(session, "ffffffff", "x")
+
+
+def test_a_message_of_a_program_is_read_by_the_model_and_shown_if_it_wants(
+    assistant: Assistant, server: ModelServer
+) -> None:
+    (one,) = chat(assistant, "One?")
+    session = str(one.session)
+    entry = assistant.send_message(session, "weather", "It rains.")
+    assistant.send_message(session, "weather", "It snows.", display=False)
+    assert shown(assistant, session) == ["One?", "Understood.", "It rains."]
+    assert assistant.sessions.read(session).path()[-2].id == entry
+    ask(assistant, "Two?", mode="chat", session=session)
+    (sent,) = texts(server.bodies[1])[2:]
+    assert [part["text"] for part in sent] == ["It rains.", "It snows.", "Two?"]
+
+
+def test_what_is_no_question_cannot_be_edited(assistant: Assistant, server: ModelServer) -> None:
+    (one,) = chat(assistant, "One?")
+    with pytest.raises(TurnFailed, match="is not a question") as failure:
+        edit(assistant, str(one.session), str(one.entry), "Uno?")
+    assert isinstance(failure.value.reason, InvalidRequest)
+    assert len(server.bodies) == 1
+
+
+def test_what_is_no_answer_cannot_be_given_anew(assistant: Assistant, server: ModelServer) -> None:
+    (one,) = chat(assistant, "One?")
+    rain = assistant.send_message(str(one.session), "weather", "It rains.")
+    with pytest.raises(TurnFailed, match="is not an answer"):
+        regenerate(assistant, str(one.session), rain)
+    assert len(server.bodies) == 1
+
+
+def test_a_chat_from_a_later_version_goes_on_as_a_copy_of_what_is_known(
+    assistant: Assistant, server: ModelServer
+) -> None:
+    one, two = chat(assistant, "One?", "Two?")
+    session = str(one.session)
+    file = assistant.sessions.file(session)
+    lines = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    later = next(at for at, line in enumerate(lines) if line.get("id") == two.entry)
+    lines[later]["schemaVersion"] = 7
+    file.write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
+    with pytest.raises(TurnFailed, match="schemaVersion 7, which is not known"):
+        ask(assistant, "Three?", mode="chat", session=session)
+    with pytest.raises(InvalidRequest, match="schemaVersion 7, which is not known"):
+        assistant.fork(session, str(two.entry))
+    copy = assistant.fork(session)
+    assert shown(assistant, copy) == ["One?", "Understood.", "Two?"]
+    ask(assistant, "Three?", mode="chat", session=copy)
+    assert texts(server.bodies[2])[::2] == ["One?", "Two?", "Three?"]
+
+
+def left_branch(assistant: Assistant, server: ModelServer) -> tuple[str, str]:
+    """Make a chat that has left a branch; return it with the last entry of that branch."""
+    server.script(Answer("Beans in May."), Answer("Peas in March."), Answer("They sow in spring."))
+    one = chat(assistant, "When beans?")[0]
+    session = str(one.session)
+    edit(assistant, session, question_of(assistant, session).entry, "When peas?")
+    return session, str(one.entry)
+
+
+def test_a_branch_that_was_left_is_summed_up_on_request(
+    assistant: Assistant, server: ModelServer
+) -> None:
+    session, entry = left_branch(assistant, server)
+    summary = assistant.summarise_branch(session, entry, CancelToken())
+    assert summary == "They sow in spring."
+    asked = str(server.bodies[2]["messages"])
+    assert "When beans?" in asked
+    assert "When peas?" not in asked
+    log = assistant.sessions.read(session)
+    kept = log.log.entries[-1]
+    assert isinstance(kept, BranchSummaryEntry)
+    assert [usage.purpose for usage in log.usage()] == ["", "", "summary"]
+    assert (kept.from_id, kept.summary) == (entry, summary)
+    assert shown(assistant, session) == ["When peas?", "Peas in March."]
+    with pytest.raises(InvalidRequest, match="goes on with"):
+        assistant.summarise_branch(session, log.path()[-1].id, CancelToken())
+
+
+def test_with_no_model_set_a_branch_becomes_an_outline_whoever_answered(
+    assistant: Assistant, server: ModelServer
+) -> None:
+    session, entry = left_branch(assistant, server)
+    assistant.settings.set("chat.model", "extractive")
+    before = len(server.received)
+    assert "When beans?" in assistant.summarise_branch(session, entry, CancelToken())
+    assert len(server.received) == before
+    chosen = assistant.summarise_branch(session, entry, CancelToken(), model="gpt-4o")
+    assert chosen == "They sow in spring."
+
+
+def test_without_a_model_a_branch_is_summed_up_in_its_own_words(
+    assistant: Assistant, server: ModelServer
+) -> None:
+    session, entry = left_branch(assistant, server)
+    server.script(Failure(400))
+    assert "When beans?" in assistant.summarise_branch(session, entry, CancelToken())
+
+
+def test_the_entry_before_another_is_found(assistant: Assistant, server: ModelServer) -> None:
+    (asked,) = chat(assistant, "One?")
+    question, answer = question_of(assistant, asked.session), answer_of(assistant, asked.session)
+    assert asked.session is not None
+    assert assistant.entry_before(asked.session, answer.entry) == question.entry
+    first = assistant.sessions.read(asked.session).path()[0].id
+    with pytest.raises(NotFound, match="Nothing stands before"):
+        assistant.entry_before(asked.session, first)

@@ -1,0 +1,126 @@
+import pytest
+
+from chains.errors import BadRequest, MissingKey, ModelUnavailable
+from chains.llm.failures import failure_of
+from chains.llm.http import WireCall
+from context.errors import ContextOverflow
+
+OVERFLOWS = [
+    "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens.",
+    "Input tokens exceed the configured limit of 272000 tokens.",
+    "Your input exceeds the context window of this model.",
+    "prompt is too long: 210000 tokens > 200000 maximum",
+    "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000",
+    "The input token count (2769478) exceeds the maximum number of tokens allowed (1048575).",
+    "Prompt contains 40000 tokens and 0 draft tokens, too large for model with 32768 maximum"
+    " context length",
+    "too many tokens: total number of tokens in the request exceeds the limit of 128000",
+    "Please reduce the length of the messages or completion.",
+    "`inputs` must have less than 4096 tokens. Given: 5000",
+    "Input is too long for requested model.",
+    "request (9030 tokens) exceeds the available context size (8192 tokens), try increasing it",
+    "Trying to keep the first 5000 tokens when context the overflows. However, the model is loaded"
+    " with context length of only 4096 tokens",
+    "The prompt (total length 9000) is too long to fit into the model (context length 8192).",
+    "context_length_exceeded",
+]
+OTHER_REFUSALS = [
+    "max_tokens is too large: 5000. This model supports at most 4096 completion tokens, whereas"
+    " you provided 5000.",
+    "`max_tokens` must be at most 8192",
+    "temperature must be between 0 and 2",
+    "The model `gpt-x` does not exist",
+    "Invalid value for 'content': expected a string",
+]
+
+
+@pytest.fixture
+def call():
+    made = WireCall(offline=False, max_output_tokens=100, on_sent=lambda _: None)
+    made.sent = {}
+    return made
+
+
+def answered(call: WireCall, status: int, body: str) -> Exception:
+    call.status = status
+    call.error_body = body.encode()
+    return failure_of(RuntimeError("library"), call, service="Example", key=None)
+
+
+@pytest.mark.parametrize("wording", OVERFLOWS)
+def test_an_overflow_is_known_in_every_providers_words(call, wording):
+    assert isinstance(answered(call, 400, f'{{"error": "{wording}"}}'), ContextOverflow)
+
+
+LIMITS = [4096, 272000, None, 200000, 200000, 1048575, 32768, 128000]
+LIMITS += [None, 4096, None, 8192, 4096, 8192, None]
+
+
+@pytest.mark.parametrize(("wording", "limit"), list(zip(OVERFLOWS, LIMITS, strict=True)))
+def test_the_limit_that_an_overflow_names_is_known(call, wording, limit):
+    assert answered(call, 400, f'{{"error": "{wording}"}}').limit == limit
+
+
+@pytest.mark.parametrize(
+    "names", ['"code": "context_length_exceeded"', '"type": "exceed_context_size_error"']
+)
+def test_an_overflow_is_known_by_its_code_where_the_words_do_not_say_it(call, names):
+    body = f'{{"error": {{"message": "That did not work.", {names}}}}}'
+    assert isinstance(answered(call, 400, body), ContextOverflow)
+
+
+def test_the_way_out_of_a_services_overflow_is_not_a_higher_threshold(call):
+    overflow = answered(call, 400, OVERFLOWS[0])
+    assert isinstance(overflow, ContextOverflow)
+    assert overflow.ways_out[0].startswith("Lower autoCompactThreshold")
+    assert "Example" in str(overflow)
+
+
+@pytest.mark.parametrize("wording", OTHER_REFUSALS)
+def test_other_refusals_are_no_overflow(call, wording):
+    body = f'{{"error": {{"message": "{wording}"}}}}'
+    assert isinstance(answered(call, 400, body), BadRequest)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '{"error": {"message": "it is broken"}}',
+        '{"error": "it is broken"}',
+        '{"message": "it is broken"}',
+        '{"detail": [{"msg": "it is broken"}]}',
+        '[{"error": {"message": "it is broken"}}]',
+        "it is\nbroken",
+        "<html><body>it is broken</body></html>",
+    ],
+)
+def test_a_servers_reason_is_found_wherever_it_is(call, body):
+    assert answered(call, 400, body).reason == "it is broken"
+
+
+def test_a_reason_is_one_short_line_without_control_characters(call):
+    reason = answered(call, 400, "a\x1b[31m" * 1_000).reason
+    assert len(reason) <= 301
+    assert reason.isprintable()
+
+
+def test_what_was_never_sent_is_no_trouble_of_the_servers(call):
+    call.sent = None
+    error = failure_of(RuntimeError("no such parameter"), call, service="Example", key=None)
+    assert isinstance(error, BadRequest)
+
+
+def test_a_key_that_the_library_misses_is_missing_not_refused(call):
+    call.sent = None
+    missing = RuntimeError("Missing key")
+    missing.status_code = 401  # type: ignore[attr-defined]
+    error = failure_of(missing, call, service="Example", key=None)
+    assert isinstance(error, MissingKey)
+    assert not error.is_refused
+
+
+def test_a_connection_that_fails_is_nobody_answering(call):
+    call.failure = "there is no such host"
+    error = failure_of(RuntimeError("x"), call, service="Example", key=None)
+    assert isinstance(error, ModelUnavailable)
+    assert "there is no such host" in str(error)

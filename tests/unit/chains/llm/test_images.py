@@ -1,0 +1,139 @@
+"""Pictures: size from the header, tokens by the provider's rule, form on the wire."""
+
+from base64 import b64encode
+from dataclasses import replace
+
+import pytest
+
+from chains.cancel import CancelToken
+from chains.llm.images import count_image, read_size, rule_for
+from chains.model import LiteLLMModel
+from chains.models import describe
+from chains.request.request import Means, draft_turn, prepare_turn
+from chains.request.session import ChatView
+from chains.tokenizer import counter_for
+from context.messages import ImagePart, Message, TextPart
+from context.tokens import count_message
+from tests.support.model_server import ModelServer
+
+
+def png(width, height):
+    head = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
+    return b64encode(head + width.to_bytes(4) + height.to_bytes(4) + b"\x08\x02").decode()
+
+
+def gif(width, height):
+    head = b"GIF89a" + width.to_bytes(2, "little") + height.to_bytes(2, "little")
+    return b64encode(head + b"\0\0\0").decode()
+
+
+def jpeg(width, height):
+    preview = b"\xff\xe1" + (9_000).to_bytes(2) + b"\xff\xd8\xff\xc0" * 2_000
+    preview = preview[: 2 + 9_000].ljust(2 + 9_000, b"x")
+    frame = b"\xff\xc2" + (17).to_bytes(2) + b"\x08" + height.to_bytes(2) + width.to_bytes(2)
+    return b64encode(b"\xff\xd8" + preview + frame + b"\x03" * 10).decode()
+
+
+def webp(width, height, kind=b"VP8X"):
+    sizes = (width - 1).to_bytes(3, "little") + (height - 1).to_bytes(3, "little")
+    body = kind + b"\x0a\0\0\0" + b"\0\0\0\0" + sizes
+    if kind == b"VP8L":
+        bits = (width - 1) | (height - 1) << 14
+        body = kind + b"\x0a\0\0\0" + b"\x2f" + bits.to_bytes(4, "little") + b"\0" * 9
+    if kind == b"VP8 ":
+        edges = width.to_bytes(2, "little") + height.to_bytes(2, "little")
+        body = kind + b"\x0a\0\0\0" + b"\0\0\0\x9d\x01\x2a" + edges
+    return b64encode(b"RIFF\x20\0\0\0WEBP" + body).decode()
+
+
+@pytest.mark.parametrize("make", [png, gif, jpeg, webp])
+def test_the_size_is_read_from_the_header(make):
+    assert read_size(make(1_024, 768)) == (1_024, 768)
+
+
+@pytest.mark.parametrize("kind", [b"VP8L", b"VP8 "])
+def test_every_kind_of_webp_is_read(kind):
+    assert read_size(webp(640, 480, kind)) == (640, 480)
+
+
+@pytest.mark.parametrize("data", ["", "?", "aGVsbG8=", png(0, 5), png(5, 2_000_000), "a" * 9])
+def test_what_is_no_picture_has_no_size(data):
+    assert read_size(data) is None
+    assert count_image(data, rule_for("gpt-4o")) == 2_000
+
+
+@pytest.mark.parametrize(
+    ("model", "size", "tokens"),
+    [
+        ("openai/gpt-4o", (1_024, 1_024), 765),
+        ("gpt-4o", (2_048, 4_096), 1_105),
+        ("gpt-4o-mini", (512, 512), 2_833 + 5_667),
+        ("gpt-5", (1_024, 1_024), 630),
+        ("o3", (1_024, 1_024), 675),
+        ("gpt-4.1-mini", (1_024, 1_024), 1_659),
+        ("o4-mini", (8_000, 8_000), 2_642),
+        ("anthropic/claude-3-5-sonnet-20241022", (1_000, 1_000), 1_334),
+        ("anthropic/claude-sonnet-4-5", (4_000, 4_000), 1_600),
+        ("gemini/gemini-2.5-pro", (300, 300), 258),
+        ("gemini/gemini-2.5-pro", (960, 540), 258 * 6),
+        ("mistral/pixtral-12b", (300, 300), 2_000),
+    ],
+)
+def test_a_picture_is_counted_by_the_rule_of_its_provider(model, size, tokens):
+    counter = counter_for(model)
+    message = Message("user", (ImagePart("image/png", png(*size)),))
+    found = count_message(message, counter) - counter.message_overhead - counter.part_overhead
+    assert found == tokens
+    assert counter_for(model) is counter
+
+
+PICTURE = Message("user", (TextPart("What is it?"), ImagePart("image/png", png(8, 8))))
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "found"),
+    [
+        (
+            "openai/x",
+            "/v1",
+            {
+                "content": [
+                    {"type": "text", "text": "What is it?"},
+                    {
+                        "type": "image_url",
+                        "image_url": {"url": f"data:image/png;base64,{png(8, 8)}"},
+                    },
+                ]
+            },
+        ),
+        (
+            "anthropic/claude-3-5-sonnet-20241022",
+            "",
+            {
+                "content": [
+                    {"type": "text", "text": "What is it?"},
+                    {
+                        "type": "image",
+                        "source": {
+                            "type": "base64",
+                            "media_type": "image/png",
+                            "data": png(8, 8),
+                        },
+                    },
+                ]
+            },
+        ),
+        ("ollama/llava", "", {"content": "What is it?", "images": [png(8, 8)]}),
+    ],
+)
+def test_a_picture_has_the_form_of_its_provider(name, path, found, ask):
+    chat, request = ChatView("chat1"), ask("What is it?")
+    drafted = draft_turn(chat, request, None)
+    drafted = replace(drafted, question=replace(drafted.question, message=PICTURE))
+    with ModelServer() as server:
+        info = describe(name, server.root + path)
+        means = Means(info, counter_for(name), "chat")
+        prepared = prepare_turn(drafted, request, chat, means, "preview").request
+        list(LiteLLMModel(info.endpoint, lambda _: None).stream(prepared, CancelToken()))
+        sent = server.bodies[0]["messages"][-1]
+    assert {key: sent.get(key) for key in found} == found

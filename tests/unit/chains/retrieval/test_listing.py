@@ -1,0 +1,74 @@
+"""Questions for every note, and the pages that answer them."""
+
+import pytest
+
+from chains.llm.extractive import LIST_SOURCE
+from chains.retrieval.listing import WholeList, page_of, whole_list
+from context.tokens import ByteEstimator
+from tests.support.memory_session import hit
+from vault.search.hits import SearchResult
+
+
+@pytest.mark.parametrize(
+    ("question", "query"),
+    [
+        ("List every note tagged #seeds", 'tag:"seeds"'),
+        ("list all of my notes", ""),
+        ("Show me all notes about climbing beans.", "climbing beans"),
+        ("Please list all notes that mention the base fee", "base fee"),
+        (
+            "Give me every note in the folder Garden/Beds that mentions slugs",
+            'path:"Garden/Beds" slugs',
+        ),
+        ("Which notes mention mildew?", "mildew"),
+        ("Which of my notes are tagged plans/travel?", 'tag:"plans/travel"'),
+        ("List all notes tag:recipe before:2024", "tag:recipe before:2024"),
+        ("Liste alle Notizen zu Kompost auf.", "Kompost"),
+        ("Liste toutes les notes qui parlent de compost", "compost"),
+        ("Lista todas las notas que mencionan abono", "abono"),
+    ],
+)
+def test_a_question_for_every_note_becomes_a_query(question: str, query: str) -> None:
+    assert whole_list(question, ()) == WholeList(query)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which note says how deep beans are sown?",
+        "List the ingredients of every soup",
+        "What do my notes say about mildew?",
+        "Show me the budget",
+        "more",
+    ],
+)
+def test_any_other_question_is_none(question: str) -> None:
+    assert whole_list(question, ()) is None
+
+
+def result(count: int, total: int) -> SearchResult:
+    hits = tuple(hit(f"Note {n}.md", f"line {n}") for n in range(count))
+    return SearchResult("q", hits, 0.0, total=total)
+
+
+def test_a_page_numbers_its_notes_and_says_how_many_there_are() -> None:
+    page = page_of(result(3, 3), WholeList("q"), (), 10_000, ByteEstimator())
+    assert [s.number for s in page.segments] == [None, 1, 2, 3]
+    assert page.segments[0].raw_content == "3 notes fit; all of them are listed."
+    assert page.noted["listed"] == {"query": "q", "next": None, "total": 3}
+
+
+def test_a_page_keeps_to_its_room_and_says_where_it_ends() -> None:
+    page = page_of(result(100, 250), WholeList("q", 20), (), 400, ByteEstimator())
+    shown = len(page.segments) - 1
+    assert 1 <= shown < 100
+    assert page.noted["listed"]["next"] == 20 + shown
+    assert page.told == (
+        f"250 notes fit; 21 to {20 + shown} are listed here. Ask for more to see the next."
+    )
+    assert page.segments[0].source == LIST_SOURCE
+
+
+def test_where_nothing_fits_that_is_said() -> None:
+    page = page_of(result(0, 0), WholeList("q"), (), 400, ByteEstimator())
+    assert (page.segments, page.told) == ((), "No note fits what was asked for.")

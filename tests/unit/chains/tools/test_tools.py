@@ -1,0 +1,66 @@
+"""Large results, and calls that come in pieces."""
+
+from types import SimpleNamespace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chains.llm.port import RequestedCall
+from chains.llm.tool_calls import CallAssembler
+from chains.tools.registry import ToolOutcome, ToolRegistry
+from chains.tools.results import kept, result_tool
+from context.frozen import compact_json
+from tests.support.memory_session import MemorySession
+
+
+@given(st.text(min_size=1), st.integers(1, 50))
+def test_what_is_kept_elsewhere_comes_back_page_by_page(text, limit):
+    store = MemorySession()
+    stored = kept("search_notes", ToolOutcome(text, is_offloaded=True), store, 0)
+    tools, pages = ToolRegistry([result_tool(store)]), ""
+    while len(pages) < len(text):
+        page = {"ref_id": stored.ref_id, "offset": len(pages), "limit": limit}
+        outcome = tools.run(RequestedCall("c", "read_result", compact_json(page)))
+        assert not outcome.is_error
+        pages += outcome.content.split("\n", 1)[1]
+    assert pages == text
+
+
+def test_a_result_at_the_threshold_stays():
+    outcome = ToolOutcome("x" * 10, is_offloaded=True)
+    assert kept("t", outcome, MemorySession(), 10).content == "x" * 10
+    assert kept("t", outcome, MemorySession(), 9).ref_id == "r0"
+
+
+def test_failures_and_read_results_are_never_kept_elsewhere():
+    for outcome in (ToolOutcome("x" * 10, is_error=True), ToolOutcome("x" * 10)):
+        assert kept("t", outcome, MemorySession(), 1).ref_id is None
+
+
+def test_where_nothing_can_be_kept_the_result_stays():
+    class Full(MemorySession):
+        def keep_result(self, tool: str, content: str) -> str | None:
+            return None
+
+    outcome = ToolOutcome("x" * 10, is_offloaded=True)
+    assert kept("t", outcome, Full(), 1).content == "x" * 10
+
+
+def delta(index, id=None, name=None, arguments=None):
+    return SimpleNamespace(
+        index=index, id=id, function=SimpleNamespace(name=name, arguments=arguments)
+    )
+
+
+def test_calls_are_put_together_from_their_pieces():
+    calls = CallAssembler()
+    calls.add([delta(0, "a", "one", ""), delta(1, "b", "two", None)])
+    calls.add([delta(0, None, None, '{"x"'), delta(1, None, None, "{}")])
+    calls.add([delta(0, None, None, ": 1}")])
+    assert calls.calls == (RequestedCall("a", "one", '{"x": 1}'), RequestedCall("b", "two", "{}"))
+
+
+def test_another_id_at_the_same_place_is_another_call():
+    calls = CallAssembler()
+    calls.add([delta(0, "a", "one", "{}"), delta(0, "b", "two", "{}")])
+    assert [call.id for call in calls.calls] == ["a", "b"]

@@ -1,0 +1,448 @@
+"""Turns of an agent: the real loop, tools and client, against a scripted server."""
+
+import json
+import threading
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chains.cancel import CancelToken
+from chains.events import CompactionEnded, ToolEnded, ToolStarted, TurnEnded, Usage
+from chains.turn.agent_chain import AgentChain, AgentLimits
+from context.log.entries import MessageEntry
+from tests.support.memory_session import ListSearch, hit
+from tests.support.model_server import Answer, ModelServer
+from vault.errors import NoteUnreadable
+from vault.index import NoteState
+from vault.notes.note import Note, parse_note
+
+TEXTS = {
+    "Garden.md": "# Beans\nBeans need warm soil.\nSow them in May.\n",
+    "Plans/Terrace.md": "Oak & larch.\n",
+    "Long.md": "".join(f"Line {n} of a long note.\n" for n in range(1, 401)),
+}
+
+
+class Notes(ListSearch):
+    """Notes in memory; a search finds what it was given."""
+
+    root = Path("Notes")
+
+    def __init__(self) -> None:
+        super().__init__(hit("Garden.md", "Sow them in May.", first=3))
+        self.meeting: threading.Barrier | None = None
+        self.on_read: Callable[[], object] = lambda: None
+
+    def read_allowed(self, path: str) -> Note:
+        self.on_read()
+        if self.meeting is not None:
+            self.meeting.wait(10)
+        if path not in TEXTS:
+            raise NoteUnreadable(path, "it is not there any more")
+        return parse_note(path, TEXTS[path].encode())[0]
+
+    def still_allowed(self, paths: Sequence[str]) -> frozenset[str]:
+        return frozenset(paths)
+
+    def notes(self) -> tuple[NoteState, ...]:
+        states = [NoteState(path, path, "indexed", "") for path in TEXTS]
+        return (*states, NoteState("Secret.md", "Secret", "excluded", "private"))
+
+
+def calling(*calls: tuple[str, Any], text: str = "", **fields: Any) -> Answer:
+    """An answer that calls tools: each by its name and its arguments."""
+    written = tuple(
+        (f"c{n}", name, a if isinstance(a, str) else json.dumps(a))
+        for n, (name, a) in enumerate(calls)
+    )
+    return Answer(text, calls=written, **fields)
+
+
+@pytest.fixture
+def notes() -> Notes:
+    return Notes()
+
+
+@pytest.fixture
+def run(server: ModelServer, session, notes, pause, ask) -> Callable[..., list[Any]]:
+    """Run a turn to its end; return its events."""
+
+    def running(question="When?", *, token=None, limits=None, clock=None, **fields):
+        chain = AgentChain(
+            lambda _: None,
+            notes,
+            limits or AgentLimits(24, 300, 4_096),
+            pause=pause,
+            **({} if clock is None else {"clock": clock}),
+        )
+        values = {"mode": "agent", "api_base": server.url, "threshold": 32_000} | fields
+        return list(chain.run(ask(question, **values), session, token or CancelToken()))
+
+    return running
+
+
+def result_of(events):
+    assert isinstance(events[-1], TurnEnded)
+    return events[-1].result
+
+
+def tool_messages(body) -> list[str]:
+    return [message["content"] for message in body["messages"] if message["role"] == "tool"]
+
+
+def test_the_model_is_told_of_its_tools_and_gets_what_they_find(run, server):
+    server.script(calling(("search_notes", {"query": "beans"})), Answer("In May [1]."))
+    result = result_of(run())
+    offered = [tool["function"]["name"] for tool in server.bodies[0]["tools"]]
+    assert offered == [
+        "search_notes",
+        "read_note",
+        "list_folder",
+        "read_result",
+        "compact_context",
+    ]
+    (found,) = tool_messages(server.bodies[1])
+    assert found.startswith('<source n="1" title="Garden" path="Garden.md" lines="3-3">')
+    assert (result.answer, result.status) == ("In May [1].", "complete")
+
+
+def test_what_tools_read_can_be_cited(run, server):
+    server.script(
+        calling(("search_notes", {"query": "beans"})),
+        calling(("read_note", {"path": "Plans/Terrace.md"})),
+        Answer('"Sow them in May" [1], and "Oak & larch" [2].'),
+    )
+    citations = result_of(run()).citations
+    assert [(c.n, c.path, c.lines, c.verified) for c in citations] == [
+        (1, "Garden.md", (3, 3), True),
+        (2, "Plans/Terrace.md", (1, 1), True),
+    ]
+
+
+def test_every_call_is_told_of_in_its_order(run, server):
+    server.script(
+        calling(("list_folder", {}), ("read_note", {"path": "Garden.md", "start": 2})), Answer("Ok")
+    )
+    events = run()
+    assert [e.name for e in events if isinstance(e, ToolStarted)] == ["list_folder", "read_note"]
+    assert {e.name for e in events if isinstance(e, ToolEnded)} == {"list_folder", "read_note"}
+    tools = {tool["id"]: tool for tool in result_of(events).to_dict()["tools"]}
+    assert tools["c1"] == {
+        "id": "c1",
+        "name": "read_note",
+        "arguments": {"path": "Garden.md", "start": 2},
+        "status": "ok",
+        "ref_id": None,
+    }
+
+
+def test_what_is_kept_from_models_is_not_listed(run, server):
+    server.script(calling(("list_folder", {})), Answer("Ok"))
+    run()
+    (listing,) = tool_messages(server.bodies[1])
+    assert listing.splitlines() == [
+        "Plans/ (1 notes)",
+        "Garden.md: Garden.md",
+        "Long.md: Long.md",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "said"),
+    [
+        ("fly", {}, "There is no tool fly. There are: search_notes"),
+        ("read_note", '{"path": "Gar', "The arguments are not JSON"),
+        ("read_note", "[1]", "have to be a JSON object"),
+        ("read_note", {}, "The argument path is missing"),
+        ("read_note", {"path": 3}, "has to be of the type string"),
+        ("read_note", {"path": "Garden.md", "from": 1}, "There is no argument from"),
+        ("search_notes", {"query": "x", "k": 99}, "has to be from 1 to 20"),
+        ("search_notes", {"query": " "}, "nothing to search for"),
+        ("read_note", {"path": "Gone.md"}, "it is not there any more"),
+        ("read_note", {"path": "Garden.md", "start": 9}, "has 3 lines"),
+        ("list_folder", {"path": "Nowhere"}, "no notes in a folder Nowhere"),
+        ("read_result", {"ref_id": "r99"}, "no stored result"),
+    ],
+)
+def test_a_call_that_cannot_be_done_is_an_ordinary_result(run, server, name, arguments, said):
+    server.script(calling((name, arguments)), Answer("So be it."))
+    result = result_of(run())
+    (content,) = tool_messages(server.bodies[1])
+    assert content.startswith("Error: ")
+    assert said in content
+    assert [tool["status"] for tool in result.tools] == ["error"]
+    assert result.status == "complete"
+
+
+def test_calls_of_one_answer_run_side_by_side(run, server, notes):
+    notes.meeting = threading.Barrier(3)
+    paths = [("read_note", {"path": path}) for path in TEXTS]
+    server.script(calling(*paths), Answer("Ok"))
+    assert [tool["status"] for tool in result_of(run()).tools] == ["ok"] * 3
+
+
+def test_each_step_is_on_disk_before_the_next_request(run, server, session):
+    stored = []
+
+    def reply(_body):
+        stored.append([entry.message.role for entry in session.messages])
+        return Answer("Done.")
+
+    server.script(calling(("list_folder", {}), text="Let me look."), reply)
+    run()
+    assert stored == [["user", "assistant", "tool"]]
+    assert [entry.message.role for entry in session.messages] == [*stored[0], "assistant"]
+
+
+def test_a_large_result_is_kept_elsewhere_and_read_in_pages(run, server, session):
+    page = {"ref_id": "r0", "offset": 0, "limit": 20_000}
+    server.script(
+        calling(("read_note", {"path": "Long.md"})),
+        calling(("read_result", page)),
+        Answer("Read."),
+    )
+    result = result_of(run())
+    stub, whole = tool_messages(server.bodies[2])
+    assert stub.startswith("[Tool result stored")
+    assert whole.split("\n", 1)[1] == session.results["r0"]
+    assert TEXTS["Long.md"].removesuffix("\n") in whole
+    assert [tool["ref_id"] for tool in result.tools] == ["r0", None]
+
+
+def test_what_was_thought_goes_back_within_the_turn_only(run, server):
+    server.script(calling(("list_folder", {}), reasoning="Hm, let me see."), Answer("Ok"))
+    run()
+    run("And?")
+    assert server.bodies[1]["messages"][-2]["reasoning_content"] == "Hm, let me see."
+    assert not any("reasoning_content" in message for message in server.bodies[2]["messages"])
+
+
+def test_the_usage_is_that_of_all_requests(run, server):
+    server.script(calling(("list_folder", {})), Answer("Ok"))
+    assert result_of(run()).usage == Usage(2, 200, 20, 80)
+
+
+def test_at_the_limit_of_steps_there_is_an_answer_without_tools(run, server):
+    server.script(
+        calling(("list_folder", {})),
+        calling(("list_folder", {"path": "Plans"})),
+        Answer("That is all I know."),
+    )
+    result = result_of(run(limits=AgentLimits(2, 300, 4_096)))
+    assert [bool(body.get("tools")) for body in server.bodies] == [True, True, False]
+    assert (result.status, result.answer) == ("limit", "That is all I know.")
+
+
+def test_at_the_limit_of_time_there_is_an_answer_without_tools(run, server):
+    ticks = iter(range(0, 10_000, 100))
+    server.script(calling(("list_folder", {})), Answer("Out of time."))
+    result = result_of(run(limits=AgentLimits(24, 150, 4_096), clock=lambda: next(ticks)))
+    assert "tools" not in server.bodies[1]
+    assert (result.status, result.answer) == ("limit", "Out of time.")
+
+
+def test_a_stop_in_the_middle_of_a_tool_keeps_the_chat_whole(run, server, session, notes):
+    token, release = CancelToken(), threading.Event()
+
+    def stop():
+        token.cancel()
+        release.wait(10)
+
+    notes.on_read = stop
+    server.script(calling(("read_note", {"path": "Garden.md"})), Answer("Understood."))
+    result = result_of(run(token=token))
+    release.set()
+    assert (result.status, result.answer) == ("interrupted", "")
+    notes.on_read = lambda: None
+    assert result_of(run("Go on.")).answer == "Understood."
+    assert_each_call_has_one_result(server.bodies[-1])
+
+
+def assert_each_call_has_one_result(body: Any) -> None:
+    """Every call has exactly one result, behind it and before the next answer."""
+    messages = body["messages"]
+    for at, message in enumerate(messages):
+        for call in message.get("tool_calls") or ():
+            behind = []
+            for later in messages[at + 1 :]:
+                if later["role"] != "tool":
+                    break
+                behind.append(later["tool_call_id"])
+            assert behind.count(call["id"]) == 1
+
+
+def test_over_fifteen_steps_each_request_begins_with_the_one_before(run, server):
+    names = [("read_note", {"path": "Garden.md", "start": 1 + n % 3}) for n in range(15)]
+    server.script(*(calling(name, ("list_folder", {})) for name in names), Answer("Done."))
+    result = result_of(run(limits=AgentLimits(24, 300, 200)))
+    assert result.status == "complete"
+    assert len(server.bodies) == 16
+    posts = [received for received in server.received if received.body]
+    for before, after in pairwise(posts):
+        sent, follows = messages_of(before.raw), messages_of(after.raw)
+        assert follows.startswith(sent)
+        assert before.body["tools"] == after.body["tools"]
+    for body in server.bodies:
+        assert_each_call_has_one_result(body)
+
+
+def messages_of(raw: bytes) -> bytes:
+    """The bytes of the list of messages, without its end."""
+    start = raw.index(b'"messages"')
+    messages = json.JSONDecoder().raw_decode(raw[start:].decode().split(":", 1)[1].strip())
+    end = raw[start:].decode().split(":", 1)[1].strip()[: messages[1] - 1]
+    return end.encode()
+
+
+def test_calls_of_several_turns_have_names_of_their_own(run, server, session):
+    server.script(
+        calling(("list_folder", {})), Answer("One."), calling(("list_folder", {})), Answer("Two.")
+    )
+    run()
+    run("Again?")
+    ids = [
+        part["id"]
+        for entry in session.messages
+        if isinstance(entry, MessageEntry) and isinstance(entry.message.content, tuple)
+        for part in entry.to_dict()["content"]
+        if part["type"] == "tool_call"
+    ]
+    assert len(ids) == len(set(ids)) == 2
+
+
+def test_a_dry_run_sends_and_stores_nothing(run, server, session):
+    result = result_of(run(dry_run=True))
+    assert (result.turn, result.context["layers"]["T"]["items"]) == (None, 5)
+    assert (server.bodies, session.entries) == ([], [])
+
+
+CLAUDE = "anthropic/claude-sonnet-4-5"
+
+
+def marks_in(value: Any) -> int:
+    """How many places of a body are marked."""
+    if isinstance(value, dict):
+        return ("cache_control" in value) + sum(map(marks_in, value.values()))
+    return sum(map(marks_in, value)) if isinstance(value, list) else 0
+
+
+def without_marks(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: without_marks(v) for key, v in value.items() if key != "cache_control"}
+    return [without_marks(item) for item in value] if isinstance(value, list) else value
+
+
+def test_a_service_that_takes_marks_is_told_where_its_cache_may_end(run, server, session):
+    server.script(
+        calling(("read_note", {"path": "Long.md"})), Answer("Many lines [1]."), Answer("No more.")
+    )
+    limits = AgentLimits(24, 300, 100_000)
+    assert result_of(run(model=CLAUDE, limits=limits)).answer == "Many lines [1]."
+    run("And then?", model=CLAUDE, limits=limits)
+    first, in_the_loop, next_turn = server.bodies
+    assert marks_in(first) == 2  # L1 and the question
+    assert in_the_loop["messages"][-1]["content"][0]["cache_control"] == {"type": "ephemeral"}
+    history = [message for message in next_turn["messages"] if marks_in(message)]
+    assert 1 <= marks_in(next_turn) <= 4
+    assert history[0]["role"] == "assistant"
+
+
+def test_marks_change_nothing_else_of_what_is_sent(run, server):
+    server.script(
+        calling(("read_note", {"path": "Long.md"})), calling(("list_folder", {})), Answer("Done.")
+    )
+    run(model=CLAUDE, limits=AgentLimits(24, 300, 100_000))
+    _, before, after = (without_marks(body["messages"]) for body in server.bodies)
+    assert after[: len(before)] == before
+
+
+def test_a_summary_begins_as_the_last_request_and_has_in_full_what_was_trimmed(run, server):
+    looked_up = [calling(("read_note", {"path": "Long.md"})), Answer("word " * 200)] * 5
+    summed_up = [calling(("compact_context", {})), Answer("Notes were read."), Answer("Done.")]
+    server.script(*looked_up, *summed_up)
+    for _ in range(6):
+        run(model=CLAUDE, limits=AgentLimits(24, 300, 100_000), threshold=24_000)
+    before, asked = (body["messages"] for body in server.bodies[-3:-1])
+    end = len(asked) - 1
+    assert without_marks(asked[:end]) == without_marks(before[:end])
+    assert "[trimmed]" in str(asked[:end])
+    assert str(asked).count("Line 1 of a long note.") == 4  # the last complete turn stays
+    assert [at for at, message in enumerate(asked) if marks_in(message)] == [end - 1]
+
+
+def test_a_service_that_takes_no_marks_gets_none(run, server):
+    server.script(calling(("read_note", {"path": "Long.md"})), Answer("Done."))
+    run(model="claude-sonnet-4-5", limits=AgentLimits(24, 300, 100_000))
+    assert server.bodies[0]["model"] == "claude-sonnet-4-5"
+    assert [marks_in(body) for body in server.bodies] == [0, 0]
+
+
+def test_a_model_may_have_the_earlier_conversation_summed_up(run, server):
+    server.script(Answer("Beans need warm soil, as I said before. " * 40))
+    for number in range(3):
+        run(f"Question {number}?")
+    server.script(
+        calling(("compact_context", {}), ("list_folder", {})),
+        Answer("Beans: warm soil."),
+        Answer("Done."),
+    )
+    events = run("Free some space.")
+    assert [type(event) for event in events].count(CompactionEnded) == 1
+    assert result_of(events).answer == "Done."
+    asked, _, after = server.bodies[-3:]
+    assert "Question 0?" in str(asked["messages"])
+    assert "Question 0?" not in str(after["messages"])
+    assert "Beans: warm soil." in str(after["messages"][1]["content"])
+    assert_each_call_has_one_result(after)
+    (told,) = [event.result for event in events if isinstance(event, CompactionEnded)]
+    result = after["messages"][-1]["content"]
+    assert "was compacted" in result
+    assert f"{told['before_tokens']:,} tokens became {told['after_tokens']:,}" in result
+    assert f"{told['before_messages']} messages became {told['after_messages']}" in result
+
+
+def test_a_model_is_told_that_there_was_nothing_to_compact(run, server):
+    server.script(calling(("compact_context", {})), Answer("Done."))
+    assert result_of(run("Free some space.")).answer == "Done."
+    assert "There was nothing to compact" in server.bodies[-1]["messages"][-1]["content"]
+
+
+def test_a_large_result_that_cannot_be_stored_is_a_warning_of_the_report(run, server, session):
+    session.keep_result = lambda tool, content: None
+    server.script(calling(("read_note", {"path": "Long.md"})), Answer("Done."))
+    result = result_of(run(limits=AgentLimits(24, 300, 100)))
+    assert "Line 1 of a long note." in str(server.bodies[-1]["messages"])
+    (warning,) = [text for text in result.context["warnings"] if "could not be stored" in text]
+    assert "read_note" in warning
+    assert warning in result.warnings
+
+
+def test_a_model_is_told_that_it_uses_much_where_it_can_help_it(run, server, session):
+    replies = calling(("read_note", {"path": "Long.md"})), Answer("Done.")
+    limits = AgentLimits(24, 300, 100_000)
+    server.script(*replies)
+    wide = result_of(run(limits=limits)).context
+    session.entries.clear()
+    server.script(*replies)
+    threshold = int(wide["used"] * wide["factor"] / 0.85) + 300
+    run(threshold=threshold, max_output_tokens=300, limits=limits)
+    first, second = server.bodies[-2:]
+    assert "[Context:" not in str(first["messages"])
+    assert second["messages"][-1]["content"].startswith("[Context: 8")
+    assert "compact_context" in second["messages"][-1]["content"]
+
+
+def test_a_search_goes_on_where_another_ended(run, server, notes):
+    notes.hits = (*notes.hits, hit("Beds.md", "Beds are dug in spring."))
+    server.script(
+        calling(("search_notes", {"query": "beans", "k": 1})),
+        calling(("search_notes", {"query": "beans", "k": 1, "offset": 1})),
+        Answer("In May."),
+    )
+    run("When?")
+    _, first, second = server.bodies
+    assert "There are more; offset 1 shows the next." in str(first["messages"][-1])
+    assert "There are more" not in str(second["messages"][-1])

@@ -1,0 +1,212 @@
+"""Compactions in whole turns: by a scripted model, by an outline, after an overflow, on request."""
+
+import json
+
+import pytest
+
+from chains.cancel import CancelToken
+from chains.events import CompactionEnded, CompactionStarted, TurnEnded
+from chains.request.epochs import LoggedBreaker
+from chains.turn.llm_chain import LLMChain
+from context.compaction import HEAD
+from context.errors import ContextOverflow
+from context.history.turns import turns
+from context.log.entries import ModelChangeEntry, OptionsChangeEntry, TransformEntry, parse_entry
+from tests.support.model_server import Answer, Failure
+
+SUMMARY = "Decisions: beans are sown in May."
+WORDS = "words and words and words " * 60
+
+
+def is_for_summary(body):
+    return "has to be remembered" in str(body["messages"][-1]["content"])
+
+
+def answering(body):
+    text = SUMMARY if is_for_summary(body) else WORDS
+    return Answer(text, chunk_chars=400)
+
+
+@pytest.fixture
+def chat(server, session, pause, ask):
+    """Ask in a chat without notes; return the events of the turn."""
+    server.script(answering)
+    chain = LLMChain(lambda _: None, pause=pause)
+
+    def asking(question="And then?", **fields):
+        request = ask(question, **({"api_base": server.url, "mode": "chat"} | fields))
+        return list(chain.run(request, session, CancelToken()))
+
+    asking.chain = chain
+    return asking
+
+
+def result_of(events):
+    assert isinstance(events[-1], TurnEnded)
+    return events[-1].result
+
+
+def compactions(session):
+    return [entry for entry in session.entries if isinstance(entry, TransformEntry)]
+
+
+def test_a_chat_that_fills_its_room_is_summed_up_by_its_model(chat, session, server):
+    for number in range(14):
+        context = result_of(chat(f"Question {number}?", threshold=4_000)).context
+        assert context["used"] <= context["budget"]
+        assert context["dropped"] == []
+    assert 0 < len(compactions(session)) < 7
+    (told, *_), (apply, *_) = context["compactions"], compactions(session)[0].patch
+    assert apply["summary"] == f"{HEAD}\n{SUMMARY}"
+    assert (apply["by"], told["by"]) == ("model", "model")
+    summary, _question = server.bodies[-1]["messages"][1]["content"]
+    assert summary == {"type": "text", "text": f"{HEAD}\n{SUMMARY}"}
+
+
+def test_the_call_for_a_summary_continues_what_the_service_has_already(chat, server):
+    for number in range(12):
+        chat(f"Question {number}?", threshold=4_000)
+    at = next(at for at, body in enumerate(server.bodies) if is_for_summary(body))
+    before, asked = server.bodies[at - 1]["messages"], server.bodies[at]["messages"]
+    assert asked[:-1] == before[: len(asked) - 1]
+
+
+def test_what_a_summary_takes_is_noted_as_usage_beside_the_requests_of_the_turns(chat, session):
+    while not compactions(session):
+        result = result_of(chat("And then?", threshold=4_000))
+    requests = [usage for usage in session.usage() if not usage.purpose]
+    (spent,) = (usage for usage in session.usage() if usage.purpose)
+    assert (spent.purpose, spent.request, spent.turn_id) == ("summary", 0, result.turn)
+    assert spent.model == requests[-1].model
+    assert (spent.prompt_tokens, spent.completion_tokens, spent.cached_tokens) == (100, 10, 40)
+    assert spent.estimated > 1_000
+    assert [usage.request for usage in requests] == [1] * len(requests)
+
+
+def test_what_a_summary_on_request_takes_belongs_to_no_turn(chat, session, ask, server):
+    for number in range(3):
+        chat(f"Question {number}?")
+    request = ask("", api_base=server.url, mode="chat")
+    list(chat.chain.compact(request, session, CancelToken(), ""))
+    (spent,) = (usage for usage in session.usage() if usage.purpose)
+    assert (spent.turn_id, spent.request) == ("", 0)
+
+
+def test_a_watcher_hears_of_a_compaction_before_and_after(chat):
+    events = [event for number in range(12) for event in chat(f"{number}?", threshold=4_000)]
+    told = [e for e in events if isinstance(e, CompactionStarted | CompactionEnded)]
+    assert isinstance(told[0], CompactionStarted)
+    assert isinstance(told[1], CompactionEnded)
+    assert told[0].reason == "auto"
+    assert told[1].result["after_tokens"] < told[1].result["before_tokens"]
+    assert told[1].result["strategies_run"] == ["summarise"]
+
+
+def test_an_outline_stands_in_where_the_model_fails(chat, session, server):
+    def failing(body):
+        return Failure(400) if is_for_summary(body) else Answer(WORDS, chunk_chars=400)
+
+    server.script(failing)
+    for number in range(12):
+        assert result_of(chat(f"Question {number}?", threshold=4_000)).status == "complete"
+    (apply, *_) = compactions(session)[0].patch
+    assert apply["by"] == "outline"
+    assert "Question 0?" in apply["summary"]
+
+
+def test_without_a_model_everything_works_by_outline(chat, session):
+    long = "word " * 400
+    for number in range(14):
+        context = result_of(chat(f"{number} {long}?", model="extractive", threshold=4_000)).context
+        assert context["used"] <= context["budget"]
+    assert {op["by"] for entry in compactions(session) for op in entry.patch} == {"outline"}
+
+
+def test_another_model_may_make_the_summaries(chat, server):
+    for number in range(12):
+        chat(f"Question {number}?", threshold=4_000, summary_model="small")
+    models = {body["model"] for body in server.bodies if is_for_summary(body)}
+    assert models == {"small"}
+
+
+def test_an_overflow_is_answered_after_one_compaction_and_one_retry(chat, session, server):
+    for number in range(3):
+        chat(f"Question {number}?")
+    overflow = Failure.saying(400, "This model's maximum context length is 100 tokens.")
+    server.script(overflow, answering)
+    events = chat("Too long?")
+    assert result_of(events).answer == WORDS
+    assert [e.reason for e in events if isinstance(e, CompactionStarted)] == ["overflow"]
+    assert len(compactions(session)) == 1
+    assert len(turns(session.path())) == 4
+
+
+@pytest.mark.parametrize("words", ["maximum context length is 8000 tokens", "too long"])
+def test_an_overflow_compacts_to_the_usual_share_of_the_limit_that_it_names(
+    chat, session, server, words
+):
+    for number in range(30):
+        before = result_of(chat(f"Question {number}?", threshold=50_000)).context
+    assert 8_000 < before["used"] < 12_000
+    refused = Failure.saying(400, f"Your prompt is too long: {words}.")
+    server.script(refused, answering)
+    context = result_of(chat("Too long?", threshold=50_000)).context
+    limit = 8_000 if "8000" in words else before["used"]
+    assert limit * 0.4 < context["used"] < limit * 0.75
+    assert context["layers"]["L4"]["items"] > 5
+    assert len(compactions(session)) == 1
+
+
+def test_an_overflow_that_stays_is_told(chat, server):
+    chat("Question?")
+    server.script(Failure.saying(400, "This model's maximum context length is 100 tokens."))
+    with pytest.raises(ContextOverflow):
+        chat("Too long?")
+
+
+def test_fruitless_attempts_are_counted_from_the_log(session):
+    for _ in range(3):
+        assert not LoggedBreaker(session, []).is_tripped("m", 100)
+        LoggedBreaker(session, kept := []).record("m", 100, has_shrunk=False)
+        session.append(kept)
+    session.entries[:] = [parse_entry(json.loads(json.dumps(e.to_dict()))) for e in session.entries]
+    assert LoggedBreaker(session, []).is_tripped("m", 100)
+    assert not LoggedBreaker(session, []).is_tripped("m", 101)
+    session.append([TransformEntry("t1", None, "", "compaction", ())])
+    assert not LoggedBreaker(session, []).is_tripped("m", 100)
+
+
+def test_what_is_asked_for_is_compacted_up_to_the_last_complete_turn(chat, session, server, ask):
+    for number in range(4):
+        chat(f"Question {number}?", threshold=50_000)
+    request = ask("", api_base=server.url, mode="chat", threshold=50_000)
+    events = list(chat.chain.compact(request, session, CancelToken(), "Mention beans."))
+    result = events[-1].result
+    (apply, *_) = compactions(session)[-1].patch
+    assert result["entry"] == compactions(session)[-1].id
+    assert result["summary"] == apply["summary"] == f"{HEAD}\n{SUMMARY}"
+    assert result["strategies_run"] == ["summarise"]
+    assert apply["firstKeptEntryId"] == session.messages[-2].id
+    assert server.bodies[-1]["messages"][-1]["content"].endswith("Mention beans.")
+
+
+def test_where_nothing_precedes_the_last_turn_nothing_is_compacted(chat, session, server, ask):
+    chat("Question?")
+    request = ask("", api_base=server.url, mode="chat")
+    before = list(session.entries)
+    events = list(chat.chain.compact(request, session, CancelToken()))
+    assert events[-1].result["entry"] is None
+    assert session.entries == before
+
+
+def test_a_new_epoch_is_noted_once(chat, session):
+    chat("One?")
+    chat("Two?", threshold=9_000)
+    chat("Three?", threshold=9_000, model="another")
+    chat("Four?", threshold=9_000, model="another")
+    changes = [e for e in session.entries if isinstance(e, OptionsChangeEntry | ModelChangeEntry)]
+    assert [change.to_dict().get("options") for change in changes] == [
+        {"autoCompactThreshold": 9_000},
+        None,
+    ]
+    assert changes[1].model == "another"

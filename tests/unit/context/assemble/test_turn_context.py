@@ -1,0 +1,114 @@
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from context.assemble.request import Tail
+from context.assemble.turn_context import fit_passages, standing_tail
+from context.history.measured_turn import MeasuredTurn
+from context.history.turns import turns
+from context.layers import Layer
+from context.messages import Message
+from context.tokens import ByteEstimator, count_segment
+from tests.support.chats import Chat, passage
+
+COUNTER = ByteEstimator()
+
+
+def tail(*segments, question="Why?"):
+    return Tail(segments, Message("user", question), COUNTER)
+
+
+def earlier(chat):
+    return [MeasuredTurn.measure(turn, turn.messages, COUNTER) for turn in turns(chat.path)]
+
+
+def chars(tokens):
+    """Text of about so many tokens."""
+    return "x" * int(tokens * 3.5 / 1.05)
+
+
+def test_passages_within_their_share_stay():
+    found = tail(passage(1, "a"), passage(2, "b"))
+    assert fit_passages(found, 1_000).tail is found or fit_passages(found, 1_000).tail == found
+
+
+def test_the_lowest_ranked_passages_leave_first():
+    passages = [passage(number, chars(100)) for number in range(1, 6)]
+    fitted = fit_passages(tail(*passages), 2_000)
+    kept = len(fitted.tail.segments)
+    assert 0 < kept < 5
+    assert list(fitted.tail.segments) == passages[:kept]
+    assert list(fitted.dropped) == passages[kept:]
+
+
+@given(
+    st.lists(st.integers(1, 400), max_size=12),
+    st.integers(0, 2_000),
+    st.integers(500, 20_000),
+)
+def test_passages_never_exceed_their_share(lengths, question, budget):
+    passages = [passage(number, chars(length)) for number, length in enumerate(lengths)]
+    found = tail(*passages, question=chars(question))
+    fitted = fit_passages(found, budget)
+    taken = sum(count_segment(segment, COUNTER) for segment in fitted.tail.segments)
+    share = max(int(budget * 0.25) - found.tokens[Layer.L5], int(budget * 0.10))
+    assert taken <= share
+    assert (*fitted.tail.segments, *fitted.dropped) == tuple(passages)
+    if fitted.dropped:
+        assert taken + count_segment(fitted.dropped[0], COUNTER) > share
+
+
+def test_a_long_question_leaves_passages_a_tenth():
+    passages = [passage(number, chars(50)) for number in range(1, 9)]
+    fitted = fit_passages(tail(*passages, question=chars(3_000)), 4_000)
+    taken = sum(count_segment(segment, COUNTER) for segment in fitted.tail.segments)
+    assert 300 < taken <= 400
+
+
+def test_attachments_and_passages_share_a_half():
+    note = replace(passage(9, chars(1_900)), kind="note")
+    fitted = fit_passages(tail(note, passage(1, chars(80))), 4_000)
+    assert fitted.tail.segments == (note,)
+    assert [segment.id for segment in fitted.dropped] == ["p1"]
+
+
+def test_a_small_tail_stands_for_itself():
+    found = tail()
+    assert standing_tail(found, (), 1_000) == found.total
+
+
+def test_a_large_tail_stands_for_a_quarter_of_the_budget():
+    assert standing_tail(tail(question=chars(500)), (), 1_000) == 250
+
+
+def test_a_tail_that_was_large_for_four_turns_running_stands_in_full():
+    chat = Chat(threshold=100_000)
+    for _ in range(3):
+        chat.ask(chars(500))
+    found = tail(question=chars(600))
+    assert standing_tail(found, earlier(chat)[-2:], 1_000) == 250
+    assert standing_tail(found, earlier(chat), 1_000) == found.total
+
+
+def test_one_small_turn_between_begins_the_count_anew():
+    chat = Chat(threshold=100_000)
+    for question in (chars(500), "short", chars(500)):
+        chat.ask(question)
+    assert standing_tail(tail(question=chars(500)), earlier(chat), 1_000) == 250
+
+
+def test_what_was_sent_along_counts_to_the_tails_of_earlier_turns():
+    chat = Chat(threshold=100_000)
+    for _ in range(3):
+        chat.ask("short", segments=[passage(1, chars(500))])
+    found = tail(question=chars(600))
+    assert standing_tail(found, earlier(chat), 1_000) == found.total
+
+
+def test_a_note_that_was_cited_earlier_takes_nothing_from_the_passages():
+    cited = replace(passage(9, chars(60)), layer=Layer.L2)
+    passages = [passage(number, chars(60)) for number in range(1, 4)]
+    fitted = fit_passages(tail(cited, *passages), 1_000)
+    assert fitted.tail.segments[0] == cited
+    assert fitted.dropped == fit_passages(tail(*passages), 1_000).dropped

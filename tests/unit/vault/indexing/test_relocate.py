@@ -1,0 +1,139 @@
+"""A folder of notes that was moved or renamed keeps its index, and nothing is embedded anew."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from vault.catalog import CATALOG_FILE, Catalog
+from vault.embedder import Embedder
+from vault.index import VaultIndex
+from vault.indexing.relocate import moved_to, take_over
+from vault.open_index import take_lock
+
+Open = Callable[[Path], VaultIndex]
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Path:
+    folder = tmp_path / "old"
+    folder.mkdir()
+    for number in range(10):
+        (folder / f"Note {number}.md").write_text(f"# Note {number}\n\nIt says {number * 7}.\n")
+    return folder
+
+
+@pytest.fixture
+def indexes(tmp_path: Path) -> Path:
+    return tmp_path / "indexes"
+
+
+@pytest.fixture
+def index_of(indexes: Path, embedder: Embedder) -> Iterator[Open]:
+    """Opens the index of a folder, taking over that of one that has moved there."""
+    made: list[VaultIndex] = []
+
+    def open_index(folder: Path) -> VaultIndex:
+        take_over(indexes / folder.name, folder)
+        made.append(VaultIndex(folder, indexes / folder.name, (), embedder))
+        return made[-1]
+
+    yield open_index
+    for index in made:
+        index.close()
+
+
+@pytest.fixture
+def indexed(old: Path, index_of: Open) -> Path:
+    """The old folder, with an index that nobody has open."""
+    index = index_of(old)
+    index.update()
+    index.close()
+    return old
+
+
+def test_a_renamed_folder_keeps_its_index(indexed: Path, index_of: Open, indexes: Path) -> None:
+    new = indexed.rename(indexed.with_name("new"))
+    index = index_of(new)
+    assert index.search("It says 49", 1).hits[0].path == "Note 7.md"
+    report = index.update()
+    assert (report.notes, report.embedded_chunks, report.added) == (10, 0, 0)
+    assert [folder.name for folder in indexes.iterdir()] == ["new"]
+
+
+def test_a_folder_on_another_drive_is_known_by_four_fifths_of_its_notes(
+    indexed: Path, index_of: Open
+) -> None:
+    new = indexed.with_name("new")
+    shutil.copytree(indexed, new)  # other inodes, as on another drive
+    shutil.rmtree(indexed)
+    for number in range(2):
+        (new / f"Note {number}.md").write_text("Changed meanwhile.\n")
+    assert index_of(new).update().embedded_chunks == 2
+
+
+def test_a_folder_with_other_notes_is_another_one(
+    indexed: Path, index_of: Open, indexes: Path
+) -> None:
+    new = indexed.with_name("new")
+    shutil.copytree(indexed, new)
+    shutil.rmtree(indexed)
+    for number in range(3):
+        (new / f"Note {number}.md").write_text(f"Changed {number}.\n")
+    assert index_of(new).update().embedded_chunks == 10
+    assert sorted(folder.name for folder in indexes.iterdir()) == ["new", "old"]
+
+
+def test_a_copy_has_an_index_of_its_own(indexed: Path, index_of: Open) -> None:
+    new = indexed.with_name("new")
+    shutil.copytree(indexed, new)
+    assert index_of(new).update().embedded_chunks == 10
+    assert index_of(indexed).update().embedded_chunks == 0
+
+
+def test_an_index_that_is_in_use_is_left_where_it_is(indexed: Path, indexes: Path) -> None:
+    new = indexed.rename(indexed.with_name("new"))
+    with take_lock(indexes / "old"):
+        assert not take_over(indexes / "new", new)
+    assert (indexes / "old" / CATALOG_FILE).exists()
+    assert take_over(indexes / "new", new)
+
+
+def test_a_folder_that_has_an_index_takes_no_other(indexed: Path, indexes: Path) -> None:
+    assert not take_over(indexes / "old", indexed)
+
+
+def test_a_damaged_index_is_nobodys(indexed: Path, indexes: Path) -> None:
+    (indexes / "old" / CATALOG_FILE).write_bytes(b"no database" * 100)
+    new = indexed.rename(indexed.with_name("new"))
+    assert not take_over(indexes / "new", new)
+
+
+def test_where_a_folder_went_is_known_once_it_was_indexed_there(
+    indexed: Path, index_of: Open, indexes: Path
+) -> None:
+    new = indexed.rename(indexed.with_name("new"))
+    assert moved_to(indexed, indexes) is None
+    index = index_of(new)
+    index.update()
+    index.close()
+    newest = new.rename(new.with_name("newest"))
+    index_of(newest).update()
+    assert moved_to(indexed, indexes) == moved_to(new, indexes) == newest
+    assert moved_to(newest, indexes) is None
+    shutil.rmtree(newest)
+    assert moved_to(indexed, indexes) is None
+
+
+def test_a_folder_that_comes_back_is_known_by_its_old_name(
+    indexed: Path, index_of: Open, indexes: Path
+) -> None:
+    new = indexed.rename(indexed.with_name("new"))
+    index = index_of(new)
+    index.update()
+    index.close()
+    assert index_of(new.rename(indexed)).update().embedded_chunks == 0
+    catalog = Catalog(indexes / "old" / CATALOG_FILE, is_writable=False)
+    assert catalog.meta("folders") == f'["{indexed}", "{new}"]'
+    catalog.close()

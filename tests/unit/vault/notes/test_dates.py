@@ -1,0 +1,79 @@
+"""Days, months and years in a question, and days in the names and properties of notes."""
+
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault.notes.dates import days_of, iso_days, named_spans
+
+TODAY = date(2026, 11, 18)  # a Wednesday
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "after"),
+    [
+        ("what did I plant on 2024-03-05?", (2024, 3, 5), (2024, 3, 6)),
+        ("notes of 2024-03", (2024, 3, 1), (2024, 4, 1)),
+        ("Termin am 5.3.2024", (2024, 3, 5), (2024, 3, 6)),
+        ("the meeting on 5 March 2024", (2024, 3, 5), (2024, 3, 6)),
+        ("the 31st of December, 2024", (2024, 12, 31), (2025, 1, 1)),
+        ("March 5, 2024", (2024, 3, 5), (2024, 3, 6)),
+        ("Sept 3rd", (2026, 9, 3), (2026, 9, 4)),
+        ("december 24", (2025, 12, 24), (2025, 12, 25)),
+        ("in December 2023", (2023, 12, 1), (2024, 1, 1)),
+        ("holidays in 2023", (2023, 1, 1), (2024, 1, 1)),
+        ("what was done today", (2026, 11, 18), (2026, 11, 19)),
+        ("Yesterday's dinner", (2026, 11, 17), (2026, 11, 18)),
+        ("this week", (2026, 11, 16), (2026, 11, 23)),
+        ("the weather last week", (2026, 11, 9), (2026, 11, 16)),
+        ("last month", (2026, 10, 1), (2026, 11, 1)),
+        ("last year", (2025, 1, 1), (2026, 1, 1)),
+    ],
+)
+def test_a_question_names_days_in_many_ways(
+    text: str, first: tuple[int, int, int], after: tuple[int, int, int]
+) -> None:
+    assert named_spans(text, TODAY) == ((date(*first), date(*after)),)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "EIP-1559 and EIP 2015",
+        "the model 2024-13-45",
+        "30 February 2024",
+        "version 1.2.3",
+        "port 2024",
+        "12024-03-05",
+        "a week last",
+    ],
+)
+def test_what_is_no_date_names_none(text: str) -> None:
+    assert named_spans(text, TODAY) == ()
+
+
+def test_several_days_may_be_named() -> None:
+    assert len(named_spans("between 2024-03-05 and 2024-03-09, and 2024-03-05 again", TODAY)) == 2
+
+
+@given(st.text(max_size=60), st.dates())
+def test_whatever_is_typed_names_spans_that_are_not_empty(text: str, today: date) -> None:
+    assert all(first <= after for first, after in named_spans(text, today))
+
+
+@given(st.dates(date(1900, 1, 1), date(2099, 12, 31)))
+def test_a_day_is_read_as_it_is_written(day: date) -> None:
+    assert day in [first for first, _ in named_spans(f"on {day.isoformat()}", TODAY)]
+    assert list(iso_days(f"Log {day.isoformat()} Tue")) == [day]
+
+
+def test_names_and_properties_say_their_days_in_iso_8601() -> None:
+    assert list(iso_days("2024-03-05 to 2024-03-06, 2024-99-99")) == [
+        date(2024, 3, 5),
+        date(2024, 3, 6),
+    ]
+    properties = [("2024-03-05T08:00:00Z",), ("soon", "2023-01-02"), ("see 2022-01-01",), ()]
+    assert days_of(properties) == ["2023-01-02", "2024-03-05"]

@@ -1,0 +1,80 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault.errors import ReadingFailed
+from vault.notes.encodings import decode_text, lines_joined
+
+FRENCH = "L'été, la forêt était déjà jaune. « Où ? » — “non”, œuvre à 5 €\r\n"
+
+
+@pytest.mark.parametrize(
+    "encoding",
+    ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp1252"],
+)
+def test_western_text_is_read_and_can_be_written_back_to_the_byte(encoding: str) -> None:
+    data = FRENCH.encode(encoding)
+    decoded = decode_text(data)
+    assert decoded.text == FRENCH
+    assert decoded.mark + decoded.text.encode(decoded.encoding) == data
+
+
+def test_latin_1_is_read_as_what_windows_makes_of_it() -> None:
+    assert decode_text("Größe und Übermut".encode("latin-1")).text == "Größe und Übermut"
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("Привет, мир! Это обычный текст", "cp1251"),
+        ("Привет, мир! Это обычный текст", "koi8-r"),
+        ("Wąż źle się czuł, żółć, łódź", "cp1250"),
+        ("Příliš žluťoučký kůň úpěl ódy", "cp1250"),
+        ("Išla je češnja pored kuće, šuma", "cp1250"),
+        ("Işık çok güzel, ağaç şeker", "cp1254"),
+        ("Καλημέρα κόσμε", "cp1253"),
+        ("これは日本語の文章です。", "shift-jis"),
+        ("这是中文文章。 English words", "gbk"),
+        ("這是中文", "big5"),
+    ],
+)
+def test_text_in_another_old_encoding_fails_instead_of_being_mangled(
+    text: str, encoding: str
+) -> None:
+    with pytest.raises(ReadingFailed, match="its encoding cannot be told for certain"):
+        decode_text(text.encode(encoding))
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        ("Noël à Paris".encode() + b"\n\xff", "its UTF-8 is damaged (byte 0xff on line 2)"),
+        ("日本語".encode()[:-1], "its UTF-8 is damaged (byte 0xe8 on line 1)"),
+        (b"\xff\xfeh\x00i", "its UTF-16 is damaged (byte 0x69 on line 1)"),
+        (b"PK\x03\x04\x00\x00", "it holds NUL bytes"),
+        (b"\xff\xfe\x00\x00a\x00\x00\x00\x00\x00\x00\x00", "it holds NUL bytes"),
+        (b"\x01\x02\xe9", "its encoding cannot be told for certain (byte 0xe9 on line 1)"),
+    ],
+)
+def test_damaged_text_says_where(data: bytes, reason: str) -> None:
+    with pytest.raises(ReadingFailed) as caught:
+        decode_text(data)
+    assert caught.value.reason.startswith(reason)
+
+
+@given(st.binary(max_size=300))
+def test_bytes_are_read_reversibly_or_refused(data: bytes) -> None:
+    try:
+        decoded = decode_text(data)
+    except ReadingFailed:
+        return
+    assert decoded.mark + decoded.text.encode(decoded.encoding) == data
+
+
+@given(st.text(alphabet=st.characters(exclude_characters="\0", exclude_categories=("Cs",))))
+def test_utf_8_is_never_taken_for_anything_else(text: str) -> None:
+    assert decode_text(text.encode("utf-8-sig")).text == text
+
+
+def test_every_kind_of_line_end_becomes_one() -> None:
+    assert lines_joined("a\r\nb\rc\n") == "a\nb\nc\n"

@@ -1,0 +1,151 @@
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault.notes.inline import (
+    Task,
+    blank_inline_code,
+    block_names,
+    has_private_tag,
+    inline_fields,
+    inline_tags,
+    plain_text,
+    tasks,
+    without_comments,
+)
+
+
+@pytest.mark.parametrize(
+    ("line", "tags"),
+    [
+        ("#a and #b/c, (#d) #é-1_x", ("a", "b/c", "d", "é-1_x")),
+        ("#1984 #y1984 #2024/01", ("y1984", "2024/01")),
+        ("#日本語 #🎉", ("日本語", "🎉")),
+        ("#end.", ("end",)),
+        ("#trailing/ #/", ("trailing",)),
+        ("a#b https://x.y/#z ## #", ()),
+        ("[[#Heading]] [[Note#Part]] [here](#part) [there](a.md#part)", ()),
+        ("> [!note] In a callout #callout", ("callout",)),
+    ],
+)
+def test_tags_are_told_from_what_only_looks_like_one(line: str, tags: tuple[str, ...]) -> None:
+    assert inline_tags([(1, line)]) == tags
+
+
+@pytest.mark.parametrize(
+    ("line", "is_private"),
+    [
+        ("#private", True),
+        ("%%#Private/diary%%", True),
+        ("(a) *#private*, b", True),
+        ("#privateer #private-ish", False),
+        ("page#private https://x.y/#private", False),
+        ("[[#private]] [x](#private)", False),
+    ],
+)
+def test_the_tag_that_keeps_a_note_private_counts_in_odd_places_too(
+    line: str, is_private: bool
+) -> None:
+    assert has_private_tag([(1, line)]) is is_private
+
+
+@pytest.mark.parametrize(
+    ("line", "fields"),
+    [
+        ("due:: 2024-05-01", [("due", "2024-05-01")]),
+        ("- **Author**:: [[Ann]]", [("author", "[[Ann]]")]),
+        ("> - [ ] Next step:: call", [("next step", "call")]),
+        ("told by [who:: Ann] on (when:: May 1)", [("who", "Ann"), ("when", "May 1")]),
+        ("empty::", [("empty", "")]),
+        ("std::vector and a::b", []),
+        ("12:: no name", []),
+        ("see https://x.y::z", []),
+    ],
+)
+def test_inline_fields_are_found_on_lines_items_and_in_brackets(
+    line: str, fields: list[tuple[str, str]]
+) -> None:
+    assert list(inline_fields([(1, line)], [line])) == fields
+
+
+def test_a_fields_value_is_taken_as_written_code_included() -> None:
+    source = ["version:: `1.2`"]
+    assert list(inline_fields([(1, blank_inline_code(source[0]))], source)) == [
+        ("version", "`1.2`")
+    ]
+
+
+def test_tasks_have_their_line_status_and_text() -> None:
+    lines = ["- [ ] open `x`", "* [x] done", "1. [/] half", "> - [-] in a callout", "- [] none"]
+    numbered = list(enumerate(lines, start=1))
+    assert list(tasks(numbered, lines)) == [
+        Task(1, " ", "open `x`"),
+        Task(2, "x", "done"),
+        Task(3, "/", "half"),
+        Task(4, "-", "in a callout"),
+    ]
+
+
+def test_blocks_are_named_at_the_end_of_a_line_or_on_their_own() -> None:
+    lines = [(1, "text ^one"), (2, "- item ^two "), (3, "^three"), (4, "x^4"), (5, "a ^b c")]
+    assert list(block_names(lines)) == [("one", 1, False), ("two", 2, False), ("three", 3, True)]
+
+
+def test_comments_are_blanked_in_place_across_lines() -> None:
+    lines = [(1, "a %%b%% c"), (3, "%%"), (4, "#hidden"), (5, "%% d <!-- e --> f"), (6, "50%% g")]
+    assert without_comments(lines) == [
+        (1, "a       c"),
+        (3, "  "),
+        (4, "       "),
+        (5, "   d            f"),
+        (6, "50%% g"),
+    ]
+
+
+@given(st.lists(st.text(alphabet="%<!->ab ", max_size=30), max_size=8))
+def test_blanking_comments_keeps_every_line_and_place(texts: list[str]) -> None:
+    lines = list(enumerate(texts, start=1))
+    blanked = without_comments(lines)
+    assert [(number, len(line)) for number, line in blanked] == [(n, len(t)) for n, t in lines]
+
+
+@pytest.mark.parametrize(
+    ("markdown", "text"),
+    [
+        ("**Bold** and [link](x.md)", "Bold and link"),
+        ("[[Note|shown]] and [[Other]]", "shown and Other"),
+        ("`code` ~~gone~~", "code gone"),
+        ("2 * 3 * 4", "2 * 3 * 4"),
+    ],
+)
+def test_headings_read_as_plain_text(markdown: str, text: str) -> None:
+    assert plain_text(markdown) == text
+
+
+@given(st.text(alphabet="`ab \n", max_size=200))
+def test_blanking_inline_code_keeps_every_place(text: str) -> None:
+    blanked = blank_inline_code(text)
+    assert len(blanked) == len(text)
+    assert [i for i, c in enumerate(blanked) if c == "\n"] == [
+        i for i, c in enumerate(text) if c == "\n"
+    ]
+
+
+def test_inline_code_is_blanked_by_matching_runs() -> None:
+    assert blank_inline_code("a `#x` b ``c ` d`` `e") == "a      b           `e"
+
+
+@pytest.mark.parametrize(
+    "unit", ["[[", "#", "a:: ", "- [ ] ", "%%", "<!--", "](", "[a::", "> ", "^a "]
+)
+def test_a_line_of_a_million_odd_characters_takes_bounded_time(unit: str) -> None:
+    line = unit * (1_000_000 // len(unit))
+    began = time.perf_counter()
+    inline_tags([(1, line)])
+    list(inline_fields([(1, line)], [line]))
+    list(tasks([(1, line)], [line]))
+    list(block_names([(1, line)]))
+    without_comments([(1, line)])
+    assert time.perf_counter() - began < 10

@@ -1,0 +1,88 @@
+import pytest
+
+from vault.notes.links import Link, LinkResolver, find_links
+
+NOTES = [
+    ("Garden.md", ("Beds",)),
+    ("projects/Garden plan.md", ()),
+    ("projects/2024/Tools.md", ("Spade", "Überblick")),
+    ("archive/deep/Tools.md", ()),
+    ("Cafe\u0301.md", ()),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "link"),
+    [
+        ("see [[Note]]", Link("Note", line=1)),
+        ("![[Note#Part|shown]]", Link("Note", "Part", "shown", True, 1)),
+        ("[[#Here]]", Link("", "Here", line=1)),
+        ("[a](b%20c.md#part)", Link("b c.md", "part", "a", line=1)),
+        ("[a](<b c.md>)", Link("b c.md", "", "a", line=1)),
+        (r"| [[Note\|shown]] |", Link("Note", "", "shown", line=1)),
+        (r"[[Note#Part\|shown]]", Link("Note", "Part", "shown", line=1)),
+        ("[[Note#^block-1]]", Link("Note", "^block-1", line=1)),
+        ("[a](<b (c).md>)", Link("b (c).md", "", "a", line=1)),
+        ("[a](b_(c).md)", Link("b_(c).md", "", "a", line=1)),
+        ('![pic](x.png "title")', Link("x.png", "", "pic", True, 1)),
+    ],
+)
+def test_links_are_read_as_obsidian_reads_them(text: str, link: Link) -> None:
+    assert list(find_links([(1, text)])) == [link]
+
+
+@pytest.mark.parametrize(
+    "text", ["[a](https://x.y)", "[a](mailto:x)", "[a](//x.y)", "[[]]", "[a]()"]
+)
+def test_links_to_the_web_and_empty_ones_are_none(text: str) -> None:
+    assert list(find_links([(1, text)])) == []
+
+
+@pytest.mark.parametrize(
+    ("target", "source", "path"),
+    [
+        ("Garden", "", "Garden.md"),
+        ("garden", "", "Garden.md"),
+        ("projects/Garden plan", "", "projects/Garden plan.md"),
+        ("Garden plan.md", "", "projects/Garden plan.md"),
+        ("Tools", "", "archive/deep/Tools.md"),
+        ("2024/Tools", "", "projects/2024/Tools.md"),
+        ("./2024/Tools.md", "projects/x.md", "projects/2024/Tools.md"),
+        ("../Garden", "projects/x.md", "Garden.md"),
+        ("spade", "", "projects/2024/Tools.md"),
+        ("ÜBERBLICK", "", "projects/2024/Tools.md"),
+        ("Café", "", "Cafe\u0301.md"),
+        ("", "Garden.md", "Garden.md"),
+        ("Nothing", "", None),
+    ],
+)
+def test_a_link_leads_where_obsidian_would_go(target: str, source: str, path: str | None) -> None:
+    assert LinkResolver(NOTES).resolve(target, source) == path
+
+
+FILES = [
+    ("a/Pic.png", ()),
+    ("files/Pic.png", ()),
+    ("b/deep/er/Note.md", ()),
+    ("c/Note.md", ()),
+    ("paper.pdf", ()),
+]
+
+
+@pytest.mark.parametrize(
+    ("target", "source", "attachments", "path"),
+    [
+        ("Pic.png", "x/n.md", "files", "files/Pic.png"),
+        ("Pic.png", "a/n.md", "files", "a/Pic.png"),
+        ("Pic.png", "n.md", "./a", "a/Pic.png"),
+        ("Pic.png", "x/n.md", "/", "a/Pic.png"),
+        ("Note", "b/n.md", "/", "b/deep/er/Note.md"),
+        ("Note", "d/n.md", "/", "c/Note.md"),
+        ("paper.pdf", "d/n.md", "/", "paper.pdf"),
+        ("paper", "d/n.md", "/", None),
+    ],
+)
+def test_of_several_the_nearest_is_meant(
+    target: str, source: str, attachments: str, path: str | None
+) -> None:
+    assert LinkResolver(FILES, attachments).resolve(target, source) == path

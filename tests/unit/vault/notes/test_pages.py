@@ -1,0 +1,20 @@
+import pytest
+
+from vault.notes.pages import heading_of_page, page_of
+
+
+def test_the_page_is_read_from_the_heading_that_was_made_of_it() -> None:
+    assert page_of("Manuals/Boiler.PDF", (heading_of_page(12), "Safety")) == 12
+
+
+@pytest.mark.parametrize(
+    ("path", "heading"),
+    [
+        ("Boiler.pdf", ()),
+        ("Boiler.pdf", ("Page twelve",)),
+        ("Boiler.pdf", ("Safety", "Page 12")),
+        ("Page turners.md", ("Page 12",)),
+    ],
+)
+def test_a_note_and_a_title_of_its_own_have_no_page(path: str, heading: tuple[str, ...]) -> None:
+    assert page_of(path, heading) is None

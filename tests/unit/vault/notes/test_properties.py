@@ -1,0 +1,97 @@
+import time
+
+import pytest
+
+from vault.notes.properties import load_properties, says_private, texts_of, words_of
+
+
+def test_values_are_the_texts_that_were_written() -> None:
+    front = "date: 2024-01-05\nat: 12:30\nn: 007\nok: yes\nlist:\n- a\n- 1\nflow: [x, 'y']\nnone:\n"
+    assert load_properties(front) == {
+        "date": "2024-01-05",
+        "at": "12:30",
+        "n": "007",
+        "ok": "yes",
+        "list": ["a", "1"],
+        "flow": ["x", "y"],
+        "none": "",
+    }
+
+
+@pytest.mark.parametrize(
+    "front",
+    [
+        "a: &a [1, 1]\nb: *a",
+        "[" * 60_000,
+        "{a: " * 15_000,
+        "- " * 30_000,
+        "a: [" * 10_000 + "]" * 10_000,
+        "".join(f"k{n}: [1, 2, 3]\n" for n in range(4_000)),
+        "a: b: c",
+        "- just\n- a list",
+        "x" * 100_000,
+    ],
+    ids=["alias", "list", "mapping", "items", "mixed", "many", "broken", "no mapping", "long"],
+)
+def test_hostile_front_matter_counts_as_none_and_harms_nothing(front: str) -> None:
+    began = time.perf_counter()
+    assert load_properties(front) == {}
+    assert time.perf_counter() - began < 2
+
+
+def test_an_alias_bomb_is_refused_before_it_is_loaded() -> None:
+    bomb = "a0: &a0 x\n" + "".join(f"a{i + 1}: &a{i + 1} [{f'*a{i},' * 9}]\n" for i in range(9))
+    assert load_properties(bomb) == {}
+
+
+def test_a_tag_that_would_make_an_object_makes_none() -> None:
+    loaded = load_properties("a: !!python/object/apply:os.system [ls]")
+    assert loaded in ({}, {"a": ["ls"]})
+
+
+@pytest.mark.parametrize(
+    "front",
+    [
+        "private: true",
+        "Private: Yes",
+        "'private': on",
+        "{private: true}",
+        "private:: true",
+        "private: true\nbroken: [",
+        "broken: : [\ntags: [x, private]",
+        "broken: : [\ntags:\n  - private",
+        "broken: : [\ntags: x private y",
+        "tags: &t [private]\nmore: *t",
+    ],
+)
+def test_front_matter_keeps_its_note_private_also_where_it_is_broken(front: str) -> None:
+    assert says_private(front, load_properties(front))
+
+
+@pytest.mark.parametrize(
+    "front", ["private: false", "private: no\nbroken: [", "title: private", "A private matter"]
+)
+def test_front_matter_that_only_mentions_privacy_keeps_nothing_private(front: str) -> None:
+    assert not says_private(front, load_properties(front))
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ("a, b", ("a", "b")),
+        (["a b", " c ", "", {"d": "e"}], ("a b", "c")),
+        ({"a": "b"}, ()),
+        (None, ()),
+    ],
+)
+def test_a_list_and_a_text_with_commas_are_the_same(value: object, words: tuple[str, ...]) -> None:
+    assert words_of(value) == words
+
+
+def test_tags_may_be_parted_by_blanks() -> None:
+    assert words_of("a  b,c", splits_blanks=True) == ("a", "b", "c")
+
+
+def test_texts_go_by_their_names_in_lower_case() -> None:
+    front = {"Status": "open, soon", "Links": ["[[A]]", "b"], "nested": {"a": "b"}, "empty": ""}
+    assert texts_of(front) == {"status": ("open, soon",), "links": ("[[A]]", "b")}

@@ -1,0 +1,83 @@
+"""What else can be asked of an index: notes beside a note, why not this one, how good it is."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.unit.vault.conftest import NotesIndexer
+from vault.errors import IndexUnusable
+from vault.index import VaultIndex
+
+NOTES = {
+    "Tomatoes.md": "# Tomatoes\n\nWater tomatoes early and tie the plants to a stake of wood.\n",
+    "Beans.md": "# Beans\n\nSow beans in May and let the plants climb on poles of wood.\n",
+    "Tax.md": "# Tax\n\nThe return is due in July; see [[Tomatoes]] for nothing at all.\n",
+    "Fees.md": "# Fees\n\nThe base fee of a block is burned with every transaction in it.\n",
+    "Diary.md": "---\nprivate: true\n---\nTomatoes, again.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def index(index_of_notes: NotesIndexer) -> VaultIndex:
+    return index_of_notes(NOTES)
+
+
+def test_related_notes_are_near_in_meaning_or_linked(index: VaultIndex) -> None:
+    related = index.related("Tomatoes.md")
+    assert {related[0].path, related[1].path} == {"Beans.md", "Tax.md"}
+    assert {note.path: note.is_linked for note in related} == {
+        "Beans.md": False,
+        "Tax.md": True,
+        "Fees.md": False,
+    }
+    assert [note.score for note in related] == sorted((n.score for n in related), reverse=True)
+    assert len(index.related("Tomatoes.md", 1)) == 1
+
+
+def test_a_note_that_is_not_indexed_has_no_related_ones(index: VaultIndex) -> None:
+    assert index.related("Diary.md") == index.related("None.md") == []
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("None.md", "is not in the index"),
+        ("Diary.md", "is excluded: private"),
+        ("Tomatoes.md", "is shown: its best passage is number 1"),
+        ("Fees.md", "for its meaning"),
+    ],
+)
+def test_why_a_note_is_not_shown_is_said_in_words(index: VaultIndex, path: str, words: str) -> None:
+    assert words in index.why_not("tomatoes", path, 1)
+
+
+def test_the_self_test_finds_most_notes_and_is_the_same_each_time(index: VaultIndex) -> None:
+    first, second = index.self_test(), index.self_test()
+    assert first.questions == 4
+    assert first.recall_at_10 == 1.0
+    assert 0.5 <= first.recall_at_1 <= first.mrr <= 1.0
+    assert first.p50_ms <= first.p95_ms
+    assert (first.questions, first.recall_at_1, first.mrr) == (
+        second.questions,
+        second.recall_at_1,
+        second.mrr,
+    )
+    assert set(first.to_dict()) == {
+        "questions",
+        "recall_at_1",
+        "recall_at_10",
+        "mrr",
+        "p50_ms",
+        "p95_ms",
+    }
+
+
+def test_a_self_test_can_be_stopped(index: VaultIndex) -> None:
+    assert index.self_test(lambda: True).questions == 0
+
+
+def test_without_an_index_the_self_test_says_how_to_make_one(tmp_path: Path) -> None:
+    index = VaultIndex(tmp_path, tmp_path / "none")
+    with pytest.raises(IndexUnusable, match="strata index"):
+        index.self_test()
+    index.close()

@@ -1,0 +1,80 @@
+"""The whole set that a query selects, in pages."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.unit.vault.conftest import NotesIndexer
+from vault.embedder import Embedder
+from vault.index import VaultIndex
+
+BEDS = {f"beds/Bed {n:02}.md": f"#bed\n\nBed {n} was dug in spring.\n" for n in range(30)}
+NOTES = {
+    **BEDS,
+    "Tomatoes.md": "# Tomatoes\n\nTie them up.\n\nWater tomatoes early in the morning.\n",
+    "Beans.md": "# Beans\n\nWatering beans late invites mildew.\n",
+    "Both.md": "# Both\n\nTomatoes and beans\n\nshare the water butt.\n",
+    "Diary.md": "---\nprivate: true\n---\nTomatoes and water, again. #bed\n",
+}
+
+
+@pytest.fixture(scope="module")
+def index(index_of_notes: NotesIndexer) -> VaultIndex:
+    return index_of_notes(NOTES)
+
+
+def paths(index: VaultIndex, query: str) -> set[str]:
+    return {hit.path for hit in index.list_notes(query, 100).hits}
+
+
+def test_pages_together_are_the_whole_set_and_each_note_once(index: VaultIndex) -> None:
+    found: list[str] = []
+    offset: int | None = 0
+    while offset is not None:
+        page = index.list_notes("tag:bed", 7, offset)
+        assert page.total == len(BEDS)
+        found += [hit.path for hit in page.hits]
+        offset = page.next
+    assert found == sorted(BEDS)
+
+
+def test_a_note_is_listed_that_holds_all_words_wherever_they_stand(index: VaultIndex) -> None:
+    assert paths(index, "the beans and the tomatoes") == {"Both.md"}
+    assert paths(index, "water tomatoes") == {"Both.md", "Tomatoes.md"}
+
+
+def test_words_and_filters_select_together(index: VaultIndex) -> None:
+    assert paths(index, "tag:bed dug 7") == {"beds/Bed 07.md"}
+    assert paths(index, "path:beds tomatoes") == set()
+
+
+def test_where_no_note_holds_all_words_those_with_the_most_are_listed(index: VaultIndex) -> None:
+    result = index.list_notes("tomatoes butt mildew", 10)
+    assert [hit.path for hit in result.hits] == ["Both.md"]
+    assert "hold the most" in result.warnings[0]
+
+
+def test_a_hit_is_the_line_that_holds_the_words(index: VaultIndex) -> None:
+    (hit,) = (h for h in index.list_notes("early water", 10).hits if h.path == "Tomatoes.md")
+    assert (hit.text, hit.lines) == ("Water tomatoes early in the morning.", (5, 5))
+
+
+def test_what_became_private_since_is_neither_listed_nor_counted(
+    tmp_path: Path, embedder: Embedder
+) -> None:
+    root = tmp_path / "notes"
+    root.mkdir()
+    for name in ("a", "b"):
+        (root / f"{name}.md").write_text(f"# {name}\n\nplum\n")
+    index = VaultIndex(root, tmp_path / "index", (), embedder)
+    index.update()
+    (root / "a.md").write_text("---\nprivate: true\n---\n# a\n\nplum\n")
+    result = index.list_notes("plum", 10)
+    index.close()
+    assert ([hit.path for hit in result.hits], result.total) == (["b.md"], 1)
+
+
+def test_without_an_index_the_list_is_empty(tmp_path: Path) -> None:
+    index = VaultIndex(tmp_path, tmp_path / "none")
+    assert index.list_notes("plum", 10).to_dict()["total"] == 0
+    index.close()

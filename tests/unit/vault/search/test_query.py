@@ -1,0 +1,59 @@
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault.search.query import Query, parse_query
+
+
+def test_filters_are_taken_out_of_the_words() -> None:
+    query = parse_query('soup path:Kitchen file:"winter menu" tag:#food/warm after:2024-03 hot')
+    assert query.words == "soup hot"
+    assert (query.paths, query.files, query.tags) == (
+        ("Kitchen",),
+        ("winter menu",),
+        ("food/warm",),
+    )
+    assert query.after == datetime(2024, 3, 1, tzinfo=UTC)
+    assert query.filters() == {
+        "path": ["Kitchen"],
+        "file": ["winter menu"],
+        "tag": ["food/warm"],
+        "after": "2024-03-01",
+    }
+
+
+def test_a_phrase_is_looked_for_by_its_words_too() -> None:
+    query = parse_query('who wrote "the base  fee" first?')
+    assert query.phrases == ("the base fee",)
+    assert query.words == 'who wrote "the base  fee" first?'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "what is path: good for",
+        "file:///etc/hosts",
+        "after:noon",
+        "before:2024-13",
+        "xpath:a",
+        "tag:#",
+        'an "unclosed phrase',
+        '12" pipes and 3" screws',
+        "re:Invent",
+        '""',
+    ],
+)
+def test_what_only_looks_like_a_filter_is_words(text: str) -> None:
+    assert parse_query(text) == Query(text)
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_a_query(text: str) -> None:
+    assert len(parse_query(text).words) <= len(text)
+
+
+def test_very_many_filters_and_a_very_long_text_take_no_time() -> None:
+    query = parse_query('path:a "b" ' * 100_000)
+    assert len(query.paths) + len(query.phrases) <= 16

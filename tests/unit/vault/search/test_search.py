@@ -1,0 +1,232 @@
+from collections.abc import Callable
+from pathlib import Path
+from typing import Never
+
+import pytest
+
+from tests.unit.vault.conftest import IndexMaker, NotesIndexer
+from vault.catalog import Catalog
+from vault.embedder import Embedder
+from vault.errors import EmbedderFailed
+from vault.index import VaultIndex
+from vault.search.boosts import Lifts, lifted, likeness
+from vault.search.exact import ExactScan
+from vault.search.fusion import fuse, words_weight
+from vault.search.search import SIGNALS, Searcher, SearchResult
+
+Write = Callable[[str, str | bytes], Path]
+
+NOTES = {
+    "garden/Water.md": "# Watering\n\nGive the beds water before eight in the morning.\n",
+    "garden/Werkzeug.md": "# Werkzeug\n\nDie Gartenschere liegt im Schuppen über der Tür.\n",
+    "garden/庭.md": "# 庭の道具\n\n剪定ばさみは納屋の赤い箱に入っています。\n",
+    "work/预算.md": "# 会议\n\n我们在北京讨论了明年的预算。\n",
+    "work/Planning.md": "---\naliases: [Roadmap]\n---\n# Planning\n\nWe ship in autumn.\n",
+    "work/EIP-1559.md": "# Fee market\n\nThe base fee is burned in every block.\n",
+    "other/كتاب.md": "# قراءة\n\nهَذَا كِتَابٌ جَدِيدٌ عن التاريخ.\n",
+    "other/Кошки.md": "# Кошки\n\nКошки спят весь день на печи.\n",
+    "work/Trip.md": "---\ntags: [plans/travel]\n---\n# Trip\n\nThe ship leaves at noon.\n",
+    "other/Café.md": "# Le café\n\nUn crème brûlée, s'il vous plaît.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def index(index_of_notes: NotesIndexer) -> VaultIndex:
+    return index_of_notes(NOTES)
+
+
+@pytest.mark.parametrize(
+    ("query", "path"),
+    [
+        ("watering", "garden/Water.md"),
+        ("Gartenschere", "garden/Werkzeug.md"),
+        ("TÜR schuppen", "garden/Werkzeug.md"),
+        ("納屋", "garden/庭.md"),
+        ("预算", "work/预算.md"),
+        ("roadmap", "work/Planning.md"),
+        ("EIP-1559", "work/EIP-1559.md"),
+        ("كتاب", "other/كتاب.md"),
+        ("кошка кошки", "other/Кошки.md"),
+        ("creme brulee", "other/Café.md"),
+    ],
+)
+def test_words_of_every_script_find_their_note(index: VaultIndex, query: str, path: str) -> None:
+    hit = index.search(query).hits[0]
+    assert hit.path == path
+    assert hit.signals["words"] is not None
+
+
+@pytest.mark.parametrize(
+    ("query", "path"),
+    [
+        ("when should plants get something to drink?", "garden/Water.md"),
+        ("transaction costs destroyed", "work/EIP-1559.md"),
+        ("release schedule", "work/Planning.md"),
+    ],
+)
+def test_meaning_finds_a_note_without_its_words(index: VaultIndex, query: str, path: str) -> None:
+    hit = index.search(query).hits[0]
+    assert hit.path == path
+    assert hit.signals["dense"] is not None
+
+
+def test_a_hit_has_its_exact_lines_and_all_signals(index: VaultIndex) -> None:
+    hit = index.search("ship in autumn").hits[0]
+    lines = NOTES[hit.path].split("\n")
+    assert hit.lines == (1, 6)
+    assert hit.text == "\n".join(lines[:6])
+    assert (hit.title, hit.heading) == ("Planning", ("Planning",))
+    assert set(hit.signals) == set(SIGNALS)
+    assert all(hit.signals[name] is not None for name in SIGNALS[:3])
+    assert [hit.signals[name] for name in SIGNALS[3:]] == [None] * 4
+    assert hit.version == index.read_note(hit.path).version
+    assert set(hit.to_dict()) == {
+        "id",
+        "path",
+        "title",
+        "heading",
+        "lines",
+        "text",
+        "score",
+        "signals",
+    }
+
+
+def test_the_result_has_its_shape_and_falling_scores(index: VaultIndex) -> None:
+    result = index.search("water", 4)
+    document = result.to_dict()
+    assert set(document) == {"query", "filters", "hits", "seconds"}
+    assert len(result.hits) == 4
+    scores = [hit.score for hit in result.hits]
+    assert scores == sorted(scores, reverse=True)
+    assert all(0 <= score <= 1 for score in scores)
+
+
+@pytest.mark.parametrize("query", ["", "  \n", "\0"])
+def test_an_empty_question_finds_nothing(index: VaultIndex, query: str) -> None:
+    assert index.search(query).hits == () or query == "\0"
+
+
+@pytest.mark.parametrize(
+    "query",
+    ['"unclosed', "a AND OR NOT b", "title:x", "x*", "NEAR(a b)", "^a", "{a}", "\udcff", "'; --"],
+)
+def test_any_text_is_a_question(index: VaultIndex, query: str) -> None:
+    assert index.search(query).query == query
+
+
+def test_a_question_of_200_000_characters_is_answered(index: VaultIndex) -> None:
+    result = index.search("water in the morning " * 10_000)
+    assert result.hits[0].path == "garden/Water.md"
+    assert result.seconds < 20
+
+
+def test_more_is_not_given_than_there_is(index: VaultIndex) -> None:
+    assert len(index.search("water", 1000).hits) <= len(NOTES)
+    assert index.search("water", 0).hits == ()
+
+
+def test_chroma_and_the_exact_scan_give_the_same_hits(
+    index: VaultIndex, embedder: Embedder
+) -> None:
+    path = index.index_dir / "catalog.db"
+    catalog = Catalog(path, is_writable=False)
+    try:
+        exact = Searcher(catalog, embedder.begin_query, ExactScan(catalog).query)
+        for query in ("water", "base fee", "预算"):
+            by_scan = [(hit.id, hit.score) for hit in exact.search(query, 5).hits]
+            by_chroma = [(hit.id, hit.score) for hit in index.search(query, 5).hits]
+            assert [name for name, _ in by_scan] == [name for name, _ in by_chroma]
+    finally:
+        catalog.close()
+
+
+def test_without_an_embedder_words_still_find_and_the_result_says_so(index: VaultIndex) -> None:
+    def refuse(_text: str) -> Never:
+        raise EmbedderFailed("The model is damaged.")
+
+    catalog = Catalog(index.index_dir / "catalog.db", is_writable=False)
+    try:
+        result = Searcher(catalog, refuse, ExactScan(catalog).query).search("autumn", 3)
+    finally:
+        catalog.close()
+    assert result.hits[0].path == "work/Planning.md"
+    assert result.hits[0].signals["dense"] is None
+    assert result.warnings == ("Searched by words only. The model is damaged.",)
+
+
+def test_ids_stay_when_another_part_of_the_vault_changes(index: VaultIndex, tmp_path: Path) -> None:
+    before = index.search("autumn").hits[0].id
+    (index.root / "extra.md").write_text("something else\n")
+    index.update()
+    assert index.search("autumn").hits[0].id == before
+
+
+def paths_of(result: SearchResult) -> set[str]:
+    return {hit.path for hit in result.hits}
+
+
+@pytest.mark.parametrize(
+    ("query", "paths"),
+    [
+        ("path:garden", {"garden/Water.md", "garden/Werkzeug.md", "garden/庭.md"}),
+        ("water path:garden file:water", {"garden/Water.md"}),
+        ("ship tag:plans", {"work/Trip.md"}),
+        ("tag:plans/travel", {"work/Trip.md"}),
+        ("path:other after:1980", {path for path in NOTES if path.startswith("other/")}),
+        ("path:other before:1980", set()),
+        ('"base fee is burned"', {"work/EIP-1559.md"}),
+        ('"剪定ばさみは納屋"', {"garden/庭.md"}),
+        ('"creme brulee, s\'il"', {"other/Café.md"}),
+    ],
+)
+def test_filters_leave_only_what_fits_them(index: VaultIndex, query: str, paths: set[str]) -> None:
+    result = index.search(query, 50)
+    assert paths_of(result) == paths
+    assert result.filters
+
+
+def test_a_phrase_that_nothing_holds_is_searched_by_its_words_and_that_is_said(
+    index: VaultIndex,
+) -> None:
+    result = index.search('"fee base burned"', 3)
+    assert result.hits[0].path == "work/EIP-1559.md"
+    assert "word for word" in result.warnings[0]
+
+
+def test_the_name_of_a_note_finds_the_note_before_what_mentions_it(
+    make_index: IndexMaker, write: Write, tmp_path: Path
+) -> None:
+    write("Gas limit.md", "# Gas limit\n\nHow much work a block may hold.\n")
+    write("Log.md", "The gas limit rose. " * 8 + "\n")
+    index = make_index(tmp_path / "notes")
+    index.update()
+    hits = index.search("gas limit").hits
+    assert [hit.path for hit in hits] == ["Gas limit.md", "Log.md"]
+    assert hits[0].signals["title"] == 1.0
+
+
+def test_likeness_counts_words_that_are_shared_among_all() -> None:
+    assert likeness("Fee Market", ["other", "the fee market"]) == pytest.approx(2 / 3)
+    assert likeness("庭の道具", ["庭の道具"]) == 1.0
+    assert likeness("", [""]) == likeness("a", []) == 0.0
+    assert lifted(1.0, Lifts(1.0)) == 1.0
+
+
+def test_one_signal_alone_decides_where_the_other_is_silent() -> None:
+    assert [item for item, _ in fuse({}, {1: 0.2, 2: 0.9}, 0.9)] == [2, 1]
+    assert [item for item, _ in fuse({1: 3.0, 2: 9.0}, {}, 0.1)] == [2, 1]
+    assert fuse({}, {}, 0.5) == []
+
+
+def test_the_ranking_that_tells_its_best_from_the_rest_counts_more() -> None:
+    flat = dict.fromkeys(range(20), 1.0)
+    sharp_words = fuse({**flat, 3: 4.0}, {**dict.fromkeys(range(20), 0.5), 7: 0.55}, 0.4)
+    sharp_meaning = fuse({**flat, 3: 1.1}, {**dict.fromkeys(range(20), 0.2), 7: 0.8}, 0.6)
+    assert (sharp_words[0][0], sharp_meaning[0][0]) == (3, 7)
+
+
+def test_words_weigh_more_for_what_the_model_does_not_read() -> None:
+    english = words_weight("what is the meaning of this long english question")
+    assert words_weight("что такое горячая перезагрузка в этой книге") > english + 0.2
+    assert words_weight("EIP-1559 basefee_per_gas 0x12ab") > english

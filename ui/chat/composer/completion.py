@@ -1,0 +1,256 @@
+"""What may be completed while a message is written: notes, folders, tags and commands.
+
+`@` offers notes and folders, `[[` notes, `#` tags, and `/` at the very beginning commands. A note
+or a tag that is chosen is attached; a command is written out.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QTextCursor
+from PySide6.QtWidgets import QFrame, QTextEdit, QVBoxLayout, QWidget
+
+from ui.theme import Theme
+from ui.widgets.choices import Choice, ChoiceView, Match, find_choices
+
+__all__ = ["Completer", "Offers", "Trigger", "find_trigger"]
+
+_WIDTH = 440
+_TRIGGERS = (
+    ("note", re.compile(r"(?:^|(?<=[\s(\"“']))@([^\s@][^@\n]{0,60}|)$")),
+    ("link", re.compile(r"\[\[([^\[\]\n]{0,80})$")),
+    ("tag", re.compile(r"(?:^|(?<=[\s(]))#([\w/-]{0,60})$")),
+)
+_COMMAND = re.compile(r"/(\w{0,20})")
+_LINK = re.compile(r"\[\[([^\[\]\n|#]{1,200})(?:[#|][^\[\]\n]*)?\]\]$")
+_STEPS = {
+    Qt.Key.Key_Up: -1,
+    Qt.Key.Key_Down: 1,
+    Qt.Key.Key_PageUp: -8,
+    Qt.Key.Key_PageDown: 8,
+}
+_TAKE = {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Tab}
+
+
+@dataclass(frozen=True)
+class Offers:
+    """What can be offered; a note's value is its path, a folder's ends with `/`."""
+
+    notes: Sequence[Choice] = ()
+    folders: Sequence[Choice] = ()
+    tags: Sequence[Choice] = ()
+    commands: Sequence[Choice] = ()
+
+    def of(self, kind: str) -> Sequence[Choice]:
+        """Return what is offered for a kind of trigger."""
+        if kind == "note":
+            return [*self.notes, *self.folders]
+        return {"link": self.notes, "tag": self.tags, "command": self.commands}[kind]
+
+
+@dataclass(frozen=True)
+class Trigger:
+    """What is being written that can be completed.
+
+    Attributes:
+        kind: note, link, tag or command.
+        start: where it begins, its mark included.
+        query: what stands behind the mark so far.
+    """
+
+    kind: str
+    start: int
+    query: str
+
+
+def find_trigger(before: str, line_start: int) -> Trigger | None:
+    """Return what stands before the cursor and can be completed.
+
+    Args:
+        before: the line up to the cursor.
+        line_start: where the line begins in the text.
+    """
+    if line_start == 0 and (match := _COMMAND.fullmatch(before)):
+        return Trigger("command", 0, match[1])
+    for kind, pattern in _TRIGGERS:
+        if match := pattern.search(before):
+            return Trigger(kind, line_start + match.start(), match[1])
+    return None
+
+
+class Completer(QObject):
+    """Watches a field and completes what is written there.
+
+    `attached` carries the value of a note, a folder or a tag that was chosen or linked.
+    """
+
+    attached = Signal(str)
+
+    def __init__(self, field: QTextEdit) -> None:
+        super().__init__(field)
+        self._field = field
+        self._offers = Offers()
+        self._trigger: Trigger | None = None
+        self._dismissed = -1
+        self.popup = _Popup(field.window())
+        self.popup.view.chosen.connect(self._on_clicked)
+        field.installEventFilter(self)
+        field.textChanged.connect(self._on_text_changed)
+        field.cursorPositionChanged.connect(self._update)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something is being offered."""
+        return not self.popup.isHidden()
+
+    def set_offers(self, offers: Offers) -> None:
+        """Offer these from now on."""
+        self._offers = offers
+        self._hide()
+        self._update()
+
+    def begin(self, mark: str) -> None:
+        """Write a mark where the cursor is, which opens its list."""
+        cursor = self._field.textCursor()
+        before = cursor.block().text()[: cursor.positionInBlock()]
+        self._field.setFocus(Qt.FocusReason.OtherFocusReason)
+        cursor.insertText(f" {mark}" if before and not before[-1].isspace() else mark)
+        self._field.setTextCursor(cursor)
+
+    def close(self) -> bool:
+        """Take the list away, until something else is begun; false where there is none."""
+        if not self.is_open:
+            return False
+        self._dismissed = -1 if self._trigger is None else self._trigger.start
+        self._hide()
+        return True
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Take the keys that belong to an open list."""
+        if event.type() == QEvent.Type.FocusOut or event.type() == QEvent.Type.Hide:
+            self._hide()
+        if not self.is_open or not isinstance(event, QKeyEvent):
+            return False
+        if event.type() == QEvent.Type.ShortcutOverride and event.key() == Qt.Key.Key_Escape:
+            event.accept()
+            return True
+        return event.type() == QEvent.Type.KeyPress and self._take(event)
+
+    def _take(self, event: QKeyEvent) -> bool:
+        key = Qt.Key(event.key())
+        if key == Qt.Key.Key_Escape:
+            return self.close()
+        if event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier:
+            return False
+        if key in _STEPS:
+            self.popup.view.step(_STEPS[key])
+            return True
+        if key in _TAKE and self.popup.view.current is not None:
+            self._choose(self.popup.view.current.value)
+            return True
+        return False
+
+    def _on_clicked(self, value: str) -> None:
+        self._choose(value)
+
+    def _on_text_changed(self) -> None:
+        self._attach_link()
+        self._update()
+
+    def _update(self) -> None:
+        found = self._find()
+        if self.is_open and found == self._trigger:
+            return
+        if found is None or found.start != self._dismissed:
+            self._dismissed = -1
+        self._trigger = found
+        if found is None or found.start == self._dismissed or not self._field.hasFocus():
+            self._hide()
+            return
+        matches = find_choices(self._offers.of(found.kind), found.query)
+        if not matches:
+            self._hide()
+            return
+        self.popup.show_at(matches, self._field, found.start)
+
+    def _find(self) -> Trigger | None:
+        cursor = self._field.textCursor()
+        if cursor.hasSelection():
+            return None
+        line = cursor.block().text()[: cursor.positionInBlock()]
+        return find_trigger(line, cursor.block().position())
+
+    def _choose(self, value: str) -> None:
+        found = self._trigger
+        if found is None:
+            return
+        cursor = self._field.textCursor()
+        cursor.setPosition(found.start)
+        cursor.setPosition(self._field.textCursor().position(), QTextCursor.MoveMode.KeepAnchor)
+        # A link is part of a sentence and stays in it; any other mark was only a way to choose.
+        words = {"link": f"[[{_link_name(value)}]]", "command": f"/{value} "}
+        cursor.insertText(words.get(found.kind, ""))
+        self._field.setTextCursor(cursor)
+        self._hide()
+        if found.kind in {"note", "tag"}:
+            self.attached.emit(value)
+
+    def _attach_link(self) -> None:
+        """Attach the note of a link whose last bracket was just written."""
+        cursor = self._field.textCursor()
+        match = _LINK.search(cursor.block().text()[: cursor.positionInBlock()])
+        if match is None:
+            return
+        wanted = match[1].strip().removesuffix(".md").casefold()
+        for choice in self._offers.notes:
+            if wanted in {_link_name(choice.value).casefold(), choice.value[:-3].casefold()}:
+                self.attached.emit(choice.value)
+                return
+
+    def _hide(self) -> None:
+        self.popup.hide()
+
+
+class _Popup(QFrame):
+    """The list, over the field; it takes no focus."""
+
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
+        self.view = ChoiceView("Suggestions")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(1, 5, 1, 5)
+        column.addWidget(self.view)
+        self.hide()
+
+    def show_at(self, matches: Sequence[Match], field: QTextEdit, start: int) -> None:
+        """Show what fits above the place where it was begun, or below where there is no room."""
+        self.view.show_matches(matches)
+        if self.parentWidget() is not field.window():
+            self.setParent(field.window())
+        cursor = QTextCursor(field.document())
+        cursor.setPosition(start)
+        mark = field.cursorRect(cursor)
+        window = field.window()
+        spot = field.viewport().mapTo(window, mark.topLeft())
+        width = min(Theme.current().px(_WIDTH), window.width() - 16)
+        height = self.view.rows_height() + 10
+        above = spot.y() - height - 6
+        y = above if above >= 8 else spot.y() + mark.height() + 6
+        x = max(8, min(spot.x() - 12, window.width() - width - 8))
+        self.setGeometry(x, y, width, height)
+        self.show()
+        self.raise_()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        theme, painter = Theme.current(), QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(theme.color("line.strong"))
+        painter.setBrush(theme.color("bg.overlay"))
+        edge = self.rect().toRectF().adjusted(0.5, 0.5, -0.5, -0.5)
+        painter.drawRoundedRect(edge, theme.radius("lg"), theme.radius("lg"))
+
+
+def _link_name(path: str) -> str:
+    return path.rpartition("/")[2].removesuffix(".md")

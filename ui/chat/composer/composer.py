@@ -1,0 +1,323 @@
+"""Where a message is written, with what goes along, what it is sent to and how full it gets."""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from ui.chat.composer.attachment import Attachment
+from ui.chat.composer.chips import ChipRow, ChipState
+from ui.chat.composer.completion import Completer, Offers
+from ui.chat.composer.parts import (
+    AMBER_FROM,
+    Action,
+    AttachButton,
+    ComposerFrame,
+    ComposerLine,
+    Meter,
+    SendButton,
+)
+from ui.chat.composer.text import ComposerText
+from ui.theme import Theme
+from ui.widgets.controls import wrapped
+from ui.widgets.measure import OUTDENT, set_in
+from ui.widgets.menu_button import MenuButton
+from ui.widgets.scaled import Scaled
+
+__all__ = ["Composer"]
+
+_MODES = {
+    "chat": ("Chat", "chat", "The model alone", "Ask the model"),
+    "vault": ("Vault", "books", "Searches your notes, then answers", "Ask about your notes"),
+    "agent": (
+        "Agent",
+        "robot",
+        "Searches and reads in several steps",
+        "Ask, and the model looks things up by itself",
+    ),
+}
+_HINT = "Enter sends, Shift+Enter starts a line.  @ note  # tag  / command"
+_TOO_MUCH = "The message does not fit. Shorten it, or raise the limit."
+
+
+class Choice(Protocol):
+    """A model that can be chosen, as the assistant lists them."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def label(self) -> str: ...
+    @property
+    def where(self) -> str: ...
+
+
+class Composer(Scaled, QWidget):
+    """Chips, text, attach, mode, model, meter, Send.
+
+    `submitted` carries the text, which stays until the owner clears it; `attach_chosen` what is to
+    be attached, `attach_removed` and `attach_opened` an `Attachment`; `file_requested` asks for a
+    file to be chosen, `last_requested` for the last message to be edited.
+
+    Attributes:
+        offer: says what can be done with what goes along.
+        queue: says what of a long message has been put aside.
+    """
+
+    submitted = Signal(str)
+    stop_requested = Signal()
+    mode_changed = Signal(str)
+    model_changed = Signal(str)
+    text_changed = Signal(str)
+    meter_clicked = Signal()
+    attach_chosen = Signal(str)
+    attach_removed = Signal(object)
+    attach_opened = Signal(object)
+    file_requested = Signal()
+    last_requested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._is_running = self._has_words = False
+        self._obstacle = ""
+        self.chips = ChipRow()
+        self.input = ComposerText()
+        self.completer = Completer(self.input)
+        self.attach = AttachButton()
+        self.send = SendButton()
+        self.meter = Meter()
+        self.modes = MenuButton("Mode", "books", "ui_strong")
+        self.models = MenuButton("Model", "cpu", "ui_strong")
+        self._error, self._note = ComposerLine("danger"), ComposerLine("info")
+        self.offer, self.queue = ComposerLine("info"), ComposerLine("info")
+        self._hint = wrapped(_HINT, "caption", "tertiary")
+        self._hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._frame = ComposerFrame()
+        self.modes.set_choices([(mode, words[0], words[2]) for mode, words in _MODES.items()])
+        self._lay_out()
+        self._connect()
+        self.setFocusProxy(self.input)
+        self.set_mode("vault")
+        self._update_send()
+
+    def text(self) -> str:
+        """Return what is written."""
+        return self.input.toPlainText()
+
+    def set_text(self, text: str) -> None:
+        """Replace what is written."""
+        self.input.set_text(text)
+
+    def mode(self) -> str:
+        """Return `chat`, `vault` or `agent`."""
+        return self.modes.value
+
+    def set_mode(self, mode: str) -> None:
+        """Show a mode as chosen."""
+        self.modes.set_value(mode)
+        self._dress_mode()
+
+    def set_models(self, choices: Sequence[Choice]) -> None:
+        """Offer these models."""
+        self.models.set_choices([(choice.name, choice.label, choice.where) for choice in choices])
+
+    def set_model(self, name: str) -> None:
+        """Show a model as chosen."""
+        self.models.set_value(name)
+
+    def set_offers(self, offers: Offers) -> None:
+        """Complete these while a message is written."""
+        self.completer.set_offers(offers)
+
+    def set_attached(self, states: Mapping[Attachment, ChipState]) -> None:
+        """Show what goes along with the message."""
+        self.chips.show_states(states)
+        self._chip_room.setContentsMargins(10, 10 if states else 0, 10, 0)
+
+    def open_modes(self) -> None:
+        """Open the list of modes."""
+        self.modes.open()
+
+    def open_models(self) -> None:
+        """Open the list of models."""
+        self.models.open()
+
+    def set_running(self, is_running: bool) -> None:
+        """Offer to stop while an answer is on its way."""
+        self._is_running = is_running
+        self.send.set_stop(is_running)
+        self._update_send()
+
+    def set_meter(self, fraction: float | None, amber_from: float = AMBER_FROM) -> None:
+        """Show how full the next request is, None where that is not known, as `Meter`."""
+        self.meter.set_fraction(fraction, amber_from)
+        self._update_send()
+
+    def set_obstacle(self, text: str, actions: Sequence[Action] = ()) -> None:
+        """Say why nothing can be sent as things are, with the ways out; nothing takes it away."""
+        self._obstacle = text
+        if text:
+            self._note.say(text, actions)
+        else:
+            self._note.hide()
+        self._update_send()
+
+    def show_error(self, message: str, actions: Sequence[Action] = ()) -> None:
+        """Say in place why the message was not sent."""
+        self._error.say(message, actions)
+        self._frame.set_error(True)
+
+    def clear_error(self) -> None:
+        """Take the error away."""
+        self._error.hide()
+        self._frame.set_error(False)
+
+    def error(self) -> str:
+        """Return what is said to be wrong, or nothing."""
+        return "" if self._error.isHidden() else self._error.text
+
+    def set_drop_target(self, is_target: bool) -> None:
+        """Show that what is dragged over the window would be attached here."""
+        self._frame.set_target(is_target)
+
+    def set_hint_visible(self, is_visible: bool) -> None:
+        """Show the line about the keys, or take it away for good."""
+        self._hint.setVisible(is_visible)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Stand in the transcript's column."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Follow the window's height: the text takes at most a share of it."""
+        super().showEvent(event)
+        self.window().installEventFilter(self)
+        self._fit()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Take less of a lower window."""
+        if event.type() == QEvent.Type.Resize and watched is self.window():
+            self._fit()
+        return False
+
+    def _lay_out(self) -> None:
+        tools = QHBoxLayout()
+        tools.setContentsMargins(8, 0, 8, 8)
+        tools.setSpacing(4)
+        for widget in (self.attach, self.modes, self.models):
+            tools.addWidget(widget)
+        tools.addStretch(1)
+        tools.addWidget(self.meter)
+        tools.addWidget(self.send)
+        self._chip_room = QVBoxLayout()
+        self._chip_room.setContentsMargins(10, 0, 10, 0)
+        self._chip_room.addWidget(self.chips)
+        written = QVBoxLayout()
+        written.setContentsMargins(OUTDENT, 12, 10, 8)
+        written.addWidget(self.input)
+        said = QVBoxLayout()
+        said.setContentsMargins(8, 0, 8, 8)
+        said.setSpacing(4)
+        said.addWidget(self._error)
+        for line in (self._note, self.queue, self.offer):
+            said.addWidget(line)
+        inner = QVBoxLayout(self._frame)
+        inner.setContentsMargins(0, 0, 0, 0)
+        inner.setSpacing(0)
+        for part in (self._chip_room, written, said, tools):
+            inner.addLayout(part)
+        self._column = QVBoxLayout(self)
+        self._column.setSpacing(6)
+        self._column.addWidget(self._frame)
+        self._column.addWidget(self._hint)
+        self._column.setContentsMargins(0, 0, 0, 10)
+
+    def _connect(self) -> None:
+        self.input.sent.connect(self._submit)
+        self.input.textChanged.connect(self._on_text_changed)
+        self.input.focus_changed.connect(self._frame.set_focused)
+        self.input.left_back.connect(self.chips.focus_last)
+        self.input.left_up.connect(self.last_requested)
+        self.completer.attached.connect(self.attach_chosen)
+        self.chips.removed.connect(self._on_chip_removed)
+        self.chips.opened.connect(self.attach_opened)
+        self.chips.left.connect(self.input.setFocus)
+        self.attach.chosen.connect(self._on_attach)
+        self.send.clicked.connect(self._on_send_clicked)
+        self.meter.clicked.connect(lambda _checked=False: self.meter_clicked.emit())
+        self.modes.chosen.connect(self._on_mode_chosen)
+        self.models.chosen.connect(self.model_changed)
+
+    def _fit(self) -> None:
+        left, right = set_in(self.width())
+        self._column.setContentsMargins(left, 0, right, 10)
+        window = self.window()
+        share = float(Theme.current().value("layout.composer.max_fraction"))
+        if window is not self:
+            self.input.set_most_height(int(window.height() * share))
+
+    def _can_send(self) -> bool:
+        is_too_much = self.meter.fraction is not None and self.meter.fraction > 1
+        is_free = not self._is_running and not self._obstacle
+        return self._has_words and not is_too_much and is_free
+
+    def _update_send(self) -> None:
+        self.send.setEnabled(self._is_running or self._can_send())
+        self.send.setToolTip(self._send_tip())
+
+    def _send_tip(self) -> str:
+        if self._is_running:
+            return "Stop (Esc)"
+        if self._can_send():
+            return "Send (Enter)"
+        if self._obstacle:
+            return self._obstacle
+        return _TOO_MUCH if self._has_words else "Write a message first."
+
+    def _submit(self) -> None:
+        if not self._can_send():
+            return
+        for chip in self.chips.chips():
+            if chip.state is not None and chip.state.problem:
+                self._refuse(chip.attachment, chip.state.problem)
+                return
+        self.submitted.emit(self.text())
+
+    def _refuse(self, attachment: Attachment, problem: str) -> None:
+        """Say that something cannot go along; a message without it may not be what is meant."""
+        way_out = (f"Remove {attachment.name}", lambda: self._on_chip_removed(attachment))
+        self.show_error(f"{problem} Nothing was sent.", (way_out,))
+
+    def _on_send_clicked(self) -> None:
+        if self._is_running:
+            self.stop_requested.emit()
+        else:
+            self._submit()
+
+    def _on_text_changed(self) -> None:
+        text = self.text()
+        self._has_words = bool(text.strip())
+        self._update_send()
+        self.text_changed.emit(text)
+
+    def _on_attach(self, value: str) -> None:
+        if value == "file":
+            self.file_requested.emit()
+        else:
+            self.completer.begin(value)
+
+    def _on_chip_removed(self, attachment: Attachment) -> None:
+        self.clear_error()
+        self.attach_removed.emit(attachment)
+        self.input.setFocus()
+
+    def _on_mode_chosen(self, mode: str) -> None:
+        self._dress_mode()
+        self.mode_changed.emit(mode)
+
+    def _dress_mode(self) -> None:
+        _word, icon_name, _help, hint = _MODES.get(self.modes.value, _MODES["vault"])
+        self.modes.set_icon(icon_name)
+        self.input.set_hint(hint)

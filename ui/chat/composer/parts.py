@@ -1,0 +1,265 @@
+"""The composer's small parts: the meter, what is the matter, the button that sends and stops."""
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QBoxLayout,
+    QFrame,
+    QHBoxLayout,
+    QMenu,
+    QPushButton,
+    QSizePolicy,
+    QWidget,
+)
+
+from ui.icons import icon
+from ui.theme import Theme, dress
+from ui.widgets.controls import IconButton, IconLabel, button, one_line, paint_focus, wrapped
+from ui.widgets.direction import from_left
+from ui.widgets.figures import percent
+from ui.widgets.scaled import Scaled
+
+__all__ = [
+    "AMBER_FROM",
+    "Action",
+    "AttachButton",
+    "ComposerFrame",
+    "ComposerLine",
+    "Meter",
+    "SendButton",
+]
+
+AMBER_FROM = 0.8
+_BAR = (56, 4)
+_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+_MOST_FOR_WAYS = 0.5  # of a line's width, beside its sentence
+_ATTACH = (("Note or folder", "@", "@"), ("Tag", "#", "#"), ("Text file…", "", "file"))
+Action = tuple[str, Callable[[], object]]
+
+
+class Meter(QAbstractButton):
+    """How full the next request is; a click opens the context panel."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.fraction: float | None = None
+        self._amber_from = AMBER_FROM
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        dress(self, "ui", "", numbers=True)
+        self.set_fraction(None)
+
+    def set_fraction(self, fraction: float | None, amber_from: float = AMBER_FROM) -> None:
+        """Show a share of the budget.
+
+        Args:
+            fraction: None where it is not known.
+            amber_from: the share at which trimming begins.
+        """
+        self.fraction, self._amber_from = fraction, amber_from
+        words = "not known" if fraction is None else f"{round(fraction * 100)} percent"
+        self.setAccessibleName(f"Context {words}")
+        self.setToolTip(f"Context: {words}. Click for the layers.")
+        self.updateGeometry()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """Return the bar's width and that of the figure, with room for three digits."""
+        widest = max(self.fontMetrics().horizontalAdvance(text) for text in (self._text(), "100 %"))
+        return QSize(_BAR[0] + widest + 18, Theme.current().px(28))
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the whole size: the figure is never cut."""
+        return self.sizeHint()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the bar and the figure."""
+        theme, painter = Theme.current(), QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        if self.underMouse():
+            painter.setBrush(theme.color("bg.hover"))
+            painter.drawRoundedRect(self.rect(), theme.radius("md"), theme.radius("md"))
+        width, height = _BAR
+        track = QRectF(6, (self.height() - height) / 2, width, height)
+        painter.setBrush(theme.color("layer.free"))
+        painter.drawRoundedRect(track, height / 2, height / 2)
+        if self.fraction:
+            track.setWidth(max(height, width * min(1.0, self.fraction)))
+            painter.setBrush(theme.color(self.tone("graphic")))
+            painter.drawRoundedRect(track, height / 2, height / 2)
+        painter.setPen(theme.color(self.tone("text")))
+        painter.setFont(self.font())
+        text = self.rect().adjusted(width + 8, 0, -6, 0)
+        painter.drawText(
+            text, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, self._text()
+        )
+        if self.hasFocus():
+            paint_focus(painter, self.rect())
+
+    def _text(self) -> str:
+        return "–" if self.fraction is None else percent(self.fraction)
+
+    def tone(self, part: str) -> str:
+        """Return the colour of the bar (`graphic`) or of the figure (`text`)."""
+        fraction = self.fraction or 0.0
+        if fraction > 1:
+            return f"danger.{part}"
+        if fraction > self._amber_from:
+            return f"amber.{part}"
+        return "accent.base" if part == "graphic" else "text.secondary"
+
+
+class SendButton(QPushButton):
+    """Send, or Stop while an answer is on its way: one place, one size."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.is_stop = False
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setAutoDefault(False)
+        dress(self, "ui_strong", "")
+        self.set_stop(False)
+
+    def set_stop(self, is_stop: bool) -> None:
+        """Become Stop, or Send again."""
+        self.is_stop = is_stop
+        self.setProperty("role", "" if is_stop else "primary")
+        self.setText("Stop" if is_stop else "Send")
+        name, tone = ("square", "text.primary") if is_stop else ("arrow-up", "text.on_accent")
+        self.setIcon(icon(name, tone))
+        self.setAccessibleName(self.text())
+        self.style().unpolish(self)
+        self.style().polish(self)
+        dress(self, "ui_strong", "")
+
+    def sizeHint(self) -> QSize:
+        """Return the size of the wider of both words."""
+        side = Theme.current().px(16)
+        if self.iconSize() != QSize(side, side):
+            self.setIconSize(QSize(side, side))
+        theme, metrics = Theme.current(), self.fontMetrics()
+        widest = max(metrics.horizontalAdvance(word) for word in ("Send", "Stop"))
+        return QSize(widest + theme.px(16) + 36, theme.px(28))
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the same: the button never shrinks."""
+        return self.sizeHint()
+
+
+class ComposerLine(Scaled, QFrame):
+    """One sentence above the composer's tools, with the ways out of it.
+
+    Args:
+        tone: `danger` for what keeps a message from being sent, `info` for what is to be known.
+        parent: as in Qt.
+    """
+
+    def __init__(self, tone: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._tone = tone
+        is_danger = tone == "danger"
+        mark = ("x-circle", "danger.text") if is_danger else ("info", "text.secondary")
+        self._text = wrapped("", "ui", "danger" if is_danger else "secondary")
+        self._ways = QHBoxLayout()
+        self._ways.setSpacing(10)
+        self._said = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._said.setSpacing(4)
+        self._said.addWidget(self._text, 1)
+        self._said.addLayout(self._ways)
+        self._row = QHBoxLayout(self)
+        self._row.setContentsMargins(10, 5, 10, 5)
+        self._row.setSpacing(10)
+        self._row.addWidget(IconLabel(*mark), 0, Qt.AlignmentFlag.AlignVCenter)
+        self._row.addLayout(self._said, 1)
+        self.hide()
+
+    @property
+    def text(self) -> str:
+        """What is said."""
+        return self._text.text()
+
+    def say(self, text: str, actions: Sequence[Action] = ()) -> None:
+        """Say it; `actions` are words and what they do."""
+        self._text.setText(from_left(one_line(text)))
+        self.setAccessibleName(one_line(text))
+        while (item := self._ways.takeAt(0)) is not None:
+            if widget := item.widget():
+                widget.hide()
+                widget.deleteLater()
+        for word, act in actions:
+            self._ways.addWidget(button(word, "link", act), 0, _LEFT)
+        self._ways.addStretch(1)
+        self.show()
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Put the ways out below the sentence where they would leave it no room."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        below, beside = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
+        is_narrow = self._ways.sizeHint().width() > self.width() * _MOST_FOR_WAYS
+        self._said.setDirection(below if is_narrow else beside)
+        self.setMinimumHeight(self._row.heightForWidth(self.width()))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the soft background."""
+        theme, painter = Theme.current(), QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(theme.color("danger.soft" if self._tone == "danger" else "bg.raised"))
+        painter.drawRoundedRect(self.rect(), theme.radius("md"), theme.radius("md"))
+
+
+class ComposerFrame(QFrame):
+    """The composer's edge: quiet, in focus, or in error."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._is_focused = self._is_error = self._is_target = False
+
+    def set_target(self, is_target: bool) -> None:
+        """Show that something could be dropped here."""
+        self._is_target = is_target
+        self.update()
+
+    def set_focused(self, is_focused: bool) -> None:
+        """Show that the text has the focus."""
+        self._is_focused = is_focused
+        self.update()
+
+    def set_error(self, is_error: bool) -> None:
+        """Show that the message was not sent."""
+        self._is_error = is_error
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the edge."""
+        theme, painter = Theme.current(), QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        edge = "line.focus" if self._is_focused or self._is_target else "line.control"
+        painter.setPen(theme.color("danger.graphic" if self._is_error else edge))
+        painter.setBrush(theme.color("accent.soft" if self._is_target else "bg.input"))
+        rect = self.rect().toRectF().adjusted(0.5, 0.5, -0.5, -0.5)
+        painter.drawRoundedRect(rect, theme.radius("xl"), theme.radius("xl"))
+
+
+class AttachButton(IconButton):
+    """A paperclip that offers what can be sent along; `chosen` carries `@`, `#` or `file`."""
+
+    chosen = Signal(str)
+
+    def __init__(self) -> None:
+        super().__init__("paperclip", "Attach")
+        menu = QMenu(self)
+        for word, keys, value in _ATTACH:
+            action = menu.addAction(f"{word}\t{keys}" if keys else word)
+            action.setData(value)
+        menu.triggered.connect(lambda action: self.chosen.emit(str(action.data())))
+        self.setMenu(menu)
+        self.setPopupMode(IconButton.ToolButtonPopupMode.InstantPopup)

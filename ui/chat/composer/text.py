@@ -1,0 +1,158 @@
+"""Where the message is written: as high as its text, up to twelve lines."""
+
+from math import ceil
+
+from PySide6.QtCore import QMimeData, QPointF, Qt, Signal
+from PySide6.QtGui import (
+    QFocusEvent,
+    QKeyEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QTextBlockFormat,
+    QTextCursor,
+    QTextOption,
+)
+from PySide6.QtWidgets import QFrame, QSizePolicy, QTextEdit, QWidget
+
+from ui.markdown.page.letters import wrap_for
+from ui.theme import Theme
+
+__all__ = ["ComposerText"]
+
+_FIXED = QTextBlockFormat.LineHeightTypes.FixedHeight.value
+_ENTER = {Qt.Key.Key_Return, Qt.Key.Key_Enter}
+_BASELINE = 0.8
+
+
+class ComposerText(QTextEdit):
+    """Plain text of any length.
+
+    Enter emits `sent`, Shift+Enter begins a line; `focus_changed` carries whether it has the focus;
+    `left_back` and `left_up` are emitted by Backspace and Up where there is nothing before.
+    """
+
+    sent = Signal()
+    left_back = Signal()
+    left_up = Signal()
+    focus_changed = Signal(bool)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._hint = ""
+        self._most = 0
+        self.setAcceptRichText(False)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setTabChangesFocus(True)
+        self.setAccessibleName("Message")
+        self.setWordWrapMode(wrap_for(""))
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.document().setDocumentMargin(0)
+        self.document().documentLayout().documentSizeChanged.connect(self._fit)
+        Theme.current().changed.connect(self._restyle)
+        self._restyle()
+
+    def set_hint(self, text: str) -> None:
+        """Show this while nothing is written."""
+        self._hint = text
+        self.setAccessibleDescription(text)
+        self.viewport().update()
+
+    def set_text(self, text: str) -> None:
+        """Replace what is written, and go to its end."""
+        self.setWordWrapMode(wrap_for(text))
+        self.setPlainText(text)
+        self._space_lines()
+        self.moveCursor(QTextCursor.MoveOperation.End)
+
+    def set_most_height(self, height: int) -> None:
+        """Grow no higher than this; twelve lines are the most in any case."""
+        self._most = height
+        self._fit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Send with Enter; Shift+Enter begins a line like any other."""
+        if event.key() not in _ENTER:
+            self._leave_or_move(event)
+        elif event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            self.textCursor().insertBlock()
+            self.ensureCursorVisible()
+        else:
+            self.sent.emit()
+
+    def canInsertFromMimeData(self, source: QMimeData) -> bool:
+        """Take text; files and folders are for the window."""
+        return source.hasText() and not source.hasUrls()
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        """Insert text only, whatever looks it came with."""
+        text = source.text()
+        if wrap_for(text) == QTextOption.WrapMode.WrapAnywhere:
+            self.setWordWrapMode(QTextOption.WrapMode.WrapAnywhere)
+        self.textCursor().insertText(text)
+        self.ensureCursorVisible()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Tell the frame."""
+        super().focusInEvent(event)
+        self.focus_changed.emit(True)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Tell the frame."""
+        super().focusOutEvent(event)
+        self.focus_changed.emit(False)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Break the lines anew."""
+        super().resizeEvent(event)
+        if event.oldSize().width() != event.size().width():
+            self._fit()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the text, or the hint on the same line."""
+        super().paintEvent(event)
+        if not self.document().isEmpty():
+            return
+        theme, painter = Theme.current(), QPainter(self.viewport())
+        painter.setFont(theme.font("body"))
+        painter.setPen(theme.color("text.tertiary"))
+        painter.drawText(QPointF(0, _BASELINE * theme.line("body")), self._hint)
+
+    def _leave_or_move(self, event: QKeyEvent) -> None:
+        """Leave an empty field by Backspace or Up; else do what the key does in any text."""
+        leaves = {Qt.Key.Key_Backspace: self.left_back, Qt.Key.Key_Up: self.left_up}
+        signal = leaves.get(Qt.Key(event.key()))
+        if signal is not None and self.document().isEmpty() and not event.isAutoRepeat():
+            signal.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def _restyle(self) -> None:
+        self.setFont(Theme.current().font("body"))
+        self.document().setDefaultFont(Theme.current().font("body"))
+        self._space_lines()
+        self._fit()
+
+    def _space_lines(self) -> None:
+        cursor = QTextCursor(self.document())
+        cursor.select(QTextCursor.SelectionType.Document)
+        spaced = QTextBlockFormat()
+        spaced.setLineHeight(Theme.current().line("body"), _FIXED)
+        cursor.mergeBlockFormat(spaced)
+        self.document().clearUndoRedoStacks()
+
+    def _fit(self) -> None:
+        """Take as many lines as the text has."""
+        theme = Theme.current()
+        line, layout = theme.line("body"), theme.value("layout.composer")
+        most = layout["max_text_lines"] * line
+        if self._most:
+            most = max(line, min(most, self._most // line * line))
+        wanted = max(layout["min_text_lines"] * line, ceil(self.document().size().height()))
+        self.setVerticalScrollBarPolicy(_ON if wanted > most else _OFF)
+        self.setFixedHeight(min(wanted, most))
+
+
+_ON = Qt.ScrollBarPolicy.ScrollBarAsNeeded
+_OFF = Qt.ScrollBarPolicy.ScrollBarAlwaysOff

@@ -1,0 +1,147 @@
+"""A chat that has not begun: how many notes there are, and what is worth asking."""
+
+from collections.abc import Sequence
+from html import escape
+
+from PySide6.QtCore import QEvent, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
+from ui.icons import paint_icon
+from ui.theme import Theme, dress
+from ui.widgets.controls import one_line, paint_focus, wrapped
+from ui.widgets.figures import ago, plural
+from ui.widgets.lists import paint_text
+from ui.widgets.measure import OUTDENT, set_in
+
+__all__ = ["EmptyState"]
+
+_MOST_QUESTIONS = 3
+_ROW = 36
+
+
+class EmptyState(QWidget):
+    """Says "Ask your notes"; `question_chosen` carries one of the questions."""
+
+    question_chosen = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._about = wrapped("", "body", "secondary")
+        self.questions: list[_Question] = []
+        self._rows = QVBoxLayout()
+        self._rows.setSpacing(8)
+        self._column = QVBoxLayout(self)
+        self._column.setSpacing(8)
+        self._column.addStretch(2)
+        self._heading = wrapped("Ask your notes", "display")
+        self._said = (self._heading, self._about)
+        self._column.addWidget(self._heading)
+        self._column.addWidget(self._about)
+        self._column.addSpacing(8)
+        self._column.addLayout(self._rows)
+        self._column.addStretch(3)
+
+    @property
+    def sentence(self) -> str:
+        """What is said of the notes."""
+        return self._about.text()
+
+    def show_state(self, notes: int, indexed: str | None, questions: Sequence[str]) -> None:
+        """Show how many notes there are, when they were indexed, and up to three questions."""
+        when = f", indexed {ago(indexed)}" if indexed else ""
+        self._about.setText(f"{plural(notes, 'note')}{when}. Answers cite the lines they rest on.")
+        asked = list(questions[:_MOST_QUESTIONS])
+        if asked != [row.question for row in self.questions]:  # else one may have the focus
+            self._replace_questions(asked)
+
+    def _replace_questions(self, questions: Sequence[str]) -> None:
+        for row in self.questions:
+            self._rows.removeWidget(row)
+            row.hide()
+            row.deleteLater()
+        self.questions = [_Question(text) for text in questions]
+        for row in self.questions:
+            row.clicked.connect(self._on_clicked)
+            self._rows.addWidget(row)
+        self._fit_height()
+
+    def fit(self, width: int) -> None:
+        """Stand where the text of a chat would stand."""
+        left, right = set_in(width)
+        self._column.setContentsMargins(left + OUTDENT, 24, right + OUTDENT, 24)
+        self._fit_height()
+
+    def minimumSizeHint(self) -> QSize:
+        """Take whatever height there is; what has no room leaves before anything is cut."""
+        return QSize(super().minimumSizeHint().width(), 0)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Show as much as there is height for."""
+        super().resizeEvent(event)
+        self._fit_height()
+
+    def _fit_height(self) -> None:
+        inner = self.rect().marginsRemoved(self._column.contentsMargins())
+        row_height = Theme.current().px(_ROW) + 8
+        parts: list[tuple[QWidget, int]] = [
+            *((said, said.heightForWidth(inner.width()) + 8) for said in self._said),
+            *((row, row_height) for row in self.questions),
+        ]
+        left = inner.height() - 8
+        for part, height in parts:
+            left -= height
+            part.setVisible(left >= -8)
+
+    def _on_clicked(self) -> None:
+        sender = self.sender()
+        if isinstance(sender, _Question):
+            self.question_chosen.emit(sender.question)
+
+
+class _Question(QPushButton):
+    """A question on a line of its own; the whole line can be clicked."""
+
+    def __init__(self, question: str) -> None:
+        super().__init__()
+        self.question = question
+        self.setAccessibleName(one_line(question))
+        self.setAutoDefault(False)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        dress(self, "ui", "")
+
+    def sizeHint(self) -> QSize:
+        return QSize(240, Theme.current().px(_ROW))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(120, Theme.current().px(_ROW))
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        self.updateGeometry()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        theme, painter = Theme.current(), QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        edge = self.rect().toRectF().adjusted(0.5, 0.5, -0.5, -0.5)
+        painter.setPen(theme.color("line.hairline"))
+        painter.setBrush(theme.color(self._ground()))
+        painter.drawRoundedRect(edge, theme.radius("lg"), theme.radius("lg"))
+        side, middle = theme.px(16), self.height() // 2
+        paint_icon(painter, QRect(12, middle - side // 2, side, side), "quotes", "text.tertiary")
+        enter = QRect(self.width() - 12 - side, middle - side // 2, side, side)
+        paint_icon(painter, enter, "arrow-elbow-down-left", "text.tertiary")
+        text = self.rect().adjusted(side + 22, 0, -side - 24, 0)
+        painter.setPen(theme.color("text.primary"))
+        painter.setFont(self.font())
+        words = one_line(self.question)
+        shown = paint_text(painter, text, words)
+        self.setToolTip(f"<qt>{escape(words)}</qt>" if shown != words else "")
+        if self.hasFocus():
+            paint_focus(painter, self.rect(), "lg")
+
+    def _ground(self) -> str:
+        if self.isDown():
+            return "bg.pressed"
+        return "bg.hover" if self.underMouse() else "bg.content"

@@ -1,0 +1,120 @@
+"""What the notes want models to do, shown above the chat until the user has decided about it."""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QAccessible, QPainter, QPaintEvent, QResizeEvent, QTextOption
+from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
+
+from ui.chat.message.roles import Part
+from ui.theme import Theme, dress
+from ui.widgets.controls import IconLabel, button, label, wrapped
+from ui.widgets.measure import OUTDENT, set_in
+
+__all__ = ["InstructionsBar"]
+
+_TITLE = "Give these instructions to models?"
+_ABOUT = (
+    "{path} lies among your notes. If you allow it, it goes to the model with every message. "
+    "Read it first: whoever can write to this folder may have written it. Once changed, it asks "
+    "again."
+)
+_LINES = 8
+_SHARE = 0.2
+
+
+class InstructionsBar(QWidget):
+    """Shows the file and asks once; `accepted` and `refused` carry the digest of what was shown."""
+
+    accepted = Signal(str)
+    refused = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._digest = ""
+        self.text = QPlainTextEdit()
+        self.text.setReadOnly(True)
+        self.text.setAccessibleName("The instructions")
+        self.text.setTabChangesFocus(True)
+        self.text.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self.text.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse
+            | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self.text.setProperty("field", True)
+        dress(self.text, "code", "")
+        self.refuse = button("Don't use them", "", self._on_refused)
+        self.accept = button("Use them", "", self._on_accepted)
+        self._about = wrapped("", "caption", "secondary")
+        self._card = _Card()
+        self._card.setAccessibleName(_TITLE)
+        self._lay_out()
+        self.hide()
+
+    def ask(self, path: str, text: str, digest: str) -> None:
+        """Show what a file says, and ask whether it may be used.
+
+        Args:
+            path: relative to the notes.
+            text: with every sign visible.
+            digest: of what is decided about.
+        """
+        self._digest = digest
+        self._about.setText(_ABOUT.format(path=path))
+        self.text.setPlainText(text)
+        self._fit()
+        self.show()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Stand in the transcript's column, and leave the chat most of the window."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _lay_out(self) -> None:
+        head = QHBoxLayout()
+        head.setSpacing(8)
+        head.addWidget(IconLabel("shield-warning", "amber.graphic"))
+        head.addWidget(label(_TITLE, "ui_strong"), 1)
+        answers = QHBoxLayout()
+        answers.setSpacing(8)
+        answers.addStretch(1)
+        answers.addWidget(self.refuse)
+        answers.addWidget(self.accept)
+        inner = QVBoxLayout(self._card)
+        inner.setContentsMargins(OUTDENT, 12, OUTDENT, 12)
+        inner.setSpacing(8)
+        inner.addLayout(head)
+        inner.addWidget(self._about)
+        inner.addWidget(self.text)
+        inner.addLayout(answers)
+        self._column = QVBoxLayout(self)
+        self._column.addWidget(self._card)
+
+    def _fit(self) -> None:
+        left, right = set_in(self.width())
+        self._column.setContentsMargins(left, 12, right, 4)
+        line = self.text.fontMetrics().lineSpacing()
+        room = int(_SHARE * self.window().height() / line)
+        lines = max(2, min(_LINES, room, self.text.document().blockCount() + 1))
+        self.text.setFixedHeight(lines * line + 12)
+
+    def _on_accepted(self) -> None:
+        self.hide()
+        self.accepted.emit(self._digest)
+
+    def _on_refused(self) -> None:
+        self.hide()
+        self.refused.emit(self._digest)
+
+
+class _Card(Part):
+    """The edge around the question."""
+
+    def __init__(self) -> None:
+        super().__init__(QAccessible.Role.AlertMessage)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        theme, painter = Theme.current(), QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(theme.color("line.strong"))
+        painter.setBrush(theme.color("bg.content"))
+        edge = self.rect().toRectF().adjusted(0.5, 0.5, -0.5, -0.5)
+        painter.drawRoundedRect(edge, theme.radius("lg"), theme.radius("lg"))

@@ -1,0 +1,223 @@
+"""From what is known of a chat to the widgets that show it, and what those ask for."""
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QWidget
+
+from app.errors import ErrorInfo
+from app.sessions.transcript_items import (
+    AnswerItem,
+    CustomItem,
+    DroppedItem,
+    ShapedItem,
+    StepItem,
+    SummaryItem,
+    TranscriptItem,
+    UserItem,
+)
+from ui.chat.composer.attachment import Attachment, uses_of
+from ui.chat.composer.composer import Choice
+from ui.chat.message.answer import Answer
+from ui.chat.message.aside import Aside
+from ui.chat.message.divider import Divider, HookDivider, SummaryDivider
+from ui.chat.message.failure import Failure
+from ui.chat.message.sources import doubts_of, sources_of
+from ui.chat.message.step_words import StepView
+from ui.chat.message.user import UserMessage
+from ui.chat.transcript.feed import Row, Slot
+
+__all__ = ["MessageMaker", "attachments_of", "is_failure", "key_of"]
+
+_ABOVE = {"user": 28, "divider": 24, "aside": 16, "failure": 8}
+_HERE = "this computer"
+
+
+class MessageMaker(QObject):
+    """Makes the parts of a chat.
+
+    `citation_activated` carries path and lines, `citation_pointed` the entry of an answer and a
+    number of it, 0 for none; `link_activated` an allowed address; `wished` a `Wish`;
+    `attachment_opened` an `Attachment`; `error_action` the name of a way out of an error.
+    """
+
+    citation_activated = Signal(str, int, int)
+    citation_pointed = Signal(str, int)
+    link_activated = Signal(str)
+    wished = Signal(object)
+    attachment_opened = Signal(object)
+    retry_requested = Signal()
+    error_action = Signal(str)
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self._places: dict[str, tuple[str, str]] = {}
+
+    def set_models(self, choices: Sequence[Choice], rows: Sequence[Row]) -> None:
+        """Tell what the models are called and where they run, for the line below an answer."""
+        self._places = {choice.name: (choice.label, choice.where) for choice in choices}
+        for row in rows:
+            if isinstance(row.widget, Answer):
+                self._tell_about(row.widget)
+
+    def slot(self, item: TranscriptItem) -> Slot:
+        """Return the place of an item."""
+        made = self.loose(_kind_of(item), self._make_of(item))
+        made.key = key_of(item)
+        made.item = item
+        return made
+
+    def loose(self, kind: str, make: Callable[[], QWidget]) -> Slot:
+        """Return a place for something that is not in the log."""
+        return Slot(make, _ABOVE.get(kind, 0), kind)
+
+    def renew(self, slot: Slot, item: TranscriptItem) -> bool:
+        """Show what has become of an item; false where its widget has to be made again."""
+        is_same, slot.item = slot.item == item, item
+        slot.make = self._make_of(item)
+        widget = slot.row.widget if slot.row else None
+        if is_same or widget is None:
+            return True
+        match item, widget:
+            case UserItem(), UserMessage() if widget.text == item.text:
+                widget.show_place(item.entry, item.siblings, item.label)
+                widget.show_pin(item.is_pinned)
+                widget.show_uses(uses_of(widget.attached, item.sent))
+            case AnswerItem(), Answer() if widget.text == item.text:
+                self._rest(widget, item)
+                self._place(widget, item)
+            case _:
+                return False
+        return True
+
+    def user(
+        self, text: str, time: str, attached: Sequence[Attachment], item: UserItem | None = None
+    ) -> UserMessage:
+        """Return a message of the user's; `item` is None for one that has no place yet."""
+        made = UserMessage(text, time, attached)
+        made.wished.connect(self.wished)
+        made.attachment_opened.connect(self.attachment_opened)
+        if item is not None:
+            made.show_place(item.entry, item.siblings, item.label)
+            made.show_pin(item.is_pinned)
+            made.show_uses(uses_of(attached, item.sent))
+        return made
+
+    def answer(self) -> Answer:
+        """Return an answer that is still to arrive."""
+        made = Answer()
+        made.citation_activated.connect(self.citation_activated)
+        made.citation_pointed.connect(self.citation_pointed)
+        made.link_activated.connect(self.link_activated)
+        made.wished.connect(self.wished)
+        made.retry_requested.connect(self.retry_requested)
+        return made
+
+    def failure(self, info: ErrorInfo) -> Failure:
+        """Return an error, where the answer would have stood."""
+        made = Failure(info)
+        made.chosen.connect(self._on_way_out)
+        return made
+
+    def fill(self, answer: Answer, item: AnswerItem) -> None:
+        """Say what an answer rests on, and who gave it."""
+        answer.finish(item.entry, item.time, item.text)
+        self._rest(answer, item)
+        answer.model, answer.seconds = item.model, item.seconds
+        self._tell_about(answer)
+
+    def _make_of(self, item: TranscriptItem) -> Callable[[], QWidget]:
+        match item:
+            case UserItem():
+                return lambda: self.user(item.text, item.time, attachments_of(item), item)
+            case AnswerItem():
+                return lambda: self._answer_of(item)
+            case CustomItem():
+                return lambda: Aside("Put here by a program", item.text, is_local=False)
+            case SummaryItem():
+                return lambda: SummaryDivider(
+                    item.summary, item.before_tokens, item.after_tokens, item.by
+                )
+            case ShapedItem():
+                return lambda: HookDivider(item.hook, item.title, item.summary, item.markdown)
+            case DroppedItem():
+                return lambda: Divider(item.turns, item.tokens, item.reason)
+
+    def _answer_of(self, item: AnswerItem) -> QWidget:
+        if is_failure(item):
+            return self.failure(ErrorInfo("", "This question found no answer."))
+        made = self.answer()
+        made.set_text(item.text)
+        self.fill(made, item)
+        self._place(made, item)
+        if item.status == "interrupted":
+            made.show_end(is_stopped=True, can_retry=False)
+        return made
+
+    def _rest(self, answer: Answer, item: AnswerItem) -> None:
+        """Say what an answer rests on, and what of it does not hold."""
+        sources = sources_of(item.sources, item.citations, item.unverified)
+        answer.set_sources(sources)
+        answer.show_doubts(doubts_of(item.unverified, sources))
+
+    def _place(self, answer: Answer, item: AnswerItem) -> None:
+        answer.show_place(item.entry, item.siblings, item.label)
+        answer.show_pin(item.is_pinned)
+        if item.steps:
+            answer.show_steps([_step_of(step) for step in item.steps])
+
+    def _tell_about(self, answer: Answer) -> None:
+        name, where = self._places.get(answer.model, (answer.model, ""))
+        place = f"on {where}" if where == _HERE else f"at {where}" if where else ""
+        answer.tools.show_about(name, place, answer.seconds)
+
+    def _on_way_out(self, way: str) -> None:
+        if way == "retry":
+            self.retry_requested.emit()
+        else:
+            self.error_action.emit(way)
+
+
+def key_of(item: TranscriptItem) -> tuple[object, ...]:
+    """Return what tells an item apart from the others of its chat."""
+    if isinstance(item, DroppedItem):
+        return ("divider", item.turns, item.tokens, item.reason)
+    return (_kind_of(item), item.entry)
+
+
+def is_failure(item: TranscriptItem) -> bool:
+    """Return whether an item is an error where an answer would have stood."""
+    if not isinstance(item, AnswerItem) or item.status != "error":
+        return False
+    return not item.text and not item.steps
+
+
+def attachments_of(item: UserItem) -> list[Attachment]:
+    """Return what was sent along with a message."""
+    lines = [Attachment(s.path, (s.first, s.last)) for s in item.selections]
+    return [*map(Attachment, item.attach), *lines]
+
+
+def _kind_of(item: TranscriptItem) -> str:
+    match item:
+        case UserItem():
+            return "user"
+        case AnswerItem():
+            return "answer"
+        case CustomItem():
+            return "aside"
+        case _:
+            return "divider"
+
+
+def _step_of(step: StepItem) -> StepView:
+    return StepView(
+        step.id,
+        step.name,
+        step.arguments,
+        step.status,
+        step.seconds,
+        step.text,
+        is_cut=step.ref_id is not None,
+        said=step.said,
+    )

@@ -1,0 +1,186 @@
+"""Keeps a chat in its place: at its end while it is followed, else where the reader is."""
+
+from PySide6.QtCore import QEvent, QObject, QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QFrame, QPushButton, QScrollArea, QScrollBar, QWidget
+
+from ui.chat.transcript.feed import Feed, Row, Slot
+from ui.icons import paint_icon
+from ui.theme import Theme, dress
+from ui.widgets.controls import paint_focus
+from ui.widgets.measure import set_in
+
+__all__ = ["Scroller"]
+
+_AT_END = 8
+_JUMP_FROM = 120
+
+
+class Scroller(QWidget):
+    """Scrolls a feed.
+
+    Whoever is at the end stays there while it grows. Whoever is elsewhere keeps the message that
+    is at the top of the view in its place, whatever is added above or below it.
+    """
+
+    def __init__(self, feed: Feed, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.feed = feed
+        self._is_following = True
+        self._is_moving = False
+        self._anchor: tuple[Row, int] | None = None
+        self.area = QScrollArea(self)
+        self.area.setFrameShape(QFrame.Shape.NoFrame)
+        self.area.setWidgetResizable(True)
+        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.area.setWidget(feed)
+        self._seen_bar = QScrollBar(Qt.Orientation.Vertical, self)
+        self._seen_bar.valueChanged.connect(self.bar.setValue)
+        self._seen_bar.hide()
+        self.jump = _JumpButton(self)
+        self.jump.clicked.connect(self.to_end)
+        self.jump.hide()
+        self.bar.valueChanged.connect(self._on_moved)
+        self.bar.rangeChanged.connect(self._on_range_changed)
+        self.area.viewport().installEventFilter(self)
+
+    @property
+    def bar(self) -> QScrollBar:
+        """The bar that holds the place."""
+        return self.area.verticalScrollBar()
+
+    def to_end(self) -> None:
+        """Go to the end, and follow it."""
+        if self.feed.has_newer:
+            self.feed.show_latest()
+        self._is_following = True
+        self._settle()
+
+    def show_row(self, row: Row) -> None:
+        """Bring a message into view, moving no further than needed."""
+        top, bottom = row.y(), row.y() + row.height()
+        value, page = self.bar.value(), self.bar.pageStep()
+        if top < value or row.height() > page:
+            self.bar.setValue(top)
+        elif bottom > value + page:
+            self.bar.setValue(bottom - page)
+
+    def reveal(self, slot: Slot) -> None:
+        """Have a message in view that may be put away."""
+        self._is_following = False
+        self.feed.reveal(slot)
+        self._note_anchor()
+
+    def show_span(self, top: int, height: int) -> None:
+        """Bring a stretch of the feed into view, a third down, unless it is seen already."""
+        value, page = self.bar.value(), self.bar.pageStep()
+        if top < value or top + height > value + page:
+            self.bar.setValue(top - page // 3)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Give the feed the new width, and keep the place."""
+        super().resizeEvent(event)
+        self.feed.set_margins(*set_in(self.width()))
+        self.area.setGeometry(self.rect())
+        width = self._seen_bar.sizeHint().width()
+        self._seen_bar.setGeometry(self.width() - width, 0, width, self.height())
+        self._place_jump()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Keep the place also where only the room changes, as when the composer grows."""
+        if event.type() == QEvent.Type.Resize:
+            self._settle()
+        return False
+
+    def _on_moved(self, value: int) -> None:
+        self._seen_bar.setValue(value)
+        if not self._is_moving:
+            self._is_following = self._is_near_end() and not self.feed.has_newer
+            self._note_anchor()
+            self._page()
+        self._show_jump()
+
+    def _on_range_changed(self, lowest: int, highest: int) -> None:
+        self._seen_bar.setRange(lowest, highest)
+        self._seen_bar.setPageStep(self.bar.pageStep())
+        self._seen_bar.setSingleStep(Theme.current().line("body"))
+        self.bar.setSingleStep(Theme.current().line("body"))
+        self._seen_bar.setVisible(highest > lowest)
+        self._settle()
+
+    def _settle(self) -> None:
+        """Go where the reader is, now that heights have changed."""
+        self._is_moving = True
+        if self._is_following:
+            self.bar.setValue(self.bar.maximum())
+        elif self._anchor is not None and self._anchor[0] in self.feed.rows:
+            row, above = self._anchor
+            self.bar.setValue(row.y() - above)
+        self._is_moving = False
+        if not self._is_following:
+            self._page()
+        self._show_jump()
+
+    def _note_anchor(self) -> None:
+        row = self.feed.row_at(self.bar.value())
+        self._anchor = None if row is None else (row, row.y() - self.bar.value())
+
+    def _page(self) -> None:
+        """Bring messages back before their place comes into view."""
+        spare = self.bar.pageStep()
+        if self.feed.has_older and self.bar.value() < spare:
+            self.feed.want_older()
+        if self.feed.has_newer and self.bar.maximum() - self.bar.value() < spare:
+            self.feed.want_newer()
+
+    def _is_near_end(self) -> bool:
+        return self.bar.value() >= self.bar.maximum() - _AT_END
+
+    def _show_jump(self) -> None:
+        away = self.bar.maximum() - self.bar.value()
+        is_away = not self._is_following and (away > _JUMP_FROM or self.feed.has_newer)
+        if self.jump.isVisible() != is_away:
+            self.jump.setVisible(is_away)
+            self._place_jump()
+
+    def _place_jump(self) -> None:
+        size = self.jump.sizeHint()
+        x = (self.width() - size.width()) // 2
+        self.jump.setGeometry(x, self.height() - size.height() - 12, size.width(), size.height())
+        self.jump.raise_()
+
+
+class _JumpButton(QPushButton):
+    """Says "Jump to latest", over the chat."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__("Jump to latest", parent)
+        self.setAccessibleName("Jump to latest")
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setAutoDefault(False)
+        dress(self, "ui", "")
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        theme, painter = Theme.current(), QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        edge = self.rect().toRectF().adjusted(0.5, 0.5, -0.5, -0.5)
+        painter.setPen(theme.color("line.strong"))
+        painter.setBrush(theme.color("bg.hover" if self.underMouse() else "bg.overlay"))
+        painter.drawRoundedRect(edge, edge.height() / 2, edge.height() / 2)
+        side = theme.px(14)
+        spot = self.rect().adjusted(12, 0, 0, 0)
+        spot.setWidth(side)
+        paint_icon(painter, spot, "arrow-down", "text.secondary")
+        painter.setPen(theme.color("text.primary"))
+        painter.setFont(self.font())
+        text = self.rect().adjusted(side + 18, 0, -14, 0)
+        painter.drawText(text, Qt.AlignmentFlag.AlignVCenter, self.text())
+        if self.hasFocus():
+            paint_focus(painter, self.rect(), "xl")
+
+    def sizeHint(self) -> QSize:
+        theme = Theme.current()
+        text = self.fontMetrics().horizontalAdvance(self.text())
+        return QSize(text + theme.px(14) + 34, theme.px(28))

@@ -1,0 +1,239 @@
+"""The chat as it is read: messages in one column, followed while an answer arrives."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QStackedLayout, QWidget
+
+from app.sessions.transcript_items import Transcript as Chat
+from app.sessions.transcript_items import TranscriptItem
+from ui.chat.composer.attachment import Attachment
+from ui.chat.composer.composer import Choice
+from ui.chat.message.answer import Answer
+from ui.chat.message.aside import Aside
+from ui.chat.message.user import UserMessage
+from ui.chat.transcript.empty_state import EmptyState
+from ui.chat.transcript.feed import Feed, Slot
+from ui.chat.transcript.live import LiveTurn
+from ui.chat.transcript.make_widgets import MessageMaker, is_failure, key_of
+from ui.chat.transcript.scroller import Scroller
+from ui.chat.transcript.walker import Walker
+from ui.theme import Theme
+
+__all__ = ["Transcript"]
+
+
+class Transcript(QWidget):
+    """One chat: what its messages ask for is told by `maker`, what is arriving goes to `live`."""
+
+    question_chosen = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.maker = MessageMaker(self)
+        self.empty = EmptyState()
+        self.empty.question_chosen.connect(self.question_chosen)
+        self.feed = Feed()
+        self.live = LiveTurn(self.feed, self.maker)
+        self.scroller = Scroller(self.feed)
+        self._walker = Walker(self, self.scroller)
+        self._stack = QStackedLayout(self)
+        self._stack.addWidget(self.empty)
+        self._stack.addWidget(self.scroller)
+        self.setAccessibleName("Chat")
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        Theme.current().changed.connect(self._on_theme_changed)
+
+    def show_empty(self, note_count: int, indexed: str | None, questions: Sequence[str]) -> None:
+        """Show a chat that has not begun.
+
+        Args:
+            note_count: how many notes there are.
+            indexed: when they were indexed, ISO 8601; None where they were not.
+            questions: what is worth asking; three at most are shown.
+        """
+        self.live.forget()
+        self.feed.reset([])
+        self.empty.show_state(note_count, indexed, questions)
+        self._stack.setCurrentWidget(self.empty)
+
+    def set_models(self, choices: Sequence[Choice]) -> None:
+        """Tell what the models are called and where they run, for the line below an answer."""
+        self.maker.set_models(choices, self.feed.rows)
+
+    def load(self, chat: Chat) -> None:
+        """Show a chat from its end."""
+        self.live.forget()
+        self.feed.reset([self.maker.slot(item) for item in chat.items])
+        self._stack.setCurrentWidget(self.scroller)
+        self.scroller.to_end()
+
+    def refresh(self, chat: Chat) -> None:
+        """Show what has become of the chat; what is as it was stays in its place."""
+        known = {slot.key: slot for slot in self.feed.slots() if slot.key}
+        slots = []
+        for item in chat.items:
+            slot = known.get(key_of(item)) or self._failure_of(item)
+            if slot is None:
+                slot = self.maker.slot(item)
+            elif not self.maker.renew(slot, item):
+                self.feed.make_again(slot)
+            slots.append(slot)
+        self.feed.arrange(self._with_loose(slots))
+
+    def begin_turn(
+        self,
+        question: str,
+        attached: Sequence[Attachment] = (),
+        *,
+        instead: str = "",
+        is_again: bool = False,
+    ) -> None:
+        """Show a turn that begins, as `LiveTurn.begin`, and follow it."""
+        self._stack.setCurrentWidget(self.scroller)
+        self.live.begin(question, attached, instead=instead, is_again=is_again)
+        self.scroller.to_end()
+
+    def show_aside(self, title: str, text: str) -> None:
+        """Show Markdown that is neither stored nor sent, at the end of the chat."""
+        self._stack.setCurrentWidget(self.scroller)
+        self.feed.append(self.maker.loose("aside", lambda: self._aside(title, text)))
+        self.scroller.to_end()
+
+    def edit(self, entry: str, text: str) -> None:
+        """Let a question be written anew, beginning with another wording."""
+        if message := self._question(entry):
+            message.edit(text)
+
+    def edit_last(self) -> None:
+        """Let the last question be written anew."""
+        for row in reversed(self.feed.rows):
+            if isinstance(row.widget, UserMessage):
+                row.widget.edit()
+                self.scroller.show_row(row)
+                return
+
+    def attached_to(self, entry: str) -> tuple[Attachment, ...]:
+        """Return what was sent along with a question."""
+        message = self._question(entry)
+        return () if message is None else message.attached
+
+    def mark_source(self, number: int) -> None:
+        """Mark where the last answer cites a source; 0 marks none."""
+        if answer := self._last_answer():
+            answer.view.mark(number)
+
+    def is_last_answer(self, entry: str) -> bool:
+        """Return whether an entry is that of the answer whose sources are listed."""
+        answer = self._last_answer()
+        return answer is not None and answer.entry == entry
+
+    def copy_last_answer(self) -> None:
+        """Put the last answer on the clipboard."""
+        if answer := self._last_answer():
+            answer.copy()
+
+    def copy_last_code(self) -> None:
+        """Put the last block of code of the last answer on the clipboard."""
+        if answer := self._last_answer():
+            answer.view.copy_last_code()
+
+    def step_message(self, by: int) -> None:
+        """Walk to another message, as the arrows do."""
+        self.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self._walker.step(by)
+
+    def hasHeightForWidth(self) -> bool:
+        """Ask for no height: the composer comes first, and all that is here scrolls or yields."""
+        return False
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Give the empty state the column."""
+        super().resizeEvent(event)
+        self.empty.fit(self.width())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Walk with the arrows; scroll with the other keys."""
+        bar = self.scroller.bar
+        match event.key():
+            case Qt.Key.Key_Up:
+                self._walker.step(-1)
+            case Qt.Key.Key_Down:
+                self._walker.step(1)
+            case Qt.Key.Key_PageUp | Qt.Key.Key_PageDown:
+                down = event.key() == Qt.Key.Key_PageDown
+                bar.setValue(bar.value() + (bar.pageStep() if down else -bar.pageStep()))
+            case Qt.Key.Key_Home:
+                bar.setValue(bar.minimum())
+            case Qt.Key.Key_End:
+                self.scroller.to_end()
+            case _:
+                super().keyPressEvent(event)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Show which message was walked to."""
+        super().focusInEvent(event)
+        if event.reason() != Qt.FocusReason.MouseFocusReason:
+            self._walker.show()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Keep the ring while the focus is inside the message."""
+        super().focusOutEvent(event)
+        if event.reason() not in {Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason}:
+            self._walker.forget()
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Treat the chat as one stop, and what is inside a message as reached from it."""
+        if self._stack.currentWidget() is self.scroller:
+            if self._walker.tab(forward):
+                return True
+            # Qt goes on from what has the focus, and what is inside stands anywhere in its order.
+            self.setFocus(Qt.FocusReason.MouseFocusReason)
+        return super().focusNextPrevChild(forward)
+
+    def _failure_of(self, item: TranscriptItem) -> Slot | None:
+        """Return the error that an item tells of, where it is shown already with its ways out."""
+        loose = [slot for slot in self.feed.slots() if slot.kind == "failure" and not slot.key]
+        if not loose or not is_failure(item):
+            return None
+        loose[-1].key, loose[-1].item = key_of(item), item
+        return loose[-1]
+
+    def _with_loose(self, slots: Sequence[Slot]) -> list[Slot]:
+        """Return the slots with those that are not in the log behind what they followed."""
+        present, found = {id(slot) for slot in slots}, list(slots)
+        before: Slot | None = None
+        for slot in self.feed.slots():
+            if id(slot) in present:
+                before = slot
+            elif not slot.key and slot.kind in {"failure", "aside"}:
+                found.insert(found.index(before) + 1 if before else 0, slot)
+                before = slot
+        return found
+
+    def _aside(self, title: str, text: str) -> Aside:
+        made = Aside(title, text, is_local=True)
+        made.dismissed.connect(self._on_dismissed)
+        return made
+
+    def _on_dismissed(self) -> None:
+        aside = self.sender()
+        for slot in self.feed.slots():
+            if slot.row is not None and slot.row.widget is aside:
+                self.feed.remove(slot)
+        if not self.feed.slots():
+            self._stack.setCurrentWidget(self.empty)
+
+    def _question(self, entry: str) -> UserMessage | None:
+        for row in self.feed.rows:
+            if isinstance(row.widget, UserMessage) and row.widget.entry == entry:
+                return row.widget
+        return None
+
+    def _last_answer(self) -> Answer | None:
+        answers = [row.widget for row in self.feed.rows if isinstance(row.widget, Answer)]
+        return answers[-1] if answers else None
+
+    def _on_theme_changed(self) -> None:
+        self.empty.fit(self.width())

@@ -1,0 +1,80 @@
+"""Walking through a chat by keyboard: one stop, arrows go from message to message."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QWidget
+
+from ui.chat.transcript.feed import Row
+from ui.chat.transcript.scroller import Scroller
+from ui.notify import announce
+
+__all__ = ["Walker"]
+
+_TAB = Qt.FocusReason.TabFocusReason
+_BACKTAB = Qt.FocusReason.BacktabFocusReason
+
+
+class Walker:
+    """Knows which message has been walked to.
+
+    Args:
+        stop: the widget that has the focus while messages are walked.
+        scroller: shows the messages.
+    """
+
+    def __init__(self, stop: QWidget, scroller: Scroller) -> None:
+        self._stop = stop
+        self._scroller = scroller
+        self._row: Row | None = None
+
+    @property
+    def row(self) -> Row | None:
+        """The message that was walked to, while it is shown."""
+        return self._row if self._row in self._scroller.feed.rows else None
+
+    def step(self, by: int) -> None:
+        """Go to the next message, or to the one before."""
+        rows = self._scroller.feed.rows
+        if not rows:
+            return
+        present = self.row
+        index = len(rows) if present is None else rows.index(present)
+        self._go(rows[max(0, min(index + by, len(rows) - 1))])
+
+    def forget(self) -> None:
+        """Take the ring away: the focus has left."""
+        if self.row is not None:
+            self.row.set_current(False)
+        self._row = None
+
+    def show(self) -> None:
+        """Draw the ring again, at the last message where none was walked to."""
+        if self.row is None:
+            self.step(-1)
+        elif self.row is not None:
+            self.row.set_current(True)
+
+    def tab(self, forward: bool) -> bool:
+        """Move the focus within the message; return False where it has to leave the chat."""
+        row, focused = self.row, QApplication.focusWidget()
+        inside = row.walk() if row else []
+        if focused is self._stop:
+            if not (forward and inside):
+                return False
+            inside[0].setFocus(_TAB)
+            return True
+        if focused not in inside:
+            return False
+        index = inside.index(focused) + (1 if forward else -1)
+        if index < 0:
+            self._stop.setFocus(_BACKTAB)
+        elif index < len(inside):
+            inside[index].setFocus(_TAB if forward else _BACKTAB)
+        return index < len(inside)
+
+    def _go(self, row: Row) -> None:
+        if self.row is not None:
+            self.row.set_current(False)
+        self._row = row
+        row.set_current(True)
+        self._scroller.show_row(row)
+        announce(self._stop, row.widget.accessibleName())

@@ -1,0 +1,165 @@
+"""The card that shows what a citation stands for, while the pointer or the focus rests on it."""
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtGui import QFontMetrics, QGuiApplication, QPainter, QPaintEvent, QTextLayout
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
+
+from ui.theme import Theme, dress
+from ui.widgets.controls import ElidedLabel, IconLabel, one_line, wrapped
+from ui.widgets.direction import is_rtl
+from ui.widgets.figures import place
+from ui.widgets.lists import paint_text
+
+__all__ = ["CitationCard", "Source"]
+
+_WIDTH = 360
+_PASSAGE_LINES = 4
+_MOST_CHARS = 600
+_PADDING = 14
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What a number in an answer stands for.
+
+    Attributes:
+        lines: inclusive, from 1; None for a whole note.
+        page: of a file that has pages; it is said in place of the lines.
+        doubt: why it is not borne out; nothing where it is.
+        doubted: the quotations that are not in it; none where all of its citations are in doubt.
+        is_verified: whether its quotation was found in the passage as it was sent.
+    """
+
+    number: int
+    title: str
+    path: str
+    lines: tuple[int, int] | None
+    passage: str
+    is_verified: bool = False
+    doubt: str = ""
+    doubted: tuple[str, ...] = ()
+    page: int | None = None
+
+    @property
+    def place(self) -> str:
+        """The path with its lines, such as `Home server/Backups.md, lines 12–31`."""
+        return place(self.path, self.lines, self.page)
+
+    @property
+    def spoken(self) -> str:
+        """The whole of it in one sentence, for screen readers."""
+        where = f", lines {self.lines[0]} to {self.lines[1]}" if self.lines else ""
+        where = where if self.page is None else f", page {self.page}"
+        state = ", verified" if self.is_verified else (", not verified" if self.doubt else "")
+        return f"Source {self.number}, {one_line(self.title)}{where}{state}"
+
+
+class CitationCard(QFrame):
+    """A small popup; it takes no focus and lets the mouse through."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent, Qt.WindowType.ToolTip | Qt.WindowType.FramelessWindowHint)
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground)
+        self.setAttribute(Qt.WidgetAttribute.WA_ShowWithoutActivating)
+        self._title = ElidedLabel()
+        dress(self._title, "ui_strong")
+        self._state = IconLabel("check-circle", "success.graphic", 14)
+        self._place = ElidedLabel("", Qt.TextElideMode.ElideMiddle)
+        dress(self._place, "caption", "secondary")
+        self._passage = _Passage()
+        self._doubt = wrapped("", "caption", "amber")
+        head = QHBoxLayout()
+        head.setSpacing(8)
+        head.addWidget(self._title, 1)
+        head.addWidget(self._state)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(_PADDING, 12, _PADDING, 12)
+        column.setSpacing(4)
+        column.addLayout(head)
+        column.addWidget(self._place)
+        column.addWidget(self._passage)
+        column.addWidget(self._doubt)
+
+    def show_source(self, source: Source, at: QRect) -> None:
+        """Show a source below the citation at `at`, or above it where there is no room below."""
+        self._title.set_text(source.title)
+        self._place.set_text(source.place)
+        self._place.setVisible(bool(source.path))
+        self._passage.set_text(source.passage)
+        self._passage.setVisible(bool(source.passage))
+        self._doubt.setText(source.doubt)
+        self._doubt.setVisible(bool(source.doubt))
+        self._state.setVisible(source.is_verified or bool(source.doubt))
+        if source.doubt:
+            self._state.set_icon("warning", "amber.graphic")
+        else:
+            self._state.set_icon("check-circle", "success.graphic")
+        width = Theme.current().px(_WIDTH)
+        self.setFixedWidth(width)
+        self._passage.fit(width - 2 * _PADDING)
+        self.adjustSize()
+        self.move(self._spot(at))
+        self.show()
+
+    def shown(self) -> tuple[str, str, str, str]:
+        """Return title, place, passage and doubt as they are shown."""
+        return self._title.whole, self._place.whole, self._passage.text, self._doubt.text()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the popup's background and edge."""
+        theme, painter = Theme.current(), QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setBrush(theme.color("bg.overlay"))
+        painter.setPen(theme.color("line.strong"))
+        edge = self.rect().adjusted(0, 0, -1, -1)
+        painter.drawRoundedRect(edge, theme.radius("lg"), theme.radius("lg"))
+
+    def _spot(self, at: QRect) -> QPoint:
+        screen = QGuiApplication.screenAt(at.center()) or QGuiApplication.primaryScreen()
+        room = screen.availableGeometry()
+        x = max(room.left() + 8, min(at.left(), room.right() - self.width() - 8))
+        below = at.bottom() + 6
+        fits = below + self.height() <= room.bottom()
+        return QPoint(x, below if fits else at.top() - self.height() - 6)
+
+
+class _Passage(QWidget):
+    """The beginning of a passage: four lines at most, the last one cut with an ellipsis."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.text = ""
+        self._lines: list[str] = []
+
+    def set_text(self, text: str) -> None:
+        self.text = one_line(text)
+
+    def fit(self, width: int) -> None:
+        theme = Theme.current()
+        layout = QTextLayout(self.text[:_MOST_CHARS], theme.font("ui"))
+        layout.beginLayout()
+        starts: list[int] = []
+        while len(starts) < _PASSAGE_LINES and (line := layout.createLine()).isValid():
+            line.setLineWidth(width)
+            starts.append(line.textStart())
+        layout.endLayout()
+        ends = [*starts[1:], len(self.text)]
+        metrics = QFontMetrics(theme.font("ui"))
+        cut = Qt.TextElideMode.ElideRight
+        parts = [self.text[start:end] for start, end in zip(starts, ends, strict=True)]
+        self._lines = [metrics.elidedText(part.strip(), cut, width) for part in parts]
+        self.setFixedHeight(len(starts) * theme.line("ui"))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        theme, painter = Theme.current(), QPainter(self)
+        painter.setFont(theme.font("ui"))
+        painter.setPen(theme.color("text.secondary"))
+        height = theme.line("ui")
+        ways = Qt.LayoutDirection
+        direction = ways.RightToLeft if is_rtl(self.text) else ways.LeftToRight
+        for number, line in enumerate(self._lines):
+            row = QRect(0, number * height, self.width(), height)
+            paint_text(painter, row, line, direction=direction)

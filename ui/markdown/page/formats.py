@@ -1,0 +1,138 @@
+"""How each kind of text is set, as Qt's character and block formats, from the design tokens."""
+
+import re
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFont, QTextBlockFormat, QTextCharFormat
+
+from ui.markdown.blocks import Run, Style
+from ui.markdown.page.letters import has_tall_letters
+from ui.theme import Theme
+from ui.widgets.direction import is_rtl
+
+__all__ = ["AT_LEAST", "DOUBT", "FIXED", "Formats"]
+
+_DIGITS = re.compile(r"(\d+)")
+FIXED = QTextBlockFormat.LineHeightTypes.FixedHeight.value
+AT_LEAST = QTextBlockFormat.LineHeightTypes.MinimumHeight.value
+
+
+# Behind the number in the address of a citation that is not borne out.
+DOUBT = "!"
+
+
+class Formats:
+    """The formats of one look; a change of theme wants a new one."""
+
+    def __init__(self) -> None:
+        self._theme = Theme.current()
+        self._made: dict[tuple[str, str, Run], QTextCharFormat] = {}
+        self._numbers: dict[tuple[str, str, bool], QTextCharFormat] = {}
+
+    def text(self, role: str, tone: str, run: Run, href: str = "") -> QTextCharFormat:
+        """Return the format of a run.
+
+        Args:
+            role: a key of `type` in the tokens, or `cell`, which is `ui` with figures of one width.
+            tone: a colour token.
+            run: its look counts, not its text.
+            href: what a click on it reports.
+        """
+        key = (role, tone, Run("", run.style, "link" if href else ""))
+        if key not in self._made:
+            self._made[key] = self._make(role, tone, run.style, bool(href))
+        made = QTextCharFormat(self._made[key])
+        if href:
+            _set_anchor(made, href)
+        return made
+
+    def numbers(self, text: str, *, is_doubtful: bool) -> list[tuple[str, QTextCharFormat]]:
+        """Return the parts of a citation such as `[1]` or `[1, 2]`, each with its format.
+
+        The brackets have the colour of the pill that is painted under them: copying and screen
+        readers get `[1]`, the eye gets a pill.
+        """
+        parts = [part for part in _DIGITS.split(text) if part]
+        known = [part for part in parts if part.isdigit()]
+        mark = DOUBT if is_doubtful else ""
+        formats, href = [], f"cite:{int(known[0])}{mark}"
+        for part in parts:
+            href = f"cite:{int(part)}{mark}" if part.isdigit() else href
+            formats.append((part, self._number(href, part, is_doubtful)))
+        return formats
+
+    def _number(self, href: str, part: str, is_doubtful: bool) -> QTextCharFormat:
+        key = (href, part, is_doubtful)
+        if key not in self._numbers:
+            self._numbers[key] = self._make_number(*key)
+        return self._numbers[key]
+
+    def _make_number(self, href: str, part: str, is_doubtful: bool) -> QTextCharFormat:
+        made = QTextCharFormat()
+        made.setFont(self._theme.font("chip", weight=600))
+        soft, text = ("amber.soft", "amber.text") if is_doubtful else _CITED
+        is_bracket = part.strip() in {"[", "]"}
+        made.setForeground(self._theme.color(soft if is_bracket else text))
+        if is_doubtful and "]" in part:
+            # Room for the question mark that is painted there.
+            made.setFontLetterSpacingType(QFont.SpacingType.AbsoluteSpacing)
+            made.setFontLetterSpacing(self._theme.px(9))
+        _set_anchor(made, href)
+        return made
+
+    def code(self, color: str) -> QTextCharFormat:
+        """Return the format of a run in a code block."""
+        return self.text("code", f"syntax.{color}", _PLAIN)
+
+    def block(self, role: str, text: str = "", *, top: float = 0) -> QTextBlockFormat:
+        """Return a block with the line height of a type role, in the direction of its text."""
+        made = QTextBlockFormat()
+        is_tall = has_tall_letters(text)
+        made.setLineHeight(
+            self._theme.line("ui" if role == "cell" else role), AT_LEAST if is_tall else FIXED
+        )
+        made.setTopMargin(top)
+        right_to_left = is_rtl(text)
+        made.setLayoutDirection(_RTL if right_to_left else _LTR)
+        made.setAlignment(_LEADING)
+        return made
+
+    def spacer(self, *, top: float = 0, height: float = 1) -> QTextBlockFormat:
+        """Return the format of a block that holds no text but stands where Qt wants one."""
+        made = QTextBlockFormat()
+        made.setLineHeight(height, FIXED)
+        made.setTopMargin(top)
+        return made
+
+    def _make(self, role: str, tone: str, style: Style, is_link: bool) -> QTextCharFormat:
+        made = QTextCharFormat()
+        made.setFont(self._font(role, style))
+        made.setForeground(self._theme.color("text.link" if is_link else tone))
+        made.setFontStrikeOut(bool(style & Style.STRIKE))
+        if style & Style.RAISED:
+            made.setVerticalAlignment(QTextCharFormat.VerticalAlignment.AlignSuperScript)
+        return made
+
+    def _font(self, role: str, style: Style) -> QFont:
+        weight = 600 if style & Style.BOLD else 0
+        italic = bool(style & Style.ITALIC)
+        if style & (Style.CODE | Style.TEX):
+            mono = "code_inline" if role in {"body", "h1", "h2", "h3"} else "code"
+            return self._theme.font(mono, weight=weight, italic=italic)
+        if role == "cell":
+            return self._theme.font("ui", numbers=True, weight=weight, italic=italic)
+        return self._theme.font(role, weight=weight, italic=italic)
+
+
+def _set_anchor(made: QTextCharFormat, href: str) -> None:
+    made.setAnchor(True)
+    made.setAnchorHref(href)
+    if not href.startswith("cite:"):
+        made.setFontUnderline(True)
+
+
+_PLAIN = Run("")
+_CITED = ("accent.soft", "accent.soft_text")
+_RTL = Qt.LayoutDirection.RightToLeft
+_LTR = Qt.LayoutDirection.LeftToRight
+_LEADING = Qt.AlignmentFlag.AlignLeading

@@ -1,0 +1,336 @@
+"""Paints what stands under and beside the text: backgrounds, pills, bars, markers, hairlines.
+
+The document itself stays plain text. Places are looked up once a layout and kept, for a stable
+block does not move when more is appended.
+"""
+
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+from typing import TypeVar
+
+from PySide6.QtCore import QPointF, QRect, QRectF, Qt
+from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QTextDocument, QTextTable
+
+from ui.icons import paint_icon
+from ui.markdown.page.geometry import baseline, bottom_of, line_at, origin_of, pieces, top_of
+from ui.markdown.page.ink import Ink, Line, Mark, Panel, Pill, Rows, Span
+from ui.markdown.page.spacing import CODE_PADDING
+from ui.markdown.page.table import CELL_PADDING
+from ui.markdown.page.writer import OUTDENT
+from ui.theme import Theme
+
+__all__ = ["InkPainter", "Reach"]
+
+_PANEL_PADDING = {"code": CODE_PADDING, "missing": CODE_PADDING, "callout": 10, "quote": 2}
+_CODE_HEAD = 24
+
+
+# The first and the last position that can be seen.
+Reach = tuple[int, int]
+_Ink = TypeVar("_Ink", Mark, Span, Pill, Line, Rows)
+
+
+@dataclass(slots=True)
+class _Placed:
+    """The rectangles of one piece of ink, in the document."""
+
+    ink: object
+    rects: list[QRectF]
+    lows: list[float]
+
+
+class InkPainter:
+    """Paints for one document.
+
+    Attributes:
+        doubtful: where the citations begin that are not borne out.
+        marked: the number of a source that is pointed at elsewhere; 0 for none.
+    """
+
+    def __init__(self, document: QTextDocument) -> None:
+        self._document = document
+        self._placed: dict[int, _Placed] = {}
+        self.doubtful: frozenset[int] = frozenset()
+        self.marked = 0
+
+    @property
+    def _page_width(self) -> float:
+        """The width of the view; the document itself is as wide as its longest line of code."""
+        return self._document.textWidth()
+
+    def forget(self) -> None:
+        """Look all places up again: the width or the text above them has changed."""
+        self._placed.clear()
+
+    def forget_tail(self, tail: Ink, open_code: Panel | None) -> None:
+        """Look those places up again that belong to what was taken back."""
+        groups = (tail.panels, tail.marks, tail.spans, tail.pills)
+        for ink in (ink for group in groups for ink in group):
+            self._placed.pop(id(ink), None)
+        if open_code is not None:
+            self._placed.pop(id(open_code), None)
+
+    def panel_rect(self, panel: Panel) -> QRectF:
+        """Return the background of a panel."""
+        return self._place(panel).rects[0]
+
+    def pill_rects(self, pill: Pill) -> list[QRectF]:
+        """Return where a citation stands; two rectangles where it is broken across lines."""
+        return self._place(pill).rects
+
+    def paint_panels(self, painter: QPainter, ink: Ink, reach: Reach) -> None:
+        """Paint the backgrounds, as far as they can be seen."""
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        first, last = reach
+        for panel in ink.panels:
+            if panel.first <= last and panel.last >= first:
+                self._paint_panel(painter, panel)
+
+    def paint_below(self, painter: QPainter, ink: Ink, reach: Reach) -> None:
+        """Paint what lies under single words, as far as it can be seen."""
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        first, last = reach
+        for span in _between(ink.spans, first, last):
+            self._paint_rounded(painter, span, "bg.raised")
+        for pill in _between(ink.pills, first, last):
+            is_doubtful = pill.start in self.doubtful
+            self._paint_rounded(painter, pill, self._ground(ink, pill))
+            if self.marked in pill.numbers:
+                self._paint_marked(painter, pill, "amber" if is_doubtful else "accent")
+
+    def paint_beside(self, painter: QPainter, ink: Ink, reach: Reach) -> None:
+        """Paint what stands between and before the text, as far as it can be seen."""
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        first, last = reach
+        for mark in _between(ink.marks, first, last):
+            self._paint_mark(painter, mark)
+        for rule in _between(ink.rules, first, last):
+            self._paint_rule(painter, rule.start)
+        for rows in _between(ink.tables, first, last):
+            self._paint_table(painter, rows.table)
+        for pill in _between(ink.pills, first, last):
+            if pill.start in self.doubtful:
+                self._paint_doubt(painter, pill)
+
+    def paint_ring(self, painter: QPainter, start: int, end: int) -> None:
+        """Paint the focus around a link or a citation, over the dots that Qt draws."""
+        pen = QPen(Theme.current().color("line.focus"), 2)
+        painter.setPen(pen)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        for rect, _ in pieces(self._document, start, end):
+            painter.drawRoundedRect(rect.adjusted(-0.5, 0, 0.5, 0), 2, 2)
+
+    def reach_of(self, clip: QRectF) -> Reach:
+        """Return the positions that the clip reaches, with a line to spare on both sides."""
+        layout = self._document.documentLayout()
+        spare = 2 * Theme.current().line("body")
+        fuzzy = Qt.HitTestAccuracy.FuzzyHit
+        first = layout.hitTest(QPointF(0, clip.top() - spare), fuzzy)
+        last = layout.hitTest(QPointF(self._page_width, clip.bottom() + spare), fuzzy)
+        return self._document.findBlock(first).position(), last
+
+    def _place(self, ink: Panel | Span | Pill | Mark) -> _Placed:
+        placed = self._placed.get(id(ink))
+        if placed is None:
+            placed = self._placed[id(ink)] = self._find(ink)
+        return placed
+
+    def _find(self, ink: Panel | Span | Pill | Mark) -> _Placed:
+        if isinstance(ink, Panel):
+            return _Placed(ink, [self._find_panel(ink)], [])
+        if isinstance(ink, Mark):
+            rect, low = self._find_mark(ink)
+            return _Placed(ink, [rect], [low])
+        found = list(pieces(self._document, ink.start, ink.end))
+        theme = Theme.current()
+        above, below = (13, 5) if isinstance(ink, Pill) else (14, 5)
+        side = -1 if isinstance(ink, Pill) else 3
+        rects = [
+            QRectF(
+                rect.x() - side,
+                round(low - theme.px(above)),
+                rect.width() + 2 * side,
+                theme.px(above) + theme.px(below),
+            )
+            for rect, low in found
+        ]
+        return _Placed(ink, rects, [low for _, low in found])
+
+    def _find_panel(self, panel: Panel) -> QRectF:
+        padding = _PANEL_PADDING[panel.kind]
+        head = Theme.current().px(_CODE_HEAD) if panel.kind == "code" else 0
+        top = top_of(self._document, panel.first) - padding - head
+        bottom = bottom_of(self._document, panel.last) + padding
+        last = self._document.findBlock(panel.last).blockFormat()
+        if panel.kind != "code" and last.nonBreakableLines():
+            bottom += CODE_PADDING  # it ends with code, whose own background reaches further down
+        start, end = (panel.end, panel.start) if panel.is_rtl else (panel.start, panel.end)
+        left = OUTDENT + start
+        right = self._page_width - OUTDENT - end
+        return QRectF(left, round(top), right - left, round(bottom) - round(top))
+
+    def _find_mark(self, mark: Mark) -> tuple[QRectF, float]:
+        block, line = line_at(self._document, mark.start)
+        origin = origin_of(block)
+        low = baseline(block, line)
+        theme = Theme.current()
+        width, high = theme.px(36), theme.px(20)
+        is_rtl = block.textDirection() == Qt.LayoutDirection.RightToLeft
+        edge = origin.x() + line.x()
+        x = edge + line.width() if is_rtl else edge - width
+        return QRectF(x, low - theme.px(16), width, high), low
+
+    def _paint_panel(self, painter: QPainter, panel: Panel) -> None:
+        theme, rect = Theme.current(), self.panel_rect(panel)
+        if panel.kind == "quote":
+            bar = QRectF(
+                rect.right() - 3 if panel.is_rtl else rect.left(), rect.top(), 3, rect.height()
+            )
+            painter.fillRect(bar, theme.color("line.strong"))
+            return
+        soft = "bg.raised" if panel.tone in {"", "neutral"} else f"{panel.tone}.soft"
+        shape = QPainterPath()
+        shape.addRoundedRect(rect, theme.radius("lg"), theme.radius("lg"))
+        painter.fillPath(shape, theme.color(soft))
+        if panel.kind == "callout":
+            self._paint_callout(painter, panel, rect, shape)
+        elif panel.kind == "missing":
+            spot = QRect(round(rect.left()) + 12, round(rect.center().y()) - 8, 16, 16)
+            paint_icon(painter, spot, panel.icon, "text.tertiary")
+        else:
+            self._paint_code_head(painter, panel, rect)
+
+    def _paint_callout(
+        self, painter: QPainter, panel: Panel, rect: QRectF, shape: QPainterPath
+    ) -> None:
+        theme = Theme.current()
+        tone = "text.secondary" if panel.tone == "neutral" else f"{panel.tone}.graphic"
+        line = "line.control" if panel.tone == "neutral" else f"{panel.tone}.graphic"
+        x = rect.right() - 3 if panel.is_rtl else rect.left()
+        painter.save()
+        painter.setClipPath(shape, Qt.ClipOperation.IntersectClip)
+        painter.fillRect(QRectF(x, rect.top(), 3, rect.height()), theme.color(line))
+        painter.restore()
+        side = theme.px(16)
+        block, first = line_at(self._document, panel.first)
+        middle = baseline(block, first) - theme.px(5)
+        left = rect.right() - 12 - side if panel.is_rtl else rect.left() + 12
+        paint_icon(
+            painter, QRect(round(left), round(middle - side / 2), side, side), panel.icon, tone
+        )
+
+    def _paint_code_head(self, painter: QPainter, panel: Panel, rect: QRectF) -> None:
+        theme = Theme.current()
+        painter.setFont(theme.font("caption"))
+        painter.setPen(theme.color("text.secondary"))
+        head = QRectF(rect.left() + 12, rect.top() + 8, rect.width() - 60, theme.px(20))
+        words = painter.fontMetrics().elidedText(
+            panel.language, Qt.TextElideMode.ElideRight, round(head.width())
+        )
+        painter.drawText(head, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, words)
+        painter.setPen(Qt.PenStyle.NoPen)
+
+    def _paint_rounded(self, painter: QPainter, ink: Span | Pill, tone: str) -> None:
+        theme = Theme.current()
+        painter.setBrush(theme.color(tone))
+        for rect in self._place(ink).rects:
+            painter.drawRoundedRect(rect, theme.radius("sm"), theme.radius("sm"))
+
+    def _ground(self, ink: Ink, pill: Pill) -> str:
+        """Return what a citation stands on; on a ground of its own colour it would not be seen."""
+        if pill.start not in self.doubtful:
+            return "accent.soft"
+        is_on_amber = any(
+            panel.tone == "amber" and panel.first <= pill.start <= panel.last
+            for panel in ink.panels
+        )
+        return "bg.content" if is_on_amber else "amber.soft"
+
+    def _paint_marked(self, painter: QPainter, pill: Pill, kind: str) -> None:
+        """Draw an edge around a citation whose source is pointed at."""
+        theme = Theme.current()
+        painter.save()
+        tone = "accent.base" if kind == "accent" else "amber.graphic"
+        painter.setPen(QPen(theme.color(tone), 1.5))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        for rect in self._place(pill).rects:
+            painter.drawRoundedRect(rect, theme.radius("sm"), theme.radius("sm"))
+        painter.restore()
+
+    def _paint_mark(self, painter: QPainter, mark: Mark) -> None:
+        rect = self._place(mark).rects[0]
+        direction = self._document.findBlock(mark.start).textDirection()
+        is_rtl = direction == Qt.LayoutDirection.RightToLeft
+        if mark.text in {"[x]", "[ ]"}:
+            self._paint_box(painter, rect, mark.text == "[x]", is_rtl)
+        elif mark.text == "•":
+            self._paint_bullet(painter, rect, is_rtl)
+        else:
+            self._paint_number(painter, mark, rect, is_rtl)
+
+    def _paint_number(self, painter: QPainter, mark: Mark, rect: QRectF, is_rtl: bool) -> None:
+        """Draw an item's number, or a footnote's smaller label, on the line of its text."""
+        theme = Theme.current()
+        role = "body" if mark.text[-1:] in {".", ")"} else "caption"
+        painter.setFont(theme.font(role, numbers=True))
+        painter.setPen(theme.color("text.tertiary"))
+        width = painter.fontMetrics().horizontalAdvance(mark.text)
+        x = rect.left() + 7 if is_rtl else rect.right() - 7 - width
+        ways = Qt.LayoutDirection
+        painter.setLayoutDirection(ways.RightToLeft if is_rtl else ways.LeftToRight)
+        painter.drawText(QPointF(x, self._place(mark).lows[0]), mark.text)
+        painter.setLayoutDirection(ways.LeftToRight)
+
+    def _paint_bullet(self, painter: QPainter, rect: QRectF, is_rtl: bool) -> None:
+        theme = Theme.current()
+        size = theme.px(5)
+        x = rect.left() + 14 if is_rtl else rect.right() - theme.px(22) + 3
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(theme.color("text.tertiary"))
+        painter.drawEllipse(QRectF(x, rect.center().y() - size / 2 + 1, size, size))
+
+    def _paint_box(self, painter: QPainter, rect: QRectF, is_done: bool, is_rtl: bool) -> None:
+        side = Theme.current().px(17)
+        x = rect.left() + 5 if is_rtl else rect.right() - side - 5
+        spot = QRect(round(x), round(rect.center().y() - side / 2) + 1, side, side)
+        name, tone = ("check-square", "text.secondary") if is_done else ("square", "text.tertiary")
+        paint_icon(painter, spot, name, tone)
+
+    def _paint_rule(self, painter: QPainter, position: int) -> None:
+        width = self._page_width - 2 * OUTDENT
+        top = round(top_of(self._document, position))
+        painter.fillRect(QRectF(OUTDENT, top, width, 1), Theme.current().color("line.hairline"))
+
+    def _paint_table(self, painter: QPainter, table: QTextTable) -> None:
+        """Draw a hairline above each row but the first; a table that goes on has one there too."""
+        area = self._document.documentLayout().frameBoundingRect(table)
+        has_header = table.format().toTableFormat().headerRowCount() > 0
+        for row in range(1 if has_header else 0, table.rows()):
+            cell = table.cellAt(row, 0).firstCursorPosition()
+            top = round(top_of(self._document, cell.position()) - CELL_PADDING)
+            self._hairline(painter, area, top, is_strong=has_header and row == 1)
+
+    def _hairline(self, painter: QPainter, area: QRectF, top: int, *, is_strong: bool) -> None:
+        color: QColor = Theme.current().color("line.strong" if is_strong else "line.hairline")
+        painter.fillRect(QRectF(area.left(), top, area.width(), 1), color)
+
+    def _paint_doubt(self, painter: QPainter, pill: Pill) -> None:
+        """Draw the question mark of a pill that is in doubt, in the room its last bracket has."""
+        placed = self._place(pill)
+        theme = Theme.current()
+        painter.setFont(theme.font("chip", weight=600))
+        painter.setPen(theme.color("amber.text"))
+        width = painter.fontMetrics().horizontalAdvance("?")
+        for rect, low in zip(placed.rects, placed.lows, strict=True):
+            painter.drawText(QPointF(rect.right() - width - 5, low), "?")
+
+
+def _between(ink: list[_Ink], first: int, last: int) -> list[_Ink]:
+    """Return the pieces that begin between two positions; each list is in the text's order."""
+    return ink[bisect_left(ink, first, key=_start) : bisect_right(ink, last, key=_start)]
+
+
+def _start(ink: Mark | Span | Pill | Line | Rows) -> int:
+    return ink.start

@@ -1,0 +1,130 @@
+"""What pointing at, focusing and clicking a citation or a link does."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from html import escape
+
+from PySide6.QtCore import QObject, QRect, QTimer, QUrl, Signal
+from PySide6.QtGui import QCursor, QGuiApplication
+from PySide6.QtWidgets import QMenu, QTextBrowser, QToolTip
+
+from ui.markdown.page.card import CitationCard, Source
+from ui.markdown.page.formats import DOUBT
+from ui.notify import announce
+from ui.theme import Theme
+
+__all__ = ["Pointing"]
+
+
+class Pointing(QObject):
+    """Watches the anchors of one view.
+
+    Attributes:
+        sources: what the numbers stand for.
+
+    Args:
+        view: the view that is watched.
+        targets: gives the addresses of its links.
+        place_of: gives where a number stands, on the view, nearest to a point of it.
+    """
+
+    citation_clicked = Signal(int)
+    citation_pointed = Signal(int)
+    link_clicked = Signal(str)
+
+    def __init__(
+        self,
+        view: QTextBrowser,
+        targets: Callable[[], list[str]],
+        place_of: Callable[[int], QRect],
+    ) -> None:
+        super().__init__(view)
+        self._view, self._targets, self._place_of = view, targets, place_of
+        self.sources: Mapping[int, Source] = {}
+        self._card: CitationCard | None = None
+        self._href = ""
+        self._timer = QTimer(self, singleShot=True)
+        self._timer.timeout.connect(self._show_card)
+        view.anchorClicked.connect(self._on_clicked)
+        view.highlighted.connect(self.point_at)
+
+    @property
+    def card(self) -> CitationCard | None:
+        """The card, once one was shown."""
+        return self._card
+
+    def point_at(self, url: QUrl) -> None:
+        """Act as if the pointer rested on an anchor; an empty address ends that."""
+        self.hide_card()
+        href = url.toString()
+        number = _number(href)
+        self.citation_pointed.emit(number)
+        if number:
+            self._href = href
+            self._timer.start(Theme.current().duration("hover_card_delay"))
+        elif target := self._target(href):
+            QToolTip.showText(QCursor.pos(), f"<qt>{escape(target)}</qt>", self._view)
+
+    def focus(self, href: str) -> None:
+        """Act as `point_at`, and tell screen readers what has the focus."""
+        self.point_at(QUrl(href))
+        if source := self._source(href):
+            announce(self._view, source.spoken)
+
+    def hide_card(self) -> None:
+        """Take the card away, and the one that was about to come."""
+        self._timer.stop()
+        if self._card:
+            self._card.hide()
+
+    def menu(self, href: str) -> QMenu:
+        """Return what a right click offers."""
+        view, target = self._view, self._target(href)
+        menu = QMenu(view)
+        copy = menu.addAction("Copy", view.copy)
+        copy.setEnabled(view.textCursor().hasSelection())
+        if target:
+            menu.addAction(
+                "Copy address", lambda: QGuiApplication.clipboard().setText(_written(target))
+            )
+        menu.addAction("Select all", view.selectAll)
+        return menu
+
+    def _show_card(self) -> None:
+        source = self._source(self._href)
+        if source is None:
+            return
+        if self._card is None:
+            self._card = CitationCard(self._view)
+        place = self._place_of(source.number)
+        corner = self._view.viewport().mapToGlobal(place.topLeft())
+        self._card.show_source(source, QRect(corner, place.size()))
+
+    def _on_clicked(self, url: QUrl) -> None:
+        self.hide_card()
+        href = url.toString()
+        if number := _number(href):
+            self.citation_clicked.emit(number)
+        elif target := self._target(href):
+            self.link_clicked.emit(target)
+
+    def _source(self, href: str) -> Source | None:
+        """Return what a citation stands for; a doubt belongs to the one that has it."""
+        source = self.sources.get(_number(href))
+        if source is None or not source.is_verified:
+            return source
+        is_doubtful = href.endswith(DOUBT)
+        return replace(source, is_verified=False) if is_doubtful else replace(source, doubt="")
+
+    def _target(self, href: str) -> str:
+        kind, _, number = href.partition(":")
+        return self._targets()[int(number)] if kind == "link" else ""
+
+
+def _number(href: str) -> int:
+    """Return the number of a citation's address, 0 for another kind of address."""
+    return int(href[5:].removesuffix(DOUBT)) if href.startswith("cite:") else 0
+
+
+def _written(target: str) -> str:
+    return target.removeprefix("note:")

@@ -1,0 +1,104 @@
+"""How far leaves stand apart, and how far boxes set them in.
+
+All space stands above a leaf: what is written never changes when more is appended.
+"""
+
+from dataclasses import dataclass
+
+from ui.markdown.blocks import Box, CodeLines, Heading, Leaf, Missing, Paragraph, Rule, TableRows
+from ui.theme import Theme
+
+__all__ = ["CALLOUT_INSET", "CODE_PADDING", "Inset", "gap_above", "inset_of", "padding_below"]
+
+CODE_PADDING = 12
+_HANG = 22
+_QUOTE_INSET = 16
+CALLOUT_INSET = 36
+_CALLOUT_END = 16
+_PADDING = {"callout": 10, "quote": 2, "item": 0, "footnote": 0}
+_CODE_HEAD = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Inset:
+    """How far a leaf is set in where its lines begin, and where they end."""
+
+    start: float
+    end: float
+
+
+def inset_of(boxes: tuple[Box, ...]) -> Inset:
+    """Return how far the boxes set in what stands in them."""
+    theme = Theme.current()
+    start = end = 0.0
+    for box in boxes:
+        if box.kind == "callout":
+            start += theme.px(CALLOUT_INSET)
+            end += _CALLOUT_END
+        else:
+            start += _QUOTE_INSET if box.kind == "quote" else theme.px(_HANG)
+    return Inset(start, end)
+
+
+def gap_above(leaf: Leaf, previous: Leaf | None) -> float:
+    """Return the space above a leaf, with the padding of the boxes that end and begin there."""
+    opened = padding_above(leaf, previous)
+    if previous is None:
+        return opened
+    return _distance(leaf, previous) + padding_below(previous, leaf) + opened
+
+
+def padding_above(leaf: Leaf, previous: Leaf | None) -> float:
+    """Return the padding of the boxes that begin with a leaf, and of the leaf itself."""
+    before = previous.boxes if previous else ()
+    inner = sum(_PADDING[box.kind] for box in leaf.boxes if box not in before)
+    if isinstance(leaf, CodeLines):
+        return inner + CODE_PADDING + Theme.current().px(_CODE_HEAD)
+    return inner + (CODE_PADDING if isinstance(leaf, Missing) else 0)
+
+
+def padding_below(leaf: Leaf, following: Leaf | None = None) -> float:
+    """Return the padding of the boxes that end with a leaf, and of the leaf itself."""
+    after = following.boxes if following else ()
+    outer = sum(_PADDING[box.kind] for box in leaf.boxes if box not in after)
+    return outer + (CODE_PADDING if isinstance(leaf, CodeLines | Missing) else 0)
+
+
+def _distance(leaf: Leaf, previous: Leaf) -> float:
+    if isinstance(leaf, Heading):
+        return _heading_space(leaf, "space_before")
+    if isinstance(previous, Heading):
+        return _heading_space(previous, "space_after")
+    if isinstance(leaf, Rule) or isinstance(previous, Rule):
+        return 20
+    if isinstance(leaf, Paragraph) and isinstance(previous, Paragraph):
+        return _between_paragraphs(leaf, previous)
+    return 12 if isinstance(leaf, TableRows | Paragraph) else 14
+
+
+def _between_paragraphs(leaf: Paragraph, previous: Paragraph) -> float:
+    if previous.is_title:
+        return 2
+    in_item, was_in_item = _is_in_list(leaf), _is_in_list(previous)
+    if in_item and was_in_item:
+        if _is_other_list(leaf.boxes, previous.boxes):
+            return 12
+        return 8 if leaf.boxes == previous.boxes else 4
+    return 8 if in_item else 12
+
+
+def _is_other_list(boxes: tuple[Box, ...], before: tuple[Box, ...]) -> bool:
+    """Return whether bullets follow numbers, or numbers bullets, at one depth."""
+    parted = ((box, other) for box, other in zip(boxes, before, strict=False) if box != other)
+    box, other = next(parted, (None, None))
+    if box is None or other is None:
+        return False
+    return box.marker[:1].isdigit() != other.marker[:1].isdigit()
+
+
+def _is_in_list(leaf: Leaf) -> bool:
+    return any(box.kind in {"item", "footnote"} for box in leaf.boxes)
+
+
+def _heading_space(heading: Heading, which: str) -> float:
+    return float(Theme.current().value(f"type.h{min(heading.level, 3)}.{which}"))

@@ -1,0 +1,100 @@
+"""The formats of a table: the full measure wide, with room in its cells and no lines of its own."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import (
+    QFontMetricsF,
+    QTextCharFormat,
+    QTextLength,
+    QTextTableCellFormat,
+    QTextTableFormat,
+)
+
+from ui.markdown.blocks import Columns, TableRows
+from ui.theme import Theme
+
+__all__ = [
+    "CELL_PADDING",
+    "alignment_of",
+    "as_it_stands",
+    "cell_format",
+    "column_lengths",
+    "needed_lengths",
+    "table_format",
+]
+
+CELL_PADDING = 5
+_BETWEEN_COLUMNS = 16
+_PERCENT = QTextLength.Type.PercentageLength
+
+_ALIGNMENTS = {
+    "left": Qt.AlignmentFlag.AlignLeading,
+    "right": Qt.AlignmentFlag.AlignTrailing,
+    "center": Qt.AlignmentFlag.AlignHCenter,
+}
+_AT_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignAbsolute
+
+
+def as_it_stands(leaf: TableRows) -> TableRows:
+    """Return the rows with their columns from left to right, the only way in which Qt lays out."""
+    columns = leaf.columns
+    if not columns.is_rtl:
+        return leaf
+    turned = replace(
+        columns,
+        shares=columns.shares[::-1],
+        aligns=columns.aligns[::-1],
+        letters=columns.letters[::-1],
+    )
+    return replace(leaf, columns=turned, rows=tuple(row[::-1] for row in leaf.rows))
+
+
+def alignment_of(columns: Columns, column: int) -> Qt.AlignmentFlag:
+    """Return how a column's lines stand: figures, and all that runs from the right, at the right.
+
+    A cell's own direction turns only what is not set for the whole table.
+    """
+    align = columns.aligns[column]
+    return _AT_RIGHT if columns.is_rtl and align != "center" else _ALIGNMENTS[align]
+
+
+def table_format(leaf: TableRows, start: float) -> QTextTableFormat:
+    """Return the format of some rows, set in by `start`."""
+    made = QTextTableFormat()
+    made.setBorder(0)
+    made.setCellSpacing(0)
+    made.setCellPadding(0)
+    made.setLeftMargin(start)
+    made.setWidth(QTextLength(_PERCENT, 100))
+    made.setColumnWidthConstraints(column_lengths((), leaf.columns.shares))
+    made.setHeaderRowCount(0 if leaf.is_continued else 1)
+    return made
+
+
+def needed_lengths(columns: Columns) -> tuple[float, ...]:
+    """Return how wide each column has to be to be read well, in pixels."""
+    letter = QFontMetricsF(Theme.current().font("ui")).averageCharWidth()
+    between = [_BETWEEN_COLUMNS] * (len(columns.letters) - 1) + [0]
+    return tuple(
+        letters * letter + space for letters, space in zip(columns.letters, between, strict=True)
+    )
+
+
+def column_lengths(fixed: Sequence[float], shares: Sequence[float]) -> list[QTextLength]:
+    """Return the widths of columns: those that are fixed, else their shares of the whole."""
+    if fixed:
+        return [QTextLength(QTextLength.Type.FixedLength, length) for length in fixed]
+    return [QTextLength(_PERCENT, share) for share in shares]
+
+
+def cell_format(columns: Columns, column: int, char: QTextCharFormat) -> QTextTableCellFormat:
+    """Return a cell's padding, with the font that an empty cell is as high as."""
+    made = QTextTableCellFormat()
+    made.merge(char)
+    made.setTopPadding(CELL_PADDING)
+    made.setBottomPadding(CELL_PADDING)
+    made.setLeftPadding(0)
+    made.setRightPadding(0 if column == len(columns.shares) - 1 else _BETWEEN_COLUMNS)
+    return made

@@ -1,0 +1,252 @@
+"""Code and tables that are wider than the page: they scroll in themselves, never the page.
+
+A line of code is moved by its indent, a table by its margin, so that Qt's own layout knows where
+everything is: selecting, finding and clicking need no second thought. What they may cover of the
+page is left to whoever paints: `bands` cuts a stretch of the view into what is painted at once.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from PySide6.QtCore import QObject, QRect, QRectF, Qt, Signal
+from PySide6.QtGui import QTextBlock, QTextCursor, QTextDocument, QTextLength
+from PySide6.QtWidgets import QScrollBar, QWidget
+
+from ui.markdown.page.geometry import bottom_of, top_of
+from ui.markdown.page.ink import Ink, Panel, Rows
+from ui.markdown.page.spacing import CODE_PADDING
+from ui.markdown.page.table import CELL_PADDING, column_lengths
+from ui.markdown.page.writer import OUTDENT
+
+__all__ = ["WideBlocks"]
+
+_BAR = 8
+_STEP = 40
+_RECOUNTED = 60
+_FIXED = QTextLength.Type.FixedLength
+PanelRect = Callable[[Panel], QRectF]
+
+
+@dataclass(eq=False)
+class _Strip:
+    """A block of code, or all parts of a table.
+
+    Attributes:
+        rect: where it may be seen, on the view.
+        content: how wide it is.
+        offset: how far it is scrolled.
+    """
+
+    key: int
+    panel: Panel | None = None
+    tables: list[Rows] = field(default_factory=list)
+    rect: QRect = field(default_factory=QRect)
+    content: int = 0
+    offset: int = 0
+
+    @property
+    def most(self) -> int:
+        """How far it can be scrolled."""
+        return max(0, self.content - self.rect.width())
+
+
+class WideBlocks(QObject):
+    """Finds what is too wide, and scrolls it; `moved` is emitted when something was scrolled.
+
+    Args:
+        viewport: what the view paints on.
+        document: what it shows.
+    """
+
+    moved = Signal()
+
+    def __init__(self, viewport: QWidget, document: QTextDocument) -> None:
+        super().__init__(viewport)
+        self._viewport, self._document = viewport, document
+        self._strips: list[_Strip] = []
+        self._offsets: dict[int, int] = {}
+        self._widest: dict[int, tuple[int, float]] = {}
+        self._bars: list[QScrollBar] = []
+
+    @property
+    def bars(self) -> list[QScrollBar]:
+        """The bars that are shown."""
+        return [bar for bar in self._bars if not bar.isHidden()]
+
+    def forget(self) -> None:
+        """Begin anew: the document was written again."""
+        self._offsets, self._widest, self._strips = {}, {}, []
+
+    def fit_tables(self, *inks: Ink) -> None:
+        """Give each table the width of the page, or that of its columns where it needs more."""
+        for rows in (rows for ink in inks for rows in ink.tables):
+            self._fit_table(rows)
+
+    def update(self, panel_rect: PanelRect, *inks: Ink) -> None:
+        """Find what is too wide in a document that is laid out."""
+        found = [*self._codes(panel_rect, inks), *self._tables(inks)]
+        for strip in found:
+            if strip.most or strip.offset:
+                self._move(strip, min(strip.offset, strip.most))
+        self._strips = [strip for strip in found if strip.most]
+        self._place_bars()
+
+    def scroll(self, y: int, by: int) -> bool:
+        """Scroll what stands at a height of the view; false where nothing does."""
+        for strip, bar in zip(self._strips, self._bars, strict=False):
+            if strip.rect.top() <= y <= strip.rect.bottom() + _BAR:
+                bar.setValue(bar.value() + by)
+                return True
+        return False
+
+    def step(self, by: int, seen: QRect) -> bool:
+        """Scroll all that is seen by some letters; false where nothing can be scrolled."""
+        moved = False
+        for strip, bar in zip(self._strips, self._bars, strict=False):
+            if strip.rect.intersects(seen):
+                bar.setValue(bar.value() + by * _STEP)
+                moved = True
+        return moved
+
+    def bands(self, rect: QRect) -> Iterator[QRect]:
+        """Cut a stretch of the view: whole lines of the page, and what shows of each wide block."""
+        top = rect.top()
+        for strip in sorted(self._strips, key=lambda strip: strip.rect.top()):
+            if strip.rect.bottom() < rect.top() or strip.rect.top() > rect.bottom():
+                continue
+            if strip.rect.top() > top:
+                yield QRect(rect.left(), top, rect.width(), strip.rect.top() - top)
+            yield strip.rect.intersected(rect)
+            top = strip.rect.bottom() + 1
+        if top <= rect.bottom():
+            yield QRect(rect.left(), top, rect.width(), rect.bottom() - top + 1)
+
+    def _codes(self, panel_rect: PanelRect, inks: Sequence[Ink]) -> Iterator[_Strip]:
+        for panel in (panel for ink in inks for panel in ink.panels if panel.kind == "code"):
+            outer = panel_rect(panel)
+            top, bottom = top_of(self._document, panel.first), bottom_of(self._document, panel.last)
+            left, right = outer.left() + CODE_PADDING, outer.right() - CODE_PADDING
+            rect = QRectF(left, top, right - left, bottom - top).toRect()
+            key = panel.first
+            content = round(self._widest_line(panel))
+            yield _Strip(key, panel, [], rect, content, self._offsets.get(key, 0))
+
+    def _tables(self, inks: Sequence[Ink]) -> Iterator[_Strip]:
+        layout, width = self._document.documentLayout(), self._document.textWidth()
+        for tables in _groups([rows for ink in inks for rows in ink.tables]):
+            if not tables[0].is_wide:
+                continue
+            first = layout.frameBoundingRect(tables[0].table)
+            last = layout.frameBoundingRect(tables[-1].table)
+            left = OUTDENT + tables[0].start_inset
+            rect = QRectF(left, first.top(), width - OUTDENT - left, last.bottom() - first.top())
+            key = -tables[0].first
+            content = round(sum(tables[0].lengths))
+            start = content if tables[0].is_rtl else 0
+            yield _Strip(key, None, tables, rect.toRect(), content, self._offsets.get(key, start))
+
+    def _widest_line(self, panel: Panel) -> float:
+        """Return the width of the longest line; what was counted before is not counted again."""
+        position, widest = self._widest.get(panel.first, (panel.first, 0.0))
+        if position > panel.last:
+            position, widest = panel.first, 0.0
+        block = self._document.findBlock(position)
+        end = self._document.findBlock(panel.last).blockNumber()
+        settled = (position, widest)
+        while block.isValid() and block.blockNumber() <= end:
+            widest = max(widest, _line_width(block))
+            block = block.next()
+            if block.isValid() and block.blockNumber() == end - _RECOUNTED:
+                settled = (block.position(), widest)
+        self._widest[panel.first] = settled
+        return widest
+
+    def _fit_table(self, rows: Rows) -> None:
+        room = self._document.textWidth() - 2 * OUTDENT - rows.start_inset
+        is_wide = room > 0 and sum(rows.lengths) > room
+        if is_wide == rows.is_wide:
+            return
+        rows.is_wide = is_wide
+        made = rows.table.format().toTableFormat()
+        made.setLeftMargin(rows.start_inset)
+        made.setWidth(
+            QTextLength(_FIXED, sum(rows.lengths))
+            if is_wide
+            else QTextLength(QTextLength.Type.PercentageLength, 100)
+        )
+        made.setColumnWidthConstraints(column_lengths(rows.lengths if is_wide else (), rows.shares))
+        rows.table.setFormat(made)
+
+    def _move(self, strip: _Strip, offset: int) -> None:
+        strip.offset = offset
+        if strip.panel is not None:
+            self._indent(strip.panel, -offset)
+        for rows in strip.tables:
+            made = rows.table.format().toTableFormat()
+            if made.leftMargin() != rows.start_inset - offset:
+                made.setLeftMargin(rows.start_inset - offset)
+                rows.table.setFormat(made)
+
+    def _indent(self, panel: Panel, indent: int) -> None:
+        block = self._document.findBlock(panel.first)
+        end = self._document.findBlock(panel.last).blockNumber()
+        cursor = QTextCursor(block)
+        cursor.beginEditBlock()
+        while block.isValid() and block.blockNumber() <= end:
+            made = block.blockFormat()
+            if made.textIndent() != indent:
+                made.setTextIndent(indent)
+                QTextCursor(block).setBlockFormat(made)
+            block = block.next()
+        cursor.endEditBlock()
+
+    def _place_bars(self) -> None:
+        while len(self._bars) < len(self._strips):
+            self._bars.append(self._make_bar())
+        for bar, strip in zip(self._bars, self._strips, strict=False):
+            bar.blockSignals(True)
+            bar.setRange(0, strip.most)
+            bar.setPageStep(strip.rect.width())
+            bar.setSingleStep(_STEP)
+            bar.setValue(strip.offset)
+            bar.blockSignals(False)
+            below = strip.rect.bottom() + (2 if strip.panel else CELL_PADDING - _BAR)
+            bar.setGeometry(strip.rect.left(), below, strip.rect.width(), _BAR)
+            bar.show()
+        for bar in self._bars[len(self._strips) :]:
+            bar.hide()
+
+    def _make_bar(self) -> QScrollBar:
+        bar = QScrollBar(Qt.Orientation.Horizontal, self._viewport)
+        bar.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        bar.setCursor(Qt.CursorShape.ArrowCursor)
+        bar.setAccessibleName("Scroll sideways")
+        bar.valueChanged.connect(self._on_scrolled)
+        return bar
+
+    def _on_scrolled(self, value: int) -> None:
+        bar = self.sender()
+        if isinstance(bar, QScrollBar) and bar in self._bars:
+            place = self._bars.index(bar)
+            if place < len(self._strips):
+                strip = self._strips[place]
+                self._offsets[strip.key] = value
+                self._move(strip, value)
+                self.moved.emit()
+
+
+def _line_width(block: QTextBlock) -> float:
+    layout = block.layout()
+    return layout.lineAt(0).naturalTextWidth() if layout.lineCount() else 0.0
+
+
+def _groups(tables: Sequence[Rows]) -> Iterator[list[Rows]]:
+    """Return the parts of each table together."""
+    group: list[Rows] = []
+    for rows in tables:
+        if group and not rows.is_continued:
+            yield group
+            group = []
+        group.append(rows)
+    if group:
+        yield group

@@ -1,0 +1,368 @@
+"""Leaves, written into a document: final ones once, those of the tail until they are taken back."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import (
+    QTextBlockFormat,
+    QTextCharFormat,
+    QTextCursor,
+    QTextDocument,
+    QTextFrameFormat,
+)
+
+from ui.markdown.blocks import (
+    Box,
+    CodeLines,
+    Heading,
+    Leaf,
+    Missing,
+    Paragraph,
+    Rule,
+    Run,
+    Style,
+    TableRows,
+    plain,
+)
+from ui.markdown.code_colors import Line as CodeLine
+from ui.markdown.page.boxes import BoxInk
+from ui.markdown.page.formats import Formats
+from ui.markdown.page.ink import Ink, Line, Panel, Pill, Rows, Span
+from ui.markdown.page.letters import has_rtl
+from ui.markdown.page.recoloring import Recoloring, color_line
+from ui.markdown.page.selection import END_ISOLATE, ISOLATE
+from ui.markdown.page.spacing import CODE_PADDING, gap_above, inset_of, padding_below
+from ui.markdown.page.table import (
+    alignment_of,
+    as_it_stands,
+    cell_format,
+    needed_lengths,
+    table_format,
+)
+
+__all__ = ["OUTDENT", "DocumentWriter"]
+
+OUTDENT = 16
+
+
+class DocumentWriter:
+    """Writes one document from top to bottom.
+
+    Attributes:
+        final: what to paint for the text that stays.
+        tail: what to paint for the text that is taken back at the next call.
+        written: how many leaves were ever appended for good.
+        recoloring: the colours of long code that are still to be given.
+    """
+
+    def __init__(self, document: QTextDocument, formats: Formats) -> None:
+        self._formats = formats
+        self._document = document
+        self.recoloring = Recoloring(document, formats)
+        self._cursor = QTextCursor(document)
+        self._previous: Leaf | None = None
+        self._is_fresh = True
+        self._boxes = BoxInk()
+        self._is_first = True
+        self._first = 0
+        self._code: Panel | None = None
+        self._code_end = 0
+        self._tail_at = 0
+        self._tail_format = QTextBlockFormat()
+        self._kept: tuple[Leaf | None, bool, Panel | None] = (None, True, None)
+        self._has_tail = False
+        self._ink = self.final = Ink()
+        self.tail = Ink()
+        self.written = 0
+        self.doubtful: frozenset[int] = frozenset()
+
+    @property
+    def open_code(self) -> Panel | None:
+        """The background of the code block that the text ends in."""
+        return self._code
+
+    @property
+    def padding_below(self) -> float:
+        """The room that the last leaf's background takes below its text."""
+        return padding_below(self._previous) if self._previous else 0
+
+    def write(self, final: Sequence[Leaf], tail: Sequence[Leaf] = ()) -> None:
+        """Take the tail back, append what is final, and write the new tail behind it."""
+        self._cursor.beginEditBlock()
+        self._remove_tail()
+        for leaf in final:
+            self._write(leaf)
+        self.written += len(final)
+        if tail:
+            self._write_tail(tail)
+        self._cursor.endEditBlock()
+
+    def set_doubtful(self, starts: frozenset[int]) -> None:
+        """Give the citations that begin at these places the look of doubt, others their own."""
+        changed = starts ^ self.doubtful
+        self.doubtful = starts
+        self._cursor.beginEditBlock()
+        for pill in (*self.final.pills, *self.tail.pills):
+            if pill.start in changed:
+                self._reformat(pill)
+        self._cursor.endEditBlock()
+
+    def _reformat(self, pill: Pill) -> None:
+        cursor = QTextCursor(self._document)
+        cursor.setPosition(pill.start)
+        cursor.setPosition(pill.end, _KEEP)
+        is_doubtful = pill.start in self.doubtful
+        at = pill.start
+        for part, look in self._formats.numbers(cursor.selectedText(), is_doubtful=is_doubtful):
+            cursor.setPosition(at)
+            at += len(part)
+            cursor.setPosition(at, _KEEP)
+            cursor.setCharFormat(look)
+
+    def _write_tail(self, tail: Sequence[Leaf]) -> None:
+        self._tail_at = self._cursor.position()
+        self._tail_format = self._cursor.blockFormat()
+        self._kept = (self._previous, self._is_fresh, self._code)
+        self._code_end = self._code.last if self._code else 0
+        self._ink = self.tail = Ink()
+        self._has_tail = True
+        for leaf in tail:
+            self._write(leaf)
+        self._ink = self.final
+
+    def _remove_tail(self) -> None:
+        if not self._has_tail:
+            return
+        self._cursor.setPosition(self._tail_at)
+        _to_end(self._cursor, _KEEP)
+        self._cursor.removeSelectedText()
+        # Where the last final block is empty, Qt lets the format of what followed win.
+        self._cursor.setBlockFormat(self._tail_format)
+        self._previous, self._is_fresh, self._code = self._kept
+        if self._code:
+            self._code.last = self._code_end
+        self._boxes.forget()
+        self.tail = Ink()
+        self._has_tail = False
+
+    def _write(self, leaf: Leaf) -> None:
+        top = gap_above(leaf, self._previous)
+        self._is_first = True
+        match leaf:
+            case Paragraph():
+                self._write_paragraph(leaf, top)
+            case Heading():
+                self._write_heading(leaf, top)
+            case CodeLines():
+                self._write_code(leaf, top)
+            case TableRows():
+                self._write_table(leaf, top)
+            case Missing():
+                self._write_missing(leaf, top)
+            case Rule():
+                self._begin(self._formats.spacer(top=top), leaf.boxes)
+                self._ink.rules.append(Line(self._cursor.position()))
+        if not isinstance(leaf, CodeLines):
+            self._code = None
+        self._boxes.follow(self._ink, leaf, self._previous, self._first, self._last_position(leaf))
+        self._previous = leaf
+
+    def _last_position(self, leaf: Leaf) -> int:
+        """Return a position in the leaf's last block, which for a table is a cell."""
+        is_table = isinstance(leaf, TableRows)
+        return self._ink.tables[-1].start if is_table else self._cursor.position()
+
+    def _write_paragraph(self, leaf: Paragraph, top: float) -> None:
+        kinds = {box.kind for box in leaf.boxes}
+        role = "ui" if "footnote" in kinds else "body"
+        tone = "text.secondary" if kinds & {"quote", "footnote"} else "text.primary"
+        if leaf.is_title:
+            runs = tuple(_bold(run) for run in leaf.runs)
+            self._write_runs(runs, leaf.boxes, role, _title_tone(leaf.boxes), top)
+        else:
+            self._write_runs(leaf.runs, leaf.boxes, role, tone, top)
+
+    def _write_heading(self, leaf: Heading, top: float) -> None:
+        role = f"h{min(leaf.level, 3)}"
+        block = self._formats.block(role, plain(leaf.runs), top=top)
+        block.setHeadingLevel(leaf.level)
+        self._begin(block, leaf.boxes, self._formats.text(role, "text.primary", Run("")))
+        self._insert(self._cursor, leaf.runs, role, "text.primary")
+
+    def _write_runs(
+        self, runs: tuple[Run, ...], boxes: tuple[Box, ...], role: str, tone: str, top: float
+    ) -> None:
+        block = self._formats.block(role, plain(runs), top=top)
+        self._begin(block, boxes, self._formats.text(role, tone, Run("")))
+        self._insert(self._cursor, runs, role, tone)
+
+    def _write_code(self, leaf: CodeLines, top: float) -> None:
+        if not leaf.is_continued:
+            self._code = None
+        for line in leaf.lines:
+            block = self._formats.block("code", top=0 if self._code else top)
+            inset = inset_of(leaf.boxes)
+            block.setLeftMargin(inset.start + CODE_PADDING)
+            block.setRightMargin(inset.end + CODE_PADDING)
+            block.setNonBreakableLines(True)
+            self._next_block(block, self._formats.code("plain"))
+            if self._code is None:
+                here = self._cursor.position()
+                self._code = Panel("code", here, here, inset.start, inset.end)
+                self._code.language = leaf.language
+                self._ink.panels.append(self._code)
+            for color, text in line:
+                self._cursor.insertText(text, self._formats.code(color))
+            self._code.last = self._cursor.position()
+        if leaf.whole and self._code:
+            self._recolor(self._code, leaf.whole)
+        if leaf.later and self._code and self._ink is self.final:
+            self.recoloring.add(self._code.first, leaf.later, leaf.language)
+
+    def _recolor(self, panel: Panel, lines: Sequence[CodeLine]) -> None:
+        """Give the lines of a closed block their final colours, where they differ."""
+        block = self._document.findBlock(panel.first)
+        for line in lines:
+            color_line(block, line, self._formats)
+            block = block.next()
+
+    def _write_table(self, leaf: TableRows, top: float) -> None:
+        if not leaf.is_continued:
+            self._begin(self._formats.spacer(top=top), leaf.boxes)
+        leaf = as_it_stands(leaf)
+        format_ = table_format(leaf, inset_of(leaf.boxes).start)
+        table = self._cursor.insertTable(len(leaf.rows), len(leaf.columns.shares), format_)
+        for number, row in enumerate(leaf.rows):
+            is_header = number == 0 and not leaf.is_continued
+            for column, runs in enumerate(row):
+                cell = table.cellAt(number, column)
+                align = alignment_of(leaf.columns, column)
+                char = self._write_cell(cell.firstCursorPosition(), runs, align, is_header)
+                cell.setFormat(cell_format(leaf.columns, column, char))
+        self._ink.tables.append(
+            Rows(
+                table.lastPosition(),
+                table,
+                table.firstPosition(),
+                leaf.columns.shares,
+                needed_lengths(leaf.columns),
+                inset_of(leaf.boxes).start,
+                is_continued=leaf.is_continued,
+                is_rtl=leaf.columns.is_rtl,
+            )
+        )
+        _to_end(self._cursor)
+        self._cursor.setBlockFormat(self._formats.spacer())
+
+    def _write_cell(
+        self,
+        cursor: QTextCursor,
+        runs: tuple[Run, ...],
+        align: Qt.AlignmentFlag,
+        is_header: bool,
+    ) -> QTextCharFormat:
+        role, tone = ("label", "text.secondary") if is_header else ("cell", "text.primary")
+        block = self._formats.block(role, plain(runs))
+        block.setAlignment(align)
+        cursor.setBlockFormat(block)
+        self._insert(cursor, runs, role, tone)
+        return self._formats.text(role, tone, Run(""))
+
+    def _write_missing(self, leaf: Missing, top: float) -> None:
+        words = f"Image not loaded: {leaf.where}"
+        block = self._formats.block("ui", words, top=top)
+        inset = inset_of(leaf.boxes)
+        block.setLeftMargin(inset.start + CODE_PADDING + 24)
+        block.setRightMargin(inset.end + CODE_PADDING)
+        self._next_block(block, self._formats.text("ui", "text.secondary", Run("")))
+        here = self._cursor.position()
+        self._ink.panels.append(
+            Panel("missing", here, here, inset.start, inset.end, icon="image-square")
+        )
+        runs = [Run(words)]
+        if leaf.link:
+            runs += [Run("   "), Run("Open in browser", link=leaf.link)]
+        self._insert(self._cursor, runs, "ui", "text.secondary")
+
+    def _begin(
+        self,
+        block: QTextBlockFormat,
+        boxes: tuple[Box, ...],
+        char: QTextCharFormat | None = None,
+    ) -> None:
+        """Begin a block that is set in as its boxes say, from the side its text begins on."""
+        inset = inset_of(boxes)
+        is_rtl_block = block.layoutDirection() == _RTL
+        block.setLeftMargin(inset.end if is_rtl_block else inset.start)
+        block.setRightMargin(inset.start if is_rtl_block else inset.end)
+        self._next_block(block, char or QTextCharFormat())
+
+    def _next_block(self, block: QTextBlockFormat, char: QTextCharFormat) -> None:
+        if self._is_fresh:
+            self._is_fresh = False
+            self._set_top(block)
+            self._cursor.setBlockFormat(block)
+            self._cursor.setBlockCharFormat(char)
+        else:
+            self._cursor.insertBlock(block, char)
+        if self._is_first:
+            self._is_first = False
+            self._first = self._cursor.position()
+
+    def _set_top(self, block: QTextBlockFormat) -> None:
+        """Qt leaves out the margin above the first block, so the page itself takes it over."""
+        root = self._document.rootFrame()
+        page = QTextFrameFormat(root.frameFormat().toFrameFormat())
+        if page.topMargin() != block.topMargin() or page.leftMargin() != OUTDENT:
+            page.setTopMargin(block.topMargin())
+            page.setLeftMargin(OUTDENT)
+            page.setRightMargin(OUTDENT)
+            root.setFrameFormat(page)
+
+    def _insert(self, cursor: QTextCursor, runs: Sequence[Run], role: str, tone: str) -> None:
+        for run in runs:
+            start = cursor.position()
+            if run.cites:
+                self._insert_number(cursor, run)
+                continue
+            cursor.insertText(run.text, self._formats.text(role, tone, run, self._href(run)))
+            if run.style & Style.CODE:
+                self._ink.spans.append(Span(start, cursor.position()))
+
+    def _insert_number(self, cursor: QTextCursor, run: Run) -> None:
+        # Between letters that run from right to left the brackets would part from the number.
+        needs_isolation = has_rtl(cursor.block().text())
+        if needs_isolation:
+            cursor.insertText(ISOLATE)
+        start = cursor.position()
+        for part, look in self._formats.numbers(run.text, is_doubtful=start in self.doubtful):
+            cursor.insertText(part, look)
+        self._ink.pills.append(Pill(start, cursor.position(), run.cites))
+        if needs_isolation:
+            cursor.insertText(END_ISOLATE)
+
+    def _href(self, run: Run) -> str:
+        if not run.link:
+            return ""
+        before = 0 if self._ink is self.final else len(self.final.targets)
+        self._ink.targets.append(run.link)
+        return f"link:{before + len(self._ink.targets) - 1}"
+
+
+def _to_end(
+    cursor: QTextCursor, mode: QTextCursor.MoveMode = QTextCursor.MoveMode.MoveAnchor
+) -> None:
+    cursor.movePosition(QTextCursor.MoveOperation.End, mode)
+
+
+def _bold(run: Run) -> Run:
+    return Run(run.text, run.style | Style.BOLD, run.link, run.cites)
+
+
+def _title_tone(boxes: tuple[Box, ...]) -> str:
+    tone = boxes[-1].tone
+    return "text.primary" if tone == "neutral" else f"{tone}.text"
+
+
+_KEEP = QTextCursor.MoveMode.KeepAnchor
+_RTL = Qt.LayoutDirection.RightToLeft

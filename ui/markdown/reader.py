@@ -1,0 +1,316 @@
+"""From the parser's block tokens to leaves, cut into units that can be taken as final one by one.
+
+A unit is a block at the top level, an item of a list there, some rows of a table there, or the
+lines of a code block that is still open. Each knows how the text from its first line on can be
+read again alone (`Resume`), so that a text that grows is never read from its beginning.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count
+
+from markdown_it.token import Token
+
+from ui.markdown.blocks import (
+    Box,
+    CodeLines,
+    Columns,
+    Heading,
+    Leaf,
+    Missing,
+    Paragraph,
+    Rule,
+    Run,
+    TableRows,
+)
+from ui.markdown.callouts import callout_of
+from ui.markdown.code_colors import AT_ONCE_CHARS, CHUNK_LINES, Line, color_lines, plain_lines
+from ui.markdown.inline import pictures_only, read_inline
+from ui.markdown.parser import parser
+from ui.markdown.tables import GROUP_ROWS, Cells, settle_columns
+
+__all__ = ["Resume", "Unit", "read_units"]
+
+_keys = count(1)
+_ALIGN = re.compile(r"text-align:(\w+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Resume:
+    """How to go on in the middle of a block.
+
+    Attributes:
+        prefix: lines to put before the text; they are read again, but not shown again.
+        number: of the list item that comes next; None where there are no numbers.
+        columns: of the table that goes on.
+        code: the lines of the code block that are final, each with its line end.
+    """
+
+    prefix: str = ""
+    number: int | None = None
+    columns: Columns | None = None
+    code: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Leaves that become final together.
+
+    Attributes:
+        line: the first line, counted with the lines of the prefix.
+        end: the line after the last one.
+        is_sealed: whether nothing that follows can change it any more.
+    """
+
+    line: int
+    end: int
+    leaves: tuple[Leaf, ...]
+    resume: Resume = field(default_factory=Resume)
+    is_sealed: bool = False
+
+
+def read_units(text: str, resume: Resume, *, is_final: bool) -> list[Unit]:
+    """Read the rest of a text.
+
+    Args:
+        text: from the place that `resume` belongs to.
+        resume: how to go on there.
+        is_final: whether the text has come to its end.
+    """
+    whole = resume.prefix + text
+    reader = _Reader(whole.split("\n"), resume, is_final)
+    return list(reader.read(parser().parse(whole)))
+
+
+class _Reader:
+    """Walks the tokens of one text."""
+
+    def __init__(self, lines: list[str], resume: Resume, is_final: bool) -> None:
+        self._lines = lines
+        self._resume = resume
+        self._is_final = is_final
+
+    def read(self, tokens: Sequence[Token]) -> Iterator[Unit]:
+        """Yield the units of the top level; only the first block may be one that goes on."""
+        for group in _siblings(tokens):
+            yield from self._units(group)
+            self._resume = Resume()
+
+    def _units(self, group: Sequence[Token]) -> Iterator[Unit]:
+        first = group[0]
+        start, end = first.map or (0, 0)
+        if first.type in {"bullet_list_open", "ordered_list_open"}:
+            yield from self._items(group)
+        elif first.type == "table_open":
+            yield from self._row_groups(group, ())
+        elif first.type == "fence":
+            yield from self._fence(first)
+        else:
+            leaves = tuple(self._leaves(group, ()))
+            yield Unit(start, end, leaves, is_sealed=bool(first.meta.get("is_closed")))
+
+    def _items(self, group: Sequence[Token]) -> Iterator[Unit]:
+        """Yield one unit an item; the first one is skipped when a list goes on."""
+        resume = self._resume
+        number = _first_number(group[0]) if resume.number is None else resume.number
+        for index, item in enumerate(_siblings(group[1:-1])):
+            start, end = item[0].map or (0, 0)
+            if index == 0 and resume.prefix:
+                previous = start
+                continue
+            if index > 0 and not (index == 1 and resume.prefix):
+                resume = Resume(self._lines[previous] + "\n", number)
+            yield Unit(start, end, tuple(self._item_leaves(item, number, ())), resume)
+            previous = start
+            number = _after(number)
+
+    def _item_leaves(
+        self, item: Sequence[Token], number: int | None, boxes: tuple[Box, ...]
+    ) -> Iterator[Leaf]:
+        box = Box("item", next(_keys), _marker(item[0], number))
+        found = list(self._leaves(item[1:-1], (*boxes, box)))
+        yield from found or [Paragraph((), (*boxes, box))]
+
+    def _leaves(self, tokens: Sequence[Token], boxes: tuple[Box, ...]) -> Iterator[Leaf]:
+        for group in _siblings(tokens):
+            yield from self._block(group, boxes)
+
+    def _block(self, group: Sequence[Token], boxes: tuple[Box, ...]) -> Iterator[Leaf]:
+        first = group[0]
+        match first.type:
+            case "paragraph_open":
+                yield from _paragraph(group[1], boxes)
+            case "heading_open":
+                yield Heading(int(first.tag[1]), read_inline(group[1].children or ()), boxes)
+            case "bullet_list_open" | "ordered_list_open":
+                yield from self._nested_items(group, boxes)
+            case "blockquote_open":
+                yield from self._quote(group, boxes)
+            case "fence" | "code_block" | "math_block":
+                yield _code(first, boxes)
+            case "table_open":
+                for unit in self._row_groups(group, boxes):
+                    yield from unit.leaves
+            case "footnote_reference_open":
+                box = Box("footnote", next(_keys), str(first.meta["label"]))
+                yield from self._leaves(group[1:-1], (*boxes, box))
+            case "hr":
+                yield Rule(boxes)
+
+    def _nested_items(self, group: Sequence[Token], boxes: tuple[Box, ...]) -> Iterator[Leaf]:
+        number = _first_number(group[0])
+        for item in _siblings(group[1:-1]):
+            yield from self._item_leaves(item, number, boxes)
+            number = _after(number)
+
+    def _quote(self, group: Sequence[Token], boxes: tuple[Box, ...]) -> Iterator[Leaf]:
+        inner = group[1:-1]
+        is_text = bool(inner) and inner[0].type == "paragraph_open"
+        callout = callout_of(inner[1].content) if is_text else None
+        if callout is None:
+            yield from self._leaves(inner, (*boxes, Box("quote", next(_keys))))
+            return
+        box = Box("callout", next(_keys), "", callout.tone, callout.icon)
+        yield Paragraph(_inline_runs(callout.title), (*boxes, box), is_title=True)
+        if callout.rest.strip():
+            yield Paragraph(_inline_runs(callout.rest), (*boxes, box))
+        yield from self._leaves(inner[3:], (*boxes, box))
+
+    def _fence(self, token: Token) -> Iterator[Unit]:
+        """Yield a closed block whole; of an open one the last line apart, for it still grows."""
+        start, end = token.map or (0, 0)
+        resume = self._resume
+        content = token.content.removesuffix("\n")
+        count_lines = content.count("\n") + 1
+        is_closed = end - start - 1 > token.content.count("\n") + (token.content[-1:] not in "\n")
+        language, lines = _language(token), content.split("\n")
+        if is_closed or self._is_final:
+            yield Unit(start, end, (_closed(resume.code, content, language),), resume, is_closed)
+            return
+        colored = _newest(resume.code, lines, language)
+        if count_lines < 2:
+            leaf = CodeLines(language, colored, is_continued=bool(resume.code))
+            yield Unit(start, end, (leaf,), resume, is_closed)
+            return
+        yield Unit(
+            start,
+            end - 1,
+            (CodeLines(language, colored[:-1], is_continued=bool(resume.code)),),
+            resume,
+        )
+        code = resume.code + "".join(f"{line}\n" for line in lines[:-1])
+        last = CodeLines(language, colored[-1:], is_continued=True)
+        yield Unit(end - 1, end, (last,), Resume(self._lines[start] + "\n", code=code))
+
+    def _row_groups(self, group: Sequence[Token], boxes: tuple[Box, ...]) -> Iterator[Unit]:
+        """Yield the rows in groups, the first one with the header."""
+        start, _ = group[0].map or (0, 0)
+        rows = [_row(tokens) for tokens in _rows(group)]
+        places = [(tokens[0].map or (0, 0)) for tokens in _rows(group)]
+        header, body, places = rows[0], rows[1:], places[1:]
+        is_continued = not boxes and self._resume.columns is not None
+        columns = self._resume.columns if is_continued else None
+        columns = columns or settle_columns(header, body[:GROUP_ROWS], _asked_aligns(group))
+        prefix = "".join(f"{line}\n" for line in self._lines[start : start + 2])
+        later = Resume(prefix, columns=columns)
+        for index in range(0, max(len(body), 1), GROUP_ROWS):
+            goes_on = is_continued or index > 0
+            some = body[index : index + GROUP_ROWS]
+            shown = tuple(some if goes_on else [header, *some])
+            is_last = index + GROUP_ROWS >= len(body)
+            leaf = TableRows(columns, shown, boxes, goes_on, is_last)
+            line = places[index][0] if goes_on and places else start
+            end = places[index + len(some) - 1][1] if some else start + 2
+            leaves = (leaf,) if shown else ()
+            yield Unit(line, end, leaves, later if goes_on else Resume())
+
+
+def _siblings(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
+    """Yield each token of the outermost level, with all up to the one that closes it."""
+    depth = start = 0
+    for index, token in enumerate(tokens):
+        depth += token.nesting
+        if depth == 0:
+            yield tokens[start : index + 1]
+            start = index + 1
+
+
+def _paragraph(inline: Token, boxes: tuple[Box, ...]) -> Iterator[Leaf]:
+    children = inline.children or []
+    pictures = pictures_only(children)
+    if pictures:
+        for where, alt, link in pictures:
+            yield Missing(where, alt, link, boxes)
+        return
+    yield Paragraph(read_inline(children), boxes)
+
+
+def _inline_runs(markdown: str) -> tuple[Run, ...]:
+    parsed = parser().parseInline(markdown)
+    return read_inline(parsed[0].children or ()) if parsed else ()
+
+
+def _first_number(token: Token) -> int | None:
+    if token.type == "bullet_list_open":
+        return None
+    return int(token.attrs.get("start", 1))
+
+
+def _after(number: int | None) -> int | None:
+    return None if number is None else number + 1
+
+
+def _marker(item: Token, number: int | None) -> str:
+    if "checked" in item.meta:
+        return "[x]" if item.meta["checked"] else "[ ]"
+    return "•" if number is None else f"{number}{item.markup}"
+
+
+def _language(token: Token) -> str:
+    words = token.info.split()
+    return words[0].strip("{}.").lower() if words else ""
+
+
+def _code(token: Token, boxes: tuple[Box, ...]) -> CodeLines:
+    content = token.content.removesuffix("\n")
+    if token.type == "math_block":
+        return CodeLines("TeX", color_lines(content.strip("\n"), ""), boxes)
+    language = _language(token) if token.type == "fence" else ""
+    return replace(_closed("", content, language), boxes=boxes)
+
+
+def _closed(before: str, content: str, language: str) -> CodeLines:
+    """Return the end of a block of code, or all of it where nothing of it was drawn before."""
+    code = before + content
+    if len(code) > AT_ONCE_CHARS:
+        is_short = bool(before) and len(content) <= AT_ONCE_CHARS
+        lines = _newest(before, content.split("\n"), language) if is_short else plain_lines(content)
+        return CodeLines(language, lines, is_continued=bool(before), later=code)
+    whole = color_lines(code, language)
+    lines = whole[-content.count("\n") - 1 :]
+    return CodeLines(language, lines, (), whole if before else (), bool(before))
+
+
+def _newest(code: str, lines: list[str], language: str) -> tuple[Line, ...]:
+    """Color lines that have just arrived, reading only the newest of those before them."""
+    final = code.split("\n")[:-1]
+    since = len(final) - len(final) % CHUNK_LINES
+    text = "\n".join([*final[since:], *lines])
+    return color_lines(text, language)[-len(lines) :]
+
+
+def _rows(group: Sequence[Token]) -> list[Sequence[Token]]:
+    starts = [i for i, token in enumerate(group) if token.type == "tr_open"]
+    ends = [i for i, token in enumerate(group) if token.type == "tr_close"]
+    return [group[start : end + 1] for start, end in zip(starts, ends, strict=True)]
+
+
+def _row(tokens: Sequence[Token]) -> Cells:
+    return tuple(read_inline(t.children or ()) for t in tokens if t.type == "inline")
+
+
+def _asked_aligns(group: Sequence[Token]) -> list[str]:
+    cells = [token for token in _rows(group)[0] if token.type == "th_open"]
+    found = [_ALIGN.search(str(cell.attrGet("style") or "")) for cell in cells]
+    return [match.group(1) if match else "" for match in found]

@@ -1,0 +1,103 @@
+"""The notes of a folder as nodes below each other, made anew whenever something has changed.
+
+Making them takes a large folder longer than the interface may be held, so they are plain values
+that any thread can make.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from vault.index import NoteState
+
+__all__ = ["ROOT", "Folders", "Node"]
+
+ROOT = 0
+
+
+@dataclass
+class Node:
+    """A folder, or a note.
+
+    Attributes:
+        number: its place among all nodes; `parent` that of the folder it lies in, -1 for none.
+        place: its place among the rows of that folder.
+        note: None for a folder.
+        children: the numbers of what lies in it, folders first, each by name.
+        notes: how many notes lie below it; `problems` how many of them could not be read.
+    """
+
+    name: str
+    number: int
+    parent: int
+    place: int = 0
+    note: "NoteState | None" = None
+    children: list[int] = field(default_factory=list)
+    notes: int = 0
+    problems: int = 0
+
+
+class Folders:
+    """All nodes of a folder; the first one is the folder itself."""
+
+    def __init__(self, notes: "Sequence[NoteState]" = ()) -> None:
+        self.notes = tuple(notes)
+        self.nodes = [Node("", ROOT, -1)]
+        self._folders = {"": ROOT}
+        for note in self.notes:
+            self._add(note)
+        self._sort()
+
+    def path(self, number: int) -> str:
+        """Return the path of a node."""
+        names, node = list[str](), self.nodes[number]
+        while node.parent >= 0:
+            names.append(node.name)
+            node = self.nodes[node.parent]
+        return "/".join(reversed(names))
+
+    def depth(self, number: int) -> int:
+        """Return below how many folders a node lies."""
+        depth, node = 0, self.nodes[number]
+        while node.parent > ROOT:
+            node = self.nodes[node.parent]
+            depth += 1
+        return depth
+
+    def find(self, path: str) -> Node | None:
+        """Return the node of a path; None where there is none."""
+        found = self.nodes[ROOT]
+        for name in path.split("/"):
+            below = (self.nodes[number] for number in found.children)
+            node = next((node for node in below if node.name == name), None)
+            if node is None:
+                return None
+            found = node
+        return found
+
+    def _add(self, note: "NoteState") -> None:
+        above, _, name = note.path.rpartition("/")
+        number = self._make(name, self._folder(above))
+        self.nodes[number].note = note
+        while (number := self.nodes[number].parent) >= 0:
+            self.nodes[number].notes += 1
+            self.nodes[number].problems += note.state == "failed"
+
+    def _folder(self, path: str) -> int:
+        if path not in self._folders:
+            above, _, name = path.rpartition("/")
+            self._folders[path] = self._make(name, self._folder(above))
+        return self._folders[path]
+
+    def _make(self, name: str, parent: int) -> int:
+        self.nodes.append(Node(name, len(self.nodes), parent))
+        self.nodes[parent].children.append(self.nodes[-1].number)
+        return self.nodes[-1].number
+
+    def _sort(self) -> None:
+        nodes = self.nodes
+        for node in nodes:
+            node.children.sort(key=lambda n: (nodes[n].note is not None, nodes[n].name.casefold()))
+            for place, child in enumerate(node.children):
+                nodes[child].place = place

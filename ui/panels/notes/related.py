@@ -1,0 +1,178 @@
+"""Notes that are near a note in meaning, or that a link leads to from it or back."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QModelIndex,
+    QObject,
+    QRect,
+    QSize,
+    Qt,
+    QTimer,
+    Signal,
+)
+from PySide6.QtGui import QPainter, QPaintEvent, QShowEvent
+from PySide6.QtWidgets import QMenu, QSizePolicy, QVBoxLayout, QWidget
+
+from ui.theme import Theme, dress
+from ui.widgets.controls import ElidedLabel, one_line, wrapped
+from ui.widgets.lists import Index
+from ui.widgets.long_list import LongList, TwoLines
+from ui.widgets.surfaces import Pane
+
+if TYPE_CHECKING:
+    from vault.search.related import RelatedNote
+
+__all__ = ["RelatedPanel"]
+
+_NO_NOTE = "Open a note, or ask: what is related to it appears here."
+_NONE = "No note is near this one, and none is linked with it."
+_WAIT_MS = 200
+
+
+class RelatedPanel(Pane):
+    """The notes beside one note, the nearest first.
+
+    `note_chosen` carries the path of the one that was clicked, `attach_requested` that of one to be
+    sent along; `looked_at` says that the panel has come into sight.
+    """
+
+    note_chosen = Signal(str)
+    attach_requested = Signal(str)
+    looked_at = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("panel", parent)
+        self._about = ElidedLabel("", Qt.TextElideMode.ElideMiddle)
+        dress(self._about, "caption", "secondary")
+        self._said = wrapped("", "ui", "tertiary")
+        self._said.setContentsMargins(16, 0, 16, 8)
+        self._awaited = ""
+        self.skeleton = Skeleton()
+        self._wait = QTimer(self, singleShot=True, interval=_WAIT_MS)
+        self._wait.timeout.connect(self._show_skeleton)
+        self._model = RelatedRows(self)
+        self.list = LongList("Related notes")
+        self.list.setModel(self._model)
+        self.list.chosen.connect(self._on_chosen)
+        self.list.menu_wanted.connect(self._fill_menu)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        head = QVBoxLayout()
+        head.setContentsMargins(16, 8, 16, 4)
+        head.addWidget(self._about)
+        column.addLayout(head)
+        column.addWidget(self._said)
+        column.addWidget(self.skeleton)
+        column.addWidget(self.list, 1)
+        column.addStretch(0)
+        self.show_nothing()
+
+    def show_nothing(self) -> None:
+        """Say what will appear here."""
+        self._show("", (), _NO_NOTE)
+
+    def begin(self, path: str) -> None:
+        """Wait for the notes beside one; what was shown is gone after a moment."""
+        self._awaited = path
+        self._wait.start()
+
+    def show_notes(self, path: str, notes: "Sequence[RelatedNote]") -> None:
+        """Show the notes beside one."""
+        self._show(path, notes, "" if notes else _NONE)
+
+    def show_error(self, path: str, message: str) -> None:
+        """Say why nothing can be shown."""
+        self._show(path, (), message)
+
+    def rows(self) -> "Sequence[RelatedNote]":
+        """Return what is shown."""
+        return self._model.notes
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Say that the panel has come into sight, so that what it shows can be looked up."""
+        super().showEvent(event)
+        self.looked_at.emit()
+
+    def _show(self, path: str, notes: "Sequence[RelatedNote]", said: str) -> None:
+        self._wait.stop()
+        self.skeleton.hide()
+        self._about.set_text(f"Related to {path}")
+        self._about.setVisible(bool(path))
+        self._model.set_notes(notes)
+        self.list.setVisible(bool(notes))
+        self._said.setText(said)
+        self._said.setVisible(bool(said))
+
+    def _show_skeleton(self) -> None:
+        self._about.set_text(f"Related to {self._awaited}")
+        self._about.show()
+        self._said.hide()
+        self.list.hide()
+        self.skeleton.show()
+
+    def _on_chosen(self, index: QModelIndex) -> None:
+        self.note_chosen.emit(self._model.notes[index.row()].path)
+
+    def _fill_menu(self, index: QModelIndex, menu: QMenu) -> None:
+        path = self._model.notes[index.row()].path
+        menu.addAction("Open").triggered.connect(lambda: self.note_chosen.emit(path))
+        attach = menu.addAction("Attach to the message")
+        attach.triggered.connect(lambda: self.attach_requested.emit(path))
+
+
+class RelatedRows(QAbstractListModel):
+    """Related notes as rows of a list."""
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self.notes: Sequence[RelatedNote] = ()
+
+    def set_notes(self, notes: "Sequence[RelatedNote]") -> None:
+        """Replace everything."""
+        self.beginResetModel()
+        self.notes = notes
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
+        """Return the number of notes."""
+        return 0 if parent.isValid() else len(self.notes)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """Return what a row shows."""
+        return _row(self.notes[index.row()]).data(role) if index.isValid() else None
+
+
+class Skeleton(QWidget):
+    """Three rows in outline, where a list is still to come."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.hide()
+
+    def sizeHint(self) -> QSize:
+        """Return the height of three rows."""
+        return QSize(0, 3 * Theme.current().px(44))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw two bars a row."""
+        theme, painter = Theme.current(), QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(theme.color("bg.hover"))
+        for row in range(3):
+            top = row * theme.px(44)
+            for down, high, share in ((9, 11, 0.45), (26, 9, 0.7)):
+                bar = QRect(theme.px(40), top + theme.px(down), 0, theme.px(high))
+                bar.setWidth(round((self.width() - 56) * share))
+                painter.drawRoundedRect(bar, theme.radius("sm"), theme.radius("sm"))
+
+
+def _row(note: "RelatedNote") -> TwoLines:
+    title = one_line(note.title) or note.path.rpartition("/")[2]
+    mark = ("link-simple", "linked") if note.is_linked else ("", "")
+    return TwoLines(title, one_line(note.path), ("file-text", "text.secondary"), mark)

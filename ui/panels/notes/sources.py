@@ -1,0 +1,271 @@
+"""What an answer rests on: a row for each place it cites, and whether that bears it out."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QEvent, QModelIndex, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QPainter, QStandardItem, QStandardItemModel
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QMenu,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from ui.icons import paint_icon
+from ui.notify import announce
+from ui.theme import Theme
+from ui.widgets.controls import one_line, plain_tip, wrapped
+from ui.widgets.figures import place
+from ui.widgets.lists import ROW, FitTree, Index, paint_row_field, paint_text
+from ui.widgets.surfaces import Notice, Pane, scrolled
+from vault.notes.pages import page_of
+
+if TYPE_CHECKING:
+    from chains.citations.check import Citation, Unverified
+    from context.layers import Segment
+
+__all__ = ["REASON", "SourceRow", "SourcesPanel", "source_rows"]
+
+REASON: Final = "Why it was found, or not"
+
+
+@dataclass(frozen=True)
+class SourceRow:
+    """One row of the panel.
+
+    Attributes:
+        number: as it stands in the answer; None for a quotation without a number.
+        detail: the path and the lines, or what is the matter.
+        path: empty where there is nothing to open.
+    """
+
+    number: int | None
+    title: str
+    detail: str
+    is_verified: bool
+    path: str = ""
+    lines: tuple[int, int] | None = None
+
+    @property
+    def name(self) -> str:
+        """What screen readers say."""
+        word = "verified" if self.is_verified else "not verified"
+        start = f"Source {self.number}" if self.number is not None else "Quotation"
+        return f"{start}, {self.title}, {self.detail}, {word}"
+
+
+def source_rows(
+    citations: "Iterable[Citation]",
+    unverified: "Sequence[Unverified]",
+    sources: "Sequence[Segment]",
+) -> list[SourceRow]:
+    """Return a row for each number that is cited, then what could not be verified.
+
+    A quotation that is not in its source has a row of its own, and takes no tick from the number.
+    """
+    known = {source.number: source for source in sources}
+    quoted = {(claim.n, claim.quote) for claim in unverified}
+    cited: dict[int, list[Citation]] = {}
+    for citation in citations:
+        if not (citation.is_doubtful and (citation.n, citation.quote) in quoted):
+            cited.setdefault(citation.n, []).append(citation)
+    rows = [_cited(cited[number], known.get(number)) for number in sorted(cited)]
+    return [*rows, *(_doubtful(claim, known.get(claim.n)) for claim in unverified)]
+
+
+class SourcesPanel(Pane):
+    """The rows; `place_chosen` carries path and lines, `hovered` the number, 0 for none.
+
+    `cited` carries the path of the first row that has one, `reason_requested` that of a note to be
+    told why it is here.
+    """
+
+    place_chosen = Signal(str, int, int)
+    cited = Signal(str)
+    hovered = Signal(int)
+    reason_requested = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("panel", parent)
+        self.list = FitTree("Sources")
+        self._model = QStandardItemModel(self)
+        self.list.setModel(self._model)
+        self._delegate = _SourceDelegate(self.list)
+        self.list.setItemDelegate(self._delegate)
+        self.list.setSelectionMode(FitTree.SelectionMode.NoSelection)
+        self.list.chosen.connect(self._on_chosen)
+        self.list.menu_wanted.connect(self._fill_menu)
+        self.list.entered.connect(self._on_entered)
+        self.list.viewport().installEventFilter(self)
+        self._empty = wrapped("Sources appear here with the answer.", "ui", "tertiary")
+        self._empty.setContentsMargins(16, 8, 16, 8)
+        self._reason = Notice("info")
+        self._lay_out()
+
+    def show_rows(
+        self, rows: Sequence[SourceRow], empty: str = "This answer cites no note."
+    ) -> None:
+        """Replace everything; `empty` is what is said where there is no row."""
+        self._model.removeRows(0, self._model.rowCount())
+        for row in rows:
+            item = QStandardItem(row.title)
+            item.setData(row, ROW)
+            item.setData(row.name, Qt.ItemDataRole.AccessibleTextRole)
+            tip = plain_tip(f"{row.title}\n{row.detail}")
+            item.setData(tip, Qt.ItemDataRole.ToolTipRole)
+            self._model.appendRow(item)
+        self._empty.setText(empty)
+        self.hide_reason()
+        self._empty.setVisible(not rows)
+        self.list.setVisible(bool(rows))
+        self.list.fit()
+        if cited := next((row.path for row in rows if row.path), ""):
+            self.cited.emit(cited)
+
+    def show_reason(self, reason: str) -> None:
+        """Say above the rows why a note is among them or not."""
+        self._reason.show_notice("info", REASON, reason, [("Close", self.hide_reason)])
+        self._scroll.verticalScrollBar().setValue(0)
+        announce(self, reason)
+
+    def hide_reason(self) -> None:
+        """Take that away again."""
+        self._reason.hide()
+
+    def mark(self, number: int) -> None:
+        """Mark the rows of a number that is pointed at in the answer; 0 marks none."""
+        self._delegate.marked = number
+        self.list.viewport().update()
+
+    def rows(self) -> list[SourceRow]:
+        """Return what is shown."""
+        return [self._model.item(n).data(ROW) for n in range(self._model.rowCount())]
+
+    def eventFilter(self, watched: object, event: QEvent) -> bool:
+        """Say when the pointer leaves the rows."""
+        if event.type() == QEvent.Type.Leave:
+            self.hovered.emit(0)
+        return False
+
+    def _lay_out(self) -> None:
+        content = Pane("panel")
+        column = QVBoxLayout(content)
+        column.setContentsMargins(0, 6, 0, 8)
+        column.setSpacing(0)
+        inset = QHBoxLayout()
+        inset.setContentsMargins(8, 0, 8, 6)
+        inset.addWidget(self._reason)
+        column.addLayout(inset)
+        column.addWidget(self._empty)
+        column.addWidget(self.list)
+        column.addStretch(1)
+        for part in (self.list, self._reason):
+            part.hide()
+        self._scroll = scrolled(content)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(self._scroll)
+
+    def _on_chosen(self, index: QModelIndex) -> None:
+        row: SourceRow = index.data(ROW)
+        if row.path:
+            first, last = row.lines or (0, 0)
+            self.place_chosen.emit(row.path, first, last)
+
+    def _fill_menu(self, index: QModelIndex, menu: QMenu) -> None:
+        row: SourceRow = index.data(ROW)
+        if row.path:
+            menu.addAction("Open").triggered.connect(lambda: self._on_chosen(index))
+            menu.addAction(REASON).triggered.connect(lambda: self.reason_requested.emit(row.path))
+
+    def _on_entered(self, index: QModelIndex) -> None:
+        row: SourceRow = index.data(ROW)
+        self.hovered.emit(row.number or 0)
+
+
+class _SourceDelegate(QStyledItemDelegate):
+    """Draws number pill, title, place, and a tick or a triangle.
+
+    Attributes:
+        marked: the number that is pointed at in the answer; 0 for none.
+    """
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.marked = 0
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        """Return the height of a row of two lines."""
+        return QSize(0, Theme.current().px(44))
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Draw one row."""
+        theme = Theme.current()
+        row: SourceRow = index.data(ROW)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        state = option.state & ~QStyle.StateFlag.State_Selected
+        if self.marked and row.number == self.marked:
+            state |= QStyle.StateFlag.State_MouseOver
+        paint_row_field(painter, option.rect.adjusted(8, 1, -8, -1), state)
+        rect: QRect = option.rect.adjusted(16, 0, -16, 0)
+        self._paint_pill(painter, rect, row)
+        side = theme.px(16)
+        spot = QRect(rect.right() - side + 1, rect.top() + theme.px(6), side, side)
+        mark = (
+            ("check-circle", "success.graphic") if row.is_verified else ("warning", "amber.graphic")
+        )
+        paint_icon(painter, spot, *mark)
+        text = QRect(rect.left() + theme.px(32), rect.top() + theme.px(3), 0, theme.px(20))
+        text.setRight(spot.left() - 8)
+        painter.setFont(theme.font("ui", weight=500))
+        painter.setPen(theme.color("text.primary"))
+        paint_text(painter, text, row.title)
+        text.translate(0, theme.px(19))
+        text.setRight(rect.right())
+        painter.setFont(theme.font("caption"))
+        painter.setPen(theme.color("text.secondary"))
+        paint_text(painter, text, row.detail, Qt.TextElideMode.ElideMiddle)
+        painter.restore()
+
+    def _paint_pill(self, painter: QPainter, rect: QRect, row: SourceRow) -> None:
+        theme = Theme.current()
+        pill = QRectF(rect.left(), rect.top() + theme.px(5), theme.px(22), theme.px(18))
+        kind = "accent" if row.is_verified else "amber"
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(theme.color(f"{kind}.soft"))
+        painter.drawRoundedRect(pill, theme.radius("sm"), theme.radius("sm"))
+        painter.setFont(theme.font("label", numbers=True))
+        painter.setPen(theme.color("accent.soft_text" if row.is_verified else "amber.text"))
+        text = "?" if row.number is None else str(row.number)
+        painter.drawText(pill, Qt.AlignmentFlag.AlignCenter, text)
+
+
+def _cited(citations: "Sequence[Citation]", source: "Segment | None") -> SourceRow:
+    """Return the row of one number; several places in it are opened at the whole passage."""
+    first = citations[0]
+    places = {citation.lines for citation in citations}
+    lines = first.lines if len(places) == 1 or source is None else source.lines
+    name = one_line(source.title if source else "") or first.path.rpartition("/")[2]
+    heading = one_line(first.heading[-1]) if first.heading else ""
+    if heading and heading != name:
+        name = f"{name} — {heading}"
+    is_verified = not any(citation.is_doubtful for citation in citations)
+    where = place(one_line(first.path), lines, first.page)
+    return SourceRow(first.n, name, where, is_verified, first.path, lines)
+
+
+def _doubtful(claim: "Unverified", source: "Segment | None") -> SourceRow:
+    if claim.quote is None:
+        return SourceRow(claim.n, f"[{claim.n}] has no source.", one_line(claim.reason), False)
+    title = f"“{one_line(claim.quote)}”"
+    if source is None:
+        return SourceRow(claim.n, title, "Not found in the notes that were sent", False)
+    page = page_of(source.source, source.heading)
+    detail = f"Not found in {place(one_line(source.source), source.lines, page)}"
+    return SourceRow(claim.n, title, detail, False, source.source, source.lines)

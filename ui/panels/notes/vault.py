@@ -1,0 +1,214 @@
+"""The notes of the open folder as a tree, each with what is the matter with it."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import (
+    QAbstractItemModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    Qt,
+    Signal,
+)
+from PySide6.QtWidgets import QMenu, QWidget
+
+from ui.panels.notes.folders import ROOT, Folders, Node
+from ui.panels.notes.sources import REASON
+from ui.widgets.controls import one_line
+from ui.widgets.figures import count, plural
+from ui.widgets.lists import FitTree, Row, RowDelegate
+
+if TYPE_CHECKING:
+    from vault.index import NoteState
+
+__all__ = ["NoteTree", "NoteTreeModel"]
+
+Index = QModelIndex | QPersistentModelIndex
+
+
+class NoteTreeModel(QAbstractItemModel):
+    """Folders first, then notes, each by name; folders carry the number of notes in them."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._folders = Folders()
+        self._open: set[int] = set()
+
+    @property
+    def folders(self) -> Folders:
+        """What is shown."""
+        return self._folders
+
+    def set_folders(self, folders: Folders) -> None:
+        """Replace everything."""
+        self.beginResetModel()
+        self._folders = folders
+        self._open.clear()
+        self.endResetModel()
+
+    def set_open(self, index: QModelIndex, is_open: bool) -> None:
+        """Turn the arrow of a folder."""
+        change = self._open.add if is_open else self._open.discard
+        change(index.internalId())
+        self.dataChanged.emit(index, index)
+
+    def path(self, index: Index) -> str:
+        """Return the path of a note or of a folder."""
+        return self._folders.path(index.internalId())
+
+    def note(self, index: Index) -> "NoteState | None":
+        """Return the note of a row, None for a folder."""
+        return self._node(index).note
+
+    def find(self, path: str) -> QModelIndex:
+        """Return where a note stands; an invalid index where there is none."""
+        node = self._folders.find(path)
+        return QModelIndex() if node is None else self.createIndex(node.place, 0, node.number)
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
+        """Return how many rows stand below one."""
+        return len(self._node(parent).children)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        """Return the one column."""
+        return 1
+
+    def index(self, row: int, column: int, parent: Index = QModelIndex()) -> QModelIndex:  # noqa: B008
+        """Return the index of a child."""
+        children = self._node(parent).children
+        if 0 <= row < len(children):
+            return self.createIndex(row, column, children[row])
+        return QModelIndex()
+
+    def parent(self, child: Index = QModelIndex()) -> QModelIndex:  # type: ignore[override]  # noqa: B008
+        """Return the folder of a row."""
+        if not child.isValid():
+            return QModelIndex()
+        above = self._node(child).parent
+        if above <= ROOT:
+            return QModelIndex()
+        return self.createIndex(self._folders.nodes[above].place, 0, above)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """Return what a row shows."""
+        return self._row(index).data(role) if index.isValid() else None
+
+    def _node(self, index: Index) -> Node:
+        return self._folders.nodes[index.internalId() if index.isValid() else ROOT]
+
+    def _row(self, index: Index) -> Row:
+        node = self._node(index)
+        depth = self._folders.depth(node.number)
+        path = one_line(self.path(index))
+        if node.note is None:
+            problem = f"{plural(node.problems, 'note')} could not be read" if node.problems else ""
+            arrow = "open" if node.number in self._open else "closed"
+            return Row(
+                one_line(node.name),
+                right=count(node.notes),
+                problem=problem,
+                tip=path,
+                depth=depth,
+                arrow=arrow,
+                name=f"{node.name}, {plural(node.notes, 'note')}",
+            )
+        return _note_row(node.note, one_line(node.name), path, depth)
+
+
+class NoteTree(FitTree):
+    """The tree of notes; `note_chosen` carries the path of the note that was clicked.
+
+    `attach_requested` carries the path of a note or, with `/` behind it, of a folder,
+    `reason_requested` that of a note to be told why the last answer was given it, or why not.
+    """
+
+    note_chosen = Signal(str)
+    attach_requested = Signal(str)
+    reason_requested = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("Notes", parent)
+        self._model = NoteTreeModel(self)
+        self.setItemDelegate(RowDelegate(self))
+        self.setModel(self._model)
+        self.expanded.connect(self._on_expanded)
+        self.collapsed.connect(self._on_collapsed)
+        self.chosen.connect(self._on_chosen)
+
+    def show_folders(self, folders: Folders) -> None:
+        """Show the notes; what was open, chosen and in view stays so."""
+        if folders is self._model.folders:
+            return
+        was_open, at = self.open_folders(), self.verticalScrollBar().value()
+        chosen = self._model.path(self.currentIndex()) if self.currentIndex().isValid() else ""
+        self._model.set_folders(folders)
+        self.open_folders_again(was_open)
+        self.select(chosen)
+        self.executeDelayedItemsLayout()
+        self.verticalScrollBar().setValue(at)
+
+    def open_folders(self) -> list[str]:
+        """Return the paths of the folders that are open."""
+        found, index = [], self._model.index(0, 0)
+        while index.isValid():
+            if self.isExpanded(index):
+                found.append(self._model.path(index))
+            index = self.indexBelow(index)
+        return found
+
+    def open_folders_again(self, paths: Sequence[str]) -> None:
+        """Open folders by their paths; those that are gone are passed over."""
+        for path in paths:
+            index = self._model.find(path)
+            if index.isValid():
+                self.expand(index)
+
+    def select(self, path: str) -> None:
+        """Mark the note that is being read."""
+        index = self._model.find(path)
+        if index.isValid():
+            self.setCurrentIndex(index)
+
+    def menu_of(self, index: QModelIndex) -> QMenu:
+        """Return what can be done with a note or a folder."""
+        note, path = self._model.note(index), self._model.path(index)
+        menu = QMenu(self)
+        target = path if note is not None else f"{path}/"
+        action = menu.addAction("Attach to the message")
+        action.setEnabled(note is None or note.state == "indexed")
+        action.triggered.connect(lambda _checked=False: self.attach_requested.emit(target))
+        if note is not None:
+            reason = menu.addAction(REASON)
+            reason.triggered.connect(lambda _checked=False: self.reason_requested.emit(path))
+        return menu
+
+    def _on_expanded(self, index: QModelIndex) -> None:
+        self._model.set_open(index, True)
+
+    def _on_collapsed(self, index: QModelIndex) -> None:
+        self._model.set_open(index, False)
+
+    def _on_chosen(self, index: QModelIndex) -> None:
+        note = self._model.note(index)
+        if note is not None:
+            self.note_chosen.emit(note.path)
+
+
+def _note_row(note: "NoteState", name: str, path: str, depth: int) -> Row:
+    tip, problem, said = path, "", name
+    reason = one_line(note.reason)
+    if note.state == "excluded":
+        tip, said = f"{path}\nLeft out of the index: {reason}", f"{name}, left out: {reason}"
+    elif note.state == "failed":
+        problem, said = f"{path}\n{reason}", f"{name}, could not be read: {reason}"
+    return Row(
+        name,
+        icon="file-text",
+        problem=problem,
+        tip=tip,
+        depth=depth,
+        is_dim=note.state == "excluded",
+        is_file=True,
+        name=said,
+    )

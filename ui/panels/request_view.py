@@ -1,0 +1,169 @@
+"""A request as it was, or would be, sent: to be read, searched and copied, never changed."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication, QTextCursor, QTextOption
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QPlainTextEdit, QTextEdit, QVBoxLayout, QWidget
+
+from ui.theme import Theme, dress, tokens
+from ui.widgets.controls import button, label, wrapped
+from ui.widgets.find_bar import FindBar
+from ui.widgets.menu_button import MenuButton
+
+__all__ = ["RequestView", "as_lines", "find_places"]
+
+_FORMS = (("body", "As Strata keeps it", ""), ("wire", "As the service gets it", ""))
+_BODY = (
+    "Every message, tool and option. Line breaks in texts are shown as such; Copy gives the JSON."
+)
+_WIRE = "The JSON that was handed to the service, without the key."
+_NO_WIRE = "It was not sent to a service, or is not kept any more, so there is no such JSON."
+_LINE_BREAK = re.compile(r"(?<!\\)((?:\\\\)*)\\n")
+_LONGEST_LINE = 2_000
+_MARKS_AROUND = 100
+
+
+class RequestView(QDialog):
+    """The request of a *Context* that has it, in two forms."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Request")
+        self.resize(*tokens()["layout"]["dialog_settings"])
+        self._context: Mapping[str, Any] = {}
+        self._places: Sequence[tuple[int, int]] = ()
+        self._at = 0
+        self.forms = MenuButton("Form")
+        self.forms.set_choices(_FORMS)
+        self.forms.set_value("body")
+        self.forms.chosen.connect(self._show)
+        self._title = label("", "h2")
+        self._about = wrapped("", "caption", "secondary")
+        self.text = QPlainTextEdit()
+        self.text.setReadOnly(True)
+        self.text.setAccessibleName("The request")
+        self.text.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self.text.setUndoRedoEnabled(False)
+        self.text.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse
+            | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self.text.setProperty("field", True)
+        dress(self.text, "code", "")
+        self.finder = FindBar("Find in the request")
+        self.finder.sought.connect(self._seek)
+        self.finder.stepped.connect(self._step)
+        self.finder.closed.connect(self.reject)
+        self.finder.close_button.hide()
+        self.copy = button("Copy", "", self._copy)
+        self._lay_out()
+
+    def show_request(self, context: Mapping[str, Any]) -> None:
+        """Show the request of a *Context*."""
+        self._context = context
+        sent = "would be sent next" if context["when"] == "next" else "was sent"
+        kept = ", made anew from the chat" if context.get("rebuilt") else ""
+        self._title.setText(f"The request that {sent}{kept}")
+        self._show()
+        self.show()
+        self.raise_()
+        self.activateWindow()
+
+    def json(self) -> str:
+        """Return what is shown, as exact JSON; nothing where there is none."""
+        key = "request_body" if self.forms.value == "body" else "wire"
+        found = self._context.get(key)
+        return "" if found is None else json.dumps(found, ensure_ascii=False, indent=2)
+
+    def _lay_out(self) -> None:
+        head = QHBoxLayout()
+        head.addWidget(self._title, 1)
+        head.addWidget(self.forms)
+        tools = QHBoxLayout()
+        tools.setSpacing(12)
+        tools.addWidget(self.finder, 1)
+        tools.addWidget(self.copy)
+        done = button("Done", "primary", self.accept)
+        foot = QHBoxLayout()
+        foot.addStretch(1)
+        foot.addWidget(done)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(24, 20, 24, 16)
+        column.setSpacing(Theme.current().space(2))
+        column.addLayout(head)
+        column.addWidget(self._about)
+        column.addLayout(tools)
+        column.addWidget(self.text, 1)
+        column.addLayout(foot)
+
+    def _show(self, _form: str = "") -> None:
+        exact, is_body = self.json(), self.forms.value == "body"
+        self._about.setText(_BODY if is_body else _WIRE if exact else _NO_WIRE)
+        self.text.setPlainText(as_lines(exact))
+        self.copy.setEnabled(bool(exact))
+        self._seek(self.finder.words)
+
+    def _seek(self, words: str) -> None:
+        """Find every place where the words stand, and go to the first."""
+        self._places, self._at = find_places(self.text.toPlainText(), words), 0
+        self._step(0)
+
+    def _step(self, by: int) -> None:
+        total = len(self._places)
+        if total:
+            self._at = (self._at + by) % total
+            self.text.setTextCursor(self._cursor(self._places[self._at]))
+            self.text.centerCursor()
+        near = self._places[max(0, self._at - _MARKS_AROUND) : self._at + _MARKS_AROUND]
+        self.text.setExtraSelections([self._mark(place) for place in near])
+        self.finder.show_found(self._at + 1, total)
+
+    def _cursor(self, place: tuple[int, int]) -> QTextCursor:
+        cursor = QTextCursor(self.text.document())
+        cursor.setPosition(place[0])
+        cursor.setPosition(place[1], QTextCursor.MoveMode.KeepAnchor)
+        return cursor
+
+    def _mark(self, place: tuple[int, int]) -> QTextEdit.ExtraSelection:
+        theme, mark = Theme.current(), QTextEdit.ExtraSelection()
+        mark.cursor = self._cursor(place)
+        mark.format.setBackground(theme.color("diff.mark_bg"))
+        mark.format.setForeground(theme.color("diff.mark_text"))
+        return mark
+
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText(self.json())
+
+
+def as_lines(exact: str) -> str:
+    """Return JSON for reading: texts with their own line breaks, and no line without end."""
+    lines = _LINE_BREAK.sub("\\1\n", exact).split("\n")
+    pieces = (
+        line[start : start + _LONGEST_LINE]
+        for line in lines
+        for start in range(0, max(1, len(line)), _LONGEST_LINE)
+    )
+    return "\n".join(pieces)
+
+
+def find_places(text: str, words: str) -> list[tuple[int, int]]:
+    """Return where words stand in a text, whatever their case, as Qt counts positions."""
+    if not words.strip():
+        return []
+    found = [match.span() for match in re.finditer(re.escape(words), text, re.IGNORECASE)]
+    if max(text, default="") <= "\uffff":
+        return found
+    places, at, units = [], 0, 0
+    for first, last in found:
+        start = units + _units(text[at:first])
+        at, units = last, start + _units(text[first:last])
+        places.append((start, units))
+    return places
+
+
+def _units(text: str) -> int:
+    return len(text.encode("utf-16-le")) // 2

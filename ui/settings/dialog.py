@@ -1,0 +1,271 @@
+"""The settings: one page a section of the schema; what is changed holds at once."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QModelIndex,
+    QPersistentModelIndex,
+    QSize,
+    Qt,
+    QUrl,
+    Signal,
+)
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import (
+    QDialog,
+    QHBoxLayout,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.assistant import Assistant
+from app.config.schema import SECTIONS, schema
+from ui.settings.extras import (
+    IndexSection,
+    KeySection,
+    PrivacySection,
+    TextSizeSection,
+    separated,
+)
+from ui.settings.fields import NumberField, parse_number
+from ui.settings.instructions import InstructionsSection
+from ui.settings.limit import LimitRow
+from ui.settings.rows import SettingRow, make_row
+from ui.settings.writer import SettingsWriter
+from ui.tasks import TaskRunner
+from ui.theme import Theme, tokens
+from ui.widgets.controls import IconButton, button, label, plain_tip
+from ui.widgets.lists import FitTree, Row, RowDelegate
+from ui.widgets.scaled import scale_size
+from ui.widgets.surfaces import Hairline, Pane, scrolled
+
+__all__ = ["SettingsDialog"]
+
+_LIMIT = "autoCompactThreshold"
+_SHOWN_WITH_LIMIT = (
+    "maxOutputTokens",
+    "context.trimAt",
+    "context.compactAt",
+    "context.blockAt",
+    "context.autoCompact",
+)
+_ICONS = {
+    "Appearance": "palette",
+    "Vault and index": "books",
+    "Models": "cpu",
+    "Context": "stack",
+    "Retrieval": "magnifying-glass",
+    "Agent": "robot",
+    "Privacy": "shield",
+}
+
+
+class SettingsDialog(QDialog):
+    """Pages at the left, rows at the right.
+
+    `changed` carries the key of a setting that took effect, or `instructions` where the user's own
+    instructions for models did; `index_requested` asks for a run;
+    `scale_chosen` carries a size of text.
+    """
+
+    changed = Signal(str)
+    index_requested = Signal()
+    scale_chosen = Signal(float)
+
+    def __init__(self, assistant: Assistant, runner: TaskRunner, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._assistant = assistant
+        self._runner = runner
+        self.writer = SettingsWriter(assistant, runner, self)
+        self.writer.changed.connect(self._on_changed)
+        self.rows: dict[str, SettingRow] = {}
+        self._keys = KeySection(assistant, runner)
+        self._index = IndexSection(assistant, runner)
+        self._index.index_requested.connect(self.index_requested)
+        self._privacy = PrivacySection(assistant, runner)
+        self._instructions = InstructionsSection(assistant, runner)
+        self._instructions.saved.connect(lambda: self.changed.emit("instructions"))
+        self._size = TextSizeSection()
+        self._size.scale_chosen.connect(self.scale_chosen)
+        self._stack = QStackedWidget()
+        self._pages = FitTree("Pages")
+        self.setWindowTitle("Settings")
+        self._lay_out()
+        Theme.current().changed.connect(self._fit)
+        self._fit()
+        self.show_page("")
+
+    def show_page(self, name: str) -> None:
+        """Turn to a page; an empty name keeps the present one."""
+        place = SECTIONS.index(name) if name in SECTIONS else max(0, self._stack.currentIndex())
+        self._stack.setCurrentIndex(place)
+        self._pages.setCurrentIndex(self._pages.model().index(place, 0))
+        for row in self.rows.values():
+            row.refresh()
+        for extra in (self._keys, self._index, self._privacy, self._instructions, self._size):
+            extra.refresh()
+
+    def set_preview(self, preview: Callable[[Mapping[str, object]], Mapping[str, Any]]) -> None:
+        """Let the context limit show on the open chat what it and its companions do."""
+        self._limit_row.set_preview(preview)
+
+    def refresh_index(self) -> None:
+        """Show anew how the index stands."""
+        self._index.refresh()
+
+    @property
+    def _limit_row(self) -> LimitRow:
+        row = self.rows[_LIMIT]
+        assert isinstance(row, LimitRow)
+        return row
+
+    def _on_changed(self, key: str) -> None:
+        self.changed.emit(key)
+        if key in _SHOWN_WITH_LIMIT:
+            self._limit_row.show_in_force()
+        if key.startswith(("chat.", "privacy.")):
+            self._keys.refresh()
+            self._privacy.refresh()
+
+    def _on_page(self, index: QModelIndex) -> None:
+        self._stack.setCurrentIndex(index.row())
+
+    def _reset_page(self) -> None:
+        section = SECTIONS[self._stack.currentIndex()]
+        for key, row in self.rows.items():
+            if row.spec.section == section and self.writer.value(key) != row.spec.default:
+                self.writer.reset(key)
+
+    def _open_file(self) -> None:
+        path = self._assistant.paths.settings_file
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(path if path.exists() else path.parent)))
+
+    def _fit(self) -> None:
+        """Take the size that the font scale asks for, as far as the screen has it."""
+        theme, usual = Theme.current(), QSize(*tokens()["layout"]["dialog_settings"])
+        room = self.screen().availableSize() - QSize(64, 64)
+        wanted = QSize(theme.px(usual.width()), theme.px(usual.height()))
+        self.resize(wanted.boundedTo(room).expandedTo(usual))
+
+    def _lay_out(self) -> None:
+        outer = QHBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.setSpacing(0)
+        outer.addWidget(self._navigation())
+        outer.addWidget(Hairline(is_vertical=True))
+        right = Pane("overlay")
+        column = QVBoxLayout(right)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        for section in SECTIONS:
+            self._stack.addWidget(self._page(section))
+        column.addWidget(self._stack, 1)
+        column.addLayout(self._foot())
+        outer.addWidget(right, 1)
+
+    def _navigation(self) -> QWidget:
+        side = Pane("sidebar")
+        scale_size(side, 208)
+        column = QVBoxLayout(side)
+        column.setContentsMargins(0, 16, 0, 16)
+        column.setSpacing(8)
+        title = label("Settings", "h2")
+        title.setContentsMargins(16, 0, 16, 0)
+        column.addWidget(title)
+        self._pages.setModel(_PagesModel(self._pages))
+        self._pages.setItemDelegate(RowDelegate(self._pages))
+        self._pages.chosen.connect(self._on_page)
+        self._pages.selectionModel().currentChanged.connect(self._on_page)
+        column.addWidget(self._pages)
+        column.addStretch(1)
+        file = button("Open settings.toml", "text", self._open_file)
+        file.setToolTip(plain_tip(str(self._assistant.paths.settings_file)))
+        foot = QHBoxLayout()
+        foot.setContentsMargins(8, 0, 8, 0)
+        foot.addWidget(file)
+        foot.addStretch(1)
+        column.addLayout(foot)
+        return side
+
+    def _page(self, section: str) -> QWidget:
+        head = QHBoxLayout()
+        head.setContentsMargins(24, 12, 16, 4)
+        head.addWidget(label(section, "h2"), 1)
+        close = IconButton("x", "Close settings")
+        close.clicked.connect(self.close)
+        head.addWidget(close)
+        content = Pane("overlay")
+        column = QVBoxLayout(content)
+        column.setContentsMargins(24, 0, 24, 16)
+        column.setSpacing(0)
+        separated(self._widgets(section), column)
+        column.addStretch(1)
+        scroll = scrolled(content)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
+        page = QWidget()
+        outer = QVBoxLayout(page)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.setSpacing(0)
+        outer.addLayout(head)
+        outer.addWidget(scroll, 1)
+        return page
+
+    def _widgets(self, section: str) -> list[QWidget]:
+        made: list[QWidget] = []
+        for key, spec in schema().items():
+            if spec.section == section:
+                is_limit = key == _LIMIT
+                row = LimitRow(spec, self.writer, self._runner) if is_limit else None
+                self.rows[key] = row or make_row(spec, self.writer)
+                self._show_while_typed(key)
+                made.append(self._with_key() if key == "chat.model" else self.rows[key])
+        extras: dict[str, QWidget] = {
+            "Appearance": self._size,
+            "Vault and index": self._index,
+            "Models": self._instructions,
+            "Privacy": self._privacy,
+        }
+        return [*made, extras[section]] if section in extras else made
+
+    def _show_while_typed(self, key: str) -> None:
+        field, spec = self.rows[key].control, schema()[key]
+        if key in _SHOWN_WITH_LIMIT and isinstance(field, NumberField):
+            field.textEdited.connect(lambda text: self._try(key, parse_number(text, spec)))
+
+    def _try(self, key: str, value: float | None) -> None:
+        if value is not None:
+            self._limit_row.show_change(key, value)
+
+    def _with_key(self) -> QWidget:
+        both = QWidget()
+        column = QVBoxLayout(both)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.rows["chat.model"])
+        column.addWidget(self._keys)
+        return both
+
+    def _foot(self) -> QHBoxLayout:
+        foot = QHBoxLayout()
+        foot.setContentsMargins(24, 12, 24, 16)
+        foot.setSpacing(8)
+        foot.addWidget(label("Changes apply at once.", "caption", "secondary"))
+        foot.addStretch(1)
+        foot.addWidget(button("Reset this page", "text", self._reset_page))
+        done = button("Done", "primary", self.accept)
+        foot.addWidget(done)
+        return foot
+
+
+class _PagesModel(QAbstractListModel):
+    """The pages with their icons."""
+
+    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
+        return 0 if parent.isValid() else len(SECTIONS)
+
+    def data(self, index: QModelIndex | QPersistentModelIndex, role: int = 0) -> object:
+        section = SECTIONS[index.row()]
+        return Row(section, icon=_ICONS[section]).data(role)

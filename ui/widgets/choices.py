@@ -1,0 +1,275 @@
+"""A short list to choose from while typing: what fits comes first, and says where it fits."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from heapq import nsmallest
+from math import ceil
+
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QPointF,
+    QRect,
+    QSize,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QFont, QFontMetrics, QPainter, QTextLayout
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFrame,
+    QListView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QWidget,
+)
+
+from ui.icons import paint_icon
+from ui.theme import Theme
+from ui.widgets.controls import one_line, plain_tip
+from ui.widgets.lists import paint_text
+
+__all__ = ["Choice", "ChoiceView", "Match", "find_choices"]
+
+SHOWN_ROWS = 8
+_MOST = 60
+_MATCH = Qt.ItemDataRole.UserRole
+_WORD = re.compile(r"\S+")
+Index = QModelIndex | QPersistentModelIndex
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One thing that can be chosen.
+
+    Attributes:
+        value: what choosing it reports.
+        text: what it is called.
+        detail: stands behind that, quieter, and is searched too; a note's folder, what a command
+            does.
+        beside: the right column: what kind of thing it is, or its shortcut.
+    """
+
+    value: str
+    text: str
+    icon: str = ""
+    detail: str = ""
+    beside: str = ""
+    _keys: tuple[str, str] = field(default=("", ""), init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        # Made here and not when it is first searched, which would hold the interface up.
+        keys = (self.text.casefold(), f"{self.text} {self.detail}".casefold())
+        object.__setattr__(self, "_keys", keys)
+
+    def rank(self, query: str, words: Sequence[str]) -> tuple[int, int] | None:
+        """Return how well it fits, the least number best; None where it does not."""
+        text, whole = self._keys
+        if any(word not in whole for word in words):
+            return None
+        if text.startswith(query):
+            return 0, len(text)
+        if f" {query}" in text:
+            return 1, len(text)
+        return (2 if query in text else 3), len(text)
+
+
+@dataclass(frozen=True)
+class Match:
+    """A choice that fits, with the stretches of its text that do."""
+
+    choice: Choice
+    spans: tuple[tuple[int, int], ...] = ()
+
+
+def find_choices(choices: Iterable[Choice], query: str, most: int = _MOST) -> list[Match]:
+    """Return the choices in which every word of a query occurs, the best first.
+
+    An empty query fits all of them, in their order.
+    """
+    wanted = " ".join(query.casefold().split())
+    words = wanted.split()
+    ranked = (
+        (rank, at, choice)
+        for at, choice in enumerate(choices)
+        if (rank := choice.rank(wanted, words)) is not None
+    )
+    if not words:
+        return [Match(choice) for _, (_, _, choice) in zip(range(most), ranked, strict=False)]
+    best = nsmallest(most, ranked, key=lambda item: item[:2])
+    return [Match(choice, _spans(choice.text, words)) for _, _, choice in best]
+
+
+class ChoiceModel(QAbstractListModel):
+    """The choices that fit."""
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self.matches: Sequence[Match] = ()
+
+    def set_matches(self, matches: Sequence[Match]) -> None:
+        """Replace everything."""
+        self.beginResetModel()
+        self.matches = matches
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
+        """Return how many fit."""
+        return 0 if parent.isValid() else len(self.matches)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """Return what a row shows."""
+        match = self.matches[index.row()]
+        choice = match.choice
+        if role == _MATCH:
+            return match
+        if role == Qt.ItemDataRole.DisplayRole:
+            return one_line(choice.text)
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            parts = (choice.text, choice.detail, choice.beside)
+            return ", ".join(one_line(part) for part in parts if part)
+        if role == Qt.ItemDataRole.ToolTipRole and choice.detail:
+            return plain_tip(f"{choice.text}\n{choice.detail}")
+        return None
+
+
+class ChoiceView(QListView):
+    """Shows what fits; the first row is selected. `chosen` carries the value of a clicked row.
+
+    It takes no focus: whoever has it hands the arrow keys on.
+    """
+
+    chosen = Signal(str)
+
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._model = ChoiceModel(self)
+        self.setModel(self._model)
+        self.setItemDelegate(_ChoiceDelegate(self))
+        self.setAccessibleName(name)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setMouseTracking(True)
+        self.setUniformItemSizes(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.clicked.connect(self._on_clicked)
+
+    @property
+    def matches(self) -> Sequence[Match]:
+        """What is shown."""
+        return self._model.matches
+
+    @property
+    def current(self) -> Choice | None:
+        """The choice that is selected."""
+        index = self.currentIndex()
+        return self.matches[index.row()].choice if index.isValid() else None
+
+    def show_matches(self, matches: Sequence[Match]) -> None:
+        """Show what fits, and select the best."""
+        self._model.set_matches(matches)
+        self.setCurrentIndex(self._model.index(0, 0))
+        self.scrollToTop()
+
+    def step(self, by: int) -> None:
+        """Select another row; beyond either end the other one follows."""
+        rows = len(self.matches)
+        if rows:
+            row = self.currentIndex().row() + by
+            row = row % rows if abs(by) == 1 else max(0, min(rows - 1, row))
+            self.setCurrentIndex(self._model.index(row, 0))
+
+    def rows_height(self) -> int:
+        """Return the height of the rows that are to be seen."""
+        return min(SHOWN_ROWS, len(self.matches)) * Theme.current().px(28)
+
+    def _on_clicked(self, index: QModelIndex) -> None:
+        self.chosen.emit(self.matches[index.row()].choice.value)
+
+
+class _ChoiceDelegate(QStyledItemDelegate):
+    """Draws icon, text with its fitting stretches heavier, detail, and the right column."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        return QSize(0, Theme.current().px(28))
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        theme, match = Theme.current(), index.data(_MATCH)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        self._paint_field(painter, option)
+        rect: QRect = option.rect.adjusted(12, 0, -12, 0)
+        if match.choice.icon:
+            side = theme.px(16)
+            spot = QRect(rect.left(), rect.top() + (rect.height() - side) // 2, side, side)
+            paint_icon(painter, spot, match.choice.icon, "text.secondary")
+            rect.setLeft(rect.left() + side + 8)
+        painter.setFont(theme.font("caption"))
+        painter.setPen(theme.color("text.tertiary"))
+        painter.drawText(rect, _RIGHT, match.choice.beside)
+        beside = QFontMetrics(painter.font()).horizontalAdvance(match.choice.beside)
+        rect.setRight(rect.right() - beside - (12 if beside else 0))
+        rect.setLeft(_paint_match(painter, rect, match) + 10)
+        painter.setFont(theme.font("caption"))
+        painter.setPen(theme.color("text.tertiary"))
+        paint_text(painter, rect, one_line(match.choice.detail), Qt.TextElideMode.ElideMiddle)
+        painter.restore()
+
+    def _paint_field(self, painter: QPainter, option: QStyleOptionViewItem) -> None:
+        theme, state = Theme.current(), option.state
+        is_chosen = bool(state & QStyle.StateFlag.State_Selected)
+        if is_chosen or state & QStyle.StateFlag.State_MouseOver:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(theme.color("bg.selected" if is_chosen else "bg.hover"))
+            radius = theme.radius("md")
+            painter.drawRoundedRect(option.rect.adjusted(4, 0, -4, 0), radius, radius)
+
+
+def _paint_match(painter: QPainter, rect: QRect, match: Match) -> int:
+    """Draw the text of a match, and return where it ends."""
+    theme = Theme.current()
+    painter.setPen(theme.color("text.primary"))
+    plain, heavy = theme.font("ui"), theme.font("ui_strong")
+    text = one_line(match.choice.text)
+    if QFontMetrics(heavy).horizontalAdvance(text) > rect.width():
+        painter.setFont(plain)
+        paint_text(painter, rect, text, Qt.TextElideMode.ElideMiddle)
+        return rect.right()
+    layout = QTextLayout(text, plain)
+    layout.setFormats([_stretch(heavy, *span) for span in match.spans])
+    layout.beginLayout()
+    line = layout.createLine()
+    line.setLineWidth(rect.width())
+    layout.endLayout()
+    down = (rect.height() - line.height()) / 2
+    layout.draw(painter, QPointF(rect.left(), rect.top() + down))
+    return rect.left() + ceil(line.naturalTextWidth())
+
+
+def _stretch(font: QFont, first: int, last: int) -> QTextLayout.FormatRange:
+    made = QTextLayout.FormatRange()
+    made.start, made.length = first, last - first
+    made.format.setFont(font)
+    return made
+
+
+def _spans(text: str, words: Sequence[str]) -> tuple[tuple[int, int], ...]:
+    """Return where the words stand in a text, in order and without overlap."""
+    folded = text.casefold()
+    if len(folded) != len(text):
+        return ()  # its letters have no fixed places, as with ß
+    found = sorted((folded.find(word), len(word)) for word in words if word in folded)
+    spans: list[tuple[int, int]] = []
+    for start, length in found:
+        if not spans or start >= spans[-1][1]:
+            spans.append((start, start + length))
+    return tuple(spans)
+
+
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter

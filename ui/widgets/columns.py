@@ -1,0 +1,237 @@
+"""The three columns, and what becomes of them where there is not room for three.
+
+Below the first width the right column is closed and opens as a drawer over the conversation; below
+the second the sidebar is a rail of icons and opens over it likewise. What the user chose in a wide
+window is not touched by that: widening restores it.
+"""
+
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QSplitter, QWidget
+
+from ui.theme import Theme, redress
+from ui.widgets.surfaces import Hairline, Pane
+
+__all__ = ["Columns"]
+
+
+class Columns(QWidget):
+    """Sidebar or rail, middle, right column.
+
+    `changed` is emitted when a column came or went.
+    """
+
+    changed = Signal()
+
+    def __init__(self, sidebar: QWidget, rail: QWidget, middle: QWidget, right: QWidget) -> None:
+        super().__init__()
+        self._sidebar, self._rail, self._middle, self._right = sidebar, rail, middle, right
+        self.wants_sidebar = True
+        self.wants_right = True
+        self._drawers: list[_Drawer] = []
+        self._widths: dict[QWidget, int | None] = {sidebar: None, right: None}
+        self._splitter = QSplitter(Qt.Orientation.Horizontal)
+        self._splitter.setHandleWidth(1)
+        self._splitter.setChildrenCollapsible(False)
+        for widget in (sidebar, middle, right):
+            self._splitter.addWidget(widget)
+        self._splitter.setStretchFactor(1, 1)
+        self._splitter.setCollapsible(1, False)
+        self._splitter.splitterMoved.connect(self._on_moved)
+        self._edge = Hairline(is_vertical=True)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        for widget in (rail, self._edge, self._splitter):
+            row.addWidget(widget)
+        middle.installEventFilter(self)
+        Theme.current().changed.connect(self._fit_limits)
+        self.set_widths([])
+
+    @property
+    def is_right_docked(self) -> bool:
+        """Whether there is room for the right column beside the middle."""
+        return self.width() >= self._breakpoint("right_drawer_below")
+
+    @property
+    def is_sidebar_docked(self) -> bool:
+        """Whether there is room for the whole sidebar."""
+        return self.width() >= self._breakpoint("sidebar_rail_below")
+
+    @property
+    def is_sidebar_shown(self) -> bool:
+        """Whether the sidebar is in sight, in its place or as a drawer."""
+        return self._sidebar.isVisibleTo(self)
+
+    @property
+    def is_right_shown(self) -> bool:
+        """Whether the right column is in sight, in its place or as a drawer."""
+        return self._right.isVisibleTo(self)
+
+    def widths(self) -> list[int]:
+        """Return the widths of sidebar and right column, for the next start."""
+        return [self._chosen(self._sidebar), self._chosen(self._right)]
+
+    def set_widths(self, widths: list[int]) -> None:
+        """Take over widths from the last start; too few mean the first ones."""
+        for place, widget in enumerate((self._sidebar, self._right)):
+            self._widths[widget] = widths[place] if place < len(widths) else None
+        self._fit_limits()
+
+    def toggle_sidebar(self) -> None:
+        """Show or hide the sidebar; without room for it, over the middle."""
+        if self.is_sidebar_docked:
+            self.wants_sidebar = not self.wants_sidebar
+            self.arrange()
+        elif not self._close(self._sidebar):
+            self._open(self._sidebar, Qt.Edge.LeftEdge)
+
+    def toggle_right(self) -> None:
+        """Show or hide the right column; without room for it, over the middle."""
+        if self.is_right_docked:
+            self.wants_right = not self.wants_right
+            self.arrange()
+        elif not self._close(self._right):
+            self._open(self._right, Qt.Edge.RightEdge)
+
+    def show_sidebar(self) -> None:
+        """Have the sidebar in sight."""
+        if not self.is_sidebar_shown:
+            self.toggle_sidebar()
+
+    def show_right(self) -> None:
+        """Have the right column in sight."""
+        if not self.is_right_shown:
+            self.toggle_right()
+
+    def close_drawer(self) -> bool:
+        """Close the drawer opened last; false where there is none."""
+        if not self._drawers:
+            return False
+        return self._close(self._drawers[-1].content)
+
+    def arrange(self) -> None:
+        """Give every column the place that the present width allows."""
+        if self.is_right_docked:
+            self._dock(self._right, 2)
+        if self.is_sidebar_docked:
+            self._dock(self._sidebar, 0)
+        has_sidebar = self.is_sidebar_docked and self.wants_sidebar
+        has_right = self.is_right_docked and self.wants_right
+        if not self._is_drawer(self._sidebar):
+            self._sidebar.setVisible(has_sidebar)
+        if not self._is_drawer(self._right):
+            self._right.setVisible(has_right)
+        is_rail = not self.is_sidebar_docked
+        self._rail.setVisible(is_rail)
+        self._edge.setVisible(is_rail)
+        self._apply_widths(has_sidebar, has_right)
+        self._place_drawers()
+        self.changed.emit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Follow the breakpoints."""
+        super().resizeEvent(event)
+        self.arrange()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Close an open sidebar drawer at a click beside it."""
+        if event.type() == QEvent.Type.MouseButtonPress:
+            self._close(self._sidebar)
+        return False
+
+    def _on_moved(self) -> None:
+        for widget in (self._sidebar, self._right):
+            is_docked = widget.isVisible() and not self._is_drawer(widget)
+            if is_docked and widget.width() != self._width_of(widget):
+                self._widths[widget] = widget.width()
+
+    def _apply_widths(self, has_sidebar: bool, has_right: bool) -> None:
+        left = self._width_of(self._sidebar) if has_sidebar else 0
+        right = self._width_of(self._right) if has_right else 0
+        total = self._splitter.width()
+        sizes = {self._sidebar: left, self._middle: total - left - right, self._right: right}
+        places = {self._splitter.indexOf(widget): width for widget, width in sizes.items()}
+        self._splitter.setSizes([max(0, places[n]) for n in sorted(places) if n >= 0])
+
+    def _fit_limits(self) -> None:
+        for widget, name in ((self._sidebar, "sidebar"), (self._right, "right")):
+            widget.setMinimumWidth(self._length(f"{name}.min"))
+            widget.setMaximumWidth(self._length(f"{name}.max"))
+        self._rail.setFixedWidth(self._length("sidebar.rail"))
+        self._middle.setMinimumWidth(min(440, self._length("transcript.min")))
+
+    def _width_of(self, widget: QWidget) -> int:
+        """Return the width that was chosen, as far as the present font scale allows it."""
+        return min(max(widget.minimumWidth(), self._chosen(widget)), widget.maximumWidth())
+
+    def _chosen(self, widget: QWidget) -> int:
+        """Return the width that was chosen, else the first one at the present font scale."""
+        name = "sidebar" if widget is self._sidebar else "right"
+        return self._widths[widget] or self._length(f"{name}.default")
+
+    def _is_drawer(self, widget: QWidget) -> bool:
+        return any(drawer.content is widget for drawer in self._drawers)
+
+    def _dock(self, widget: QWidget, place: int) -> None:
+        self._close(widget)
+        if widget.parent() is not self._splitter:
+            self._splitter.insertWidget(min(place, self._splitter.count()), widget)
+            redress(widget)
+
+    def _open(self, widget: QWidget, edge: Qt.Edge) -> None:
+        drawer = _Drawer(self, widget, edge)
+        redress(widget)
+        self._drawers.append(drawer)
+        self._place_drawers()
+        drawer.show()
+        drawer.raise_()
+        widget.show()
+        widget.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.changed.emit()
+
+    def _close(self, widget: QWidget) -> bool:
+        for drawer in self._drawers:
+            if drawer.content is widget:
+                self._drawers.remove(drawer)
+                widget.hide()
+                at = 0 if widget is self._sidebar else self._splitter.count()
+                self._splitter.insertWidget(at, widget)
+                redress(widget)
+                drawer.hide()
+                drawer.deleteLater()
+                self._middle.setFocus(Qt.FocusReason.OtherFocusReason)
+                self.changed.emit()
+                return True
+        return False
+
+    def _place_drawers(self) -> None:
+        rail = self._rail.width() + 1 if not self.is_sidebar_docked else 0
+        for drawer in self._drawers:
+            room = self.width() - rail
+            width = min(self._width_of(drawer.content) + 1, room)
+            left = rail if drawer.edge == Qt.Edge.LeftEdge else self.width() - width
+            drawer.setGeometry(left, 0, width, self.height())
+
+    def _length(self, name: str) -> int:
+        theme = Theme.current()
+        return theme.px(theme.value(f"layout.{name}"))
+
+    def _breakpoint(self, name: str) -> int:
+        theme = Theme.current()
+        scale = theme.scale if theme.scale >= 1.5 else 1.0
+        return int(theme.value(f"layout.breakpoints.{name}") * scale)
+
+
+class _Drawer(Pane):
+    """A column that lies over the middle, with a hairline at its inner edge."""
+
+    def __init__(self, parent: QWidget, content: QWidget, edge: Qt.Edge) -> None:
+        super().__init__("panel", parent)
+        self.content, self.edge = content, edge
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        parts = [content, Hairline(is_vertical=True)]
+        for part in parts if edge == Qt.Edge.LeftEdge else reversed(parts):
+            row.addWidget(part)

@@ -1,0 +1,257 @@
+"""The small widgets that everything else is built from: labels and buttons.
+
+Each has its tooltip, its accessible name and its keyboard path from the start.
+"""
+
+import html
+from collections.abc import Callable
+
+from PySide6.QtCore import QEvent, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QKeySequence, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import Qt as GuiQt
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QToolButton,
+    QWidget,
+)
+
+from ui.icons import icon, paint_icon
+from ui.theme import Theme, dress
+from ui.widgets.direction import from_left
+from ui.widgets.scaled import Scaled
+
+__all__ = [
+    "ElidedLabel",
+    "IconButton",
+    "IconLabel",
+    "Switch",
+    "button",
+    "label",
+    "one_line",
+    "paint_focus",
+    "plain_tip",
+    "wrapped",
+]
+
+
+class ElidedLabel(QLabel):
+    """One line of plain text that is cut with an ellipsis, the whole being its tooltip.
+
+    Args:
+        text: the whole text.
+        mode: where to cut; paths are cut in the middle.
+        is_ours: whether it is a sentence of the window's own, which runs from the left.
+    """
+
+    def __init__(
+        self,
+        text: str = "",
+        mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
+        *,
+        is_ours: bool = False,
+    ) -> None:
+        super().__init__()
+        self._is_ours = is_ours
+        self._whole = ""
+        self._hint = ""
+        self._mode = mode
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        edge = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignAbsolute
+        self.setAlignment(edge | Qt.AlignmentFlag.AlignVCenter)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.set_text(text)
+
+    @property
+    def whole(self) -> str:
+        """The text before it was cut."""
+        return self._whole
+
+    def set_text(self, text: str, hint: str = "") -> None:
+        """Show a text; `hint` is its tooltip, below the whole text where that is cut."""
+        self._whole = one_line(text)
+        self._hint = hint
+        self.setAccessibleName(self._whole)
+        self.updateGeometry()
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Cut again for the new width."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Cut again for the new font."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._fit()
+
+    def sizeHint(self) -> QSize:
+        """Return the size of the whole text, so that a layout gives it what it can."""
+        width = self.fontMetrics().horizontalAdvance(self._whole) + 1
+        return QSize(width, self.fontMetrics().height())
+
+    def minimumSizeHint(self) -> QSize:
+        """Return a width of nothing: this label may be cut as far as needed."""
+        return QSize(0, self.fontMetrics().height())
+
+    def _fit(self) -> None:
+        shown = self.fontMetrics().elidedText(self._whole, self._mode, self.width())
+        self.setText(from_left(shown) if self._is_ours else shown)
+        whole = self._whole if shown != self._whole else ""
+        self.setToolTip(plain_tip("\n".join(filter(None, (whole, self._hint)))))
+
+
+class IconLabel(Scaled, QWidget):
+    """An icon that is only looked at; it has no name for screen readers."""
+
+    def __init__(
+        self, name: str, tone: str = "text.secondary", size: int = 16, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._name, self._tone, self._size = name, tone, size
+        self._fit()
+
+    def set_icon(self, name: str, tone: str) -> None:
+        """Show another icon in the same place."""
+        self._name, self._tone = name, tone
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """Return the icon's size at the present font scale."""
+        side = Theme.current().px(self._size)
+        return QSize(side, side)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the icon."""
+        paint_icon(QPainter(self), self.rect(), self._name, self._tone)
+
+    def _fit(self) -> None:
+        self.setFixedSize(self.sizeHint())
+
+
+class IconButton(Scaled, QToolButton):
+    """A button that shows only an icon; its tooltip is its name, and the shortcut if it has one."""
+
+    def __init__(
+        self, icon_name: str, name: str, shortcut: str = "", size: int = 28, icon_px: int = 16
+    ) -> None:
+        super().__init__()
+        self._size, self._icon_px = size, icon_px
+        self.setIcon(icon(icon_name, on="text.primary"))
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.set_name(name, shortcut)
+        self._fit()
+
+    def set_name(self, name: str, shortcut: str = "") -> None:
+        """Rename the button for the tooltip and for screen readers."""
+        keys = QKeySequence(shortcut).toString(QKeySequence.SequenceFormat.NativeText)
+        self.setAccessibleName(name)
+        self.setToolTip(plain_tip(f"{name} ({keys})" if keys else name))
+
+    def set_icon(self, icon_name: str, tone: str = "text.secondary") -> None:
+        """Show another icon."""
+        self.setIcon(icon(icon_name, tone))
+
+    def _fit(self) -> None:
+        theme = Theme.current()
+        self.setFixedSize(theme.px(self._size), theme.px(self._size))
+        self.setIconSize(QSize(theme.px(self._icon_px), theme.px(self._icon_px)))
+
+
+class Switch(QAbstractButton):
+    """On or off."""
+
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setCheckable(True)
+        self.setAccessibleName(name)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+
+    def sizeHint(self) -> QSize:
+        """Return the fixed size of a switch."""
+        theme = Theme.current()
+        return QSize(theme.px(32), theme.px(24))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the track and the knob."""
+        theme, painter = Theme.current(), QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        high = theme.px(18)
+        track = QRectF(0, (self.height() - high) / 2, self.width(), high)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(theme.color("accent.base" if self.isChecked() else "line.control"))
+        painter.drawRoundedRect(track, high / 2, high / 2)
+        knob = high - 4
+        x = track.right() - knob - 2 if self.isChecked() else track.left() + 2
+        painter.setBrush(theme.color("text.on_accent" if self.isChecked() else "bg.content"))
+        painter.drawEllipse(QRectF(x, track.top() + 2, knob, knob))
+        if self.hasFocus():
+            paint_focus(painter, self.rect())
+
+
+def label(text: str, kind: str = "ui", tone: str = "primary", *, numbers: bool = False) -> QLabel:
+    """Return a line of plain text in a type role and a tone."""
+    made = QLabel(text)
+    made.setTextFormat(Qt.TextFormat.PlainText)
+    dress(made, kind, tone, numbers=numbers)
+    return made
+
+
+def wrapped(text: str, kind: str = "ui", tone: str = "primary") -> QLabel:
+    """Return plain text that breaks into as many lines as it needs."""
+    made = label(text, kind, tone)
+    made.setWordWrap(True)
+    policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+    policy.setHeightForWidth(True)
+    made.setSizePolicy(policy)
+    return made
+
+
+def button(word: str, role: str = "", act: Callable[[], object] | None = None) -> QPushButton:
+    """Return a push button.
+
+    Args:
+        word: a verb with its object.
+        role: `primary`, `text`, `link`, or nothing for a plain one.
+        act: called when it is clicked.
+    """
+    made = QPushButton(word)
+    made.setProperty("role", role)
+    made.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+    made.setAutoDefault(False)
+    dress(made, "ui_strong" if role in {"primary", "text"} else "ui", "")
+    if role == "link":
+        dress(made, "label", "")
+        made.setCursor(Qt.CursorShape.PointingHandCursor)
+    if act is not None:
+        made.clicked.connect(lambda _checked=False: act())
+    return made
+
+
+def paint_focus(painter: QPainter, rect: QRect, radius: str = "md") -> None:
+    """Draw the focus ring inside an edge."""
+    theme = Theme.current()
+    pen = painter.pen()
+    pen.setStyle(Qt.PenStyle.SolidLine)
+    pen.setColor(theme.color("line.focus"))
+    pen.setWidth(2)
+    painter.setPen(pen)
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    edge = QRectF(rect).adjusted(1, 1, -1, -1)
+    painter.drawRoundedRect(edge, theme.radius(radius) - 1, theme.radius(radius) - 1)
+
+
+def plain_tip(text: str) -> str:
+    """Return foreign text for a tooltip, which Qt would else show as markup where it looks so."""
+    if not GuiQt.mightBeRichText(text):
+        return text
+    return f"<qt>{html.escape(text)}</qt>".replace("\n", "<br>")
+
+
+def one_line(text: str) -> str:
+    """Return foreign text on one line, with control characters made visible."""
+    flat = " ".join(text.split())
+    return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in flat)

@@ -1,0 +1,88 @@
+"""Widgets side by side, in as many lines as they need."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QWidget
+
+from ui.theme import Theme
+from ui.widgets.scaled import Scaled
+
+__all__ = ["FlowRow"]
+
+_GAP = 6
+
+
+class FlowRow(Scaled, QScrollArea):
+    """Is as high as its lines, up to a limit, beyond which it scrolls.
+
+    Args:
+        most_lines: how many lines are shown at once.
+        parent: as in Qt.
+    """
+
+    def __init__(self, most_lines: int, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._most_lines = most_lines
+        self._shown: list[QWidget] = []
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self._inner = QWidget()
+        self.setWidget(self._inner)
+        for ground in (self.viewport(), self._inner):  # what it stands on shows between them
+            ground.setAutoFillBackground(False)
+        self._inner.installEventFilter(self)
+        self._fit()
+
+    def show_widgets(self, widgets: Sequence[QWidget]) -> None:
+        """Show these, in their order; what is shown no longer is deleted."""
+        for widget in self._shown:
+            if widget not in widgets:
+                widget.hide()
+                widget.deleteLater()
+        self._shown = list(widgets)
+        before: QWidget | None = None
+        for widget in self._shown:
+            widget.setParent(self._inner)
+            widget.show()
+            if before is not None:
+                QWidget.setTabOrder(before, widget)
+            before = widget
+        self._fit()
+
+    def shown(self) -> list[QWidget]:
+        """Return what is shown, in its order."""
+        return list(self._shown)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Break the lines anew."""
+        super().resizeEvent(event)
+        if event.oldSize().width() != event.size().width():
+            self._fit()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Break the lines anew when one of the widgets wants another width."""
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._fit()
+        return False
+
+    def _fit(self) -> None:
+        width, line = self.viewport().width(), Theme.current().px(24)
+        spot, lines = QPoint(0, 0), 1
+        for widget in self._shown:
+            size = widget.sizeHint().boundedTo(widget.maximumSize())
+            taken = min(size.width(), width)
+            if spot.x() and spot.x() + taken > width:
+                spot = QPoint(0, spot.y() + line + _GAP)
+                lines += 1
+            widget.setGeometry(QRect(spot.x(), spot.y(), taken, line))
+            spot.setX(spot.x() + taken + _GAP)
+        height = lines * (line + _GAP) - _GAP
+        self._inner.resize(width, height)
+        most = self._most_lines * (line + _GAP) - _GAP
+        wanted = min(height, most)
+        if self.minimumHeight() != wanted or self.maximumHeight() != wanted:
+            self.setFixedHeight(wanted)

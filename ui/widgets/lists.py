@@ -1,0 +1,274 @@
+"""Lists and trees as the window draws them: rows of one height, painted from one description.
+
+A model answers `ROW` with a `Row`; the delegate draws it. Views fit their content, so that several
+of them share one column without a scroll bar each.
+"""
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import (
+    QAbstractItemModel,
+    QEvent,
+    QModelIndex,
+    QPersistentModelIndex,
+    QRect,
+    QSize,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFrame,
+    QMenu,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTreeView,
+    QWidget,
+)
+
+from ui.icons import paint_icon
+from ui.theme import Theme
+from ui.widgets.controls import paint_focus, plain_tip
+from ui.widgets.item_menus import WithMenus
+
+__all__ = ["ROW", "FitTree", "Row", "RowDelegate"]
+
+ROW = Qt.ItemDataRole.UserRole
+_INSET = 8
+_STEP = 16
+Index = QModelIndex | QPersistentModelIndex
+
+
+@dataclass(frozen=True)
+class Row:
+    """How one row of a list looks.
+
+    Attributes:
+        right: a count at the right edge.
+        problem: the reason why something is wrong; shown as a triangle with this tooltip.
+        depth: levels of indentation.
+        arrow: `open`, `closed`, or nothing for a row that does not open.
+        head: a heading inside a list; it cannot be chosen.
+        is_dim: drawn one step quieter.
+        is_file: the text is the name of a file, which has its ending at the right in any script.
+    """
+
+    text: str
+    icon: str = ""
+    right: str = ""
+    problem: str = ""
+    tip: str = ""
+    name: str = ""
+    depth: int = 0
+    arrow: str = ""
+    head: bool = False
+    is_dim: bool = False
+    is_file: bool = False
+
+    def data(self, role: int) -> object:
+        """Return what a model answers for a role."""
+        if role == ROW:
+            return self
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self.text
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return plain_tip(self.problem or self.tip or self.text)
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return self.name or ", ".join(filter(None, (self.text, self.right, self.problem)))
+        return None
+
+
+class RowDelegate(QStyledItemDelegate):
+    """Draws a `Row`: icon, text, count; hover and selection as rounded fields."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        """Return the one height of a row."""
+        return QSize(0, Theme.current().px(28))
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Draw one row."""
+        row = index.data(ROW)
+        rect: QRect = option.rect.adjusted(_INSET, 0, -_INSET, 0)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if row.head:
+            self._paint_head(painter, rect, row)
+        else:
+            self._paint_row(painter, rect, row, option)
+        painter.restore()
+
+    def _paint_head(self, painter: QPainter, rect: QRect, row: Row) -> None:
+        theme = Theme.current()
+        painter.setFont(theme.font("caption"))
+        painter.setPen(theme.color("text.tertiary"))
+        place = rect.adjusted(_INSET, 4, -_INSET, 0)
+        painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, row.text)
+
+    def _paint_row(
+        self, painter: QPainter, rect: QRect, row: Row, option: QStyleOptionViewItem
+    ) -> None:
+        theme = Theme.current()
+        state: QStyle.StateFlag = option.state
+        is_chosen = bool(state & QStyle.StateFlag.State_Selected)
+        paint_row_field(painter, rect, state)
+        inner = rect.adjusted(_INSET + row.depth * _STEP, 0, -_INSET, 0)
+        if row.arrow or row.icon:
+            side = theme.px(16)
+            spot = QRect(inner.left(), inner.top() + (inner.height() - side) // 2, side, side)
+            paint_icon(painter, spot, *_mark(row, is_chosen))
+            inner.setLeft(inner.left() + side + 8)
+        inner = self._paint_right(painter, inner, row)
+        painter.setFont(theme.font("ui_strong" if is_chosen else "ui"))
+        painter.setPen(theme.color("text.tertiary" if row.is_dim else "text.primary"))
+        ways = Qt.LayoutDirection
+        direction = ways.LeftToRight if row.is_file else ways.LayoutDirectionAuto
+        paint_text(painter, inner, row.text, direction=direction)
+
+    def _paint_right(self, painter: QPainter, inner: QRect, row: Row) -> QRect:
+        theme = Theme.current()
+        if row.right:
+            painter.setFont(theme.font("caption", numbers=True))
+            painter.setPen(theme.color("text.tertiary"))
+            painter.drawText(
+                inner, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, row.right
+            )
+            width = QFontMetrics(painter.font()).horizontalAdvance(row.right)
+            inner = inner.adjusted(0, 0, -width - 8, 0)
+        if row.problem:
+            side = theme.px(14)
+            top = inner.top() + (inner.height() - side) // 2
+            spot = QRect(inner.right() - side, top, side, side)
+            paint_icon(painter, spot, "warning", "amber.graphic")
+            inner = inner.adjusted(0, 0, -side - 8, 0)
+        return inner
+
+
+class FitTree(WithMenus, QTreeView):
+    """A tree without header or branches that is as high as its rows, up to a limit.
+
+    `chosen` carries the index that was clicked or that Enter was pressed on, `menu_wanted` an index
+    and the menu that is to be filled for it. Rows with children open and close on a click.
+    """
+
+    chosen = Signal(QModelIndex)
+    menu_wanted = Signal(QModelIndex, QMenu)
+    height_changed = Signal()
+
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._limit = 1 << 20
+        self.setAccessibleName(name)
+        self.setHeaderHidden(True)
+        self.setRootIsDecorated(False)
+        self.setIndentation(0)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setMouseTracking(True)
+        self.setUniformRowHeights(False)
+        self.setExpandsOnDoubleClick(False)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setProperty("surface", "clear")
+        self.clicked.connect(self._on_clicked)
+        self.expanded.connect(self.fit)
+        self.collapsed.connect(self.fit)
+
+    def setModel(self, model: QAbstractItemModel | None) -> None:
+        """Show a model, and fit to it whenever it changes."""
+        super().setModel(model)
+        if model is not None:
+            for signal in (model.modelReset, model.rowsInserted, model.rowsRemoved):
+                signal.connect(self.fit)
+        self.fit()
+
+    def set_limit(self, height: int) -> None:
+        """Let the tree grow to this height and scroll beyond it."""
+        self._limit = height
+        self.fit()
+
+    def content_height(self) -> int:
+        """Return the height of all rows that are open now."""
+        model, total = self.model(), 0
+        index = model.index(0, 0) if model is not None else QModelIndex()
+        while index.isValid() and total <= self._limit:
+            total += self.itemDelegate().sizeHint(QStyleOptionViewItem(), index).height()
+            index = self.indexBelow(index)
+        return total
+
+    def fit(self) -> None:
+        """Take the height of the content."""
+        height = min(self.content_height(), self._limit)
+        if height != self.minimumHeight() or height != self.maximumHeight():
+            self.setFixedHeight(height)
+            self.height_changed.emit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow the font scale."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange:
+            self.scheduleDelayedItemsLayout()
+            self.fit()
+
+    def drawBranches(self, painter: QPainter, rect: QRect, index: Index) -> None:
+        """Draw nothing: the delegate draws the arrow."""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Let Enter and Space do what a click does."""
+        index = self.currentIndex()
+        keys = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
+        if event.key() in keys and index.isValid():
+            self._on_clicked(index)
+            return
+        super().keyPressEvent(event)
+
+    def _on_clicked(self, index: QModelIndex) -> None:
+        # Not `hasChildren`, which a `QAbstractListModel` keeps to itself.
+        if self.model().rowCount(index) > 0:
+            self.setExpanded(index, not self.isExpanded(index))
+        self.chosen.emit(index)
+
+
+def paint_row_field(painter: QPainter, rect: QRect, state: QStyle.StateFlag) -> None:
+    """Draw what lies under a row: selection, hover, and the focus ring of the current row."""
+    theme = Theme.current()
+    radius = theme.radius("md")
+    painter.setPen(Qt.PenStyle.NoPen)
+    if state & QStyle.StateFlag.State_Selected:
+        painter.setBrush(theme.color("bg.selected"))
+        painter.drawRoundedRect(rect, radius, radius)
+    elif state & QStyle.StateFlag.State_MouseOver:
+        painter.setBrush(theme.color("bg.hover"))
+        painter.drawRoundedRect(rect, radius, radius)
+    if state & QStyle.StateFlag.State_HasFocus:
+        paint_focus(painter, rect)
+
+
+def paint_text(
+    painter: QPainter,
+    rect: QRect,
+    text: str,
+    mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
+    direction: Qt.LayoutDirection = Qt.LayoutDirection.LayoutDirectionAuto,
+) -> str:
+    """Draw one line, cut with an ellipsis where it is too long, and return what is seen of it.
+
+    It runs as its first letter does, from the left edge of the rectangle all the same; one that is
+    told to run from the right begins at the right edge.
+    """
+    shown = QFontMetrics(painter.font()).elidedText(text, mode, rect.width())
+    usual = painter.layoutDirection()
+    painter.setLayoutDirection(direction)
+    painter.drawText(rect, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)
+    painter.setLayoutDirection(usual)
+    return shown
+
+
+def _mark(row: Row, is_chosen: bool) -> tuple[str, str]:
+    if row.arrow:
+        return ("caret-down" if row.arrow == "open" else "caret-right"), "text.tertiary"
+    if is_chosen:
+        return row.icon, "accent.base"
+    return row.icon, "text.tertiary" if row.is_dim else "text.secondary"

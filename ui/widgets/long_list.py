@@ -1,0 +1,143 @@
+"""Lists of any length, each row two lines: what it is, and what is to be said of it.
+
+A model answers `ROW` with `TwoLines`, made when the row comes into view, so that thousands of rows
+cost no more than those that are seen.
+"""
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QModelIndex, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFrame,
+    QListView,
+    QMenu,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QWidget,
+)
+
+from ui.icons import paint_icon
+from ui.theme import Theme
+from ui.widgets.controls import plain_tip
+from ui.widgets.item_menus import WithMenus
+from ui.widgets.lists import ROW, Index, paint_row_field, paint_text
+
+__all__ = ["LongList", "TwoLines"]
+
+_KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
+
+
+@dataclass(frozen=True)
+class TwoLines:
+    """How one row looks.
+
+    Attributes:
+        icon: name and colour; its meaning is said in `name` too.
+        mark: an icon and a word at the right of the first line, such as a link and "linked".
+        name: what screen readers say.
+    """
+
+    title: str
+    detail: str
+    icon: tuple[str, str]
+    mark: tuple[str, str] = ("", "")
+    name: str = ""
+
+    def data(self, role: int) -> object:
+        """Return what a model answers for a role."""
+        if role == ROW:
+            return self
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self.title
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return plain_tip(f"{self.title}\n{self.detail}")
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            said = (self.title, self.mark[1], self.detail)
+            return self.name or ", ".join(filter(None, said))
+        return None
+
+
+class LongList(WithMenus, QListView):
+    """Shows such rows, in its own scroll area.
+
+    `chosen` carries the index that was clicked or that Enter was pressed on; `menu_wanted` the one
+    that something is to be offered for, with the menu to fill.
+    """
+
+    chosen = Signal(QModelIndex)
+    menu_wanted = Signal(QModelIndex, QMenu)
+
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName(name)
+        self.setItemDelegate(_TwoLinesDelegate(self))
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setMouseTracking(True)
+        self.setUniformItemSizes(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.clicked.connect(self.chosen)
+
+    def minimumSizeHint(self) -> QSize:
+        """Return room for two rows and a half, so that it is seen that there are more."""
+        return QSize(0, round(2.5 * Theme.current().px(44)))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Let Enter and Space do what a click does."""
+        if event.key() in _KEYS and self.currentIndex().isValid():
+            self.chosen.emit(self.currentIndex())
+            return
+        super().keyPressEvent(event)
+
+
+class _TwoLinesDelegate(QStyledItemDelegate):
+    """Draws icon, title and mark, and the detail below them."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        """Return the height of a row of two lines."""
+        return QSize(0, Theme.current().px(44))
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Draw one row."""
+        theme, row = Theme.current(), index.data(ROW)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        state: QStyle.StateFlag = option.state & ~QStyle.StateFlag.State_Selected
+        paint_row_field(painter, option.rect.adjusted(8, 1, -8, -1), state)
+        rect: QRect = option.rect.adjusted(16, 0, -16, 0)
+        side = theme.px(16)
+        paint_icon(painter, QRect(rect.left(), rect.top() + theme.px(6), side, side), *row.icon)
+        text = QRect(rect.left() + side + 8, rect.top() + theme.px(3), 0, theme.px(20))
+        text.setRight(_paint_mark(painter, rect, row.mark) - 8)
+        painter.setFont(theme.font("ui", weight=500))
+        painter.setPen(theme.color("text.primary"))
+        paint_text(painter, text, row.title, Qt.TextElideMode.ElideMiddle)
+        text.translate(0, theme.px(19))
+        text.setRight(rect.right())
+        painter.setFont(theme.font("caption"))
+        painter.setPen(theme.color("text.secondary"))
+        paint_text(painter, text, row.detail)
+        painter.restore()
+
+
+def _paint_mark(painter: QPainter, rect: QRect, mark: tuple[str, str]) -> int:
+    """Draw the mark at the right, and return where it begins."""
+    icon, word = mark
+    if not word:
+        return rect.right()
+    theme, font = Theme.current(), Theme.current().font("caption")
+    side = theme.px(14)
+    left = rect.right() - QFontMetrics(font).horizontalAdvance(word)
+    painter.setFont(font)
+    painter.setPen(theme.color("text.secondary"))
+    line = QRect(left, rect.top() + theme.px(3), rect.right() - left + 1, theme.px(20))
+    painter.drawText(line, Qt.AlignmentFlag.AlignVCenter, word)
+    left -= side + 4
+    top = rect.top() + theme.px(3) + (theme.px(20) - side) // 2
+    paint_icon(painter, QRect(left, top, side, side), icon, "text.secondary")
+    return left

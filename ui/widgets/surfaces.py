@@ -1,0 +1,156 @@
+"""What the window is cut into: panes, headers, hairlines, and the notice that stands in place.
+
+Style Guide: "Depth is one background step and one hairline."
+"""
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLayout, QScrollArea, QVBoxLayout, QWidget
+
+from ui.theme import Theme, dress
+from ui.widgets.controls import IconLabel, button, wrapped
+from ui.widgets.direction import from_left
+from ui.widgets.scaled import Scaled
+
+__all__ = ["Hairline", "Header", "Notice", "Pane", "clear_layout", "scrolled"]
+
+
+class Pane(QWidget):
+    """A surface of the window.
+
+    Args:
+        surface: `sidebar`, `content`, `panel`, `overlay` or `raised`.
+        parent: as in Qt.
+    """
+
+    def __init__(self, surface: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("surface", surface)
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+
+
+class Header(Scaled, Pane):
+    """The top of a column: 44 high, with the hairline that all three columns share."""
+
+    def __init__(self, surface: str, parent: QWidget | None = None) -> None:
+        super().__init__(surface, parent)
+        self.row = QHBoxLayout(self)
+        self.row.setContentsMargins(16, 0, 8, 1)
+        self.row.setSpacing(Theme.current().space(2))
+        self.is_folded = False
+        self._fit()
+
+    def set_folded(self, is_folded: bool) -> None:
+        """Take no room at all, or the usual height again."""
+        self.is_folded = is_folded
+        self._fit()
+
+    def sizeHint(self) -> QSize:
+        """Return the fixed height; a dock asks for it here and nowhere else."""
+        return QSize(super().sizeHint().width(), self.minimumHeight())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the hairline along the lower edge."""
+        painter = QPainter(self)
+        line = Theme.current().color("line.hairline")
+        painter.fillRect(0, self.height() - 1, self.width(), 1, line)
+
+    def _fit(self) -> None:
+        theme = Theme.current()
+        self.setFixedHeight(0 if self.is_folded else theme.px(theme.value("layout.header")))
+
+
+class Hairline(QFrame):
+    """A line of one pixel, at every font scale."""
+
+    def __init__(self, parent: QWidget | None = None, *, is_vertical: bool = False) -> None:
+        super().__init__(parent)
+        self.setProperty("hairline", True)
+        if is_vertical:
+            self.setFixedWidth(1)
+        else:
+            self.setFixedHeight(1)
+
+
+class Notice(QFrame):
+    """A soft box that says what is the matter, with at most three ways out.
+
+    Args:
+        tone: `danger`, `amber` or `info`.
+        parent: as in Qt.
+    """
+
+    def __init__(self, tone: str = "amber", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._tone = tone
+        theme = Theme.current()
+        self._icon = IconLabel("warning", "amber.text")
+        self._title = wrapped("", "ui_strong")
+        self._text = wrapped("", "caption")
+        self._actions = QHBoxLayout()
+        self._actions.setSpacing(theme.space(4))
+        texts = QVBoxLayout()
+        texts.setSpacing(2)
+        for widget in (self._title, self._text):
+            texts.addWidget(widget)
+        texts.addLayout(self._actions)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 10, 12, 10)
+        row.setSpacing(theme.space(2))
+        row.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
+        row.addLayout(texts, 1)
+
+    def show_notice(
+        self, tone: str, title: str, text: str, actions: Sequence[tuple[str, Callable[[], object]]]
+    ) -> None:
+        """Say one thing; `actions` are words and what they do."""
+        self._tone = tone
+        icons = {"danger": "x-circle", "amber": "warning", "info": "info"}
+        colour = "text.secondary" if tone == "info" else f"{tone}.text"
+        self._icon.set_icon(icons[tone], colour)
+        dress(self._title, "ui_strong", "primary" if tone == "info" else tone)
+        self._title.setText(from_left(title))
+        self._text.setText(from_left(text))
+        self._text.setVisible(bool(text))
+        clear_layout(self._actions)
+        for word, act in actions:
+            self._actions.addWidget(button(word, "link", act))
+        self._actions.addStretch(1)
+        self.setAccessibleName(f"{title}. {text}".strip())
+        self.show()
+        self.update()
+
+    def focus_first(self) -> None:
+        """Give the focus to the first way out, for what was asked on the user's own wish."""
+        first = self._actions.itemAt(0)
+        if first is not None and (widget := first.widget()) is not None:
+            widget.setFocus(Qt.FocusReason.PopupFocusReason)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the soft background."""
+        theme, painter = Theme.current(), QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(theme.color("bg.raised" if self._tone == "info" else f"{self._tone}.soft"))
+        painter.drawRoundedRect(self.rect(), theme.radius("lg"), theme.radius("lg"))
+
+
+def clear_layout(layout: QLayout) -> None:
+    """Remove and delete everything in a layout."""
+    while (item := layout.takeAt(0)) is not None:
+        if widget := item.widget():
+            widget.hide()
+            widget.deleteLater()
+
+
+def scrolled(content: QWidget) -> QScrollArea:
+    """Return an area in which content scrolls up and down, and is as wide as there is room."""
+    scroll = QScrollArea()
+    scroll.setWidgetResizable(True)
+    scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    scroll.setFrameShape(QFrame.Shape.NoFrame)
+    scroll.setWidget(content)
+    return scroll

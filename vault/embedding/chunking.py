@@ -1,0 +1,272 @@
+"""Notes cut into passages of the size that the embedding model reads.
+
+Lines are the unit, since they are what a citation names: a passage is a run of whole lines,
+except where one line or paragraph alone is too long and is cut between sentences. Fences and
+tables stay whole where they fit. Each line's length is counted once, in the model's own tokens,
+which add up over lines.
+"""
+
+import hashlib
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from vault.embedding.model_card import MAX_TOKENS, SPECIAL_TOKENS, tokenizer
+from vault.embedding.token_counts import CHARS_PER_TOKEN, count_tokens
+from vault.notes.markdown import Block, Document, Heading
+from vault.notes.note import Note
+
+if TYPE_CHECKING:
+    from semantic_text_splitter import TextSplitter
+
+CHUNKER_VERSION = "2"
+
+_MAX_CONTEXT_CHARS = 200
+_MAX_CONTEXT_TOKENS = 64
+_SMALL_TOKENS = 48
+_MERGED_TOKENS = 160
+_LINES_AT_ONCE = 5_000
+_SLICE_CHARS = 5_000
+_SENTENCE_ENDS = (". ", "? ", "! ", "。", "।", " ")
+_LEADING_BLANK_LINES = re.compile(r"(?:[ \t]*\n)+")
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A passage of a note.
+
+    Attributes:
+        heading: the headings above it, outermost first.
+        lines: first and last line in the file, from 1, inclusive.
+        text: the lines as they are, or a part of them where they are too long.
+        context: title and headings that the text does not show itself.
+    """
+
+    heading: tuple[str, ...]
+    lines: tuple[int, int]
+    text: str
+    context: str
+    tokens: int
+
+    @property
+    def embedded_text(self) -> str:
+        """Give what is embedded: title and headings, but no folder, then the text."""
+        return embedded_text(self.context, self.text)
+
+    @cached_property
+    def hash(self) -> bytes:
+        """Name the embedded text by its SHA-256; equal texts are embedded once."""
+        return hashlib.sha256(self.embedded_text.encode("utf-8")).digest()
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A span of the text, in characters, that may become a passage."""
+
+    start: int
+    end: int
+    tokens: int
+    path: tuple[Heading, ...]
+
+
+def embedded_text(context: str, text: str) -> str:
+    """Put a passage behind its title and headings."""
+    return f"{context}\n{text}" if context else text
+
+
+def chunk_note(
+    note: Note, document: Document, tick: Callable[[], None] = lambda: None
+) -> tuple[Chunk, ...]:
+    """Cut a note into passages that together show every line that is not blank.
+
+    Args:
+        note: gives title and text.
+        document: the structure of that text.
+        tick: called now and then while a huge note is cut; what it raises ends the work.
+    """
+    text = _Text(note.text, document.lines, tick)
+    pieces: list[_Piece] = []
+    for path, blocks in _sections(document):
+        room = MAX_TOKENS - SPECIAL_TOKENS - _tokens(_context(note.title, path))
+        pieces += _pack(text, path, blocks, room)
+    joined = pieces if document.is_paged else _join_small(pieces)  # a passage names one page
+    chunks = (_chunk(note, text, piece) for piece in joined)
+    return tuple(chunk for chunk in chunks if chunk.text)
+
+
+class _Text:
+    """The text with the place of each line and what each costs in the model's tokens."""
+
+    def __init__(self, text: str, lines: Sequence[str], tick: Callable[[], None]):
+        self.text = text
+        self.tick = tick
+        self._starts = [0, *accumulate(len(line) + 1 for line in lines)]
+        self._up_to = [0]
+        for start in range(0, len(lines), _LINES_AT_ONCE):
+            tick()
+            for tokens in count_tokens(lines[start : start + _LINES_AT_ONCE]):
+                self._up_to.append(self._up_to[-1] + tokens)
+
+    def piece(self, first: int, last: int, path: tuple[Heading, ...]) -> _Piece:
+        """Give whole lines, from 1, inclusive."""
+        tokens = self._up_to[last] - self._up_to[first - 1]
+        return _Piece(self._starts[first - 1], self._starts[last] - 1, tokens, path)
+
+    def lines_of(self, start: int, end: int) -> tuple[int, int]:
+        """Give the lines on which a span starts and ends."""
+        return bisect_right(self._starts, start), bisect_right(self._starts, max(start, end - 1))
+
+
+def _tokens(text: str) -> int:
+    return count_tokens([text])[0]
+
+
+def _sections(document: Document) -> Iterator[tuple[tuple[Heading, ...], list[Block]]]:
+    """Give each heading's path with its own blocks, the heading's block among them."""
+    path: tuple[Heading, ...] = ()
+    blocks: list[Block] = []
+    if document.body_line > 1:
+        blocks.append(Block("front_matter", 1, document.body_line - 1))
+    for block in document.blocks:
+        if block.heading is not None:
+            yield path, blocks
+            level = block.heading.level
+            path = (*(above for above in path if above.level < level), block.heading)
+            blocks = []
+        blocks.append(block)
+    yield path, blocks
+
+
+def _context(title: str, path: Sequence[Heading]) -> str:
+    """Join title and headings, each once, within a quarter of what the model reads."""
+    names = list(dict.fromkeys([title, *(heading.text for heading in path)]))
+    context = " > ".join(name for name in names if name)[:_MAX_CONTEXT_CHARS]
+    while _tokens(context) > _MAX_CONTEXT_TOKENS:
+        context = context[: len(context) // 2]
+    return context.encode("utf-8", "replace").decode("utf-8")
+
+
+def _pack(
+    text: _Text, path: tuple[Heading, ...], blocks: Sequence[Block], room: int
+) -> Iterator[_Piece]:
+    """Fill passages with a section's blocks, in order; a heading stays with what follows it."""
+    heading_tokens = sum(
+        text.piece(block.first, block.last, path).tokens
+        for block in blocks
+        if block.heading is not None
+    )
+    unit_room = max(room - heading_tokens, room // 2)
+    current: _Piece | None = None
+    for block in blocks:
+        for unit in _units(text, path, block, unit_room):
+            if current is None:
+                current = unit
+            elif current.tokens + unit.tokens <= room:
+                current = _joined(current, unit)
+            else:
+                yield current
+                current = unit
+    if current is not None:
+        yield current
+
+
+def _units(text: _Text, path: tuple[Heading, ...], block: Block, room: int) -> Iterator[_Piece]:
+    """Give a block as the largest parts that fit: itself, what is inside it, lines, sentences."""
+    whole = text.piece(block.first, block.last, path)
+    if whole.tokens <= room:
+        yield whole
+        return
+    if block.kind == "paragraph":
+        yield from _sentences(text, whole, room)
+        return
+    ends: dict[int, list[int]] = {}
+    for first, last in block.inner:
+        ends.setdefault(first, []).append(last)
+    at = block.first
+    while at <= block.last:
+        fitting = [end for end in ends.get(at, []) if text.piece(at, end, path).tokens <= room]
+        last = max(fitting, default=at)
+        part = text.piece(at, last, path)
+        if part.tokens <= room:
+            yield part
+        else:
+            yield from _sentences(text, part, room)
+        at = last + 1
+
+
+def _sentences(text: _Text, piece: _Piece, room: int) -> Iterator[_Piece]:
+    """Cut lines that are too long between sentences, or between words where it must be."""
+    most_chars = room * CHARS_PER_TOKEN
+    for slice_start, part in _slices(text.text[piece.start : piece.end]):
+        text.tick()
+        for offset, cut in _splitter(room).chunk_indices(part):
+            start = piece.start + slice_start + offset
+            for at in range(0, len(cut), most_chars):
+                tokens = _tokens(cut[at : at + most_chars])
+                end = min(at + most_chars, len(cut))
+                yield _Piece(start + at, start + end, tokens, piece.path)
+
+
+@lru_cache(maxsize=64)
+def _splitter(room: int) -> "TextSplitter":
+    from semantic_text_splitter import TextSplitter
+
+    return TextSplitter.from_huggingface_tokenizer(tokenizer(), room)
+
+
+def _slices(text: str) -> Iterator[tuple[int, str]]:
+    """Hand a very long text to the splitter in parts, each ending with a sentence if it can."""
+    start = 0
+    while len(text) - start > _SLICE_CHARS:
+        earliest, latest = start + _SLICE_CHARS // 2, start + _SLICE_CHARS
+        ends = (text.rfind(mark, earliest, latest) + len(mark) for mark in _SENTENCE_ENDS)
+        end = next((end for end in ends if end > earliest), latest)
+        yield start, text[start:end]
+        start = end
+    yield start, text[start:]
+
+
+def _join_small(pieces: Sequence[_Piece]) -> list[_Piece]:
+    """Put small sections together with their neighbours, so that none is a heading alone."""
+    joined: list[_Piece] = []
+    for piece in pieces:
+        if joined and _belong(joined[-1], piece):
+            joined[-1] = _joined(joined[-1], piece)
+        else:
+            joined.append(piece)
+    return joined
+
+
+def _belong(above: _Piece, below: _Piece) -> bool:
+    parents = above.path[:-1]
+    is_small = min(above.tokens, below.tokens) < _SMALL_TOKENS
+    fits = above.tokens + below.tokens <= _MERGED_TOKENS
+    return is_small and fits and below.path[: len(parents)] == parents
+
+
+def _joined(above: _Piece, below: _Piece) -> _Piece:
+    """Join two spans and what is between them, below the headings that are above both."""
+    common = [one for one, other in zip(above.path, below.path, strict=False) if one == other]
+    path = tuple(common) if above.path and below.path else above.path or below.path
+    return _Piece(above.start, below.end, above.tokens + below.tokens, path)
+
+
+def _chunk(note: Note, text: _Text, piece: _Piece) -> Chunk:
+    span = text.text[piece.start : piece.end].rstrip()
+    blank = _LEADING_BLANK_LINES.match(span)
+    shown_text = span[blank.end() :] if blank else span
+    start = piece.start + len(span) - len(shown_text)
+    first, last = text.lines_of(start, piece.start + len(span))
+    shown = {heading.text for heading in note.headings if first <= heading.line <= last}
+    hidden = [heading for heading in piece.path if heading.text not in shown]
+    return Chunk(
+        heading=tuple(heading.text for heading in piece.path),
+        lines=(first, last),
+        text=shown_text,
+        context=_context("" if note.title in shown else note.title, hidden),
+        tokens=piece.tokens,
+    )

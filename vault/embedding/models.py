@@ -1,0 +1,114 @@
+"""Which model embeds: the one that comes with Strata, or one that the user has named.
+
+A model is told from others by a stamp of what it is made of, without being loaded: vectors of
+different stamps are not comparable.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from vault.embedding.model_card import EMBEDDER, MODEL_NAME
+from vault.errors import EmbedderFailed
+from vault.notes.markdown import front_matter
+from vault.notes.properties import words_of
+
+__all__ = ["PACKAGED", "EmbeddingModel", "find_model"]
+
+_OWN_NAMES = ("", MODEL_NAME, f"sentence-transformers/{MODEL_NAME}")
+_SMALL_BYTES = 1 << 20
+_SAMPLES = 64
+_SAMPLE_BYTES = 4_096
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingModel:
+    """An embedding model that is at hand.
+
+    Attributes:
+        name: as the setting names it.
+        stamp: differs where vectors are not comparable.
+        folder: where it lies; None for the one that comes with Strata.
+    """
+
+    name: str
+    stamp: str
+    folder: Path | None = None
+
+    def languages(self) -> str:
+        """Say which languages it finds by meaning, as its card tells."""
+        if self.folder is None:
+            return "English"
+        try:
+            card = (self.folder / "README.md").read_text("utf-8", "replace")
+        except OSError:
+            card = ""
+        named = words_of(front_matter(card.split("\n")).properties.get("language"))
+        return ", ".join(named) or "the languages of that model, which its card does not name"
+
+
+PACKAGED = EmbeddingModel(MODEL_NAME, EMBEDDER)
+
+
+def find_model(name: str) -> EmbeddingModel:
+    """Find a model by the value of the setting `embedding.model`; nothing is downloaded.
+
+    Args:
+        name: a folder, or a name that Hugging Face knows and whose files were downloaded before.
+
+    Raises:
+        EmbedderFailed: it is not on this computer.
+    """
+    if name in _OWN_NAMES:
+        return PACKAGED
+    folder = _folder_of(name)
+    if folder is None or not (folder / "modules.json").is_file():
+        raise EmbedderFailed(
+            f"The embedding model {name} is not on this computer; download it first "
+            f"(hf download {name}), or set embedding.model to a folder that holds one."
+        )
+    return EmbeddingModel(name, f"{Path(name).name}@{_fingerprint(folder)}", folder)
+
+
+def _folder_of(name: str) -> Path | None:
+    folder = Path(name).expanduser()
+    if folder.is_dir():
+        return folder.resolve()
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
+
+    repository = name if "/" in name else f"sentence-transformers/{name}"
+    try:
+        return Path(snapshot_download(repository, local_files_only=True))
+    except (LocalEntryNotFoundError, HFValidationError):
+        return None
+
+
+def _fingerprint(folder: Path) -> str:
+    """Hash names, sizes and small files, and of large ones samples from all over them."""
+    digest = hashlib.sha256()
+    try:
+        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+            digest.update(
+                f"{path.relative_to(folder).as_posix()}\0{path.stat().st_size}\0".encode()
+            )
+            for part in _parts(path):
+                digest.update(part)
+    except OSError as error:
+        raise EmbedderFailed(
+            f"The embedding model in {folder} cannot be read ({error.strerror}); "
+            "see that its files may be read."
+        ) from error
+    return digest.hexdigest()[:16]
+
+
+def _parts(path: Path) -> Iterator[bytes]:
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        if size <= _SMALL_BYTES:
+            yield file.read()
+            return
+        for number in range(_SAMPLES):
+            file.seek(number * (size - _SAMPLE_BYTES) // (_SAMPLES - 1))
+            yield file.read(_SAMPLE_BYTES)

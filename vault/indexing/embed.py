@@ -1,0 +1,152 @@
+"""Texts without a vector get one, and the vector store gets it too."""
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from vault.catalog import Catalog, Row, VectorTable
+from vault.embedder import Embedder
+from vault.errors import VectorStoreFailed
+from vault.indexing.progress import Meter
+from vault.vectors import BATCH, VectorStore
+
+__all__ = ["Embedding"]
+
+_BATCH_TEXTS = 32
+_BATCH_TOKENS = 2_048
+# Passages are sorted by length within a window of notes, since a batch takes as long as its longest
+# text; the first windows are small, so that the first notes are done early.
+_FIRST_WINDOW, _LAST_WINDOW = 128, 1_024
+
+
+class WaitingPassage(NamedTuple):
+    """A passage whose text has no vector yet."""
+
+    chunk_id: int
+    tokens: int
+    note_id: int
+
+
+Batch = Sequence[WaitingPassage]
+
+
+class Embedding:
+    """One run's embedding; what is done is committed batch by batch.
+
+    Attributes:
+        count: how many texts were embedded so far.
+    """
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        embedder: Embedder,
+        store: VectorStore,
+        meter: Meter,
+        table: VectorTable = "vectors",
+    ):
+        self.count = 0
+        self._table: VectorTable = table
+        self._catalog = catalog
+        self._embedder = embedder
+        self._store = store
+        self._meter = meter
+        self._is_store_broken = False
+        self._left_of_notes: Counter[int] = Counter()
+        self._done_notes = 0
+
+    def run(self, rows: Sequence[Row], *, fills_store: bool = True) -> None:
+        """Embed passages; progress counts the notes that wait for none any more.
+
+        Args:
+            rows: the passages, note by note, as the catalog lists them.
+            fills_store: wait for a vector store that is not in line yet; otherwise searches
+                bring it in line, beside the exact scan that answers them.
+
+        Raises:
+            EmbedderFailed: the model is damaged or its process cannot be kept running.
+        """
+        waiting = [WaitingPassage._make(row) for row in rows]
+        self._left_of_notes = Counter(passage.note_id for passage in waiting)
+        self._meter.begin("embed", len(self._left_of_notes), work=len(waiting))
+        if self._table != "vectors":
+            for _ in self._vectors(waiting):
+                pass  # the store holds what searches use
+            return
+        if fills_store:
+            self._store.start()
+        not_stored: list[bytes] = []
+        for hashes in self._vectors(waiting):
+            not_stored += hashes
+            if len(not_stored) >= BATCH:
+                self._add_to_store(not_stored, fills_store)
+                not_stored = []
+        self._add_to_store(not_stored, fills_store)
+
+    def bring_store_in_line(self) -> None:
+        """Make the vector store hold what the catalog holds; a broken one is left to search."""
+        self._meter.begin("store")
+        self._guarded(lambda: self._store.bring_in_line(on_wait=self._meter.tick))
+
+    def _vectors(self, waiting: Batch) -> Iterator[list[bytes]]:
+        """Embed and keep, and give the hashes of each batch that is kept."""
+        asked: deque[tuple[Batch, list[bytes]]] = deque()
+        for vectors in self._embedder.embed(
+            self._texts(waiting, asked), self._meter.tick, self._meter.works_ahead
+        ):
+            batch, hashes = asked.popleft()
+            with self._catalog.transaction():
+                rows = [vector.tobytes() for vector in vectors]
+                self._catalog.add_vectors(hashes, rows, self._table)
+            self.count += len(hashes)
+            self._count_notes(batch)
+            self._meter.step(self._done_notes, work=self.count)
+            yield hashes
+
+    def _count_notes(self, batch: Batch) -> None:
+        for passage in batch:
+            self._left_of_notes[passage.note_id] -= 1
+            self._done_notes += not self._left_of_notes[passage.note_id]
+
+    def _texts(
+        self, waiting: Batch, asked: deque[tuple[Batch, list[bytes]]]
+    ) -> Iterator[list[str]]:
+        """Give batches of texts of about equal length, noting the hashes of each."""
+        for batch in split_into_batches(waiting):
+            texts = self._catalog.texts([passage.chunk_id for passage in batch])
+            asked.append((batch, [text_hash for text_hash, _ in texts]))
+            yield [text for _, text in texts]
+
+    def _add_to_store(self, hashes: Sequence[bytes], fills_store: bool) -> None:
+        if self._store.is_ready:
+            self._guarded(lambda: self._store.add(hashes, self._meter.tick))
+        elif fills_store:
+            self._guarded(lambda: self._store.bring_in_line(on_wait=self._meter.tick))
+
+    def _guarded(self, act: Callable[[], None]) -> None:
+        if not self._is_store_broken:
+            try:
+                act()
+            except VectorStoreFailed:  # the exact scan serves; `health` says what is wrong
+                self._is_store_broken = True
+
+
+def split_into_batches(waiting: Batch) -> Iterator[Batch]:
+    """Yield batches of about equally long passages, the first notes in the first batches."""
+    start, size = 0, _FIRST_WINDOW
+    while window := waiting[start : start + size]:
+        yield from _batches(sorted(window, key=lambda passage: -passage.tokens))
+        start, size = start + size, min(2 * size, _LAST_WINDOW)
+
+
+def _batches(passages: Batch) -> Iterator[Batch]:
+    """Yield batches of passages that are sorted by length, the longest first."""
+    batch: list[WaitingPassage] = []
+    for passage in passages:
+        is_full = batch and batch[0].tokens * (len(batch) + 1) > _BATCH_TOKENS
+        if is_full or len(batch) == _BATCH_TEXTS:
+            yield batch
+            batch = []
+        batch.append(passage)
+    if batch:
+        yield batch

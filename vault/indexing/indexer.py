@@ -1,0 +1,384 @@
+"""Bringing the index up to date with the folder.
+
+A run looks at names and attributes, reads only what is new or differs, embeds only texts that no
+vector is known for, and keeps what it has done at every step: a run that is cancelled or killed is
+taken up by the next one where it ended.
+"""
+
+import hashlib
+import time
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+from vault.catalog import FINGERPRINT, UNFINISHED, Catalog, Row, VectorTable
+from vault.embedder import Embedder
+from vault.embedding.chunking import Chunk, chunk_note
+from vault.embedding_versions import switch, table_of
+from vault.errors import NoteUnreadable, UnsafePath, VaultMissing
+from vault.indexing.embed import Embedding
+from vault.indexing.progress import (
+    CancelCheck,
+    IndexCancelled,
+    IndexProgress,
+    IndexReport,
+    Meter,
+    ProgressCallback,
+)
+from vault.indexing.relocate import is_same_folder, remember_folder
+from vault.indexing.throttle import Pace
+from vault.notes.kinds import kind_of
+from vault.notes.note import Note, parse_note, read_bytes
+from vault.notes.parser_client import ForeignReader
+from vault.records import NEVER_SEEN, FileRow, GoneNotes, Records, State
+from vault.scan import FileStat, ScanResult, look_at, scan
+from vault.vectors import VectorStore
+
+__all__ = ["CancelCheck", "IndexProgress", "IndexReport", "Indexer", "ProgressCallback"]
+
+PRIVATE_RULE = "private: the note says so"
+
+_COMMIT_S = 0.3
+_COMMIT_NOTES = 128
+_LARGE_BYTES = 1 << 20
+
+
+@dataclass(slots=True)
+class _Counts:
+    added: int = 0
+    changed: int = 0
+    removed: int = 0
+    renamed: int = 0
+    embedded: int = 0
+    is_switched: bool = False
+
+    @property
+    def has_change(self) -> bool:
+        return any((self.added, self.changed, self.removed, self.renamed, self.embedded))
+
+
+@dataclass(frozen=True, slots=True)
+class _Changes:
+    """What the folder's names and attributes say against the catalog."""
+
+    known: dict[str, FileRow]
+    to_read: list[tuple[str, FileStat]]
+    left_out: list[tuple[str, State, str]]
+    gone: dict[str, FileRow]
+
+
+def _parted(changes: _Changes) -> tuple[_Changes | None, _Changes]:
+    """Part what is read here from what a child reads; None where only one of them is there.
+
+    Files that are gone come with the second part, where a file of either kind may have been moved.
+    """
+    first = [item for item in changes.to_read if not kind_of(item[0]).is_foreign]
+    rest = changes.to_read[len(first) :]
+    if not first or not rest or changes.gone:
+        return None, changes
+    return replace(changes, to_read=first), replace(changes, to_read=rest)
+
+
+@dataclass(slots=True)
+class _Pending:
+    """Changes that wait to be committed together."""
+
+    writes: list[Callable[[], None]] = field(default_factory=list)
+    since: float = field(default_factory=time.monotonic)
+
+    @property
+    def is_due(self) -> bool:
+        return len(self.writes) >= _COMMIT_NOTES or time.monotonic() - self.since > _COMMIT_S
+
+
+class Indexer:
+    """Runs over one vault; one run at a time."""
+
+    def __init__(
+        self,
+        root: Path,
+        catalog: Catalog,
+        embedder: Embedder,
+        store: VectorStore,
+        exclude: Sequence[str] = (),
+        pace: Pace | None = None,
+    ):
+        self._root = root
+        self._catalog = catalog
+        self._records = Records(catalog)
+        self._embedder = embedder
+        self._store = store
+        self._exclude = tuple(exclude)
+        self._pace = pace or Pace()
+        self._counts = _Counts()
+        self._table: VectorTable = "vectors"
+        self._foreign = ForeignReader()
+
+    def run(
+        self,
+        progress: ProgressCallback = lambda _progress: None,
+        is_cancelled: CancelCheck = lambda: False,
+        only: Collection[str] | None = None,
+        *,
+        fills_store: bool = True,
+    ) -> IndexReport:
+        """Bring the index up to date.
+
+        Args:
+            progress: told several times a second.
+            is_cancelled: asked between notes and between batches.
+            only: look at no other paths than these, where that is enough.
+            fills_store: wait for a vector store that is not in line yet.
+
+        Raises:
+            VaultMissing: the folder is not there, or its drive is not mounted.
+            VaultUnreadable: it may not be listed.
+            EmbedderFailed: passages cannot be embedded; they are found by their words.
+            IndexUnusable: the catalog cannot be written.
+        """
+        began = time.monotonic()
+        self._counts = _Counts()
+        self._table = table_of(self._catalog, self._embedder.model)
+        self._pace.begin()
+        meter = Meter(progress, is_cancelled, self._pace)
+        is_complete = True
+        try:
+            found = None if only is None else look_at(self._root, self._exclude, only)
+            if only is None or found is None:
+                self._look_at_all(meter, fills_store=fills_store)
+            else:
+                self._look_at_some(found, only, meter)
+        except IndexCancelled:
+            is_complete = False
+        finally:
+            self._foreign.close()
+        report = self._report(time.monotonic() - began, is_complete)
+        progress(IndexProgress("done", done=report.notes, total=report.notes))
+        return report
+
+    def _look_at_some(self, found: ScanResult, paths: Collection[str], meter: Meter) -> None:
+        """Do what a whole run does, at a cost that does not grow with the vault.
+
+        Vectors that nothing uses any more are left to the next whole run.
+        """
+        changes = self._compare(found, self._records.files_of(paths))
+        self._leave_out(changes, found)
+        self._read(changes, meter)
+        self._embed(self._catalog.unembedded_of(paths, self._table), meter, fills_store=False)
+        self._finish(found, "", is_whole=False)
+
+    def _look_at_all(self, meter: Meter, *, fills_store: bool) -> None:
+        meter.begin("seen")
+        found = scan(self._root, self._exclude, meter.step)
+        fingerprint = found.fingerprint()
+        if self._catalog.meta(FINGERPRINT) == fingerprint and self._table == "vectors":
+            self._finish(found, fingerprint)
+            return
+        changes = self._compare(found, self._records.files())
+        self._leave_out(changes, found, is_whole=True)
+        ordinary, foreign = _parted(changes)
+        if ordinary is not None:  # what may take long is not waited for by the others
+            self._read(ordinary, meter)
+            self._embed(self._catalog.unembedded(self._table), meter, fills_store=fills_store)
+        self._read(foreign, meter)
+        self._embed(self._catalog.unembedded(self._table), meter, fills_store=fills_store)
+        self._use_what_is_complete()
+        self._tidy(meter, fills_store=fills_store)
+        self._finish(found, fingerprint if not self._records.left_out("failed") else "")
+
+    def _compare(self, found: ScanResult, known: dict[str, FileRow]) -> _Changes:
+        left_out: list[tuple[str, State, str]] = [
+            *((path, "excluded", rule) for path, rule in found.excluded),
+            *((path, "failed", reason) for path, reason in found.failed),
+        ]
+        in_sight = found.files.keys() | {path for path, _, _ in left_out}
+        hidden = tuple(f"{folder}/" for folder in found.unreadable_folders)
+        gone = {
+            path: row
+            for path, row in known.items()
+            if path not in in_sight and not path.startswith(hidden)
+        }
+        if known and not in_sight:
+            self._refuse_unmounted(found)
+        to_read = [
+            (path, stat)
+            for path, stat in found.files.items()
+            if (row := known.get(path)) is None or row.differs(stat)
+        ]
+        to_read.sort(key=_reading_order)
+        return _Changes(known, to_read, left_out, gone)
+
+    def _refuse_unmounted(self, found: ScanResult) -> None:
+        """Tell an emptied folder from the empty place where a drive was mounted."""
+        if not is_same_folder(self._catalog, found.root):
+            raise VaultMissing(
+                f"The folder {self._root} is empty and not the one that was indexed; mount its "
+                "drive, or delete the index if the notes are really gone."
+            )
+
+    def _leave_out(self, changes: _Changes, found: ScanResult, *, is_whole: bool = False) -> None:
+        with self._catalog.transaction():
+            if is_whole and changes.to_read:
+                self._catalog.set_meta(UNFINISHED, "1")
+            remember_folder(self._catalog, self._root, found.root)
+            self._catalog.set_meta(FINGERPRINT, "")  # until all of this run is done
+            for path, state, reason in changes.left_out:
+                row = changes.known.get(path)
+                if row is None or (row.state, row.reason) != (state, reason):
+                    self._put_state(path, row, NEVER_SEEN, state, reason)
+
+    def _put_state(
+        self, path: str, row: FileRow | None, stat: FileStat, state: State, reason: str
+    ) -> None:
+        self._counts.removed += row is not None and row.state == "indexed"
+        self._records.put_state(path, stat, state, reason)
+
+    # -- reading
+
+    def _read(self, changes: _Changes, meter: Meter) -> None:
+        moved = GoneNotes(changes.gone)
+        if changes.to_read and not changes.known:
+            self._embedder.start()  # for a first index, its model loads while notes are read
+        meter.begin("scan", len(changes.to_read))
+        pending = _Pending()
+        try:
+            for done, (path, stat) in enumerate(changes.to_read):
+                meter.step(done, path)
+                if _may_take_long(path, stat):
+                    self._commit(pending)  # what was read so far is searched meanwhile
+                pending.writes.append(self._look(path, stat, changes.known.get(path), moved, meter))
+                if pending.is_due:
+                    self._commit(pending)
+                    pending = _Pending()
+        finally:
+            self._commit(pending)
+        for path, row in moved.left():
+            pending.writes.append(partial(self._remove, path, row))
+        self._commit(pending)
+
+    def _commit(self, pending: _Pending) -> None:
+        if pending.writes:
+            with self._catalog.transaction():
+                for write in pending.writes:
+                    write()
+            pending.writes.clear()
+
+    def _look(
+        self, path: str, stat: FileStat, row: FileRow | None, moved: "GoneNotes", meter: Meter
+    ) -> Callable[[], None]:
+        """Read one file and give what is to be written about it."""
+        try:
+            data = read_bytes(self._root, path)
+        except (NoteUnreadable, UnsafePath) as error:
+            reason = error.reason if isinstance(error, NoteUnreadable) else str(error)
+            return lambda: self._put_state(path, row, NEVER_SEEN, "failed", reason)
+        version = hashlib.sha256(data).hexdigest()
+        if row is not None and row.state == "indexed" and row.version == version:
+            return lambda: self._records.touch(path, stat)
+        try:
+            note, document = parse_note(path, data, self._foreign, meter.tick)
+        except NoteUnreadable as error:
+            reason = error.reason
+            return lambda: self._put_state(path, row, stat, "failed", reason)
+        if note.is_private:
+            return lambda: self._put_state(path, row, stat, "excluded", PRIVATE_RULE)
+        old_path = moved.take(path, version, stat)
+        if old_path is not None:
+            return lambda: self._rename(old_path, row, stat, note)
+        chunks = chunk_note(note, document, meter.tick)
+        if chunks:
+            self._embedder.start()
+        return lambda: self._put_note(row, stat, note, chunks)
+
+    def _put_note(
+        self, row: FileRow | None, stat: FileStat, note: Note, chunks: Sequence[Chunk]
+    ) -> None:
+        is_known = row is not None and row.state == "indexed"
+        self._counts.changed += is_known
+        self._counts.added += not is_known
+        self._records.put_note(stat, note, chunks)
+
+    def _rename(self, old: str, row: FileRow | None, stat: FileStat, note: Note) -> None:
+        self._counts.renamed += 1
+        self._counts.removed += row is not None and row.state == "indexed"
+        self._records.rename(old, stat, note)
+
+    def _remove(self, path: str, row: FileRow) -> None:
+        self._counts.removed += row.state == "indexed"
+        self._records.remove(path)
+
+    def _embed(self, waiting: Sequence[Row], meter: Meter, *, fills_store: bool = True) -> None:
+        if not waiting:
+            return
+        embedding = self._embedding(meter)
+        try:
+            embedding.run(waiting, fills_store=fills_store)
+        finally:
+            self._counts.embedded += embedding.count
+
+    def _use_what_is_complete(self) -> None:
+        """Let searches use the vectors of another embedder, once none is missing."""
+        if self._table != "vectors":
+            self._store.set_aside()
+            switch(self._catalog)
+            self._table = "vectors"
+            self._counts.is_switched = True
+
+    def _tidy(self, meter: Meter, *, fills_store: bool) -> None:
+        dropped = 0
+        with self._catalog.transaction():
+            if self._counts.has_change:
+                dropped = self._catalog.drop_unused_vectors()
+        is_other = self._counts.embedded or self._counts.is_switched
+        is_at_hand = self._store.pid is not None if fills_store else self._store.is_ready
+        if (is_other and fills_store) or (dropped and is_at_hand):
+            self._embedding(meter).bring_store_in_line()
+
+    def _embedding(self, meter: Meter) -> Embedding:
+        return Embedding(self._catalog, self._embedder, self._store, meter, self._table)
+
+    def _finish(self, found: ScanResult, fingerprint: str, *, is_whole: bool = True) -> None:
+        """Note when a whole run ended, and on what; a failed note is to be looked at again."""
+        with self._catalog.transaction():
+            remember_folder(self._catalog, self._root, found.root)
+            self._catalog.set_meta("indexed_at", _now())
+            self._catalog.set_meta(FINGERPRINT, fingerprint)
+            if is_whole:
+                self._catalog.set_meta(UNFINISHED, "")
+
+    def _report(self, seconds: float, is_complete: bool) -> IndexReport:
+        notes, chunks = self._records.counts()
+        unembedded = 0 if is_complete else self._catalog.unembedded_count(self._table)
+        counts = self._counts
+        return IndexReport(
+            vault=str(self._root),
+            notes=notes,
+            chunks=chunks,
+            embedded_chunks=counts.embedded,
+            reused_chunks=chunks - unembedded - counts.embedded,
+            added=counts.added,
+            changed=counts.changed,
+            removed=counts.removed,
+            renamed=counts.renamed,
+            excluded=self._records.left_out("excluded"),
+            failed=self._records.left_out("failed"),
+            seconds=seconds,
+            is_complete=is_complete,
+            warnings=(self._store.failure,) if self._store.failure else (),
+        )
+
+
+def _reading_order(file: tuple[str, FileStat]) -> tuple[bool, bool, str]:
+    """Put files that may take long behind all others, whose words are then found early."""
+    path, stat = file
+    return kind_of(path).is_foreign, stat.size > _LARGE_BYTES, path
+
+
+def _may_take_long(path: str, stat: FileStat) -> bool:
+    return kind_of(path).is_foreign or stat.size > _LARGE_BYTES
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

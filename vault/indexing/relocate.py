@@ -1,0 +1,127 @@
+"""A folder of notes that lies elsewhere than it did: whose index it has.
+
+A catalog keeps where its folder lies and lay, and the device and inode of the folder. A folder that
+has no index yet is taken for a moved one where another index has lost its folder, and that one had
+the same device and inode, or held the same notes: a move to another drive changes both numbers.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from vault.catalog import CATALOG_FILE, Catalog
+from vault.errors import IndexBusy, IndexUnusable, NoteUnreadable, UnsafePath
+from vault.notes.note import read_bytes
+from vault.open_index import take_lock
+from vault.scan import FileStat, check_folder
+
+__all__ = ["is_same_folder", "moved_to", "remember_folder", "take_over"]
+
+_FOLDERS: Final = "folders"
+_ROOT: Final = "root"
+_SAME_SHARE: Final = 0.8
+_COMPARED: Final = 200
+
+
+def remember_folder(catalog: Catalog, root: Path, stat: FileStat) -> None:
+    """Keep where the folder of a catalog lies now; belongs in a transaction."""
+    here, folders = str(root), _folders(catalog)
+    catalog.set_meta(_ROOT, _id(stat))
+    if folders[:1] != [here]:
+        kept = [here, *(folder for folder in folders if folder != here)]
+        catalog.set_meta(_FOLDERS, json.dumps(kept))
+
+
+def is_same_folder(catalog: Catalog, stat: FileStat) -> bool:
+    """Tell whether a folder has the device and inode of the one that was indexed, if any was."""
+    return catalog.meta(_ROOT) in (None, _id(stat))
+
+
+def take_over(index_dir: Path, root: Path) -> bool:
+    """Make the index of a folder that has moved to `root` the one in `index_dir`.
+
+    Args:
+        index_dir: where the index of `root` belongs; beside it lie those of other folders.
+        root: the folder, which has no index yet.
+
+    Returns:
+        Whether there was one; false as well where another process has it open.
+    """
+    if (index_dir / CATALOG_FILE).exists():
+        return False
+    found = _index_of(root, _others(index_dir.parent))
+    if found is None:
+        return False
+    with suppress(OSError):
+        index_dir.rmdir()  # empty, or else it is in use
+    try:
+        with take_lock(found):
+            found.rename(index_dir)
+    except (IndexBusy, IndexUnusable, OSError):
+        return False
+    return True
+
+
+def moved_to(folder: Path, indexes: Path) -> Path | None:
+    """Give where a folder lies now that has been opened there since; None where that is unknown."""
+    for _, catalog in _others(indexes):
+        now, *before = _folders(catalog) or [""]
+        if str(folder) in before and os.path.isdir(now):
+            return Path(now)
+    return None
+
+
+def _index_of(root: Path, others: Iterable[tuple[Path, Catalog]]) -> Path | None:
+    stat, alike = check_folder(root), None
+    for index_dir, catalog in others:
+        folders = _folders(catalog)
+        if not folders or os.path.lexists(folders[0]):
+            continue
+        if catalog.meta(_ROOT) == _id(stat):
+            return index_dir
+        if alike is None and _same_share(catalog, root) >= _SAME_SHARE:
+            alike = index_dir
+    return alike
+
+
+def _others(indexes: Path) -> Iterator[tuple[Path, Catalog]]:
+    """Give the indexes there are, each open while it is looked at; one that is damaged is none."""
+    for path in sorted(indexes.glob(f"*/{CATALOG_FILE}")):
+        with suppress(IndexUnusable):
+            catalog = Catalog(path, is_writable=False)
+            try:
+                yield path.parent, catalog
+            finally:
+                catalog.close()
+
+
+def _same_share(catalog: Catalog, root: Path) -> float:
+    """Tell how many of the notes that a catalog knows lie below a folder, unchanged."""
+    rows = catalog.rows("SELECT path, version FROM files WHERE state = 'indexed' ORDER BY path")
+    compared = rows[:: max(1, len(rows) // _COMPARED)]
+    same = sum(_version(root, path) == version for path, version in compared)
+    return same / len(compared) if compared else 0.0
+
+
+def _version(root: Path, path: str) -> str:
+    try:
+        return hashlib.sha256(read_bytes(root, path)).hexdigest()
+    except (NoteUnreadable, UnsafePath):
+        return ""
+
+
+def _folders(catalog: Catalog) -> list[str]:
+    """Give where the folder lies by all that is known, then where it lay."""
+    try:
+        found = json.loads(catalog.meta(_FOLDERS) or "[]")
+    except (IndexUnusable, ValueError, RecursionError):  # damaged: it is nobody's
+        return []
+    return [item for item in found if isinstance(item, str)] if isinstance(found, list) else []
+
+
+def _id(stat: FileStat) -> str:
+    return f"{stat.device}:{stat.inode}"

@@ -1,0 +1,137 @@
+"""How fast an index is brought up to date: at full speed, half of the time, or not for now.
+
+Only background runs are slowed down. While a person waits for a run, it goes at full speed.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Literal
+
+from vault.indexing.machine_load import Strain
+
+__all__ = ["Pace", "Reason"]
+
+Reason = Literal["", "paused", "battery", "load"]
+
+_FREE_S = 2.0
+_READ_EVERY_S = 5.0
+_SHORTEST_REST_S = 0.05
+_TICK_S = 0.05
+
+
+class Pace:
+    """The pace of one index's runs; safe to use from several threads."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic):
+        """Go at full speed.
+
+        Args:
+            clock: seconds that only grow.
+        """
+        self._clock = clock
+        self._changed = threading.Condition()
+        self._is_paused = False
+        self._waiters = 0
+        self._read_strain: Callable[[], Strain] | None = None
+        self._strain: Strain = ""
+        self._read_at = self._began = self._rested_at = clock()
+
+    @property
+    def is_paused(self) -> bool:
+        """Tell whether runs stand still."""
+        return self._is_paused
+
+    @property
+    def reason(self) -> Reason:
+        """Tell why a run is slow or stands still; empty at full speed."""
+        return "paused" if self._is_paused else self._throttle
+
+    @property
+    def _throttle(self) -> Strain:
+        """The strain that runs yield to; none while a person waits for a run."""
+        return "" if self._waiters else self._strain
+
+    @contextmanager
+    def waited_for(self) -> Iterator[None]:
+        """Run at full speed, whatever the strain, until the block ends.
+
+        A run that rests for the strain goes on at once. A paused one stays paused.
+        """
+        with self._changed:
+            self._waiters += 1
+            self._changed.notify_all()
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._waiters -= 1
+
+    def pause(self) -> None:
+        """Let runs stand still from their next note or batch on."""
+        with self._changed:
+            self._is_paused = True
+
+    def resume(self) -> None:
+        """Let runs go on, at once."""
+        with self._changed:
+            self._is_paused = False
+            self._changed.notify_all()
+
+    def yield_to(self, strain: Callable[[], Strain]) -> None:
+        """Work half of the time from now on, while there is strain.
+
+        Args:
+            strain: asked every few seconds of a run.
+        """
+        self._read_strain = strain
+
+    def begin(self) -> None:
+        """Note that a run begins; a short one is never slowed down."""
+        self._began = self._rested_at = self._read_at = self._clock()
+        self._strain = ""
+        if self._read_strain is not None:
+            self._read_strain()  # each reading is of the time since the one before
+
+    def wait(
+        self, is_cancelled: Callable[[], bool], on_wait: Callable[[], None] = lambda: None
+    ) -> float:
+        """Wait, between two pieces of work, for as long as the pace asks.
+
+        Args:
+            is_cancelled: asked all the time; ends the wait.
+            on_wait: called when a wait begins and about every 50 ms.
+
+        Returns:
+            The seconds that the run was paused.
+        """
+        if not self._is_paused and self._read_strain is None:
+            return 0.0
+        self._look()
+        now = self._clock()
+        worked = now - self._rested_at
+        if worked >= _SHORTEST_REST_S:
+            self._stand(lambda: is_cancelled() or self._has_rested(now + worked), on_wait)
+        stopped = self._clock()
+        self._stand(lambda: is_cancelled() or not self._is_paused, on_wait)
+        if not self._throttle or worked >= _SHORTEST_REST_S:
+            self._rested_at = self._clock()
+        return self._clock() - stopped
+
+    def _has_rested(self, until: float) -> bool:
+        return not self._throttle or self._clock() >= until
+
+    def _look(self) -> None:
+        now = self._clock()
+        if self._read_strain is None or now - self._began < _FREE_S:
+            return
+        if now - self._read_at >= _READ_EVERY_S or self._read_at <= self._began:
+            self._read_at = now
+            self._strain = self._read_strain()
+
+    def _stand(self, is_over: Callable[[], bool], on_wait: Callable[[], None]) -> None:
+        while not is_over():
+            on_wait()
+            with self._changed:
+                self._changed.wait(_TICK_S)

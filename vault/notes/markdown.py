@@ -1,0 +1,172 @@
+"""The structure of a Markdown text: front matter, headings, blocks, and what is code.
+
+Only the block structure is parsed (CommonMark and tables); what stands inside a line is left to
+those who look for tags, links or sentences.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from vault.notes.inline import Line, blank_inline_code, plain_text
+from vault.notes.properties import load_properties, says_private
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading with its place; lines start at 1."""
+
+    level: int
+    text: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A top-level block: its kind, its first and last line, and what is inside it.
+
+    Attributes:
+        kind: the name of its opening token, such as `paragraph`, `fence`, `table`, `heading`.
+        inner: the lines of items, paragraphs, fences and tables in it; they nest.
+    """
+
+    kind: str
+    first: int
+    last: int
+    inner: tuple[tuple[int, int], ...] = ()
+    heading: Heading | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A parsed text; all lines are those of the file, front matter included.
+
+    Attributes:
+        properties: the front matter, empty where there is none or it cannot be read.
+        code_lines: lines inside fences and indented code.
+        body_line: the first line behind the front matter.
+        is_private: the front matter says so.
+        is_paged: its uppermost headings are pages, to which a passage keeps.
+    """
+
+    lines: tuple[str, ...]
+    blocks: tuple[Block, ...]
+    properties: Mapping[str, Any] = field(default_factory=dict)
+    code_lines: frozenset[int] = frozenset()
+    body_line: int = 1
+    is_private: bool = False
+    is_paged: bool = False
+
+    @property
+    def front_lines(self) -> Sequence[Line]:
+        """List the lines of the front matter, without its marks."""
+        return list(enumerate(self.lines[1 : max(1, self.body_line - 2)], start=2))
+
+    @property
+    def headings(self) -> tuple[Heading, ...]:
+        """List the headings in their order."""
+        return tuple(block.heading for block in self.blocks if block.heading is not None)
+
+    def prose_lines(self) -> Iterator[Line]:
+        """Give each body line that is no code, with its number; inline code is blanked."""
+        for block in self.blocks:
+            numbers = [
+                number
+                for number in range(block.first, block.last + 1)
+                if number not in self.code_lines
+            ]
+            if numbers:
+                text = blank_inline_code("\n".join(self.lines[n - 1] for n in numbers))
+                yield from zip(numbers, text.split("\n"), strict=True)
+
+
+@dataclass(frozen=True, slots=True)
+class FrontMatter:
+    """What stands between the marks at the top, and the first line behind them."""
+
+    properties: Mapping[str, Any]
+    body_line: int
+    is_private: bool
+
+
+def front_matter(lines: Sequence[str]) -> FrontMatter:
+    """Read the front matter of a text, if it has any."""
+    body_line = _body_line(lines)
+    front = "\n".join(lines[1 : body_line - 2]) if body_line > 1 else ""
+    properties = load_properties(front)
+    return FrontMatter(properties, body_line, says_private(front, properties))
+
+
+def parse_document(text: str) -> Document:
+    """Parse a text whose line ends are newlines."""
+    lines = tuple(text.split("\n"))
+    front = front_matter(lines)
+    body_line = front.body_line
+    body = "\n".join(lines[body_line - 1 :])
+    tokens = _parser().parse(body)
+    return Document(
+        lines=lines,
+        blocks=tuple(_blocks(tokens, body_line)),
+        properties=front.properties,
+        code_lines=frozenset(_code_lines(tokens, body_line)),
+        body_line=body_line,
+        is_private=front.is_private,
+    )
+
+
+@cache
+def _parser() -> "MarkdownIt":
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("commonmark").enable("table")
+    return parser.disable(["inline", "text_join", "reference"])
+
+
+def _body_line(lines: Sequence[str]) -> int:
+    if lines[0].rstrip() != "---":
+        return 1
+    for number, line in enumerate(lines[1:], start=2):
+        if line.rstrip() in {"---", "..."}:
+            return number + 1
+    return 1
+
+
+def _blocks(tokens: "Sequence[Token]", body_line: int) -> Iterator[Block]:
+    index = 0
+    while index < len(tokens):
+        token = tokens[index]
+        end = index
+        if token.nesting == 1:
+            end = next(
+                later
+                for later in range(index + 1, len(tokens))
+                if tokens[later].level == token.level and tokens[later].nesting == -1
+            )
+        if token.map is not None:
+            inner = tokens[index : end + 1]
+            first, last = _lines_of(token, body_line)
+            ranges = tuple(_lines_of(t, body_line) for t in inner[1:] if t.map is not None)
+            heading = _heading(inner, first) if token.type == "heading_open" else None
+            yield Block(token.type.removesuffix("_open"), first, last, ranges, heading)
+        index = end + 1
+
+
+def _lines_of(token: "Token", body_line: int) -> tuple[int, int]:
+    first, behind = token.map or (0, 0)
+    return first + body_line, max(behind - 1, first) + body_line
+
+
+def _heading(tokens: "Sequence[Token]", line: int) -> Heading:
+    return Heading(int(tokens[0].tag[1:]), plain_text(tokens[1].content), line)
+
+
+def _code_lines(tokens: "Sequence[Token]", body_line: int) -> Iterator[int]:
+    for token in tokens:
+        if token.type in {"fence", "code_block"}:
+            first, last = _lines_of(token, body_line)
+            yield from range(first, last + 1)

@@ -1,0 +1,100 @@
+"""Files read by libraries that hostile bytes may crash: in a child process, one file at a time."""
+
+import signal
+import threading
+from collections.abc import Callable
+from types import TracebackType
+from typing import Final
+
+from vault.errors import ChildDied, ChildRefused, ReadingFailed
+from vault.notes.kinds import FileKind
+from vault.notes.readers.parts import Extract, Part
+from vault.workers.process import Child
+
+READ_S: Final = 20.0
+# How a process ends that gets no more memory, or that hostile bytes crashed.
+_CRASHES: Final = frozenset(
+    {signal.SIGABRT, signal.SIGTRAP, signal.SIGSEGV, signal.SIGILL, signal.SIGBUS}
+)
+
+
+class ForeignReader:
+    """A child process that reads, started when it is needed and again when a file ended it.
+
+    Safe to use from several threads, which wait for each other.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._child: Child | None = None
+
+    def __enter__(self) -> "ForeignReader":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @property
+    def pid(self) -> int | None:
+        """Tell the process id while it runs."""
+        child = self._child
+        return child.pid if child is not None and child.is_alive else None
+
+    def read(
+        self, kind: FileKind, data: bytes, on_wait: Callable[[], None] = lambda: None
+    ) -> Extract:
+        """Read a file's bytes.
+
+        Args:
+            kind: how they are to be read.
+            data: the whole file.
+            on_wait: called about every 50 ms; what it raises ends the reading.
+
+        Raises:
+            ReadingFailed: no text comes of it, in time and in memory.
+        """
+        with self._lock:
+            child = self._running()
+            try:
+                number = child.submit({"kind": kind.name}, data)
+                header = child.answer(number, READ_S, on_wait).header
+            except ChildDied as error:
+                ended_by = child.signal
+                self._end()
+                if ended_by in _CRASHES:
+                    raise ReadingFailed(
+                        "its reader crashed: it is damaged, or takes more than 1 GB of memory"
+                    ) from error
+                raise ReadingFailed(f"its reader broke off: {error}") from error
+            except ChildRefused as error:
+                raise ReadingFailed(f"its reader failed: {error}") from error
+            except BaseException:
+                self._end()  # what it is at may take long yet
+                raise
+        if "failure" in header:
+            raise ReadingFailed(header["failure"])
+        parts = tuple(Part(*part) for part in header["parts"])
+        return Extract(parts, header["title"], tuple(header["aliases"]), header["is_paged"])
+
+    def close(self) -> None:
+        """End the process; the next file starts another."""
+        with self._lock:
+            if self._child is not None:
+                self._child.close()
+                self._child = None
+
+    def _running(self) -> Child:
+        if self._child is None or not self._child.is_alive:
+            self._end()
+            self._child = Child("vault.notes.parser_worker")
+        return self._child
+
+    def _end(self) -> None:
+        if self._child is not None:
+            self._child.kill("it was ended")
+            self._child = None

@@ -1,0 +1,42 @@
+"""The child that reads PDF, HTML and Word files: what crashes or swells here harms nothing else.
+
+Run as `python -P -m vault.notes.parser_worker`. It answers `{kind}` and a file's bytes with the
+parts of its text, or with `{failure}`.
+"""
+
+import resource
+from contextlib import suppress
+from typing import Final
+
+from vault.errors import ReadingFailed
+from vault.notes.readers import read_extract
+from vault.workers.frames import Answer, Frame, Requests
+
+MAX_MEMORY_BYTES: Final = 1024**3
+
+
+def main() -> None:
+    """Serve until the parent is gone."""
+    with suppress(ValueError, OSError):  # not every system knows this limit
+        resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
+    Requests(ends_at_once=True).serve(_read)
+
+
+def _read(frame: Frame) -> Answer:
+    try:
+        extract = read_extract(frame.header["kind"], frame.payload)
+    except ReadingFailed as error:
+        return {"failure": error.reason}, b""
+    except MemoryError:
+        return {"failure": "reading it takes more memory than a note is worth"}, b""
+    parts = [(part.kind, part.text, part.level) for part in extract.parts]
+    return {
+        "parts": parts,
+        "title": extract.title,
+        "aliases": list(extract.aliases),
+        "is_paged": extract.is_paged,
+    }, b""
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,171 @@
+"""What a reader gives, and the text and structure that are made of it."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal
+
+from vault.errors import ReadingFailed
+from vault.notes.markdown import Block, Document, Heading, front_matter, parse_document
+
+MAX_CHARS: Final = 10_000_000
+_PART_CHARS: Final = 20  # what a part takes beside its text
+
+PartKind = Literal["heading", "paragraph", "list", "table", "fence", "markdown", "text"]
+
+_LOOKS_LIKE_HEADING = re.compile(r"^( {0,3})(#{1,6}[ \t])", re.M)
+_NOT_SHOWN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u200b\ufeff\ufffe\uffff\ud800-\udfff]")
+_BLANK_LINES = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of a text that belongs together.
+
+    Attributes:
+        kind: `markdown` is parsed as such, and `text` is kept to the letter.
+        level: of a heading, from 1.
+    """
+
+    kind: PartKind
+    text: str
+    level: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Extract:
+    """What was read out of a file.
+
+    Attributes:
+        title: what the file calls itself, for people; empty where its name serves better.
+        aliases: other names of it.
+        is_paged: its uppermost headings are pages.
+    """
+
+    parts: Sequence[Part]
+    title: str = ""
+    aliases: tuple[str, ...] = ()
+    is_paged: bool = False
+
+
+def document_of(extract: Extract) -> Document:
+    """Put the parts together, a blank line between them, and say where each stands."""
+    written = _Written()
+    for part in extract.parts:
+        written.add(part)
+    return replace(written.document(), is_paged=extract.is_paged)
+
+
+def prose(text: str) -> str:
+    """Give text as a paragraph: no control characters, no blank lines, nothing like a heading."""
+    shown = _NOT_SHOWN.sub("", text.replace("\r\n", "\n").replace("\r", "\n").replace("\xa0", " "))
+    return _LOOKS_LIKE_HEADING.sub(r"\1\\\2", _BLANK_LINES.sub("\n", shown)).strip("\n ")
+
+
+def table_of(rows: Sequence[Sequence[str]]) -> Iterator[Part]:
+    """Give rows as a table in Markdown, the first one as its head; none where all are empty."""
+    filled = [row for row in rows if any(cell.strip() for cell in row)]
+    if filled:
+        width = max(map(len, filled))
+        lines = [_row([*row, *[""] * (width - len(row))]) for row in filled]
+        yield Part("table", "\n".join([lines[0], "|" + " --- |" * width, *lines[1:]]))
+
+
+def bounded(parts: Iterable[Part]) -> tuple[Part, ...]:
+    """Take parts as they are read, up to the most that a note may hold.
+
+    Raises:
+        ReadingFailed: there is more.
+    """
+    taken, chars = [], 0
+    for part in parts:
+        chars += len(part.text) + _PART_CHARS
+        if chars > MAX_CHARS:
+            raise ReadingFailed(
+                f"it holds more than {MAX_CHARS // 1_000_000} million characters of text"
+            )
+        taken.append(part)
+    return tuple(taken)
+
+
+def _row(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(" ".join(cell.split()).replace("|", "\\|") for cell in cells) + " |"
+
+
+@dataclass(slots=True)
+class _Written:
+    """The lines and blocks so far."""
+
+    lines: list[str] = field(default_factory=list)
+    blocks: list[Block] = field(default_factory=list)
+    code_lines: set[int] = field(default_factory=set)
+    is_private: bool = False
+
+    def add(self, part: Part) -> None:
+        if self.lines and part.text:
+            self.lines.append("")
+        before = len(self.lines)
+        if part.kind == "markdown":
+            self._add_markdown(part.text, before)
+        elif part.kind == "text":
+            self._add_text(part.text, before)
+        elif part.text:
+            self._add_block(part, before)
+
+    def document(self) -> Document:
+        return Document(
+            lines=tuple(self.lines or [""]),
+            blocks=tuple(self.blocks),
+            code_lines=frozenset(self.code_lines),
+            is_private=self.is_private,
+        )
+
+    def _add_markdown(self, text: str, before: int) -> None:
+        inside = parse_document(text)
+        self.lines += inside.lines
+        self.blocks += (_moved(block, before) for block in inside.blocks)
+        self.code_lines |= {line + before for line in inside.code_lines}
+        self.is_private |= inside.is_private
+
+    def _add_text(self, text: str, before: int) -> None:
+        lines = text.split("\n")
+        self.lines += lines
+        self.is_private |= front_matter(lines).is_private
+        self.blocks += (
+            Block("paragraph", first + before, last + before) for first, last in _runs(lines)
+        )
+
+    def _add_block(self, part: Part, before: int) -> None:
+        heading = None
+        text = part.text
+        if part.kind == "heading":
+            heading = Heading(min(max(part.level, 1), 6), " ".join(text.split()), before + 1)
+            text = f"{'#' * heading.level} {heading.text}"
+        lines = text.split("\n")
+        self.lines += lines
+        last = before + len(lines)
+        inner = tuple((line, line) for line in range(before + 1, last + 1))
+        if part.kind == "fence":
+            self.code_lines |= set(range(before + 1, last + 1))
+        is_made_of_lines = part.kind in ("list", "table")
+        block_kind = "paragraph" if part.kind == "list" and len(lines) == 1 else part.kind
+        self.blocks.append(
+            Block(block_kind, before + 1, last, inner if is_made_of_lines else (), heading)
+        )
+
+
+def _runs(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Give the first and last line of each run of lines that are not blank."""
+    first = 0
+    for number, line in enumerate([*lines, ""], start=1):
+        if line.strip():
+            first = first or number
+        elif first:
+            yield first, number - 1
+            first = 0
+
+
+def _moved(block: Block, by: int) -> Block:
+    heading = block.heading and replace(block.heading, line=block.heading.line + by)
+    inner = tuple((first + by, last + by) for first, last in block.inner)
+    return Block(block.kind, block.first + by, block.last + by, inner, heading)

@@ -1,0 +1,83 @@
+"""PDF files, page by page.
+
+pdfium is not safe to use from several threads: this is called in a process of its own.
+"""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from vault.errors import ReadingFailed
+from vault.notes.pages import heading_of_page
+from vault.notes.readers.parts import Extract, Part, bounded, prose
+
+if TYPE_CHECKING:
+    from pypdfium2 import PdfDocument
+
+MAX_PAGES: Final = 10_000
+
+_PASSWORD_ERROR: Final = 4  # FPDF_ERR_PASSWORD
+_SECURITY_ERROR: Final = 5  # FPDF_ERR_SECURITY
+_HYPHENS: Final = ("\x02", "\ufffe")  # how pdfium marks a word that is divided at a line's end
+
+
+def read(data: bytes) -> Extract:
+    """Read a PDF; each page is a heading `Page N`.
+
+    Raises:
+        ReadingFailed: it is damaged, needs a password, has too many pages or no text.
+    """
+    document = _opened(data)
+    try:
+        if len(document) > MAX_PAGES:
+            raise ReadingFailed(
+                f"it has {len(document):,} pages; PDF files of up to {MAX_PAGES:,} are read"
+            )
+        parts = bounded(_pages(document))
+        title = str(document.get_metadata_value("Title")).strip()
+    finally:
+        document.close()
+    if not parts:
+        raise ReadingFailed("it has no text (scanned?)")
+    return Extract(parts, aliases=(title,) if title else (), is_paged=True)
+
+
+def _opened(data: bytes) -> "PdfDocument":
+    from pypdfium2 import PdfDocument, PdfiumError
+
+    try:
+        return PdfDocument(data)
+    except PdfiumError as error:
+        if error.err_code in (_PASSWORD_ERROR, _SECURITY_ERROR):
+            raise ReadingFailed("it is protected by a password") from error
+        raise ReadingFailed("it is damaged or no PDF file") from error
+
+
+def _pages(document: "PdfDocument") -> Iterator[Part]:
+    from pypdfium2 import PdfiumError
+
+    for index in range(len(document)):
+        try:
+            text = prose(_joined_words(_text_of(document, index)))
+        except PdfiumError as error:
+            raise ReadingFailed(f"its page {index + 1} is damaged") from error
+        if text.strip():
+            yield Part("heading", heading_of_page(index + 1), 1)
+            yield Part("paragraph", text)
+
+
+def _text_of(document: "PdfDocument", index: int) -> str:
+    page = document[index]
+    try:
+        text_page = page.get_textpage()
+        try:
+            return str(text_page.get_text_bounded())
+        finally:
+            text_page.close()
+    finally:
+        page.close()
+
+
+def _joined_words(text: str) -> str:
+    for hyphen in _HYPHENS:
+        text = text.replace(f"{hyphen}\r\n", "").replace(hyphen, "")
+    return text

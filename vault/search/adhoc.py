@@ -1,0 +1,146 @@
+"""Search within texts that are at hand, such as a note that is too large to be sent whole.
+
+They get a catalog of their own for as long as the search takes. Meaning counts as far as an index
+already has vectors of the same passages; nothing is embedded for it but the query.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import islice, zip_longest
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from vault.catalog import Catalog
+from vault.embedding.chunking import chunk_note
+from vault.errors import EmbedderFailed
+from vault.notes.note import parse_note
+from vault.records import Records
+from vault.scan import FileStat
+from vault.search.exact import ExactScan
+from vault.search.hits import Hit, hit_id, hit_of
+from vault.search.passages import Passages
+from vault.search.query import parse_query
+from vault.search.search import Encode, Searcher
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["Text", "search_within"]
+
+_NO_FILE = FileStat(0, 0, 0, 0)
+_IN_ORDER = """
+SELECT chunks.id, path, first_line, hash FROM chunks JOIN files ON files.id = file_id
+ORDER BY CAST(path AS INTEGER), chunks.id
+"""
+
+# Gives the vectors of those texts, by the hash of each, that have one.
+Vectors = Callable[[Collection[bytes]], Mapping[bytes, bytes]]
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text to search within.
+
+    Attributes:
+        path: what its hits say they are from, as is `title` and `version`.
+        text: Markdown, or any other.
+    """
+
+    path: str
+    title: str
+    version: str
+    text: str
+
+
+def _no_words(_query: str) -> "Callable[[], NDArray[np.float32]]":
+    raise EmbedderFailed("Nothing is embedded here.")
+
+
+def search_within(
+    texts: Sequence[Text],
+    query: str,
+    k: int,
+    encode: Encode = _no_words,
+    vectors: Vectors = lambda _hashes: {},
+) -> tuple[Hit, ...]:
+    """Find the `k` passages of some texts that fit a query best, best first.
+
+    Where fewer have anything in common with the query, others follow: what stands beside those,
+    then the texts from their beginnings on. At least one passage of each text is among them.
+
+    Args:
+        texts: where to look.
+        query: as for a search of the whole vault.
+        k: how many at most.
+        encode: begins to make a query's vector; without it, words alone count.
+        vectors: those that are there already.
+    """
+    with _catalog_of(texts, vectors) as catalog:
+        searcher = Searcher(catalog, encode, ExactScan(catalog).query)
+        hits = searcher.search(query, k).hits
+        if not hits and (words := parse_query(query).words) != query:
+            hits = searcher.search(words, k).hits  # a filter of notes selects none of these texts
+        found = tuple(_completed(hits, catalog, k))
+    return tuple(_named(hit, texts[int(hit.path)]) for hit in found)
+
+
+def _completed(hits: Sequence[Hit], catalog: Catalog, k: int) -> Iterator[Hit]:
+    """Add passages to hits until there are `k`, and at least one of each text.
+
+    What stands beside a hit comes first, then the texts from their beginnings on, in turns.
+    """
+    rows = catalog.rows(_IN_ORDER)
+    ids = {hit_id(row[1], row[2], bytes(row[3])): int(row[0]) for row in rows}
+    found = dict.fromkeys(ids[hit.id] for hit in hits)
+    by_text: dict[str, list[int]] = {}
+    for row in rows:
+        by_text.setdefault(row[1], []).append(int(row[0]))
+    for numbers in by_text.values():
+        if found.keys().isdisjoint(numbers):
+            found[numbers[0]] = None
+    turns = (number for row in zip_longest(*by_text.values()) for number in row if number)
+    more = (number for number in (*_beside(found, by_text), *turns) if number not in found)
+    added = list(islice(dict.fromkeys(more), max(0, k - len(found))))
+    wanted = [*list(found)[len(hits) :], *added]
+    passages = Passages(catalog).details(wanted)
+    yield from hits
+    yield from (hit_of(passages[number], 0.0, {}) for number in wanted)
+
+
+def _beside(found: Iterable[int], by_text: Mapping[str, Sequence[int]]) -> Iterator[int]:
+    """Give the passages right before and behind others of the same text."""
+    place = {number: (text, at) for text, row in by_text.items() for at, number in enumerate(row)}
+    for number in tuple(found):
+        text, at = place[number]
+        yield from by_text[text][max(0, at - 1) : at]
+        yield from by_text[text][at + 1 : at + 2]
+
+
+@contextmanager
+def _catalog_of(texts: Sequence[Text], vectors: Vectors) -> Iterator[Catalog]:
+    """Index texts under their numbers: two of them may be of one path."""
+    with TemporaryDirectory(prefix="strata-") as folder:
+        catalog = Catalog(Path(folder) / "within.db", is_writable=True)
+        try:
+            for number, text in enumerate(texts):
+                _put(catalog, str(number), text, vectors)
+            yield catalog
+        finally:
+            catalog.close()
+
+
+def _put(catalog: Catalog, name: str, text: Text, vectors: Vectors) -> None:
+    note, document = parse_note("text.md", text.text.encode("utf-8", "replace"))
+    note = replace(note, path=name, title=text.title)
+    chunks = chunk_note(note, document)
+    with catalog.transaction():
+        Records(catalog).put_note(_NO_FILE, note, chunks)
+        there = vectors([chunk.hash for chunk in chunks])
+        catalog.add_vectors(list(there), list(there.values()))
+
+
+def _named(hit: Hit, text: Text) -> Hit:
+    return replace(hit, path=text.path, title=text.title, version=text.version)

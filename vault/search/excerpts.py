@@ -1,0 +1,169 @@
+"""Long passages as the few sentences in them that a query is about.
+
+A passage is as long as the embedding model reads, since meaning needs its surroundings; what
+answers a query is often two sentences of it. The first passages of long notes are cut into
+excerpts, which compete by the rank of their passage and by the words of the query that they hold.
+Notes of a few passages are shown by whole passages, as is what ranks further down, and no fence or
+table is cut.
+"""
+
+import hashlib
+import math
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from vault.notes.keywords import fold, index_text
+from vault.notes.stop_words import FUNCTION_WORDS
+from vault.search.hits import Hit
+from vault.search.query import Query
+
+__all__ = ["FEWEST_PASSAGES", "LONG_NOTE_PASSAGES", "excerpts"]
+
+LONG_NOTE_PASSAGES = 4
+FEWEST_PASSAGES = 10
+# Chosen on questions about three long texts: 200 loses answers there, 400 adds what is none.
+_EXCERPT_CHARS = 300
+_LONGEST_SENTENCE_CHARS = 450
+_MOST_OF_A_PASSAGE = 4
+_STEM_SHARE = 0.7
+_MOST_WORDS = 32
+
+_WORD = re.compile(r"[^\W_]+")
+_SENTENCE_END = re.compile(r"(?<=[.?!])[\"'”’)\]]*\s+|(?<=[。！？])|\n+")
+_FENCE = r"^(?P<fence>`{3,}|~{3,})[^\n]*\n(?:.*?^(?P=fence)[^\n]*$|.*\Z)"
+_TABLE = r"^[ \t]*\|.*?(?=\n[ \t]*[^|\s]|\n\n|\Z)"
+_SOLID = re.compile(f"{_FENCE}|{_TABLE}", re.MULTILINE | re.DOTALL)
+
+
+class _Part(NamedTuple):
+    """A span of a passage, and which words of the query it holds."""
+
+    start: int
+    end: int
+    held: frozenset[str]
+
+
+_Ranked = Sequence[tuple[float, _Part]]
+
+
+def excerpts(hits: Sequence[Hit], query: Query, long_notes: Collection[str], k: int) -> list[Hit]:
+    """Give the best `k` places of some hits: excerpts of long notes, whole passages of others.
+
+    Args:
+        hits: passages, best first; as many as `FEWEST_PASSAGES` at least, where there are.
+        query: what was looked for; an excerpt holds its phrases, else its passage is shown whole.
+        long_notes: paths of the notes whose passages are cut.
+        k: how many at most.
+    """
+    stems = _stems(query.words)
+    cut = {
+        at: [part for part in _parts(hit.text, stems) if _holds(hit.text, part, query.phrases)]
+        for at, hit in enumerate(hits[:FEWEST_PASSAGES])
+        if hit.path in long_notes
+    }
+    worth = _worths([part for parts in cut.values() for part in parts], stems)
+    ranked = {at: _ranked(parts, worth) for at, parts in cut.items()}
+    if not any(ranked.values()):
+        return list(hits[:k])
+    first, rest = hits[:FEWEST_PASSAGES], hits[FEWEST_PASSAGES:]
+    placed = sorted(_places(first, ranked), key=lambda place: -place[0])
+    last = placed[-1][0]
+    placed += ((min(last, hit.score), hit) for hit in rest)
+    return [replace(hit, score=round(score / 2, 4)) for score, hit in placed[:k]]
+
+
+def _stems(words: str) -> frozenset[str]:
+    """Give the beginnings of the words that say something of the subject; all, where none does."""
+    every = _WORD.findall(index_text(words))[:_MOST_WORDS]
+    telling = [word for word in every if word not in FUNCTION_WORDS] or every
+    return frozenset(word[: max(3, math.ceil(len(word) * _STEM_SHARE))] for word in telling)
+
+
+def _parts(text: str, stems: Collection[str]) -> list[_Part]:
+    """Fill parts with sentences, in order; a fence or a table is never cut."""
+    if not stems:
+        return []
+    longest_first = "|".join(sorted(stems, key=len, reverse=True))
+    beginnings = re.compile(rf"(?<![^\W_])(?:{longest_first})")
+    spans: list[tuple[int, int]] = []
+    for start, end in _units(text):
+        if spans and end - spans[-1][0] <= _EXCERPT_CHARS:
+            spans[-1] = (spans[-1][0], end)
+        else:
+            spans.append((start, end))
+    return [
+        _Part(start, end, frozenset(beginnings.findall(index_text(text[start:end]))))
+        for start, end in spans
+    ]
+
+
+def _holds(text: str, part: _Part, phrases: Collection[str]) -> bool:
+    shown = fold(" ".join(text[part.start : part.end].split())) if phrases else ""
+    return all(fold(phrase) in shown for phrase in phrases)
+
+
+def _units(text: str) -> Iterator[tuple[int, int]]:
+    """Give what is not cut: fences, tables, and sentences that are not overlong."""
+    at = 0
+    for solid in _SOLID.finditer(text):
+        yield from _sentences(text, at, solid.start())
+        yield solid.span()
+        at = solid.end()
+    yield from _sentences(text, at, len(text))
+
+
+def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    ends = [*_SENTENCE_END.finditer(text, start, end)]
+    for mark, after in [*((m.start(), m.end()) for m in ends), (end, end)]:
+        while mark - start > _LONGEST_SENTENCE_CHARS:
+            blank = text.rfind(" ", start + _EXCERPT_CHARS // 2, start + _EXCERPT_CHARS)
+            cut = blank if blank > 0 else start + _EXCERPT_CHARS
+            yield start, cut
+            start = cut
+        if text[start:mark].strip():
+            yield start, mark
+        start = after
+
+
+def _worths(parts: Sequence[_Part], stems: Collection[str]) -> dict[str, float]:
+    """Tell what each word is worth, from 0 to 1 together: the rarer among the parts, the more."""
+    having = {stem: sum(stem in part.held for part in parts) for stem in stems}
+    rarity = {
+        stem: math.log(1 + (len(parts) - count + 0.5) / (count + 0.5))
+        for stem, count in having.items()
+    }
+    every = sum(rarity.values())
+    return {stem: value / every for stem, value in rarity.items()}
+
+
+def _ranked(parts: Sequence[_Part], worth: Mapping[str, float]) -> _Ranked:
+    """Give the parts of a passage that hold something, best first."""
+    shares = [(sum(worth[stem] for stem in part.held), part) for part in parts]
+    shares.sort(key=lambda pair: (-pair[0], pair[1].start))
+    return [pair for pair in shares[:_MOST_OF_A_PASSAGE] if pair[0]]
+
+
+def _places(hits: Sequence[Hit], ranked: Mapping[int, _Ranked]) -> Iterator[tuple[float, Hit]]:
+    """Give every place with its score.
+
+    A passage of a short note is taken to hold what is usual, one of a long note what it holds.
+    """
+    best = [parts[0][0] for parts in ranked.values() if parts]
+    usual = sum(best) / len(best)
+    for at, hit in enumerate(hits):
+        if not ranked.get(at):
+            yield hit.score + (0.0 if at in ranked else usual), hit
+        for share, part in ranked.get(at, ()):
+            yield hit.score + share, _excerpt(hit, part)
+
+
+def _excerpt(hit: Hit, part: _Part) -> Hit:
+    span = hit.text[part.start : part.end]
+    text = span.strip()
+    start = part.start + span.index(text)
+    first = min(hit.lines[0] + hit.text.count("\n", 0, start), hit.lines[1])
+    lines = (first, min(first + text.count("\n"), hit.lines[1]))
+    id = hashlib.sha256(f"{hit.id}\0{text}".encode("utf-8", "replace")).hexdigest()[:16]
+    return replace(hit, id=id, lines=lines, text=text)

@@ -1,0 +1,100 @@
+"""What a search gives back."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from vault.search.passages import Passage
+
+SIGNALS = ("dense", "words", "title", "links", "tags", "dates", "rerank")
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A passage that answers a query, with its exact place and why it was found.
+
+    Attributes:
+        id: stays the same while the passage does, wherever else the note changes.
+        lines: first and last line in the file as it is, from 1, inclusive.
+        signals: score by signal (dense, words, title, links, tags, dates, rerank), those of
+            `vault.search.boosts` from 0 to 1; None where a signal was not used.
+        version: SHA-256 of the note's bytes that these lines are of.
+    """
+
+    id: str
+    path: str
+    title: str
+    heading: tuple[str, ...]
+    lines: tuple[int, int]
+    text: str
+    score: float
+    signals: Mapping[str, float | None]
+    version: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the hit as `strata search --json` prints it."""
+        return {
+            "id": self.id,
+            "path": self.path,
+            "title": self.title,
+            "heading": list(self.heading),
+            "lines": list(self.lines),
+            "text": self.text,
+            "score": self.score,
+            "signals": dict(self.signals),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """The hits of one query, best first.
+
+    Attributes:
+        filters: what the query asked for beside its words, each with its values.
+        warnings: what could not be used, in words; every hit's signal for it is None then.
+        total: of a listing, how many notes are selected; None for the best of a search.
+        next: of a listing, the offset of the next page; None where there is none.
+    """
+
+    query: str
+    hits: tuple[Hit, ...]
+    seconds: float
+    filters: Mapping[str, Any] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    total: int | None = None
+    next: int | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the result as `strata search --json` prints it."""
+        pages = {} if self.total is None else {"total": self.total, "next": self.next}
+        return {
+            "query": self.query,
+            "filters": dict(self.filters),
+            "hits": [hit.to_dict() for hit in self.hits],
+            **pages,
+            "seconds": round(self.seconds, 4),
+            **({"warnings": list(self.warnings)} if self.warnings else {}),
+        }
+
+
+def hit_of(passage: Passage, score: float, signals: Mapping[str, float | None]) -> Hit:
+    """Give a passage as a hit; signals that are not named were not used."""
+    used = {name: round(value, 4) for name, value in signals.items() if value is not None}
+    return Hit(
+        id=hit_id(passage.path, passage.lines[0], passage.text_hash),
+        path=passage.path,
+        title=passage.title,
+        heading=passage.heading,
+        lines=passage.lines,
+        text=passage.text,
+        score=round(score, 4),
+        signals={name: used.get(name) for name in SIGNALS},
+        version=passage.version,
+    )
+
+
+def hit_id(path: str, first_line: int, text_hash: bytes) -> str:
+    """Return the id of the hit for a passage."""
+    name = f"{path}\0{first_line}\0".encode()
+    return hashlib.sha256(name + text_hash).hexdigest()[:16]

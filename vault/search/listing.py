@@ -1,0 +1,182 @@
+"""The whole set of notes that a query selects, in pages: nothing ranks low enough to be left out.
+
+A search gives the best passages; a listing gives every note that fits the filters and holds all of
+the words, one line a note. Where no note holds all of them, those that hold some are listed.
+"""
+
+import json
+import math
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from vault.catalog import Catalog
+from vault.notes.keywords import any_of, fold, index_text, query_terms
+from vault.notes.stop_words import FUNCTION_WORDS
+from vault.search.hits import Hit, SearchResult, hit_of
+from vault.search.passages import Passage, Passages
+from vault.search.query import parse_query
+from vault.search.scope import Scope, scope_of
+
+__all__ = ["list_notes"]
+
+_MOST_TERMS = 16
+_MAX_LINE_CHARS = 240
+_STEM_SHARE = 0.7
+_HEADING = re.compile(r"#{1,6}\s")
+_WORD = re.compile(r"[^\W_]+")
+
+_RANKED = """
+SELECT chunks.id, bm25(words, 3.0, 1.5, 1.0) AS cost, file_id
+FROM words JOIN chunks ON chunks.id = words.rowid
+WHERE words MATCH :terms AND file_id IN (SELECT value FROM json_each(:files))
+ORDER BY cost, chunks.id
+"""
+
+Current = Callable[[Iterable[tuple[int, Passage]]], Iterator[tuple[int, Passage]]]
+
+
+def list_notes(
+    catalog: Catalog, current: Current, text: str, limit: int, offset: int = 0
+) -> SearchResult:
+    """List the notes that a query selects, those first that its words fit best.
+
+    Args:
+        catalog: what is indexed.
+        current: leaves out what is not as it was indexed, or brings it up to date.
+        text: filters and words.
+        limit: how many notes at most.
+        offset: how many were listed before.
+
+    Returns:
+        One hit a note, its text the line that fits best, with the number of all and where the
+        next page begins.
+
+    Raises:
+        IndexUnusable: the catalog cannot be read.
+    """
+    began = time.perf_counter()
+    query = parse_query(text)
+    passages = Passages(catalog)
+    scope = scope_of(query, catalog, passages)
+    terms = _telling(query.words)
+    warnings = list(scope.warnings)
+    found = _best_of_notes(catalog, terms, scope, warnings)
+    there = passages.details(found)
+    shown = dict(current((number, there[number]) for number in found if number in there))
+    hits = [_line(shown[number], found[number], terms) for number in found if number in shown]
+    end = offset + limit
+    return SearchResult(
+        text,
+        tuple(hits[offset:end]),
+        time.perf_counter() - began,
+        query.filters(),
+        tuple(warnings),
+        total=len(hits),
+        next=end if end < len(hits) else None,
+    )
+
+
+def _telling(words: str) -> tuple[str, ...]:
+    """Give the terms of a query that say something of its subject; all, where none does."""
+    kept = " ".join(
+        word for word in words.split() if fold(word).strip("?.,;:!") not in FUNCTION_WORDS
+    )
+    return query_terms(kept or words)[:_MOST_TERMS]
+
+
+def _best_of_notes(
+    catalog: Catalog, terms: Sequence[str], scope: Scope, warnings: list[str]
+) -> Mapping[int, float]:
+    """Give the best passage of each note that is selected, in the order of the list."""
+    files = _files_of(catalog, scope)
+    if not terms:
+        return _first_passages(catalog, files, scope)
+    counts = Counter(file for term in terms for file in _holding(catalog, term) if file in files)
+    most = max(counts.values(), default=0)
+    if 0 < most < len(terms):
+        warnings.append("No note holds all of the words; those that hold the most are listed.")
+    wanted = [file for file, count in counts.items() if count == most]
+    rows = catalog.rows(_RANKED, {"terms": any_of(terms), "files": json.dumps(wanted)})
+    best: dict[int, tuple[int, float]] = {}
+    for number, cost, file in rows:
+        if scope.passages is None or number in scope.passages:
+            best.setdefault(file, (int(number), -float(cost)))
+    return dict(best.values())
+
+
+def _files_of(catalog: Catalog, scope: Scope) -> frozenset[int]:
+    if scope.passages is None:
+        return frozenset(row[0] for row in catalog.rows("SELECT DISTINCT file_id FROM chunks"))
+    rows = catalog.rows(
+        "SELECT DISTINCT file_id FROM chunks WHERE id IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(scope.passages)),),
+    )
+    return frozenset(row[0] for row in rows)
+
+
+def _holding(catalog: Catalog, term: str) -> Iterator[int]:
+    statement = (
+        "SELECT DISTINCT file_id FROM chunks"
+        " WHERE id IN (SELECT rowid FROM words WHERE words MATCH ?)"
+    )
+    return (row[0] for row in catalog.rows(statement, (term,)))
+
+
+def _first_passages(catalog: Catalog, files: Collection[int], scope: Scope) -> Mapping[int, float]:
+    """Give the first passage of each note that is selected, by path."""
+    rows = catalog.rows(
+        "SELECT chunks.id, file_id FROM chunks JOIN files ON files.id = file_id"
+        " ORDER BY path, chunks.id"
+    )
+    first: dict[int, int] = {}
+    for number, file in rows:
+        if file in files and (scope.passages is None or number in scope.passages):
+            first.setdefault(file, int(number))
+    return dict.fromkeys(first.values(), 1.0)
+
+
+def _line(passage: Passage, score: float, terms: Sequence[str]) -> Hit:
+    """Give the line of a passage that holds the most terms, as a hit of its own."""
+    stems = [_stem(word) for term in terms for word in _WORD.findall(term)]
+    lines = passage.text.split("\n")
+    body = _body_from(lines)
+    best = max(range(len(lines)), key=lambda at: (_held(lines[at], stems), _tells(at, lines, body)))
+    place = min(passage.lines[0] + best, passage.lines[1])
+    text = _cut(lines[best].strip())
+    return hit_of(replace(passage, lines=(place, place), text=text), score, {})
+
+
+def _tells(at: int, lines: Sequence[str], body: int) -> int:
+    """Tell how much a line says by itself: prose most, then headings, then marks and blanks."""
+    line = lines[at].strip("-=*|>` \t")
+    if not line.strip("#"):
+        return 0
+    return 1 if at < body or _HEADING.match(line) else 2
+
+
+def _body_from(lines: Sequence[str]) -> int:
+    """Give where a note's text begins behind the front matter."""
+    if lines[0].rstrip() != "---":
+        return 0
+    return next((at + 1 for at, line in enumerate(lines[1:], 1) if line.rstrip() == "---"), 0)
+
+
+def _stem(word: str) -> str:
+    return word[: max(3, math.ceil(len(word) * _STEM_SHARE))]
+
+
+def _held(line: str, stems: Sequence[str]) -> int:
+    words = _WORD.findall(index_text(line))
+    return sum(any(word.startswith(stem) for word in words) for stem in stems)
+
+
+def _cut(line: str) -> str:
+    """Give as much of a line as is read at a glance, ending with a word."""
+    if len(line) <= _MAX_LINE_CHARS:
+        return line
+    cut = line[:_MAX_LINE_CHARS]
+    blank = cut.rfind(" ")
+    return cut[:blank] if blank > _MAX_LINE_CHARS // 2 else cut

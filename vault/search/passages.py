@@ -1,0 +1,172 @@
+"""The passages of a catalog as a search needs them: few statements, however many candidates."""
+
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from vault.catalog import Catalog
+from vault.notes.keywords import any_of
+from vault.scan import FileStat
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float32]
+
+# The weights are those of title, heading and body.
+_RANKED = """
+SELECT rowid, bm25(words, 3.0, 1.5, 1.0) AS cost FROM words
+WHERE words MATCH :terms ORDER BY cost LIMIT :limit
+"""
+_RANKED_WITHIN = """
+SELECT rowid, bm25(words, 3.0, 1.5, 1.0) AS cost FROM words
+WHERE words MATCH :terms AND rowid IN (SELECT value FROM json_each(:within))
+ORDER BY cost LIMIT :limit
+"""
+_COMMON_SHARE = 0.2
+_COMMON_MIN = 1_000
+_MAX_WORDS = 48
+_MAX_ALIKE = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """One passage with its note, as they were indexed."""
+
+    text_hash: bytes
+    heading: tuple[str, ...]
+    lines: tuple[int, int]
+    text: str
+    path: str
+    stat: FileStat
+    title: str
+    version: str
+
+
+class Passages:
+    """Reads passages by words, by the hash of their text, and by number."""
+
+    def __init__(self, catalog: Catalog):
+        self._catalog = catalog
+
+    @property
+    def most(self) -> int:
+        """Tell how many passages there are at most; 0 where there is none."""
+        found = self._catalog.rows("SELECT max(id) FROM chunks")[0][0]
+        return int(found or 0)
+
+    def by_words(
+        self, terms: Sequence[str], limit: int, among: Collection[int] | None = None
+    ) -> dict[int, float]:
+        """Give the passages that hold one of the terms, with BM25 as a number that grows."""
+        telling = self._telling(terms)
+        if not telling:
+            return {}
+        within = None if among is None else json.dumps(list(among))
+        rows = self._catalog.rows(
+            _RANKED if within is None else _RANKED_WITHIN,
+            {"terms": any_of(telling), "limit": limit, "within": within},
+        )
+        return {int(row[0]): -float(row[1]) for row in rows}
+
+    def holding(self, expression: str, limit: int) -> set[int]:
+        """Give passages that fit an expression of FTS5."""
+        rows = self._catalog.rows(
+            "SELECT rowid FROM words WHERE words MATCH ? LIMIT ?", (expression, limit)
+        )
+        return {int(row[0]) for row in rows}
+
+    def of_files(self, file_ids: Collection[int]) -> dict[int, bytes]:
+        """Give all passages of some files, with the hash of their text."""
+        rows = self._catalog.rows(
+            "SELECT id, hash FROM chunks WHERE file_id IN (SELECT value FROM json_each(?))"
+            " ORDER BY id",
+            (json.dumps(list(file_ids)),),
+        )
+        return {int(row[0]): bytes(row[1]) for row in rows}
+
+    def hashes(self, ids: Collection[int]) -> dict[int, bytes]:
+        """Give the hash of the text of each passage."""
+        rows = self._catalog.rows(
+            "SELECT id, hash FROM chunks WHERE id IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(ids)),),
+        )
+        return {int(row[0]): bytes(row[1]) for row in rows}
+
+    def of_texts(self, hashes: Collection[bytes]) -> dict[int, bytes]:
+        """Give the passages with these texts; of very many alike only some."""
+        rows = self._catalog.rows(
+            f"SELECT id, hash FROM chunks WHERE hash IN ({_marks(hashes)})",  # noqa: S608 - marks
+            tuple(hashes),
+        )
+        found: dict[int, bytes] = {}
+        alike = dict.fromkeys(hashes, 0)
+        for chunk_id, text_hash in rows:
+            alike[text_hash] += 1
+            if alike[text_hash] <= _MAX_ALIKE:
+                found[int(chunk_id)] = text_hash
+        return found
+
+    def cosines(self, vector: "Vector", hashes: Collection[bytes]) -> dict[bytes, float]:
+        """Compare a vector with those of some texts; a text without one is left out."""
+        import numpy as np
+
+        rows = self._catalog.rows(
+            f"SELECT hash, vector FROM vectors WHERE hash IN ({_marks(hashes)})",  # noqa: S608
+            tuple(hashes),
+        )
+        if not rows:
+            return {}
+        matrix = np.frombuffer(b"".join(row[1] for row in rows), "<f4").reshape(len(rows), -1)
+        found = np.einsum("ij,j->i", matrix, vector)
+        return {row[0]: float(cosine) for row, cosine in zip(rows, found, strict=True)}
+
+    def counts(self, paths: Collection[str]) -> dict[str, int]:
+        """Give how many passages each of some notes has."""
+        rows = self._catalog.rows(
+            "SELECT path, count(*) FROM chunks JOIN files ON files.id = file_id"
+            " WHERE path IN (SELECT value FROM json_each(?)) GROUP BY file_id",
+            (json.dumps(list(paths)),),
+        )
+        return {row[0]: int(row[1]) for row in rows}
+
+    def details(self, ids: Iterable[int]) -> Mapping[int, Passage]:
+        """Read passages with their notes."""
+        rows = self._catalog.rows(
+            "SELECT chunks.id, hash, heading, first_line, last_line, text, path,"
+            " mtime_ns, size, device, inode, title, version"
+            " FROM chunks JOIN notes USING (file_id) JOIN files ON files.id = file_id"
+            " WHERE chunks.id IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(ids)),),
+        )
+        return {
+            int(row[0]): Passage(
+                row[1],
+                tuple(json.loads(row[2])),
+                (row[3], row[4]),
+                row[5],
+                row[6],
+                FileStat(*row[7:11]),
+                *row[11:],
+            )
+            for row in rows
+        }
+
+    def _telling(self, terms: Sequence[str]) -> list[str]:
+        """Leave out terms that nearly every passage holds, unless there are no others."""
+        if not terms:
+            return []
+        common = max(_COMMON_MIN, int(self.most * _COMMON_SHARE))
+        one = "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ?)"
+        parameters = [value for term in terms for value in (term, common)]
+        rows = self._catalog.rows(" UNION ALL ".join([one] * len(terms)), parameters)
+        counted = sorted(zip((int(row[0]) for row in rows), terms, strict=True))
+        found = [(count, term) for count, term in counted if count]
+        telling = [term for count, term in found if count < common]
+        return (telling or [term for _, term in found])[:_MAX_WORDS]
+
+
+def _marks(values: Collection[object]) -> str:
+    return ",".join("?" * len(values))

@@ -1,0 +1,118 @@
+"""Notes that are near a note in meaning, or linked with it; no model is needed for that."""
+
+import json
+import posixpath
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from vault.catalog import Catalog
+from vault.notes.keywords import fold
+from vault.search.passages import Passages
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float32]
+
+__all__ = ["RelatedNote", "related_notes"]
+
+_CANDIDATES = 200
+_LINK_LIFT = 0.15
+
+Nearest = Callable[["Vector", int, Collection[bytes] | None], list[tuple[bytes, float]]]
+
+
+@dataclass(frozen=True, slots=True)
+class RelatedNote:
+    """A note beside the one that is open.
+
+    Attributes:
+        score: from 0 to 1.
+        is_linked: one of the two links to the other.
+    """
+
+    path: str
+    title: str
+    score: float
+    is_linked: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the note as `strata related --json` prints it."""
+        return {
+            "path": self.path,
+            "title": self.title,
+            "score": self.score,
+            "is_linked": self.is_linked,
+        }
+
+
+def related_notes(catalog: Catalog, nearest: Nearest, path: str, k: int) -> list[RelatedNote]:
+    """Give the `k` notes nearest to one, the nearest first; none for a note without vectors."""
+    vector = _mean_vector(catalog, path)
+    scores: dict[str, float] = {}
+    if vector is not None:
+        scores = _by_meaning(catalog, dict(nearest(vector, _CANDIDATES, None)))
+    linked = _linked(catalog, path)
+    titles = _titles(catalog, {*scores, *linked} - {path})
+    found = []
+    for other, title in titles.items():
+        is_linked = other in linked
+        score = _lifted(scores.get(other, 0.0), is_linked)
+        found.append(RelatedNote(other, title, round(score, 4), is_linked))
+    return sorted(found, key=lambda note: (-note.score, note.path))[:k]
+
+
+def _lifted(score: float, is_linked: bool) -> float:
+    return (max(score, 0.0) + (_LINK_LIFT if is_linked else 0.0)) / (1.0 + _LINK_LIFT)
+
+
+def _mean_vector(catalog: Catalog, path: str) -> "Vector | None":
+    import numpy as np
+
+    rows = catalog.rows(
+        "SELECT vector FROM chunks JOIN vectors USING (hash) JOIN files ON files.id = file_id"
+        " WHERE path = ?",
+        (path,),
+    )
+    if not rows:
+        return None
+    mean = np.mean([np.frombuffer(row[0], "<f4") for row in rows], axis=0, dtype="f4")
+    length = float(np.linalg.norm(mean))
+    return mean / length if length else None
+
+
+def _by_meaning(catalog: Catalog, near: Mapping[bytes, float]) -> dict[str, float]:
+    """Give each note the score of its nearest passage."""
+    hashes = Passages(catalog).of_texts(near)
+    rows = catalog.rows(
+        "SELECT chunks.id, path FROM chunks JOIN files ON files.id = file_id"
+        " WHERE chunks.id IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(hashes)),),
+    )
+    scores: dict[str, float] = defaultdict(float)
+    for number, path in rows:
+        scores[path] = max(scores[path], near[hashes[number]])
+    return scores
+
+
+def _linked(catalog: Catalog, path: str) -> set[str]:
+    """Give the notes that a note links to or that link to it, by the name of their file."""
+    own = _name(path)
+    rows = catalog.rows("SELECT path, target FROM links JOIN files ON files.id = file_id")
+    targets = {_name(target) for source, target in rows if source == path and target}
+    linking = {source for source, target in rows if target and _name(target) == own}
+    known = catalog.rows("SELECT path FROM files WHERE state = 'indexed'")
+    return linking | {row[0] for row in known if _name(row[0]) in targets}
+
+
+def _titles(catalog: Catalog, paths: Iterable[str]) -> dict[str, str]:
+    wanted = set(paths)
+    rows = catalog.rows("SELECT path, title FROM notes JOIN files ON files.id = file_id")
+    return {path: title for path, title in rows if path in wanted}
+
+
+def _name(path: str) -> str:
+    return fold(posixpath.splitext(posixpath.basename(path))[0])

@@ -1,0 +1,133 @@
+"""The best passages put in order once more by a cross-encoder, which reads each beside the query.
+
+It is slow, so that only the first passages are read, and it is an option: without it, or where it
+fails, the order stays as it was, and that is said. Its process is started when it is first needed,
+let go when it is idle, and a death of it is survived.
+"""
+
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from vault.errors import ChildDied, ChildRefused, RerankerFailed
+from vault.search.hits import Hit, SearchResult
+from vault.workers.process import Child
+
+__all__ = ["RERANKED", "Reranker"]
+
+RERANKED: Final = 20
+_LOADING_S = 60.0
+_ANSWER_S = 5.0
+_IDLE_S = 300.0
+_MOST_CHARS = 2_000
+
+
+class Reranker:
+    """The cross-encoder of one vault; safe to use from several threads."""
+
+    def __init__(self) -> None:
+        """Start nothing yet."""
+        self._lock = threading.Lock()
+        self._child: Child | None = None
+        self._folder = ""
+        self._has_answered = False
+        self._is_closed = False
+
+    @property
+    def pid(self) -> int | None:
+        """Tell the child's process id while it runs."""
+        child = self._child
+        return child.pid if child is not None and child.is_alive else None
+
+    def apply(self, result: SearchResult, words: str, folder: str) -> SearchResult:
+        """Give the result with its first passages in the cross-encoder's order.
+
+        Args:
+            result: what was found; of passages that score alike the first stays first.
+            words: what was looked for, without its filters.
+            folder: the model; where it cannot be used, the order stays and a warning says why.
+        """
+        first, rest = result.hits[:RERANKED], result.hits[RERANKED:]
+        if not first or not words.strip():
+            return result
+        try:
+            scores = self.scores(words, [_shown(hit) for hit in first], folder)
+        except RerankerFailed as error:
+            return replace(result, warnings=(*result.warnings, str(error)))
+        ranked = sorted(zip(scores, first, strict=True), key=lambda pair: -pair[0])
+        hits = (*(_scored(hit, score) for score, hit in ranked), *map(_behind, rest))
+        return replace(result, hits=hits)
+
+    def scores(self, words: str, texts: Sequence[str], folder: str) -> list[float]:
+        """Give how well each text answers, from 0 to 1.
+
+        Raises:
+            RerankerFailed: the model cannot be used, or its process did not answer in time.
+        """
+        with self._lock:
+            try:
+                return self._asked(words, texts, folder)
+            except ChildDied:
+                self._leave()
+            try:
+                return self._asked(words, texts, folder)
+            except ChildDied as error:
+                self._leave()
+                raise RerankerFailed(_words(str(error))) from error
+
+    def close(self) -> None:
+        """End the child."""
+        self._is_closed = True
+        child = self._child
+        if child is not None:
+            child.close()
+
+    def _asked(self, words: str, texts: Sequence[str], folder: str) -> list[float]:
+        child = self._running(folder)
+        timeout_s = _ANSWER_S if self._has_answered else _LOADING_S
+        try:
+            frame = child.request({"query": words, "texts": list(texts)}, timeout_s=timeout_s)
+        except ChildRefused as error:
+            self._leave()
+            raise RerankerFailed(_words(str(error))) from error
+        self._has_answered = True
+        return [float(score) for score in frame.header["scores"]]
+
+    def _running(self, folder: str) -> Child:
+        if self._is_closed or not folder:
+            raise RerankerFailed(_words("the index was closed" if folder else "no folder is set"))
+        if self._child is not None and (self._child.has_left or self._folder != folder):
+            self._leave()
+        if self._child is None:
+            self._folder, self._has_answered = folder, False
+            self._child = Child("vault.embed_worker", str(_IDLE_S), folder, "rerank")
+        return self._child
+
+    def _leave(self) -> None:
+        child, self._child = self._child, None
+        if child is not None:
+            child.close()
+
+
+def _shown(hit: Hit) -> str:
+    """Give what is read of a passage: where it stands, then what it says."""
+    above = " > ".join(dict.fromkeys((hit.title, *hit.heading)))
+    return f"{above}\n{hit.text}"[:_MOST_CHARS]
+
+
+def _scored(hit: Hit, score: float) -> Hit:
+    """Give a hit with its signal; what was read stays above what was not."""
+    signals = {**hit.signals, "rerank": round(score, 4)}
+    return replace(hit, score=round((1 + score) / 2, 4), signals=signals)
+
+
+def _behind(hit: Hit) -> Hit:
+    return replace(hit, score=round(hit.score / 2, 4))
+
+
+def _words(reason: str) -> str:
+    return (
+        f"The passages were not put in order by the model for that: {reason}. "
+        "See retrieval.rerankModel."
+    )

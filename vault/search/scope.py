@@ -1,0 +1,85 @@
+"""Which passages a query's filters leave to be searched."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from vault.catalog import Catalog, Row
+from vault.notes.keywords import all_of, fold, query_terms
+from vault.search.passages import Passages
+from vault.search.query import Query
+
+__all__ = ["Scope", "scope_of"]
+
+_MAX_PHRASE_PASSAGES = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What is searched.
+
+    Attributes:
+        passages: number and hash of the text of each; None for all there are.
+        warnings: filters that were not used, and why.
+    """
+
+    passages: Mapping[int, bytes] | None = None
+    warnings: tuple[str, ...] = ()
+
+
+def scope_of(query: Query, catalog: Catalog, passages: Passages) -> Scope:
+    """Find what fits the filters; a phrase that no passage holds is not insisted on."""
+    chosen: Mapping[int, bytes] | None = None
+    if query.has_filter:
+        chosen = passages.of_files(_files(query, catalog))
+    warnings = []
+    for phrase in query.phrases:
+        holding = _holding(phrase, passages, chosen)
+        if holding:
+            chosen = holding
+        else:
+            warnings.append(f"No passage holds “{phrase}” word for word; its words were searched.")
+    return Scope(chosen, tuple(warnings))
+
+
+def _files(query: Query, catalog: Catalog) -> Collection[int]:
+    rows = catalog.rows("SELECT id, path, mtime_ns FROM files WHERE state = 'indexed'")
+    found = {int(row[0]) for row in rows if _fits(query, row)}
+    for tag in query.tags:
+        found &= _tagged(tag, catalog)
+    return found
+
+
+def _fits(query: Query, row: Row) -> bool:
+    path, changed_s = fold(row[1]), row[2] / 1e9
+    name = path.rsplit("/", 1)[-1]
+    return (
+        all(fold(part) in path for part in query.paths)
+        and all(fold(part) in name for part in query.files)
+        and (query.after is None or changed_s >= query.after.timestamp())
+        and (query.before is None or changed_s < query.before.timestamp())
+    )
+
+
+def _tagged(tag: str, catalog: Catalog) -> set[int]:
+    wanted = fold(tag)
+    rows = catalog.rows("SELECT file_id, tag FROM tags")
+    return {int(row[0]) for row in rows if f"{fold(row[1])}/".startswith(f"{wanted}/")}
+
+
+def _holding(
+    phrase: str, passages: Passages, chosen: Mapping[int, bytes] | None
+) -> Mapping[int, bytes]:
+    """Give the passages whose text holds a phrase, letters folded and blanks joined."""
+    terms = query_terms(phrase)
+    if not terms:
+        return {}
+    found = passages.holding(all_of(terms), _MAX_PHRASE_PASSAGES)
+    if chosen is not None:
+        found &= chosen.keys()
+    wanted = fold(" ".join(phrase.split()))
+    texts = passages.details(found)
+    return {
+        chunk_id: passage.text_hash
+        for chunk_id, passage in texts.items()
+        if wanted in fold(" ".join(passage.text.split()))
+    }

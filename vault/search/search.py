@@ -1,0 +1,189 @@
+"""Search by words and by meaning, fused with weights that adapt to the query."""
+
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from vault.catalog import Catalog
+from vault.errors import EmbedderFailed
+from vault.notes.keywords import query_terms
+from vault.search.boosts import Lifts, lifted
+from vault.search.fusion import fuse, words_weight
+from vault.search.hits import SIGNALS, Hit, SearchResult, hit_of
+from vault.search.passages import Passage, Passages
+from vault.search.query import parse_query
+from vault.search.query_context import Structure
+from vault.search.scope import Scope, scope_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float32]
+
+__all__ = ["SIGNALS", "Hit", "SearchResult", "Searcher"]
+
+_CANDIDATES = 100
+_LIFTED = 60  # what is named is found by its words: it is among the first already
+_MAX_DENSE_CHARS = 4_000
+
+Numbered = Iterable[tuple[int, Passage]]
+Encode = Callable[[str], "Callable[[], Vector]"]
+Nearest = Callable[["Vector", int, Collection[bytes] | None], list[tuple[bytes, float]]]
+
+
+class Searcher:
+    """Answers queries from one catalog."""
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        encode: Encode,
+        nearest: Nearest,
+        current: Callable[[Numbered], Iterator[tuple[int, Passage]]] = iter,
+        today: Callable[[], date] | None = None,
+        catch_up: Callable[[], None] = lambda: None,
+    ):
+        """Take what to search and how to find what is near in meaning.
+
+        Args:
+            catalog: the words, the passages and their vectors.
+            encode: begins to make a query's vector, and gives what waits for it.
+            nearest: gives the hashes of the nearest texts, of all or of some, with their cosines.
+            current: leaves out what is not as it was indexed, or brings it up to date.
+            today: tells what "yesterday" goes by; None for the clock.
+            catch_up: brings the catalog up to date; called while the query is encoded.
+        """
+        self._catalog = catalog
+        self._passages = Passages(catalog)
+        self._structure = Structure(catalog)
+        self._encode = encode
+        self._nearest = nearest
+        self._current = current
+        self._today = today or _here_and_now
+        self._catch_up = catch_up
+
+    def search(self, text: str, k: int, in_play: Collection[str] = ()) -> SearchResult:
+        """Find the `k` best passages; without an embedder, by words alone.
+
+        Args:
+            text: words and filters.
+            k: how many at most.
+            in_play: paths of the notes that a conversation is about.
+
+        Raises:
+            IndexUnusable: the catalog cannot be read.
+        """
+        began = time.perf_counter()
+        query = parse_query(text)
+        hits: Sequence[Hit] = ()
+        warnings: list[str] = []
+        if text.strip() and k > 0 and self._passages.most:
+            vector = self._begin(query.words, warnings)
+            self._catch_up()
+            scope = scope_of(query, self._catalog, self._passages)
+            warnings += scope.warnings
+            hits = self._find(query.words, vector, scope, k, in_play)
+        seconds = time.perf_counter() - began
+        return SearchResult(text, tuple(hits), seconds, query.filters(), tuple(warnings))
+
+    def _begin(self, words: str, warnings: list[str]) -> "Callable[[], Vector | None]":
+        """Begin to encode; the words are looked up meanwhile, in another process's time."""
+        if not words.strip():
+            return lambda: None
+        try:
+            encoded = self._encode(words[:_MAX_DENSE_CHARS])
+        except EmbedderFailed as error:
+            warnings.append(_by_words_only(error))
+            return lambda: None
+
+        def wait() -> "Vector | None":
+            try:
+                return encoded()
+            except EmbedderFailed as error:
+                warnings.append(_by_words_only(error))
+                return None
+
+        return wait
+
+    def _find(
+        self,
+        words: str,
+        vector: "Callable[[], Vector | None]",
+        scope: Scope,
+        k: int,
+        in_play: Collection[str],
+    ) -> list[Hit]:
+        wanted = max(_CANDIDATES, 2 * k)
+        among = scope.passages
+        by_words = self._passages.by_words(query_terms(words), wanted, among)
+        self._structure.look_at(list(islice(by_words, _LIFTED)))  # the query is still being encoded
+        by_meaning = self._by_meaning(by_words, vector(), wanted, scope)
+        found = _Found(words=by_words, dense=by_meaning)
+        if words.strip():
+            fused = fuse(by_words, by_meaning, words_weight(words))
+            near = [number for number, _ in fused[:_LIFTED]]
+            found.lifts = self._structure.lifts(words, near, in_play, self._today())
+            ranked = _ranked((number, lifted(s, found.lifts.get(number))) for number, s in fused)
+        else:
+            ranked = [(number, 1.0) for number in among or ()]
+        return list(islice(self._hits(ranked, found, k), k))
+
+    def _by_meaning(
+        self, by_words: Collection[int], vector: "Vector | None", wanted: int, scope: Scope
+    ) -> Mapping[int, float]:
+        """Give cosines of the nearest passages, and of those that were found by their words."""
+        if vector is None:
+            return {}
+        among = None if scope.passages is None else set(scope.passages.values())
+        near = dict(self._nearest(vector, wanted, among))
+        found = self._passages.of_texts(near)
+        if scope.passages is not None:
+            found = {number: found[number] for number in found.keys() & scope.passages.keys()}
+        found |= self._passages.hashes([number for number in by_words if number not in found])
+        near |= self._passages.cosines(vector, set(found.values()) - near.keys())
+        return {number: near[text_hash] for number, text_hash in found.items() if text_hash in near}
+
+    def _hits(
+        self,
+        ranked: Sequence[tuple[int, float]],
+        found: "_Found",
+        k: int,
+    ) -> Iterator[Hit]:
+        """Give hits from the best on, reading no more passages than are asked for."""
+        scores = dict(ranked)
+        for start in range(0, len(ranked), 2 * k):
+            ids = [number for number, _ in ranked[start : start + 2 * k]]
+            read = self._passages.details(ids)
+            there = ((number, read[number]) for number in ids if number in read)
+            for number, passage in self._current(there):
+                yield hit_of(passage, scores[number], found.signals(number))
+
+
+@dataclass(slots=True)
+class _Found:
+    """What each signal says of the passages that were found, by their numbers."""
+
+    words: Mapping[int, float]
+    dense: Mapping[int, float]
+    lifts: Mapping[int, Lifts] = field(default_factory=dict)
+
+    def signals(self, number: int) -> dict[str, float | None]:
+        lifts = self.lifts.get(number)
+        structure = {} if lifts is None else lifts._asdict()
+        return {"dense": self.dense.get(number), "words": self.words.get(number), **structure}
+
+
+def _here_and_now() -> date:
+    return datetime.now().astimezone().date()
+
+
+def _ranked(scored: Iterable[tuple[int, float]]) -> list[tuple[int, float]]:
+    return sorted(scored, key=lambda pair: (-pair[1], pair[0]))
+
+
+def _by_words_only(error: EmbedderFailed) -> str:
+    return f"Searched by words only. {error}"

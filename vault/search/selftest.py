@@ -1,0 +1,101 @@
+"""How well this vault's own search finds this vault's own notes."""
+
+import json
+import random
+import re
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from statistics import mean, quantiles
+from typing import Any
+
+from vault.catalog import Catalog
+from vault.search.hits import SearchResult
+
+__all__ = ["SelfTest", "run_self_test"]
+
+_MOST_QUESTIONS = 200
+_DEPTH = 10
+_SEED = 11
+_WORDS = re.compile(r"\w[\w'-]*")
+_SENTENCE = re.compile(r"[^.!?\n]{40,240}[.!?]")
+
+
+@dataclass(frozen=True, slots=True)
+class SelfTest:
+    """What was asked and how often the note that it was taken from was found."""
+
+    questions: int
+    recall_at_1: float
+    recall_at_10: float
+    mrr: float
+    p50_ms: float
+    p95_ms: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the result as `strata selftest --json` prints it."""
+        return asdict(self)
+
+
+def run_self_test(
+    catalog: Catalog,
+    search: Callable[[str, int], SearchResult],
+    is_cancelled: Callable[[], bool] = lambda: False,
+) -> SelfTest:
+    """Ask for notes by their titles, headings and sentences, the same ones each time.
+
+    Args:
+        catalog: what the questions are made from.
+        search: what is judged.
+        is_cancelled: asked between questions; what was asked by then is the result.
+    """
+    ranks: list[int | None] = []
+    times_ms: list[float] = []
+    for question, path in _questions(catalog):
+        if is_cancelled():
+            break
+        began = time.perf_counter()
+        result = search(question, _DEPTH)
+        times_ms.append((time.perf_counter() - began) * 1000)
+        paths = list(dict.fromkeys(hit.path for hit in result.hits))
+        ranks.append(paths.index(path) + 1 if path in paths else None)
+    if not ranks:
+        return SelfTest(0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    found = [rank for rank in ranks if rank is not None]
+    return SelfTest(
+        questions=len(ranks),
+        recall_at_1=round(sum(rank == 1 for rank in found) / len(ranks), 4),
+        recall_at_10=round(len(found) / len(ranks), 4),
+        mrr=round(sum(1 / rank for rank in found) / len(ranks), 4),
+        p50_ms=round(_percentile(times_ms, 50), 1),
+        p95_ms=round(_percentile(times_ms, 95), 1),
+    )
+
+
+def _questions(catalog: Catalog) -> Iterator[tuple[str, str]]:
+    """Give questions with the note that each was taken from, title, heading, sentence by turns."""
+    rows = catalog.rows(
+        "SELECT path, title, heading, text FROM chunks JOIN notes USING (file_id)"
+        " JOIN files ON files.id = file_id ORDER BY chunks.id"
+    )
+    chance = random.Random(_SEED)  # noqa: S311 - no secret
+    chosen = chance.sample(rows, min(_MOST_QUESTIONS, len(rows)))
+    for number, (path, title, heading, text) in enumerate(chosen):
+        own = json.loads(heading)[-1:]
+        kinds = (title, f"{title} {own[0]}" if own else title, _sentence(text, chance) or title)
+        yield kinds[number % len(kinds)], path
+
+
+def _sentence(text: str, chance: random.Random) -> str:
+    """Give most words of a sentence, since nobody remembers all of one."""
+    sentences = _SENTENCE.findall(text)
+    if not sentences:
+        return ""
+    words = _WORDS.findall(chance.choice(sentences))
+    return " ".join(word for word in words if len(word) > 3 or chance.random() < 0.5)
+
+
+def _percentile(values: list[float], percent: int) -> float:
+    if len(values) == 1:
+        return mean(values)
+    return quantiles(values, n=100, method="inclusive")[percent - 1]

@@ -1,0 +1,294 @@
+"""A child process that answers framed requests on its standard input and output.
+
+It is started with `python -P`, a neutral working directory and an environment of few variables, so
+that nothing in a vault can be imported and no key reaches it; it listens on nothing, and it ends
+when its input is closed, as when the parent dies.
+"""
+
+import os
+import select
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any, Final
+
+from vault.errors import ChildDied, ChildRefused
+from vault.workers.frames import Frame, decode_frame, encode_frame
+
+_TICK_S = 0.05
+_READ_BYTES = 1 << 20
+_CLOSE_S = 5.0
+
+_ENVIRONMENT = {
+    "HF_HUB_OFFLINE": "1",
+    "TRANSFORMERS_OFFLINE": "1",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "DO_NOT_TRACK": "1",
+    "ANONYMIZED_TELEMETRY": "False",
+    "TOKENIZERS_PARALLELISM": "true",
+    # Threads that wait for work sleep: spinning, they take the processor from whoever has some.
+    "OMP_WAIT_POLICY": "PASSIVE",
+    # Each length of batch has code of its own, which the library would keep for a thousand lengths.
+    "ONEDNN_PRIMITIVE_CACHE_CAPACITY": "32",
+    "PYTHONSAFEPATH": "1",
+    # What a layer has used serves the next one. Mapped anew for each, as tensors of this size are
+    # otherwise, it took the system a quarter of the time that embedding took.
+    "MALLOC_MMAP_THRESHOLD_": "33554432",
+    "MALLOC_TRIM_THRESHOLD_": "67108864",
+    "PYTHONUNBUFFERED": "1",
+    "PYTHONUTF8": "1",
+}
+# What a child is given of the user's environment. Everything else stays out: keys and tokens in
+# variables of any name, and what adds to the import path or runs code at the start of Python.
+_PASSED: Final = frozenset(
+    {
+        *("PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TEMP", "TMP"),
+        *("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PYTHONNOUSERSITE", "PYTHONDONTWRITEBYTECODE"),
+        *("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"),
+        *("SYSTEMROOT", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "NUMBER_OF_PROCESSORS"),
+    }
+)
+_PASSED_PREFIXES: Final = ("LC_", "OMP_", "MKL_", "OPENBLAS_", "ONEDNN_", "DNNL_", "CUDA_")
+_NETWORK: Final = frozenset(
+    {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR"}
+)
+
+
+class Child:
+    """One running child; safe to use from several threads.
+
+    There is no reading thread: of the callers that wait, one reads for all.
+    """
+
+    def __init__(self, module: str, *arguments: str, is_online: bool = False):
+        """Start it.
+
+        Args:
+            module: what is run.
+            arguments: its command line.
+            is_online: it speaks to a server, and is told of proxies and certificates.
+        """
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the child
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", module, *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._stderr,
+            cwd=os.path.abspath(os.sep),
+            env=_environment(is_online),
+            bufsize=0,
+            start_new_session=True,  # Ctrl-C is for the program, which then ends its children
+        )
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._stdin, self._stdout = self._process.stdin, self._process.stdout
+        self._in, self._out = self._stdin.fileno(), self._stdout.fileno()
+        os.set_blocking(self._in, False)
+        self._write_lock = threading.RLock()
+        self._state = threading.Condition()
+        self._answers: dict[int, Frame] = {}
+        self._abandoned: set[int] = set()
+        self._buffer = bytearray()
+        self._last_id = 0
+        self._is_being_read = False
+        self._end = ""
+
+    @property
+    def pid(self) -> int:
+        """Tell the process id."""
+        return self._process.pid
+
+    @property
+    def is_alive(self) -> bool:
+        """Tell whether the process runs."""
+        return not self._end and self._process.poll() is None
+
+    @property
+    def has_left(self) -> bool:
+        """Tell whether the process ended of its own accord, as one does that was idle."""
+        return self._process.poll() == 0
+
+    @property
+    def signal(self) -> int | None:
+        """The signal that ended the process; None while it runs, or where it left by itself."""
+        code = self._process.poll()
+        return -code if code is not None and code < 0 else None
+
+    def submit(self, header: Mapping[str, Any], payload: bytes = b"", timeout_s: float = 60) -> int:
+        """Send a request and give the number to fetch its answer with.
+
+        Raises:
+            ChildDied: it is gone, or took nothing for `timeout_s`.
+        """
+        with self._write_lock:
+            self._last_id += 1
+            data = memoryview(encode_frame({**header, "id": self._last_id}, payload))
+            deadline = time.monotonic() + timeout_s
+            while data:
+                data = data[self._write(data, deadline) :]
+            return self._last_id
+
+    def answer(
+        self,
+        number: int,
+        timeout_s: float,
+        on_wait: Callable[[], None] = lambda: None,
+    ) -> Frame:
+        """Wait for the answer to a request.
+
+        Args:
+            number: what `submit` gave.
+            timeout_s: how long to wait before the child is taken for dead and ended.
+            on_wait: called about every 50 ms; what it raises ends the wait, and the answer
+                is thrown away when it comes.
+
+        Raises:
+            ChildDied: it is gone or too slow.
+            ChildRefused: it answered with an error.
+        """
+        deadline = time.monotonic() + timeout_s
+        while (frame := self._turn(number)) is None:
+            if time.monotonic() > deadline:
+                self.kill(f"it did not answer within {timeout_s:.0f} s")
+                raise ChildDied(self._end)
+            try:
+                on_wait()
+            except BaseException:
+                self.abandon(number)
+                raise
+        if "error" in frame.header:
+            raise ChildRefused(str(frame.header["error"]))
+        return frame
+
+    def request(
+        self, header: Mapping[str, Any], payload: bytes = b"", timeout_s: float = 60
+    ) -> Frame:
+        """Send a request and wait for its answer."""
+        return self.answer(self.submit(header, payload, timeout_s), timeout_s)
+
+    def abandon(self, number: int) -> None:
+        """Throw an answer away, now or when it comes."""
+        with self._state:
+            if self._answers.pop(number, None) is None:
+                self._abandoned.add(number)
+
+    def kill(self, reason: str) -> None:
+        """End the process now."""
+        self._end = self._end or reason
+        self._process.kill()
+        self._release()
+
+    def close(self) -> None:
+        """Let the child end by closing its input, and make sure that it does."""
+        self._end = self._end or "it was closed"
+        with self._write_lock, suppress(OSError):  # the pipe of a child that is gone already
+            self._stdin.close()
+        try:
+            self._process.wait(_CLOSE_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+        self._release()
+
+    def _release(self) -> None:
+        self._process.wait()
+        with self._write_lock, self._state:
+            while self._is_being_read:
+                self._state.wait(_TICK_S)
+            for pipe in (self._stdin, self._stdout, self._stderr):
+                pipe.close()
+            self._state.notify_all()
+
+    def _write(self, data: memoryview, deadline: float) -> int:
+        try:
+            if self._end:
+                raise ChildDied(self._end)
+            _, writable, _ = select.select([], [self._in], [], _TICK_S)
+            if writable:
+                return os.write(self._in, data)
+        except (OSError, ValueError) as error:
+            raise ChildDied(self._died()) from error
+        if time.monotonic() > deadline:
+            self.kill("it takes no requests any more")
+            raise ChildDied(self._end)
+        return 0
+
+    def _turn(self, number: int) -> Frame | None:
+        """Take the answer if it is there; otherwise read for a moment, or wait for who reads."""
+        with self._state:
+            if number in self._answers:
+                return self._answers.pop(number)
+            if self._end:
+                raise ChildDied(self._end)
+            if self._is_being_read:
+                self._state.wait(_TICK_S)
+                return self._answers.pop(number, None)
+            self._is_being_read = True
+        try:
+            frames = self._read()
+        finally:
+            with self._state:
+                self._is_being_read = False
+                self._state.notify_all()
+        with self._state:
+            for frame in frames:
+                self._keep(frame)
+            self._state.notify_all()
+            return self._answers.pop(number, None)
+
+    def _read(self) -> list[Frame]:
+        try:
+            readable, _, _ = select.select([self._out], [], [], _TICK_S)
+            if not readable:
+                return []
+            data = os.read(self._out, _READ_BYTES)
+            if not data:
+                raise ChildDied(self._died())
+            self._buffer += data
+            frames = []
+            while (frame := decode_frame(self._buffer)) is not None:
+                frames.append(frame)
+        except (OSError, ValueError) as error:
+            raise ChildDied(self._died()) from error
+        return frames
+
+    def _keep(self, frame: Frame) -> None:
+        number = int(frame.header["id"])
+        if number in self._abandoned:
+            self._abandoned.discard(number)
+        else:
+            self._answers[number] = frame
+
+    def _died(self) -> str:
+        """Say how the child ended, with the last line that it wrote to standard error."""
+        if not self._end:
+            with suppress(subprocess.TimeoutExpired):  # its output may end before it does
+                self._process.wait(1)
+            code = self._process.poll()
+            how = f"signal {-code}" if code is not None and code < 0 else f"code {code}"
+            self._end = f"it ended with {how}{self._last_words()}"
+        return self._end
+
+    def _last_words(self) -> str:
+        try:
+            size = self._stderr.seek(0, os.SEEK_END)
+            self._stderr.seek(max(0, size - 2000))
+            lines = self._stderr.read().decode("utf-8", "replace").strip().splitlines()
+        except (OSError, ValueError):
+            return ""
+        return f" ({lines[-1].strip()[:200]})" if lines else ""
+
+
+def _environment(is_online: bool) -> dict[str, str]:
+    """Return the child's environment."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name in _PASSED
+        or name.startswith(_PASSED_PREFIXES)
+        or (is_online and name.upper() in _NETWORK)
+    }
+    return {**kept, **_ENVIRONMENT}
