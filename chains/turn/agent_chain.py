@@ -77,7 +77,8 @@ class AgentChain(SharedChain):
             allowed = sorted(self._notes.still_allowed(indexed))
             names = list_names(self._notes.root.name, allowed, request.threshold)
         additions = replace(self._chain.additions, folder_names=names)
-        noted = {FOLDER: names} if names and is_new else {}
+        # Also kept where there are none, so that notes which come later change no instructions.
+        noted = {FOLDER: names} if is_new else {}
         return replace(self._chain, additions=additions, noted=noted)
 
     def _registry(self, results: ResultStore, sources: Sources) -> ToolRegistry:

@@ -23,7 +23,8 @@ TURNS_BACK: Final = "earlier turns came back"
 ANSWER_SHORTENED: Final = "an answer was shortened"
 ANSWER_RESTORED: Final = "a shortened answer came back whole"
 HISTORY_CHANGED: Final = "the history was changed"
-TAIL_CHANGED: Final = "the context of this turn was shortened"
+TAIL_SHORTENED: Final = "the context of this turn was shortened"
+TAIL_RESTORED: Final = "shortened context of this turn came back whole"
 WORK_CHANGED: Final = "older results of this turn were shortened"
 THRESHOLD_RAISED: Final = "the threshold was raised"
 MODEL_CHANGED: Final = "another model answers"
@@ -86,6 +87,8 @@ def continuation(
     same_system = before.system == draft.preamble.system.compiled
     is_broken = same < before.stable(messages)
     found = _message_reasons(before, draft, same, changes) if is_broken else []
+    if is_broken and not found and same_tools and same_system:
+        found = [HISTORY_CHANGED]
     reasons = _all_reasons(same_tools, same_system, found, changes)
     is_history_broken = is_broken and same < before.question
     reused = _reused(draft, same_tools, same_system, 0 if is_history_broken else same)
@@ -136,7 +139,7 @@ def _continued(
     found = []
     if asked.is_same_turn:
         question, work = previous.question, previous.work
-        found = [] if _equal_start((question,), now) else [TAIL_CHANGED]
+        found = _tail_reasons(message_body(question), draft.question)
         found += [WORK_CHANGED] if _equal_start(work, now[1:]) < len(work) else []
     reasons = _all_reasons(same_tools, same_system, found, changes)
     known = previous.history.message_count
@@ -247,11 +250,37 @@ def _message_reasons(before: _Before, draft: Draft, same: int, changes: Changes)
     if _common(earlier, history) < len(earlier):
         reasons += _history_reasons(earlier, history, same, changes)
     if before.is_same_turn:
-        asked = before.messages[before.question : before.question + 1]
+        for question in before.messages[before.question : before.question + 1]:
+            reasons += _tail_reasons(question, draft.question)
         work = before.messages[before.question + 1 : before.stable(draft.messages)]
-        reasons += [TAIL_CHANGED] if _common(asked, [draft.question]) < len(asked) else []
         reasons += [WORK_CHANGED] if _common(work, draft.work) < len(work) else []
-    return reasons or [HISTORY_CHANGED]
+    return reasons
+
+
+def _tail_reasons(earlier: object, question: Message) -> list[str]:
+    """Name what happened to the question of a turn and its context, apart from their form.
+
+    The last part is what was typed. A question without context is a string in a request without
+    tools and a text part in one with tools: where only this differs, the tools are the reason.
+    """
+    before, now = _parts(earlier), _parts(message_body(question))
+    reasons = [] if before[-1:] == now[-1:] else [HISTORY_CHANGED]
+    if before[:-1] != now[:-1]:
+        is_shorter = _char_count(now[:-1]) <= _char_count(before[:-1])
+        reasons.append(TAIL_SHORTENED if is_shorter else TAIL_RESTORED)
+    return reasons
+
+
+def _parts(message: object) -> list[object]:
+    """Return the parts of a message; a string is one text part."""
+    content = message.get("content") if isinstance(message, Mapping) else None
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    return list(content) if isinstance(content, list | tuple) else []
+
+
+def _char_count(parts: Sequence[object]) -> int:
+    return sum(len(str(part.get("text", ""))) for part in parts if isinstance(part, Mapping))
 
 
 def _role(message: object) -> object:

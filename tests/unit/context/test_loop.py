@@ -141,6 +141,35 @@ def test_a_request_of_a_turn_begins_with_the_one_before_it():
         first = second
 
 
+def test_tools_that_come_or_leave_within_a_turn_are_the_only_reason_that_is_named():
+    loop = Loop()
+    loop.begin("Why?")
+    loop.store("assistant", (ToolCallPart("c", "search", {}),))
+    loop.store("tool", (ToolResultPart("c", "found"),))
+    for tools in ((), (SEARCH,)):
+        prepared = loop.send(tools=tools)
+        assert prepared.report.prefix.reasons == ("the tools changed",)
+
+
+def test_a_loop_that_ends_without_tools_names_what_changed_and_no_more():
+    loop = Loop(Chat(threshold=4_000))
+    loop.begin("Why?")
+    prepared = loop.step("word " * 4_000)
+    assert prepared.ends_loop
+    assert prepared.report.prefix.reasons == ("the tools changed",)
+
+
+def test_a_question_that_a_hook_redacts_within_a_turn_does_not_shorten_its_context():
+    loop = Loop()
+    loop.begin("My secret is 7.", [passage(1, "a note")])
+    asked = next(e for e in loop.chat.path if isinstance(e, MessageEntry))
+    parts = [{"type": "text", "text": "Redacted."}]
+    patch = {"op": "message_replace", "entryId": asked.id, "parts": parts, **WHY}
+    loop.hooks = hooked(lambda event: ContextResult((patch,)) if event.reason else None)
+    prepared = loop.step("found")
+    assert prepared.report.prefix.reasons == ("because",)
+
+
 def test_work_becomes_history_when_the_turn_ends():
     loop = Loop()
     loop.begin("Why?")

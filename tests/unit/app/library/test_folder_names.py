@@ -77,6 +77,23 @@ def test_the_names_stay_what_they_were_when_the_chat_began(
     assert kept[0] in html.unescape(before)
 
 
+def test_a_chat_that_began_in_an_empty_folder_keeps_its_instructions_when_notes_come(
+    assistant: Assistant, server: ModelServer, tmp_path: Path
+) -> None:
+    folder = tmp_path / "Empty"
+    folder.mkdir()
+    assistant.open_vault(folder, remember=False)
+    first = result_of(ask(assistant, "What is there?", mode="agent"))
+    before = server.bodies[-1]["messages"][0]
+    (folder / "New.md").write_text("New.")
+    for question in ("And now?", "And then?"):
+        later = result_of(ask(assistant, question, mode="agent", session=first.session))
+        assert server.bodies[-1]["messages"][0] == before
+        assert later.context["prefix"]["changed"] is False
+    result_of(ask(assistant, "What is there?", mode="agent"))
+    assert "New.md" in task_context(server)
+
+
 def test_a_dry_run_shows_the_names_and_other_modes_have_none(
     assistant: Assistant, server: ModelServer, notes: Path
 ) -> None:

@@ -2,10 +2,10 @@ from dataclasses import replace
 
 import pytest
 
-from context.assemble.inputs import Upkeep
+from context.assemble.inputs import Asked, Upkeep
 from context.assemble.request import Draft, Tail, preamble
 from context.envelope import System, SystemPart
-from context.fit.cache import continuation
+from context.fit.cache import continuation, message_body
 from context.history.turn_list import TurnList
 from context.layers import Layer
 from context.log.entries import TransformEntry
@@ -188,6 +188,39 @@ def test_every_change_has_a_reason_also_with_a_body_of_another_shape():
         found = continuation(draft, body).prefix
         assert found.changed == bool(found.reasons)
     assert prefix(prepared).hash
+
+
+def test_context_that_is_shortened_or_whole_again_within_a_turn_is_named_as_what_it_is():
+    counter = Chat().counter
+    note = replace(passage(1, "Many words of a note."), layer=Layer.L3)
+    short = replace(note, content="Many ...")
+    same_turn = Asked("Why?", is_same_turn=True)
+
+    def draft(*segments, tools=()):
+        start = preamble(System((SystemPart("base", "x"),)), tools, counter)
+        return Draft(start, TurnList.of(), Tail(segments, Message("user", "Why?"), counter))
+
+    def reasons(before, now):
+        named = {
+            continuation(now, each, same_turn).prefix.reasons for each in (before, body(before))
+        }
+        assert len(named) == 1
+        return named.pop()
+
+    shortened, restored = "the context of this turn was shortened", "came back whole"
+    assert reasons(draft(note), draft(short)) == (shortened,)
+    assert reasons(draft(short), draft(note)) == (f"shortened context of this turn {restored}",)
+    assert reasons(draft(), draft(tools=(TOOL,))) == ("the tools changed",)
+    assert reasons(draft(tools=(TOOL,)), draft()) == ("the tools changed",)
+    assert reasons(draft(note, tools=(TOOL,)), draft(short)) == ("the tools changed", shortened)
+
+
+def body(draft):
+    return {
+        "tools": [tool.to_dict() for tool in draft.preamble.tools],
+        "system": draft.preamble.system.compiled,
+        "messages": [message_body(message) for message in draft.messages],
+    }
 
 
 def test_the_hash_is_of_tools_instructions_and_history_only():
