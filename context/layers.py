@@ -184,6 +184,12 @@ class Segment:
         return f"<source{shown}>\n{self.content}\n</source>"
 
 
+def name_lines(lines: tuple[int, int]) -> str:
+    """Return lines as a sentence names them, such as `line 3` or `lines 3–9`."""
+    first, last = lines
+    return f"line {first}" if first == last else f"lines {first}–{last}"
+
+
 def render_segments(segments: Iterable[Segment]) -> str:
     """Return the segments as the model reads them, in their order."""
     return "\n".join(segment.render() for segment in segments)

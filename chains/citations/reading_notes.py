@@ -5,7 +5,7 @@ there loses its marks, and one that is says which lines the note is about.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -105,11 +105,12 @@ def span(lines: Lines) -> str:
     return str(first) if first == last else f"{first}-{last}"
 
 
-def spans(found: Sequence[Lines]) -> str:
-    """Return several as they are named."""
+def name_spans(*found: Lines) -> str:
+    """Return lines as a sentence names them, such as `line 12` or `lines 12-14, 20`."""
     named = ", ".join(map(span, found[:_MOST_NAMED]))
     more = len(found) - _MOST_NAMED
-    return f"{named} and {more} more" if more > 0 else named
+    word = "lines" if len(found) > 1 or found[0][0] < found[0][1] else "line"
+    return f"{word} {named} and {more} more" if more > 0 else f"{word} {named}"
 
 
 def _written(answer: str) -> Iterator[tuple[Lines | None, str]]:

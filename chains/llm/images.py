@@ -1,13 +1,17 @@
 """How many tokens a picture takes: by its size in pixels and the rule of the model's provider.
 
-Sources: OpenAI, "Images and vision", "Calculating costs"; Anthropic, "Vision", "Evaluate image
-size"; Google, "Understand and count tokens", "Image tokens" and "Media resolution".
+Sources, read in November 2026: OpenAI, "Images and vision" ("Model sizing behavior" and
+"Calculating costs"); Anthropic, "Vision" ("Resolution and token cost") and "Coordinates" ("How
+Claude resizes and pads images"); Google, "Image understanding" ("Token calculation", for Gemini 2)
+and "Media resolution" ("Token counts", for Gemini 3). Pictures are sent without a level of detail,
+so the rules are those of `auto` and of the default resolution.
 """
 
 import math
 import re
 from base64 import b64decode
 from binascii import Error as BadBase64
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
@@ -34,37 +38,47 @@ class ImageRule:
 HEAD_CHARS: Final = 1_000_000
 MOST_PIXELS: Final = 1_000_000
 
-# Cost of patches of 32 by 32 pixels, of which a picture has at most 1,536: OpenAI's small models.
+# The cost of a patch, the longest edge and the most patches that a picture is shrunk to: OpenAI's
+# newer and smaller models.
 _PATCHES: Final = (
-    (re.compile(r"(gpt-4\.1|gpt-5)[\w.]*-mini"), 1.62),
-    (re.compile(r"(gpt-4\.1|gpt-5)[\w.]*-nano"), 2.46),
-    (re.compile(r"o4-mini"), 1.72),
+    (re.compile(r"gpt-(5\.([6-9]|\d\d)|[6-9]|\d\d)"), (1.2, 65_535, math.inf)),
+    (re.compile(r"gpt-5\.5"), (1.2, 6_000, 10_000)),
+    (re.compile(r"gpt-5\.4"), (1.2, 2_048, 2_500)),
+    (re.compile(r"gpt-5\.[23]"), (1.2, 2_048, 6_144)),
+    (re.compile(r"gpt-5[\w.-]*-mini"), (1.2, 2_048, 1_536)),
+    (re.compile(r"gpt-5[\w.-]*-nano"), (1.5, 2_048, 1_536)),
+    (re.compile(r"gpt-4\.1-mini"), (1.62, 2_048, 6_144)),
+    (re.compile(r"gpt-4\.1-nano"), (2.46, 2_048, 1_536)),
+    (re.compile(r"o4-mini"), (1.72, 2_048, 1_536)),
 )
 # A base, and the cost of each tile of 512 by 512 pixels: OpenAI's other models.
 _TILES: Final = (
-    (re.compile(r"(gpt-4o|chatgpt-4o)[\w.-]*-mini|gpt-4o-mini"), (2_833, 5_667)),
+    (re.compile(r"gpt-4o[\w.-]*-mini"), (2_833, 5_667)),
     (re.compile(r"gpt-4o|chatgpt-4o|gpt-4\.1|gpt-4\.5|gpt-4-turbo|gpt-4-vision"), (85, 170)),
     (re.compile(r"gpt-5"), (70, 140)),
     (re.compile(r"o1|o3"), (75, 150)),
 )
-_LARGE_CLAUDE: Final = re.compile(r"claude-(opus-4[-.][7-9]|[a-z]+-[5-9])")
+# Claude Opus 4.7 and later models take larger pictures: the longest edge, the most tokens.
+_LARGE_CLAUDE: Final = re.compile(r"claude-(opus-4[-.][7-9]|[a-z]+-([5-9]|\d\d)(?!\d))")
+_LARGE: Final = (2_576, 4_784)
+_STANDARD: Final = (1_568, 1_568)
+_TILED_GEMINI: Final = re.compile(r"gemini-[12](?!\d)")
 
 
 def rule_for(model: str) -> ImageRule | None:
     """Return the rule for a model's name, with or without its provider's prefix; None for none."""
     name = model.rsplit("/", 1)[-1].lower()
-    for pattern, factor in _PATCHES:
+    for pattern, limits in _PATCHES:
         if pattern.match(name):
-            return ImageRule(_count_patches, (factor,))
-    for pattern, numbers in _TILES:
+            return ImageRule(_count_patches, limits)
+    for pattern, costs in _TILES:
         if pattern.match(name):
-            return ImageRule(_count_tiles, numbers)
+            return ImageRule(_count_tiles, costs)
     if "claude" in name:
-        is_large = _LARGE_CLAUDE.search(name) is not None
-        return ImageRule(_count_area, (2_576, 4_784) if is_large else (1_568, 1_600))
-    if name.startswith("gemini-3"):
-        return ImageRule(_count_flat, (1_120,))
-    return ImageRule(_count_crops) if name.startswith("gemini-") else None
+        return ImageRule(_count_blocks, _LARGE if _LARGE_CLAUDE.search(name) else _STANDARD)
+    if _TILED_GEMINI.match(name):
+        return ImageRule(_count_crops)
+    return ImageRule(_count_flat, (1_120,)) if name.startswith("gemini-") else None
 
 
 def read_size(data: str) -> tuple[int, int] | None:
@@ -85,21 +99,49 @@ def count_image(data: str, rule: ImageRule | None) -> int:
     return IMAGE_TOKENS if size is None or rule is None else rule.count(*size, *rule.numbers)
 
 
-def _count_patches(width: int, height: int, factor: float) -> int:
-    patches = math.ceil(width / 32) * math.ceil(height / 32)
-    return math.ceil(min(patches, 1_536) * factor)
+def _count_patches(width: int, height: int, cost: float, edge: int, most: float) -> int:
+    """Count patches of 32 by 32 pixels, after a picture was shrunk to an edge and to a number."""
+    width, height = _fit(width, height, edge)
+    if _cover(width, height, 32) > most:
+        scale = math.sqrt(32**2 * most / (width * height))
+        across, down = (length * scale / 32 for length in (width, height))
+        scale *= min(math.floor(across) / across, math.floor(down) / down)
+        width, height = (max(1, math.floor(length * scale)) for length in (width, height))
+    return math.ceil(round(_cover(width, height, 32) * cost, 6))
 
 
 def _count_tiles(width: int, height: int, base: int, tile: int) -> int:
-    scale = min(1.0, 2_048 / max(width, height))
-    scale *= min(1.0, 768 / (min(width, height) * scale))
-    across, down = (math.ceil(round(edge * scale, 6) / 512) for edge in (width, height))
-    return base + tile * across * down
+    """Count tiles of 512 by 512 pixels, after a picture was shrunk to 2,048 and 768 pixels."""
+    width, height = _fit(width, height, 2_048)
+    shorter = min(width, height)
+    if shorter > 768:
+        width, height = (length * 768 // shorter for length in (width, height))
+    return base + tile * _cover(width, height, 512)
 
 
-def _count_area(width: int, height: int, edge: int, most: int) -> int:
+def _count_blocks(width: int, height: int, edge: int, most: int) -> int:
+    """Count blocks of 28 by 28 pixels in the largest form of a picture that keeps both limits."""
+    longer, shorter = max(width, height), min(width, height)
+
+    def cover(length: int) -> int:
+        return _cover(length, max(1, round(length * shorter / longer)), 28)
+
+    def is_too_large(length: int) -> bool:
+        return math.ceil(length / 28) * 28 > edge or cover(length) > most
+
+    fitting = bisect_left(range(1, longer + 1), True, key=is_too_large)
+    return cover(max(1, fitting))
+
+
+def _fit(width: int, height: int, edge: int) -> tuple[int, int]:
+    """Return the size of a picture whose longer edge is shrunk to a limit."""
     scale = min(1.0, edge / max(width, height))
-    return max(1, min(math.ceil(width * scale * height * scale / 750), most))
+    return max(1, round(width * scale)), max(1, round(height * scale))
+
+
+def _cover(width: int, height: int, edge: int) -> int:
+    """Return how many squares cover a picture."""
+    return math.ceil(width / edge) * math.ceil(height / edge)
 
 
 def _count_flat(_width: int, _height: int, tokens: int) -> int:
@@ -110,7 +152,7 @@ def _count_crops(width: int, height: int) -> int:
     if max(width, height) <= 384:
         return 258
     unit = min(768, max(256, math.floor(min(width, height) / 1.5)))
-    return 258 * math.ceil(width / unit) * math.ceil(height / unit)
+    return 258 * _cover(width, height, unit)
 
 
 def _png(head: bytes) -> tuple[int, int] | None:

@@ -12,7 +12,7 @@ from itertools import takewhile
 from typing import Final, Protocol
 
 from chains.retrieval.passages import passages
-from context.layers import Segment, render_segments
+from context.layers import Segment, name_lines, render_segments
 from context.tokens import TokenCounter
 from vault.search.hits import Hit
 
@@ -172,7 +172,10 @@ def without_repeats(
         if not part.content.strip():
             warnings.append(f"{_named(part)} is empty, so there is nothing of it to send.")
         elif holder is not None:
-            warnings.append(f"{_lines_of(part)} of {part.source} are sent once: {_held(holder)}.")
+            named, verb = _lines_of(part)
+            warnings.append(
+                f"{named.capitalize()} of {part.source} {verb} sent once: {_held(holder)}."
+            )
         else:
             kept.append(part)
     return _numbered(kept), tuple(warnings)
@@ -190,18 +193,19 @@ def _repeats(part: Segment, holder: Segment) -> bool:
 def _held(holder: Segment) -> str:
     if holder.kind != "selection":
         return "the whole note is attached too"
-    return f"{_lines_of(holder).lower()} are attached too"
+    return f"{' '.join(_lines_of(holder))} attached too"
 
 
 def _named(part: Segment) -> str:
     if part.kind != "selection":
         return part.source
-    return f"The selection of {part.source} ({_lines_of(part).lower()})"
+    return f"The selection of {part.source} ({_lines_of(part)[0]})"
 
 
-def _lines_of(part: Segment) -> str:
-    first, last = part.lines or (1, 1)
-    return f"Lines {first}–{last}"
+def _lines_of(part: Segment) -> tuple[str, str]:
+    """Return the lines of a selection as they are named, and the verb that goes with them."""
+    lines = part.lines or (1, 1)
+    return name_lines(lines), "is" if lines[0] == lines[1] else "are"
 
 
 def excerpted(attached: Sequence[Segment], room: Room, counter: TokenCounter) -> Narrowed:

@@ -14,7 +14,7 @@ from context.tokens import TokenCounter, count_message
 LINE_CHARS: Final = (240, 120, 60, 24)
 LEAST_CHARS: Final = LINE_CHARS[-1]
 EMPTY: Final = "…"
-# Its answers say that no model is set, and then quote notes.
+# Its answers say that no model is set, and then quote notes or name them.
 QUOTING_MODEL: Final = "extractive"
 
 
@@ -69,9 +69,12 @@ def _lines(turn: MeasuredTurn, chars: int) -> Iterator[str]:
 
 
 def _quotations(answer: str) -> str:
-    """Return what an answer quotes, without the sentence that stands before it."""
-    lines = (line.removeprefix(">").strip() for line in answer.split("\n") if line[:1] == ">")
-    return " ".join(lines)
+    """Return what an answer quotes, else the notes it names, without the sentence before that."""
+    lines = answer.split("\n")
+    for sign in (">", "- "):
+        if found := [line.removeprefix(sign).strip() for line in lines if line.startswith(sign)]:
+            return " ".join(found)
+    return ""
 
 
 def _line_count(turn: MeasuredTurn) -> int:

@@ -8,7 +8,7 @@ the request has no room for.
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from context.layers import Layer
+from context.layers import Layer, name_lines
 from context.report.report import SegmentUse
 
 __all__ = ["SHARE", "attachment_warnings"]
@@ -112,5 +112,4 @@ def _name(use: SegmentUse) -> str:
     segment = use.segment
     if segment.kind != "selection" or segment.lines is None:
         return segment.source
-    first, last = segment.lines
-    return f"{segment.source}, {f'line {first}' if first == last else f'lines {first}–{last}'},"
+    return f"{segment.source}, {name_lines(segment.lines)},"

@@ -5,6 +5,8 @@ from datetime import UTC, date, datetime, timedelta
 
 from PySide6.QtCore import QDate, QLocale
 
+from context.layers import name_lines
+
 __all__ = [
     "ago",
     "count",
@@ -80,8 +82,7 @@ def place(path: str, lines: Sequence[int] | None, page: int | None = None) -> st
         return f"{path}, page {page}"
     if not lines:
         return path
-    first, last = lines[0], lines[-1]
-    return f"{path}, line {first}" if first == last else f"{path}, lines {first}–{last}"
+    return f"{path}, {name_lines((lines[0], lines[-1]))}"
 
 
 def local_time(stamp: str) -> datetime:

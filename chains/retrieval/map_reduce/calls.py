@@ -19,10 +19,9 @@ from chains.citations.reading_notes import (
     Note,
     QuotedNotes,
     finder,
+    name_spans,
     read_notes,
     render_notes,
-    span,
-    spans,
 )
 from chains.concurrency import WorkerPool, gather
 from chains.errors import MissingKey, ModelError, Offline
@@ -125,7 +124,9 @@ class Reader:
     def warnings(self) -> Iterator[str]:
         """What is missing from the notes, one sentence each."""
         for gap in self.unread:
-            yield f"Lines {span(gap.lines)} of {gap.source} were not read: {gap.reason}"
+            verb = "was" if gap.lines[0] == gap.lines[1] else "were"
+            named = name_spans(gap.lines).capitalize()
+            yield f"{named} of {gap.source} {verb} not read: {gap.reason}"
         if self._cut:
             yield f"The notes on {self._cut} of the parts broke off at their end."
         if self._shorter:
@@ -219,13 +220,13 @@ class Reader:
 
     def _head(self, reading: Reading, lines: Lines) -> Iterator[str]:
         yield (
-            f"[Notes on lines {span(lines)}, read in {len(reading.parts)} parts for this question. "
+            f"[Notes on {name_spans(lines)}, read in {len(reading.parts)} parts for this question. "
             "Each stands behind its lines; what is quoted stands there word for word. What is not "
             "noted does not bear on the question.]"
         )
         gaps = [gap.lines for gap in self.unread if gap.source == reading.segment.source]
         if gaps:
-            yield f"[Not read: lines {spans(sorted(gaps))}.]"
+            yield f"[Not read: {name_spans(*sorted(gaps))}.]"
 
     def _made(self, calls: Sequence[_Call]) -> Generator[tuple[int, _Outcome]]:
         """Make calls side by side; whoever stops listening stops those that are left."""

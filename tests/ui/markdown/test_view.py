@@ -1,6 +1,7 @@
 """What a reader of an answer can rely on, on the real view."""
 
 import random
+from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -232,6 +233,7 @@ def test_a_card_tells_what_a_citation_stands_for(qtbot: QtBot, view: MarkdownVie
 def test_a_source_is_spoken_in_one_sentence() -> None:
     source = Source(1, "Backups", "Home/Backups.md", (12, 31), "", is_verified=True)
     assert source.spoken == "Source 1, Backups, lines 12 to 31, verified"
+    assert replace(source, lines=(12, 12)).spoken == "Source 1, Backups, line 12, verified"
 
 
 def test_a_number_in_doubt_turns_amber_and_keeps_its_text(view: MarkdownView) -> None:

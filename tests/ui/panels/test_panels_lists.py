@@ -274,6 +274,12 @@ def test_a_very_large_note_is_shown_around_its_lines(note: NotePanel) -> None:
     assert any("of 30,000 are shown here" in text for text in shown)
 
 
+def test_a_part_of_one_line_is_said_to_be_one(note: NotePanel) -> None:
+    note.show_note(Note("a.md", "a", f"{'x' * 3_000_000}\nThe end.\n", "v"))
+    shown = [label.text() for label in note.findChildren(QLabel) if label.isVisible()]
+    assert "Line 1 of 2 is shown here." in shown
+
+
 def test_markup_in_a_title_is_shown_as_text(note: NotePanel) -> None:
     note.show_note(Note("a.md", "<b>bold</b>\nsecond", "x", "v"))
     title = note.head.findChildren(ElidedLabel)[0]

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from context.layers import Segment
+from context.layers import Segment, name_lines
 from ui.widgets.figures import plural
 
 __all__ = ["Attachment", "uses_of"]
@@ -31,8 +31,7 @@ class Attachment:
         name = self.target.rstrip("/").rpartition("/")[2] or self.target
         if self.lines is None:
             return name
-        first, last = self.lines
-        return f"{name}, line {first}" if first == last else f"{name}, lines {first}–{last}"
+        return f"{name}, {name_lines(self.lines)}"
 
     @property
     def whole_name(self) -> str:

@@ -6,6 +6,7 @@ from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QFontMetrics, QGuiApplication, QPainter, QPaintEvent, QTextLayout
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
+from context.layers import name_lines
 from ui.theme import Theme, dress
 from ui.widgets.controls import ElidedLabel, IconLabel, one_line, wrapped
 from ui.widgets.direction import is_rtl
@@ -50,7 +51,7 @@ class Source:
     @property
     def spoken(self) -> str:
         """The whole of it in one sentence, for screen readers."""
-        where = f", lines {self.lines[0]} to {self.lines[1]}" if self.lines else ""
+        where = f", {name_lines(self.lines).replace('–', ' to ')}" if self.lines else ""
         where = where if self.page is None else f", page {self.page}"
         state = ", verified" if self.is_verified else (", not verified" if self.doubt else "")
         return f"Source {self.number}, {one_line(self.title)}{where}{state}"

@@ -14,10 +14,11 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QTextEdit, QVBoxLayout, QWidget
 
+from context.layers import name_lines
 from ui.panels.notes.note_colors import MarkdownColors
 from ui.theme import Theme, dress
 from ui.widgets.controls import ElidedLabel, IconButton, label, wrapped
-from ui.widgets.figures import count
+from ui.widgets.figures import count, place
 from ui.widgets.surfaces import Header, Notice, Pane
 
 if TYPE_CHECKING:
@@ -73,12 +74,11 @@ class NotePanel(Pane):
         """
         self.path, self._note = note.path, note
         self._title.set_text(note.title)
-        lines = f", lines {first}–{last}" if last > first else f", line {first}" if first else ""
-        self._place.set_text(f"{note.path}{lines}")
+        self._place.set_text(place(note.path, (first, max(first, last)) if first else None))
         start, shown, total = _cut_out(note.text, first)
         self.text.show_text(shown, start, first, last)
         end = start + shown.count("\n")
-        self._cut.setText(f"Lines {count(start)} to {count(end)} of {count(total)} are shown here.")
+        self._cut.setText(_shown_lines(start, end, total))
         self._cut.setVisible(start > 1 or end < total)
         self._set_visible(is_empty=False)
         self._notice.hide()
@@ -122,7 +122,7 @@ class NotePanel(Pane):
 
     def _on_selected(self) -> None:
         lines = self.text.selected_lines()
-        self.attach.set_name(f"Attach {_words_of(lines)}" if lines else "Attach the note")
+        self.attach.set_name(f"Attach {name_lines(lines)}" if lines else "Attach the note")
 
     def attach_selection(self) -> None:
         """Ask for the selected lines to be attached, or the note where none are; if one is open."""
@@ -338,11 +338,6 @@ def _marked(block: QTextBlock) -> QTextEdit.ExtraSelection:
     return selection
 
 
-def _words_of(lines: tuple[int, int]) -> str:
-    first, last = lines
-    return f"line {first}" if first == last else f"lines {first}–{last}"
-
-
 def _find_again(before: str, now: str, lines: tuple[int, int]) -> tuple[int, int] | None:
     """Return where the same lines stand now; None where they are gone or occur twice."""
     first, last = lines
@@ -352,6 +347,13 @@ def _find_again(before: str, now: str, lines: tuple[int, int]) -> tuple[int, int
         return lines
     places = [at for at in range(len(new)) if new[at : at + len(wanted)] == wanted]
     return (places[0] + 1, places[0] + len(wanted)) if len(places) == 1 else None
+
+
+def _shown_lines(start: int, end: int, total: int) -> str:
+    """Return the sentence over a note of which only a part is shown."""
+    if start == end:
+        return f"Line {count(start)} of {count(total)} is shown here."
+    return f"Lines {count(start)} to {count(end)} of {count(total)} are shown here."
 
 
 def _cut_out(text: str, line: int) -> tuple[int, str, int]:

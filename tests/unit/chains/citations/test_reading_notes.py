@@ -1,5 +1,5 @@
 from chains.citations.check import check_citations
-from chains.citations.reading_notes import Note, QuotedNotes, finder, read_notes, spans
+from chains.citations.reading_notes import Note, QuotedNotes, finder, name_spans, read_notes
 from context.layers import Layer, Segment
 
 TEXT = "The barrel holds 200 litres.\nIt leaks.\nThe barrel holds 200 litres.\nIt was mended."
@@ -48,8 +48,13 @@ def test_nothing_is_no_note() -> None:
 
 
 def test_many_gaps_are_not_all_named() -> None:
-    assert spans([(1, 1), (3, 5)]) == "1, 3-5"
-    assert spans([(n, n) for n in range(1, 15)]).endswith("12 and 2 more")
+    assert name_spans((1, 1), (3, 5)) == "lines 1, 3-5"
+    assert name_spans(*[(n, n) for n in range(1, 15)]).endswith("12 and 2 more")
+
+
+def test_one_line_is_not_named_as_several() -> None:
+    assert name_spans((7, 7)) == "line 7"
+    assert name_spans((7, 8)) == "lines 7-8"
 
 
 def test_notes_are_read_again_from_where_they_are_sent() -> None:

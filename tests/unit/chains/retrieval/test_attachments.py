@@ -229,6 +229,18 @@ def test_what_is_empty_is_left_out_and_named(kind: str) -> None:
     assert "is empty, so there is nothing of it to send." in warning
 
 
+def test_one_line_is_not_named_as_several() -> None:
+    note = attached("A.md", 9)
+    whole = replace(note, id="w", kind="selection", lines=(3, 4))
+    one = replace(note, id="o", kind="selection", lines=(3, 3))
+    assert without_repeats([whole, one], Room(4_000, 4_000), COUNTER)[1] == (
+        "Line 3 of A.md is sent once: lines 3–4 are attached too.",
+    )
+    assert without_repeats([replace(one, content="")], Room(4_000, 4_000), COUNTER)[1] == (
+        "The selection of A.md (line 3) is empty, so there is nothing of it to send.",
+    )
+
+
 def test_a_selection_beyond_what_a_request_holds_leaves_the_room_to_the_others() -> None:
     large, short = attached("S.md", 90, "selection"), attached("T.md", 9, "selection")
     note = attached("A.md", 400)
