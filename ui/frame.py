@@ -51,6 +51,16 @@ class Frame(QMainWindow):
         """The door for short messages over the conversation."""
         return self._notifier
 
+    def open_on_screen(self) -> None:
+        """Show the window where it was last; the first time it takes a screen too small for it."""
+        room = self.screen().availableSize()
+        fits = self.width() <= room.width() and self.height() < room.height()  # and a title bar
+        if fits or self._state.geometry:
+            self.show()
+        else:
+            self.resize(self.size().boundedTo(room * 0.9))
+            self.showMaximized()
+
     def paintEvent(self, event: QPaintEvent) -> None:
         """Say when the window has been drawn."""
         super().paintEvent(event)

@@ -52,7 +52,7 @@ def run(opening: "Opening", exit_after_show: bool = False) -> int:
     start = _Start(opening, window)
     after_paint = app.quit if exit_after_show else start.begin
     window.first_painted.connect(lambda: QTimer.singleShot(0, after_paint))
-    window.show()
+    window.open_on_screen()
     code = app.exec()
     window.close()
     garbage.stop()

@@ -94,6 +94,7 @@ class VaultIndex(Finding):
         self._is_seen_whole = False  # since the folder is watched
         self._is_closed = False
         self._is_given_up = False
+        self._stops = 0
         self._generation = 0
         self._was_damaged = False
         self._take_up: Callable[[], None] | None = None
@@ -125,9 +126,10 @@ class VaultIndex(Finding):
             EmbedderFailed: passages cannot be embedded; they are found by their words.
             IndexUnusable: the index cannot be written.
         """
+        stops = self._stops
 
         def is_over() -> bool:
-            return self._is_given_up or is_cancelled()
+            return self._is_given_up or self._stops != stops or is_cancelled()
 
         with nullcontext() if is_background else self.pace.waited_for():
             while not self._update_lock.acquire(timeout=_LOOK_S):
@@ -160,6 +162,10 @@ class VaultIndex(Finding):
         if failure is not None:
             raise failure
         return report
+
+    def stop(self) -> None:
+        """End the updates that go on now, whoever began them; what they have done is kept."""
+        self._stops += 1
 
     @mends
     def retry(self, paths: Collection[str] | None = None) -> None:

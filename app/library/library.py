@@ -55,6 +55,7 @@ class Library:
         self._index = VaultIndex(root, index_dir, exclude, embedder, options, cache_dir)
         self._lock = threading.Lock()
         self._updates = 0
+        self._is_stopped = False
 
     @classmethod
     def open(
@@ -103,6 +104,19 @@ class Library:
         """Whether somebody in this process has asked for an update that goes on."""
         return self._updates > 0
 
+    @property
+    def is_stopped(self) -> bool:
+        """Whether `stop` ended the updates, and none was asked for since."""
+        return self._is_stopped
+
+    def stop(self) -> None:
+        """End the updates that go on now, whoever began them; what they have done is kept.
+
+        A question begins none by itself until one was asked for.
+        """
+        self._is_stopped = True
+        self._index.stop()
+
     def settles(self, cancel: CancelToken) -> bool:
         """Tell whether no update goes on now, or ends in a moment; true after a cancel too.
 
@@ -123,6 +137,7 @@ class Library:
             VaultError: it could not be done; what was indexed before is still there.
         """
         abandoned = CancelToken()
+        self._is_stopped = False
 
         def work(emit: Emit[IndexProgressed | IndexFinished]) -> None:
             def told(progress: IndexProgress) -> None:

@@ -143,7 +143,9 @@ class OpenNotes:
     def freshen(self, cancel: CancelToken, warnings: list[str]) -> Iterator[Event]:
         """Bring the index up to date before it is searched, as far as that is possible now."""
         library = self.require()
-        if library.is_paused or library.is_updating or not library.settles(cancel):
+        if library.is_paused or library.is_stopped:
+            return  # the user has said so
+        if library.is_updating or not library.settles(cancel):
             return
         yield Step("index", "Reading your notes")
         try:

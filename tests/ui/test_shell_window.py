@@ -135,6 +135,31 @@ def test_the_lists_of_the_sidebar_end_where_its_footer_begins(make: Make, scale:
     assert 8 <= gap <= 10
 
 
+def test_no_list_of_the_sidebar_stands_over_what_follows_it(make: Make) -> None:
+    window = make(1440, 900)
+    fill(window)
+    sidebar = window._sidebar
+    many = Folders([NoteState(f"{n:03}.md", f"Note {n}", "indexed") for n in range(90)])
+    sidebar.show_notes(many, "")
+    sidebar.show_chats([], None)
+    for kind in ("done", "stopped"):  # whose footer is higher
+        sidebar.footer.show_state(IndexState(kind, 21, 949, phase="embed"))
+        for _ in range(3):
+            QApplication.processEvents()
+        assert widgets.overlapping_siblings(sidebar) == []
+
+
+def test_a_first_window_is_no_larger_than_its_screen(qtbot: QtBot, tmp_path: Path) -> None:
+    window = MainWindow(FirstLook(tmp_path, None))
+    qtbot.addWidget(window)
+    room = window.screen().availableGeometry()
+    window.resize(room.size())  # with a title bar it has no place
+    window.open_on_screen()
+    qtbot.waitUntil(window.isMaximized)
+    assert room.contains(window.geometry())
+    assert window.normalGeometry().height() < room.height()
+
+
 def test_everything_that_takes_the_focus_has_a_name(make: Make) -> None:
     window = make()
     assert widgets.unnamed(window) == []

@@ -6,12 +6,19 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QFont, QImage, QPalette
-from PySide6.QtWidgets import QApplication, QLabel, QPlainTextEdit, QVBoxLayout
+from PySide6.QtWidgets import (
+    QApplication,
+    QFileDialog,
+    QHeaderView,
+    QLabel,
+    QPlainTextEdit,
+    QVBoxLayout,
+)
 from pytestqt.qtbot import QtBot
 
 import ui
 from ui.icons import _glyphs, pixmap
-from ui.theme import Theme, dress, tokens
+from ui.theme import Mode, Theme, dress, tokens
 from ui.widgets.controls import button, label
 from ui.widgets.surfaces import Pane
 
@@ -193,3 +200,15 @@ def test_a_mode_that_looks_the_same_dresses_nothing_again(qapp: QApplication) ->
     assert changes == [True]
     theme.apply("dark", 1.5)
     assert changes == [True, True]
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_the_head_of_a_file_dialog_can_be_read(mode: Mode, qtbot: QtBot, theme: Theme) -> None:
+    theme.apply(mode)
+    dialog = QFileDialog(options=QFileDialog.Option.DontUseNativeDialog)
+    qtbot.addWidget(dialog)
+    dialog.setViewMode(QFileDialog.ViewMode.Detail)
+    dialog.show()
+    head = next(view for view in dialog.findChildren(QHeaderView) if view.isVisible())
+    ground = head.grab().toImage().pixelColor(head.width() - 3, head.height() // 2)
+    assert ground == theme.color("bg.raised")

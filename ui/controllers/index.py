@@ -72,10 +72,15 @@ class Indexing(QObject):
         self._task.start()
 
     def cancel(self) -> None:
-        """Stop; what was done by then is kept."""
+        """Stop, also what a question or a change began; what was done by then is kept."""
         self._is_wanted_again = False
+        library = self._assistant.library
+        if library is not None and self.state.is_going_on:
+            library.stop()
         if self._task is not None:
             self._task.cancel()
+        elif self.state.is_going_on:
+            self._show(replace(self.state, kind="stopped"))
         self._let_go_on()
 
     def pause(self) -> None:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QRect, QSize, Qt, Signal
-from PySide6.QtGui import QKeySequence, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QKeySequence, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QHBoxLayout,
@@ -75,21 +75,27 @@ class Sidebar(Pane):
         self._no_notes.setText(empty)
         self._no_notes.setVisible(not folders.notes)
         self.notes.setVisible(bool(folders.notes))
+        self._share_height()
 
     def show_chats(self, chats: "Sequence[SessionInfo]", current: str | None) -> None:
         """Show the chats and mark the open one."""
         self.chats.set_chats(chats, current)
         self._no_chats.setVisible(not chats)
         self.chats.setVisible(bool(chats))
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Share the height anew."""
-        super().resizeEvent(event)
         self._share_height()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Share the height anew whenever it changes, with the footer's too."""
+        if event.type() == QEvent.Type.Resize:
+            self._share_height()
+        return super().eventFilter(watched, event)
 
     def _share_height(self) -> None:
         """Give the notes what they need up to half, more where the chats leave it."""
         free = self._lists.height() - 2 * Theme.current().px(_HEAD) - _BELOW
+        for text in (self._no_notes, self._no_chats):
+            if not text.isHidden():
+                free -= text.heightForWidth(self._lists.width())
         if free <= 0:
             return
         chats = min(self.chats.content_height(), free // 2)
@@ -110,6 +116,7 @@ class Sidebar(Pane):
         head.row.setContentsMargins(8, 0, 8, 1)
         head.row.addWidget(self.switcher, 1)
         self._lists = QWidget()
+        self._lists.installEventFilter(self)
         lists = QVBoxLayout(self._lists)
         lists.setContentsMargins(0, 0, 0, _BELOW)
         lists.setSpacing(0)

@@ -322,6 +322,14 @@ def test_an_empty_chat_offers_questions(qtbot: QtBot, transcript: Transcript) ->
     assert caught.args == ["What about <b>x</b>?"]
 
 
+def test_an_empty_chat_counts_no_notes_before_they_are_known(transcript: Transcript) -> None:
+    empty = transcript.empty
+    empty.show_state(0, None, ())
+    assert empty.sentence == "Answers cite the lines they rest on."
+    empty.show_state(1, None, ())
+    assert empty.sentence == "1 note. Answers cite the lines they rest on."
+
+
 def test_a_low_window_offers_as_many_questions_as_have_room(qtbot: QtBot) -> None:
     around = QWidget()
     qtbot.addWidget(around)

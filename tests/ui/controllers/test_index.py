@@ -142,6 +142,35 @@ def test_a_pause_lets_a_question_go_on_and_stays_seen(
     assert wait_for(window, "done", qtbot).notes == 6
 
 
+def test_a_question_s_reading_can_be_stopped_and_stays_stopped(
+    window: MainWindow, assistant: Assistant, qtbot: QtBot
+) -> None:
+    assert assistant.library is not None
+    window.begin()
+    wait_for(window, "done", qtbot)
+    footer, folder = window._sidebar.footer, assistant.library.root
+    (folder / "More.md").write_text("More to read.\n")
+
+    def stop() -> None:
+        qtbot.mouseClick(footer.cancel, Qt.MouseButton.LeftButton)
+
+    window._talk.index_progressed.connect(stop)
+    ask_and_wait(window, "What is there to read?", qtbot)
+    window._talk.index_progressed.disconnect(stop)
+    assert wait_for(window, "stopped", qtbot).text.startswith("Indexing stopped")
+    steps: list[object] = []
+    window._talk.index_progressed.connect(steps.append)
+    ask_and_wait(window, "And what else?", qtbot)
+    assert steps == []
+    qtbot.mouseClick(footer.act, Qt.MouseButton.LeftButton)
+    assert wait_for(window, "done", qtbot).notes == 6
+
+
+def ask_and_wait(window: MainWindow, question: str, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(window._talk.turn_ended, timeout=_LONG_MS):
+        window._talk.ask(question)
+
+
 def press(buttons: list[QPushButton], word: str) -> None:
     next(button for button in buttons if button.text() == word).click()
 

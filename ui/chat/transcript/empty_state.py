@@ -50,7 +50,8 @@ class EmptyState(QWidget):
     def show_state(self, notes: int, indexed: str | None, questions: Sequence[str]) -> None:
         """Show how many notes there are, when they were indexed, and up to three questions."""
         when = f", indexed {ago(indexed)}" if indexed else ""
-        self._about.setText(f"{plural(notes, 'note')}{when}. Answers cite the lines they rest on.")
+        known = f"{plural(notes, 'note')}{when}. " if notes or indexed else ""  # else none was read
+        self._about.setText(f"{known}Answers cite the lines they rest on.")
         asked = list(questions[:_MOST_QUESTIONS])
         if asked != [row.question for row in self.questions]:  # else one may have the focus
             self._replace_questions(asked)
