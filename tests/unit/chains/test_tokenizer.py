@@ -56,9 +56,9 @@ def test_a_long_text_is_counted_as_if_in_one_piece():
 )
 def test_a_megabyte_of_anything_is_counted_in_seconds(unit):
     text = unit * (1_000_000 // len(unit))
-    begun = time.monotonic()
+    begun = time.thread_time()
     assert counter_for("gpt-4o").count(text) > 0
-    assert time.monotonic() - begun < 10
+    assert time.thread_time() - begun < 10
 
 
 @settings(max_examples=50, deadline=None)

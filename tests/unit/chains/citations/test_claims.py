@@ -132,9 +132,9 @@ HOSTILE += [". ", "[1].", "[1, ", "\n\n", "\n>a\n\n", "«", "»", "`a``b```", '[
 
 @pytest.mark.parametrize("unit", HOSTILE)
 def test_a_hostile_answer_takes_no_longer_than_its_length(unit):
-    begun = time.monotonic()
+    begun = time.thread_time()
     read_answer((unit * 200_000)[:200_000])
-    assert time.monotonic() - begun < 10
+    assert time.thread_time() - begun < 10
 
 
 PIECES = st.sampled_from(

@@ -113,9 +113,9 @@ def test_a_span_lies_within_the_text(text, quote):
     ["[", "[a", "[[a|", "](", "[](a", "<b", "&", "> ", "- ", "![[", "\\", "…", "*", "\n>", "[^"],
 )
 def test_hostile_text_takes_no_longer_than_its_length(unit):
-    begun = time.monotonic()
+    begun = time.thread_time()
     VerbatimText((unit * 200_000)[:200_000]).find("needle")
-    assert time.monotonic() - begun < 5
+    assert time.thread_time() - begun < 5
 
 
 def remover(*texts: str, question: str = "") -> EscapeRemover:

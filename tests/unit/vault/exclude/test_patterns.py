@@ -45,9 +45,9 @@ def test_the_last_fitting_pattern_decides() -> None:
 
 def test_a_hostile_pattern_takes_no_time() -> None:
     rules = ExcludeRules(["*a" * 40 + "b", "/".join(["**"] * 40) + "/z"])
-    began = time.perf_counter()
+    began = time.thread_time()
     assert rules.rule_for("/".join(["a" * 200] * 20), is_folder=False) is None
-    assert time.perf_counter() - began < 1
+    assert time.thread_time() - began < 1
 
 
 @given(st.text(max_size=30), st.text(min_size=1, max_size=30))

@@ -142,10 +142,10 @@ def test_inline_code_is_blanked_by_matching_runs() -> None:
 )
 def test_a_line_of_a_million_odd_characters_takes_bounded_time(unit: str) -> None:
     line = unit * (1_000_000 // len(unit))
-    began = time.perf_counter()
+    began = time.thread_time()
     inline_tags([(1, line)])
     list(inline_fields([(1, line)], [line]))
     list(tasks([(1, line)], [line]))
     list(block_names([(1, line)]))
     without_comments([(1, line)])
-    assert time.perf_counter() - began < 10
+    assert time.thread_time() - began < 10

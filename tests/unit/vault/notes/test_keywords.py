@@ -92,10 +92,10 @@ def test_a_text_is_found_by_itself(table: sqlite3.Connection, word: str) -> None
 
 
 def test_a_question_of_200_000_characters_is_bounded() -> None:
-    began = time.perf_counter()
+    began = time.thread_time()
     terms = query_terms(" ".join(f"word{i} 日本{i}" for i in range(15_000)))
     assert len(terms) <= 128
-    assert time.perf_counter() - began < 2
+    assert time.thread_time() - began < 2
 
 
 def test_folding_never_leaves_what_cannot_be_stored() -> None:

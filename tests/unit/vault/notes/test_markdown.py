@@ -63,10 +63,10 @@ def test_broken_front_matter_leaves_a_note_that_is_read() -> None:
     ids=["backticks", "brackets", "quotes", "table"],
 )
 def test_odd_text_is_parsed_in_bounded_time(text: str) -> None:
-    began = time.perf_counter()
+    began = time.thread_time()
     document = parse_document(text)
     assert sum(1 for _ in document.prose_lines()) <= len(document.lines)
-    assert time.perf_counter() - began < 10
+    assert time.thread_time() - began < 10
 
 
 @given(st.text(alphabet="#-`>|* \n\tab1.", max_size=300))

@@ -234,6 +234,6 @@ def test_a_note_reads_the_same_in_each_encoding(encoding: str) -> None:
 
 
 def test_a_note_of_twenty_thousand_odd_lines_is_read_in_bounded_time() -> None:
-    began = time.perf_counter()
+    began = time.thread_time()
     parse("- [ ] a:: b #c [[d]] ^e\n" * 20_000 + "x" * 1_000_000)
-    assert time.perf_counter() - began < 30
+    assert time.thread_time() - began < 30

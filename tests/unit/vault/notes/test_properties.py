@@ -34,9 +34,9 @@ def test_values_are_the_texts_that_were_written() -> None:
     ids=["alias", "list", "mapping", "items", "mixed", "many", "broken", "no mapping", "long"],
 )
 def test_hostile_front_matter_counts_as_none_and_harms_nothing(front: str) -> None:
-    began = time.perf_counter()
+    began = time.thread_time()
     assert load_properties(front) == {}
-    assert time.perf_counter() - began < 2
+    assert time.thread_time() - began < 2
 
 
 def test_an_alias_bomb_is_refused_before_it_is_loaded() -> None:
