@@ -140,6 +140,7 @@ class Presenter(QObject):
         maker.attachment_opened.connect(self.drafting.open_attachment)
         maker.retry_requested.connect(self._on_retry)
         maker.error_action.connect(self._on_error_action)
+        maker.edit_closed.connect(self._views.composer.setFocus)
         transcript.question_chosen.connect(self.drafting.send)
         self._views.composer.last_requested.connect(transcript.edit_last)
         column.context.place_chosen.connect(self.place_chosen)

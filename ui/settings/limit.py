@@ -289,6 +289,10 @@ def effect_sentence(now: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str
     if after < before:
         back = plural(before - after, "turn")
         return f"{back} that are left out now would be sent again.", "secondary"
+    shorter = _segments_out(new) - _segments_out(now)
+    if shorter > 0:
+        passages = plural(shorter, "more passage")
+        return f"{passages} would be left out of your next request or shortened.", "amber"
     if after:
         return f"{plural(after, 'turn')} would be left out, as now.", "secondary"
     return "Nothing would be left out.", "secondary"
@@ -296,6 +300,10 @@ def effect_sentence(now: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str
 
 def _turns_out(context: Mapping[str, Any]) -> int:
     return sum(int(dropped["turns"]) for dropped in context["dropped"])
+
+
+def _segments_out(context: Mapping[str, Any]) -> int:
+    return sum(segment["state"] in {"dropped", "shrunk"} for segment in context["segments"])
 
 
 def _try(preview: Preview, changes: Changes) -> Mapping[str, Any] | ErrorInfo:

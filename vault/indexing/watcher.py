@@ -36,6 +36,8 @@ _AGAIN_S = 0.5
 _QUICK_STEP_MS, _QUICK_TIMEOUT_MS = 1, 5
 _HAND_OVER_S = 0.001  # the thread may have taken changes and not gathered them yet
 _WAKE = "wake"
+_UNREADABLE_NAME = "Unable to decode path"  # how `watchfiles` reports a name that is not UTF-8
+_AFTER_A_NAME_S = 1.0  # between two watches, where such a file is written again and again
 
 Changed = Callable[[Collection[str] | None], None]
 Failed = Callable[[VaultError], None]
@@ -132,18 +134,40 @@ class Watcher:
 
     def _run(self) -> None:
         try:
+            while not self._stop.is_set() and self._watch():
+                self._stop.wait(_AFTER_A_NAME_S)
+        except (
+            OSError,
+            RuntimeError,
+        ) as error:  # the folder is gone, or the system's limit reached
+            _log.warning("The folder is not watched any more: %s", error)
+        finally:
+            with self._state:
+                self._has_ended = True
+                self._state.notify_all()
+
+    def _watch(self) -> bool:
+        """Tell what changes until the end; True where a new watch must take over.
+
+        A file whose name is not UTF-8 ends a watch of `watchfiles`. The new one begins with a look
+        at the whole folder, since changes between the two are not reported.
+        """
+        try:
             with self._watching() as notify:
+                self._tell()
                 while not self._stop.is_set():
                     changes = notify.watch(_MOST_MS, _STEP_MS, 0, self._stop)
                     if isinstance(changes, str):
                         break
                     self._gather(changes)
                     self._tell()
-        except (
-            OSError,
-            RuntimeError,
-        ) as error:  # the folder is gone, or the system's limit reached
-            _log.warning("The folder is not watched any more: %s", error)
+        except RuntimeError as error:
+            if not str(error).startswith(_UNREADABLE_NAME):
+                raise
+            with self._state:
+                self._is_look_wanted = True
+            return True
+        return False
 
     @contextmanager
     def _watching(self) -> "Iterator[RustNotify]":
@@ -161,7 +185,7 @@ class Watcher:
                 yield notify
         finally:
             with self._state:
-                self._notify, self._has_ended = None, True
+                self._notify = None
                 self._state.notify_all()
 
     def _tell(self) -> None:

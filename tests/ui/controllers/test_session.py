@@ -4,13 +4,14 @@ from collections.abc import Iterator
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QPushButton
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from app.opening import FirstLook
 from tests.support.contexts import make_context
 from tests.support.model_server import Answer, Failure, ModelServer
+from ui.chat.message.user import UserMessage
 from ui.markdown.page.view import MarkdownView
 from ui.panels.context.left_out_list import LeftOutList
 from ui.tasks import TaskRunner
@@ -78,6 +79,23 @@ def test_an_answer_is_stored_listed_and_accounted_for(
 def test_what_the_service_counted_is_told(window: MainWindow, server: ModelServer) -> None:
     window._composer.submitted.emit("How much does the barrel hold?")
     assert any("the service counted 100" in text for text in panel_texts(window))
+
+
+@pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Escape])
+def test_after_an_edit_the_cursor_is_where_the_next_question_is_written(
+    window: MainWindow, key: Qt.Key, qtbot: QtBot
+) -> None:
+    window._composer.submitted.emit("How much does the barrel hold?")
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
+    window._composer.setFocus()
+    qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Up)
+    (message,) = window._transcript.findChildren(UserMessage)
+    assert message.editor is not None
+    assert message.editor.field.hasFocus()
+    qtbot.keyClicks(QApplication.focusWidget(), " And the second one?")
+    qtbot.keyClick(QApplication.focusWidget(), key)
+    assert window._composer.input.hasFocus()
 
 
 def test_typing_turns_the_panel_to_the_next_request(window: MainWindow) -> None:

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from app.assistant import Assistant
 from app.config.schema import SECTIONS, schema
 from tests.support import widgets
-from tests.support.contexts import make_context
+from tests.support.contexts import make_context, make_segment
 from tests.support.file_keyring import VARIABLE, FileKeyring
 from ui.panels.context.bar import ContextBar
 from ui.settings.dialog import SettingsDialog
@@ -168,6 +168,11 @@ def with_turns(turns: int, **fields: int) -> dict[str, object]:
     return make_context(None, dropped=[left_out] if turns else [], **fields)
 
 
+def with_passages(*states: str, **fields: int) -> dict[str, object]:
+    passages = [make_segment(state=state) for state in states]
+    return make_context(None, segments=passages, **fields)
+
+
 def starting(action: str) -> dict[str, object]:
     actions = {"trim": False, "compact": False, "block": False, "guard": [], action: True}
     return make_context(None, window=60_000, actions=actions)
@@ -188,6 +193,11 @@ def starting(action: str) -> dict[str, object]:
             "2 turns that are left out now would be sent again.",
         ),
         (with_turns(1), with_turns(1, window=90_000), "1 turn would be left out, as now."),
+        (
+            with_passages("full", "full", "shrunk"),
+            with_passages("dropped", "shrunk", "shrunk", window=60_000),
+            "2 more passages would be left out of your next request or shortened.",
+        ),
         (
             with_turns(0),
             starting("trim"),

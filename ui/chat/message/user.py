@@ -55,6 +55,7 @@ class UserMessage(Part):
 
     wished = Signal(object)
     attachment_opened = Signal(object)
+    edit_closed = Signal()
 
     def __init__(
         self,
@@ -133,6 +134,7 @@ class UserMessage(Part):
         if self.editor is None:
             return
         self._texts.removeWidget(self.editor)
+        self.edit_closed.emit()  # before it is hidden, so that the focus is passed on, not lost
         self.editor.hide()
         self.editor.deleteLater()
         self.editor = None

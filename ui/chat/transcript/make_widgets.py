@@ -39,6 +39,7 @@ class MessageMaker(QObject):
     `citation_activated` carries path and lines, `citation_pointed` the entry of an answer and a
     number of it, 0 for none; `link_activated` an allowed address; `wished` a `Wish`;
     `attachment_opened` an `Attachment`; `error_action` the name of a way out of an error.
+    `edit_closed` says that the editor of a message was sent or given up.
     """
 
     citation_activated = Signal(str, int, int)
@@ -48,6 +49,7 @@ class MessageMaker(QObject):
     attachment_opened = Signal(object)
     retry_requested = Signal()
     error_action = Signal(str)
+    edit_closed = Signal()
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
@@ -97,6 +99,7 @@ class MessageMaker(QObject):
         made = UserMessage(text, time, attached)
         made.wished.connect(self.wished)
         made.attachment_opened.connect(self.attachment_opened)
+        made.edit_closed.connect(self.edit_closed)
         if item is not None:
             made.show_place(item.entry, item.siblings, item.label)
             made.show_pin(item.is_pinned)

@@ -1,5 +1,6 @@
 """Changes are told by name, gathered, and taken up at the price of what changed."""
 
+import os
 import threading
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
@@ -55,6 +56,14 @@ def test_a_change_is_told_by_its_path(told: Told, tmp_path: Path, until: Until) 
     (tmp_path / "notes" / "Note.md").write_text("new")
     until(lambda: "Note.md" in told.names)
     assert not any("Old.md" in name for name in told.names)
+
+
+def test_a_name_that_is_not_utf8_ends_nothing(told: Told, tmp_path: Path, until: Until) -> None:
+    notes = tmp_path / "notes"
+    Path(os.fsdecode(os.fsencode(notes) + b"/caf\xe9.md")).write_text("from an old disk")
+    until(lambda: None in told.calls)  # the whole folder is looked at
+    (notes / "Later.md").write_text("new")
+    until(lambda: "Later.md" in told.names)
 
 
 def test_a_flood_is_told_in_few_calls_without_names(
