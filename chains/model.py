@@ -34,7 +34,7 @@ from chains.llm.port import (
     ModelText,
     ModelWaiting,
 )
-from chains.llm.tool_calls import CallAssembler, TextJoiner, wire_messages, wire_system
+from chains.llm.wire_messages import CallAssembler, TextJoiner, wire_messages, wire_system
 from chains.tokenizer import load_tiktoken
 from context.errors import ContextOverflow, UnguardedRequest
 from context.fit.guard import PreparedRequest

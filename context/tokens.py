@@ -99,7 +99,7 @@ def count_message(message: Message, counter: TokenCounter) -> int:
 
 
 def is_merged(before: Message, after: Message) -> bool:
-    """Return whether two neighbours go out as one message; see `chains.llm.tool_calls`."""
+    """Return whether two neighbours go out as one message; see `chains.llm.wire_messages`."""
     return before.role == after.role != "tool"
 
 

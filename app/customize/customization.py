@@ -7,7 +7,7 @@ from app.errors import InvalidRequest, NotFound
 from app.library.instructions import Decision, Instructions, InstructionsBook, UserInstructionsFile
 from app.library.open_vault import OpenNotes
 from app.paths import Paths
-from chains.customization import Additions
+from chains.prompts import Additions
 from context.hooks import HookRegistry
 from vault.errors import NoteUnreadable
 

@@ -18,7 +18,7 @@ from typing import Final
 from app.durable import write_atomically
 from app.errors import storage_errors
 from app.paths import make_private_folder
-from chains.retrieval.map_reduce.split import parts_of
+from chains.retrieval.map_reduce.plan import parts_of
 from chains.tokenizer import counter_for
 
 __all__ = ["LongTexts", "Pasted"]

@@ -18,7 +18,7 @@ from app.sessions.transcript_items import (
 )
 from app.sessions.user_messages import mode_in, named_in, selections_in
 from chains.citations.check import check_citations
-from chains.tools.runs import ToolRun
+from chains.tools.registry import ToolRun
 from context.history.tool_pairing import is_final
 from context.history.turns import Turn, turns
 from context.layers import Segment

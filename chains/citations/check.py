@@ -1,18 +1,18 @@
 """Numbers and quotations of an answer, checked against the sources as they were sent."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
-from chains.citations.claims import Claim, read_answer
-from chains.citations.headings import heading_at
-from chains.citations.quotes import VerbatimText, plain, word_count
-from chains.citations.reading_notes import QuotedNotes
+from chains.citations.map_notes import QuotedNotes
+from chains.citations.parser import Claim, read_answer
+from chains.citations.quotes import VerbatimText, plain, readable, word_count
 from context.layers import Segment
 from vault.notes.pages import page_of
 
-__all__ = ["Citation", "CitationReport", "Unverified", "check_citations"]
+__all__ = ["Citation", "CitationReport", "Unverified", "check_citations", "heading_at"]
 
 MAX_QUOTATIONS: Final = 500
 SHORTEST_UNNUMBERED_WORDS: Final = 3
@@ -222,3 +222,33 @@ def _joined(parts: Sequence[CitationReport]) -> CitationReport:
         tuple(c for c in citations if c.quote is not None or c.n not in quoted),
         tuple(u for u in unverified if u.quote is not None or u.n not in disputed),
     )
+
+
+_HEADING: Final = re.compile(r" {0,3}(#{1,6})[ \t]+(\S[^\n]*)")
+_FENCE: Final = re.compile(r" {0,3}(?:`{3,}|~{3,})")
+
+
+def heading_at(passage: str, place: int, first: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the path of headings above a place in a passage.
+
+    Args:
+        passage: text of Markdown.
+        place: a position in it.
+        first: the path of headings that the passage begins under.
+    """
+    path, level = first, len(first)
+    in_fence = False
+    end = passage.find("\n", place)
+    for at, line in enumerate(passage[: end if end >= 0 else None].split("\n")):
+        in_fence = in_fence != (_FENCE.match(line) is not None)
+        found = None if in_fence else _HEADING.match(line.rstrip())
+        if found is None:
+            continue
+        title = readable(found[2].rstrip("#").rstrip())
+        if at == 0 and path and plain(path[-1]) == plain(title):
+            level = len(found[1])
+            continue
+        # Levels above the present one are taken to follow each other, as `#`, `##`, `###` do.
+        kept = max(0, len(path) - 1 - (level - len(found[1])))
+        path, level = (*path[:kept], title), len(found[1])
+    return path

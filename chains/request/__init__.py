@@ -7,5 +7,5 @@
     session  A chat as a turn sees it: what it says so far, and where more of it is written.
     usage    What services count of the calls of a chat, as entries of its log.
 
-May import: `chains.llm`, `chains.customization`, context.
+May import: `chains.llm`, `chains.prompts`, context.
 """

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from chains.cancel import CancelToken
-from chains.customization import NOTHING_ADDED, Additions
 from chains.events import Mode, Usage
 from chains.models import EXTRACTIVE, ModelInfo
+from chains.prompts import NOTHING_ADDED, Additions
 from chains.request.epochs import THRESHOLD, LoggedBreaker, epoch_entries, sent_before
 from chains.request.session import ChatPort, ChatView, SessionPort
 from chains.request.usage import SUMMARY, Spend, counted

@@ -5,27 +5,102 @@ by its words: few of its own, and one that points back or joins on. What is adde
 words of the last question, the titles that its answer cites, and the item that an ordinal names.
 """
 
+import html
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
-from chains.request.request import SEARCHED
-from chains.retrieval.follow_up_words import (
-    DEMONSTRATIVES,
-    JOINING,
-    JOINING_PAIRS,
-    ORDINALS,
-    PLACING,
-    PRONOUNS,
-    UNSPACED_POINTING,
-    is_own,
-)
+from chains.cancel import CancelToken
+from chains.errors import ModelError
+from chains.events import Usage
+from chains.llm.port import ModelEnded, ModelPort, ModelText
+from chains.request.request import SEARCHED, Means, TurnRequest
+from context.assemble.request import preamble
+from context.budget import room_for
+from context.envelope import System
+from context.errors import ContextOverflow
+from context.fit.guard import PreparedRequest
 from context.history.turns import Turn
 from context.layers import Segment
+from context.prompt import system_parts
+from context.report.report import ContextReport
+from context.side_calls import prepare_call
 from vault.notes.keywords import fold
+from vault.notes.stop_words import FUNCTION_WORDS
 
-__all__ = ["LastTurn", "last_turn", "looked_up", "notes_in_play"]
+__all__ = [
+    "DEMONSTRATIVES",
+    "JOINING",
+    "JOINING_PAIRS",
+    "ORDINALS",
+    "PLACING",
+    "PRONOUNS",
+    "UNSPACED_POINTING",
+    "LastTurn",
+    "Rewritten",
+    "is_own",
+    "last_turn",
+    "looked_up",
+    "notes_in_play",
+    "rewritten",
+]
+
+_PRONOUNS: Final = """
+    it they them he him she her one ones former latter
+    er sie ihn ihm ihr ihnen davon dazu damit daran darin daruber dafur dagegen dabei
+    ca cela ceci celui celle ceux celles elle ils elles lui leur eso esto aquello ellos ellas
+    esso essa isso isto eles elas он она они его ее их
+"""
+_DEMONSTRATIVES: Final = """
+    this that these those dies diese dieser dieses diesem diesen jene jener ce cet cette ces
+    ese esa esos esas este esta questo questa quello quella это этот эта эти тот та
+"""
+_JOINING: Final = "and but or und aber oder et mais ou y pero o e ma и а но или"
+_PLACING: Final = """
+    in on at for with without after before during im am bei mit ohne nach vor fur dans en avec
+    sans pour sin con para senza nel
+"""
+# These lean on something and say nothing by themselves.
+_EMPTY: Final = """
+    about much many more details tell explain say says mean means example examples long often again
+    other others another else same next previous above then there each both either instead yes no ok
+    andere anderen anderer anderes mehr noch genauer beispiel dort lange oft ja nein
+    autre autres encore exemple otro otra otros otras mas ejemplo altro altra esempio outro outra
+    другой еще там пример
+"""
+_ORDINALS: Final = """
+    first erste ersten erster erstes premier premiere primero primera primo первый первая
+    second zweite zweiten zweiter zweites deuxieme segundo segunda secondo второй вторая
+    third dritte dritten dritter drittes troisieme tercero tercera terzo третий третья
+    fourth vierte vierten vierter quatrieme cuarto quarto четвертый
+    fifth funfte funften cinquieme quinto пятый
+"""
+_LAST: Final = "last letzte letzten letzter dernier derniere ultimo ultima последний"
+
+PRONOUNS: Final = frozenset(_PRONOUNS.split())
+DEMONSTRATIVES: Final = frozenset(_DEMONSTRATIVES.split())
+JOINING: Final = frozenset(_JOINING.split())
+JOINING_PAIRS: Final = frozenset({("what", "about"), ("how", "about"), ("was", "ist")})
+PLACING: Final = frozenset(_PLACING.split())
+UNSPACED_POINTING: Final = (
+    "它|他|她|这|這|那|其|该|第[一二三四五]|另|还有|呢|それ|これ|あれ|その|この|もう|그|이것|저것"
+)
+
+# Each with the place that it names, from 0; -1 is the last.
+ORDINALS: Final = {
+    word: place
+    for place, words in [*enumerate(_ORDINALS.strip().split("\n")), (-1, _LAST)]
+    for word in words.split()
+}
+_NOT_OWN: Final = FUNCTION_WORDS.union(
+    PRONOUNS, DEMONSTRATIVES, JOINING, PLACING, _EMPTY.split(), ORDINALS
+)
+
+
+def is_own(word: str) -> bool:
+    """Tell whether a folded word says something by itself."""
+    return word not in _NOT_OWN
 
 
 _MOST_WORDS: Final = 12
@@ -179,3 +254,81 @@ def _is_name(word: str) -> bool:
 
 def _folded(text: str) -> list[str]:
     return [fold(word) for word in _WORD.findall(text)]
+
+
+PROMPT: Final = "rewrite"
+MOST_TOKENS: Final = 200
+MOST_CHARS: Final = 400
+MOST_ANSWER_CHARS: Final = 2_000
+
+
+@dataclass(frozen=True)
+class Rewritten:
+    """What a model made of a question.
+
+    Attributes:
+        query: what is searched; empty where it made nothing of it.
+        spent: the call as it was prepared, and what the service counted of it.
+        warning: why there is no query.
+    """
+
+    query: str = ""
+    spent: tuple[ContextReport, Usage] | None = None
+    warning: str = ""
+
+
+def rewritten(
+    request: TurnRequest,
+    means: Means,
+    last: LastTurn,
+    model: Callable[[], ModelPort],
+    cancel: CancelToken,
+) -> Rewritten:
+    """Return the question of a turn in words of its own; without them, why there are none.
+
+    Raises:
+        Cancelled: the token was cancelled.
+    """
+    try:
+        prepared = _prepared(request, means, last)
+        pieces, ended = [], ModelEnded("interrupted")
+        for event in model().stream(prepared, cancel):
+            if isinstance(event, ModelText):
+                pieces.append(event.text)
+            elif isinstance(event, ModelEnded):
+                ended = event
+    except (ModelError, ContextOverflow) as failure:
+        return Rewritten(warning=f"The question was searched in its own words: {failure}")
+    spent = None if ended.usage is None else (prepared.report, ended.usage)
+    query = _line("".join(pieces)) if ended.status == "complete" else ""
+    if not query:
+        said = "The question was searched in its own words: the model gave no others."
+        return Rewritten(spent=spent, warning=said)
+    return Rewritten(query, spent)
+
+
+def _prepared(request: TurnRequest, means: Means, last: LastTurn) -> PreparedRequest:
+    limits = request.threshold, means.model.input_limit, request.max_output_tokens
+    room = room_for(means.counter, *limits)
+    system = System(system_parts(PROMPT, means.additions.prompts(PROMPT).sections))
+    return prepare_call(
+        preamble(system, (), means.counter),
+        (),
+        _framed(request.question, last),
+        replace(room, reserve=min(room.reserve, MOST_TOKENS)),
+        model=request.model,
+        temperature=0.0,
+    )
+
+
+def _framed(question: str, last: LastTurn) -> str:
+    answer = last.answer[:MOST_ANSWER_CHARS]
+    said = html.escape(f"User: {last.asked}\n\nAssistant: {answer}", quote=False)
+    asked = html.escape(question, quote=False)
+    return f"<conversation>\n{said}\n</conversation>\n\n<question>\n{asked}\n</question>"
+
+
+def _line(text: str) -> str:
+    """Return the first line that says something, without marks around it."""
+    lines = (line.strip().strip("\"“”'`*") for line in text.splitlines())
+    return next((line for line in lines if line), "")[:MOST_CHARS]

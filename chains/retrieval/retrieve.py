@@ -12,10 +12,9 @@ from chains.models import EXTRACTIVE
 from chains.request.request import SEARCHED, Means, TurnRequest, factor_so_far
 from chains.request.session import ChatPort, SessionPort
 from chains.request.usage import counted
-from chains.retrieval.follow_up import last_turn, looked_up, notes_in_play
+from chains.retrieval.follow_up import Rewritten, last_turn, looked_up, notes_in_play, rewritten
 from chains.retrieval.listing import WholeList, page_of, whole_list
 from chains.retrieval.passages import SearchPort, passages
-from chains.retrieval.rewrite import Rewritten, rewritten
 from context.assemble.turn_context import TURN_CONTEXT_SHARE, passages_share
 from context.budget import room_for
 from context.history.turns import Turn, turns

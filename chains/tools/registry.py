@@ -4,16 +4,70 @@ import json
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from chains.errors import ToolFailed
+from chains.events import ToolStatus
 from chains.llm.port import RequestedCall
-from chains.tools.schema import check_arguments
+from context.errors import MalformedEntry
 from context.frozen import clean_json, replace_surrogates
+from context.layers import Segment
+from context.log.entries import Entry, OtherEntry
 from context.messages import ToolDefinition
 from vault.errors import VaultError
 
-__all__ = ["Tool", "ToolOutcome", "ToolRegistry", "arguments_of"]
+__all__ = ["Tool", "ToolOutcome", "ToolRegistry", "ToolRun", "arguments_of"]
+
+_TYPES: Mapping[str, type] = {"string": str, "integer": int}
+
+
+def text(description: str) -> dict[str, Any]:
+    """Return the schema of a text."""
+    return {"type": "string", "description": description}
+
+
+def whole(description: str, minimum: int, maximum: int | None = None) -> dict[str, Any]:
+    """Return the schema of a whole number."""
+    schema = {"type": "integer", "description": description, "minimum": minimum}
+    return schema if maximum is None else schema | {"maximum": maximum}
+
+
+def takes(required: Mapping[str, Any], **optional: Any) -> dict[str, Any]:
+    """Return the schema of a tool's arguments, which takes no others."""
+    return {
+        "type": "object",
+        "properties": {**required, **optional},
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+def check_arguments(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
+    """See that a tool takes these arguments.
+
+    Raises:
+        ToolFailed: it does not; the message says which and why.
+    """
+    properties = schema["properties"]
+    for name in schema["required"]:
+        if name not in arguments:
+            raise ToolFailed(f"The argument {name} is missing.")
+    for name, value in arguments.items():
+        if name not in properties:
+            known = ", ".join(properties) or "none"
+            raise ToolFailed(f"There is no argument {name}; this tool takes: {known}.")
+        _check_value(name, value, properties[name])
+
+
+def _check_value(name: str, value: object, schema: Mapping[str, Any]) -> None:
+    kind = schema["type"]
+    if not isinstance(value, _TYPES[kind]) or isinstance(value, bool):
+        raise ToolFailed(f"The argument {name} has to be of the type {kind}.")
+    if isinstance(value, int):
+        least, most = schema["minimum"], schema.get("maximum", value)
+        if not least <= value <= most:
+            raise ToolFailed(f"The argument {name} has to be from {least:,} to {most:,}.")
+
 
 _log = logging.getLogger(__name__)
 _SHOWN_CHARS: Final = 200
@@ -90,3 +144,56 @@ def arguments_of(call: RequestedCall) -> Mapping[str, Any]:
     if not isinstance(found, dict):
         raise ToolFailed("The arguments have to be a JSON object.")
     return found
+
+
+KIND: Final = "tool_run"
+
+
+@dataclass(frozen=True)
+class ToolRun:
+    """A call that was run.
+
+    Attributes:
+        ref_id: where a large result is kept; None where it is in the log itself.
+        sources: what it was the first of its turn to read, with the numbers to cite it by.
+    """
+
+    call_id: str
+    status: ToolStatus
+    seconds: float
+    ref_id: str | None = None
+    sources: tuple[Segment, ...] = ()
+
+    def to_entry(self, id: str, result: str, timestamp: str) -> OtherEntry:
+        """Return it as an entry behind that of its result."""
+        data = {
+            "customType": KIND,
+            "callId": self.call_id,
+            "status": self.status,
+            "seconds": round(self.seconds, 3),
+            "refId": self.ref_id,
+            "sources": [source.to_dict() for source in self.sources],
+        }
+        return OtherEntry(id, result, timestamp, "custom", data)
+
+    @classmethod
+    def from_entry(cls, entry: Entry) -> Self | None:
+        """Return the run that an entry tells of; None for any other entry, or a damaged one."""
+        if not isinstance(entry, OtherEntry) or entry.data.get("customType") != KIND:
+            return None
+        call, status = entry.data.get("callId"), entry.data.get("status")
+        seconds, ref = entry.data.get("seconds"), entry.data.get("refId")
+        if not isinstance(call, str) or not isinstance(seconds, int | float):
+            return None
+        known: ToolStatus = "ok" if status == "ok" else "error"
+        ref_id = ref if isinstance(ref, str) else None
+        return cls(call, known, float(seconds), ref_id, _sources(entry.data.get("sources")))
+
+
+def _sources(value: object) -> tuple[Segment, ...]:
+    if not isinstance(value, tuple):
+        return ()
+    try:
+        return tuple(Segment.from_dict(item) for item in value if isinstance(item, Mapping))
+    except MalformedEntry:
+        return ()

@@ -23,11 +23,9 @@ from chains.events import (
 )
 from chains.llm.port import ModelPort, RequestedCall
 from chains.request.request import Means, PreparedTurn, SessionPort, TurnRequest, prepare_step
-from chains.tools.context_tools import COMPACT_CONTEXT, describe_compaction
-from chains.tools.registry import ToolOutcome, ToolRegistry, arguments_of
-from chains.tools.results import ResultStore, kept
-from chains.tools.runs import ToolRun
-from chains.tools.sources import Sources
+from chains.tools.context_tools import COMPACT_CONTEXT, ResultStore, describe_compaction, kept
+from chains.tools.notes import Sources
+from chains.tools.registry import ToolOutcome, ToolRegistry, ToolRun, arguments_of
 from chains.turn.answer import RunningTurn
 from chains.turn.compact import compact, prepared
 from chains.turn.hooks import finished_result

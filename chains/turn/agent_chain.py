@@ -5,18 +5,22 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from chains.cancel import CancelToken
-from chains.customization import NOTHING_ADDED, Additions
 from chains.events import Event
-from chains.folder_names import FOLDER, list_names, recorded_names
+from chains.folders import FOLDER, list_names, recorded_names
 from chains.llm.port import KeyFor
 from chains.model import Pause, wait_or_cancel
+from chains.prompts import NOTHING_ADDED, Additions
 from chains.request.session import ChatPort
 from chains.retrieval.attachments import WithinPort
-from chains.tools.context_tools import COMPACT_CONTEXT, compact_tool
-from chains.tools.notes import NOTE_TOOLS, NotesPort, note_tools
+from chains.tools.context_tools import (
+    COMPACT_CONTEXT,
+    READ_RESULT,
+    ResultStore,
+    compact_tool,
+    result_tool,
+)
+from chains.tools.notes import NOTE_TOOLS, NotesPort, Sources, note_tools
 from chains.tools.registry import ToolRegistry
-from chains.tools.results import READ_RESULT, ResultStore, result_tool
-from chains.tools.sources import Sources
 from chains.turn.agent import AgentLimits, AgentLoop, AgentSession
 from chains.turn.run import Chain, TurnRequest, open_turn
 from chains.turn.shared_chain import SharedChain

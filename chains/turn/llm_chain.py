@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 
 from chains.cancel import CancelToken
-from chains.customization import NOTHING_ADDED, Additions
 from chains.events import Event
 from chains.llm.port import KeyFor
 from chains.model import Pause, wait_or_cancel
+from chains.prompts import NOTHING_ADDED, Additions
 from chains.request.session import ChatPort
 from chains.retrieval.attachments import WithinPort
 from chains.turn.branch_summary import BranchSummary, summarise_branch

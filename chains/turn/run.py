@@ -9,7 +9,6 @@ from functools import partial
 
 from chains.cancel import CancelToken
 from chains.concurrency import call
-from chains.customization import NOTHING_ADDED, Additions
 from chains.errors import BadRequest
 from chains.events import (
     AskResult,
@@ -24,6 +23,7 @@ from chains.llm.extractive import ExtractiveModel
 from chains.llm.port import KeyFor, ModelPort
 from chains.model import LiteLLMModel, Pause, wait_or_cancel
 from chains.models import EXTRACTIVE, ModelInfo, describe
+from chains.prompts import NOTHING_ADDED, Additions
 from chains.request.request import (
     ChatView,
     DraftedTurn,
@@ -37,8 +37,8 @@ from chains.request.request import (
 )
 from chains.retrieval.attachments import WithinPort
 from chains.retrieval.fit_attachments import Fitted, Fitter
+from chains.retrieval.map_reduce.plan import PROMPT as READING_PROMPT
 from chains.retrieval.map_reduce.plan import ReadingCost
-from chains.retrieval.map_reduce.questions import PROMPT as READING_PROMPT
 from chains.retrieval.map_reduce.run import ReadWhole, keep_counts, told_with
 from chains.retrieval.passages import SearchPort
 from chains.retrieval.retrieve import Found, Sought, keep_spent, look_up, searching

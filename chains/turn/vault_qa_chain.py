@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from chains.cancel import CancelToken
-from chains.customization import NOTHING_ADDED, Additions
 from chains.events import Event
 from chains.llm.port import KeyFor
 from chains.model import Pause, wait_or_cancel
+from chains.prompts import NOTHING_ADDED, Additions
 from chains.retrieval.attachments import WithinPort
 from chains.retrieval.passages import SearchPort
 from chains.turn.run import Chain, SessionPort, TurnRequest, run_turn

@@ -17,7 +17,7 @@ from app.sessions.session import Session
 from app.wiring import build
 from chains.cancel import CancelToken
 from chains.events import Event, MessageEnded, TurnEnded
-from chains.tools.runs import ToolRun
+from chains.tools.registry import ToolRun
 from context.log.entries import CustomMessageEntry, LabelEntry, MessageEntry
 from tests.support.model_server import Answer, Body
 

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Final
 
 from chains.cancel import CancelToken
-from chains.citations.reading_notes import (
+from chains.citations.map_notes import (
     Find,
     Lines,
     Note,
@@ -27,8 +27,7 @@ from chains.concurrency import WorkerPool, gather
 from chains.errors import MissingKey, ModelError, Offline
 from chains.events import Event, ReadingPart, Step, Usage
 from chains.llm.port import ModelEnded, ModelPort, ModelText
-from chains.retrieval.map_reduce.plan import Plan, Reading
-from chains.retrieval.map_reduce.split import Part
+from chains.retrieval.map_reduce.plan import Part, Plan, Reading
 from context.carry_forward import truncate_with_ellipsis
 from context.errors import ContextOverflow
 from context.fit.guard import PreparedRequest

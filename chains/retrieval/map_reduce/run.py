@@ -18,8 +18,7 @@ from chains.request.request import ChatPort, Means, SessionPort, TurnRequest, fa
 from chains.request.usage import counted
 from chains.retrieval.attachments import Room, too_large
 from chains.retrieval.map_reduce.calls import CountedCall, Reader
-from chains.retrieval.map_reduce.plan import Plan, plan_reading
-from chains.retrieval.map_reduce.questions import PROMPT, Asked
+from chains.retrieval.map_reduce.plan import PROMPT, Asked, Plan, plan_reading
 from context.budget import room_for
 from context.layers import Segment
 

@@ -1,6 +1,6 @@
 import pytest
 
-from chains.customization import NOTHING_ADDED
+from chains.prompts import NOTHING_ADDED
 from context.compaction import HEAD
 from context.history.tool_pairing import INTERRUPTED
 from context.trimming import TRIMMED

@@ -3,8 +3,7 @@ from pathlib import Path
 import pytest
 
 from app.customize.prompts import prompts_in
-from chains.customization import Additions
-from chains.prompts import built_in
+from chains.prompts import Additions, built_in
 
 OWN = (
     "# agent_configuration\r\n\r\nYou are a gardener.\r\n\r\n# response_format\r\n\r\nBe kind.\r\n"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.assistant import Assistant
-from chains.folder_names import FOLDER, list_names
+from chains.folders import FOLDER, list_names
 from context.log.entries import SegmentsEntry
 from tests.support.model_server import ModelServer
 from tests.support.turns import ask, result_of

@@ -4,7 +4,7 @@ from typing import Any
 from app.library.attachments import Selection
 from app.sessions.transcript import build_transcript
 from app.sessions.transcript_items import AnswerItem, DroppedItem, ShapedItem, SummaryItem, UserItem
-from chains.tools.runs import ToolRun
+from chains.tools.registry import ToolRun
 from context.layers import Layer, Segment
 from context.log.entries import (
     DropEntry,

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chains.llm.port import RequestedCall
-from chains.llm.tool_calls import CallAssembler
+from chains.llm.wire_messages import CallAssembler
+from chains.tools.context_tools import kept, result_tool
 from chains.tools.registry import ToolOutcome, ToolRegistry
-from chains.tools.results import kept, result_tool
 from context.frozen import compact_json
 from tests.support.memory_session import MemorySession
 

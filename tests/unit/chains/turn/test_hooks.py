@@ -5,12 +5,11 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
-from tests.unit.chains.test_agent import Notes, calling, tool_messages
 
 from chains.cancel import CancelToken
-from chains.customization import Additions
 from chains.errors import Cancelled
 from chains.events import MessageEnded, ToolStarted, TurnEnded, Warned
+from chains.prompts import Additions
 from chains.turn.agent_chain import AgentChain, AgentLimits
 from chains.turn.llm_chain import LLMChain
 from context.errors import ContextHookError
@@ -18,6 +17,7 @@ from context.hooks import ContextResult, CustomMessage, HookRegistry
 from context.log.entries import CustomMessageEntry, EphemeralEntry, TransformEntry
 from context.messages import Message, TextPart, ToolCallPart, ToolResultPart
 from tests.support.model_server import Answer, ModelServer
+from tests.unit.chains.turn.test_agent import Notes, calling, tool_messages
 
 WHY = {"scope": "cached", "invalidateCacheReason": "because"}
 

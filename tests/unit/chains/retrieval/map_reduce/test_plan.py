@@ -5,8 +5,7 @@ from hypothesis import strategies as st
 
 from chains.errors import CannotRead
 from chains.prompts import built_in
-from chains.retrieval.map_reduce.plan import plan_reading
-from chains.retrieval.map_reduce.questions import PROMPT, Asked
+from chains.retrieval.map_reduce.plan import PROMPT, Asked, plan_reading
 from chains.tokenizer import counter_for
 from context.budget import room_for
 from context.layers import Layer, Segment

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.unit.chains.test_oversize import EveryOtherLine
 
 from chains.cancel import CancelToken
 from chains.errors import Cancelled, CannotRead, MissingKey, ModelUnavailable
@@ -19,6 +18,7 @@ from context.log.entries import SegmentsEntry, UsageEntry
 from tests.support.memory_session import MemorySession
 from tests.support.model_server import Answer, Body, Failure, Reply, Silence
 from tests.support.part_reader import days, first_line, is_part, reads_parts, shown
+from tests.unit.chains.retrieval.test_attachments import EveryOtherLine
 
 QUESTION = "What happened to the barrel?"
 

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chains.retrieval.map_reduce.split import Part, parts_of
+from chains.retrieval.map_reduce.plan import Part, parts_of
 from chains.tokenizer import counter_for
 from context.tokens import ByteEstimator
 

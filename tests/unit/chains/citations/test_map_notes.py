@@ -1,5 +1,5 @@
 from chains.citations.check import check_citations
-from chains.citations.reading_notes import Note, QuotedNotes, finder, name_spans, read_notes
+from chains.citations.map_notes import Note, QuotedNotes, finder, name_spans, read_notes
 from context.layers import Layer, Segment
 
 TEXT = "The barrel holds 200 litres.\nIt leaks.\nThe barrel holds 200 litres.\nIt was mended."

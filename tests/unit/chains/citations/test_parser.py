@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chains.citations.claims import read_answer
-from chains.citations.masking import masked
+from chains.citations.parser import masked, read_answer
 
 
 def numbers_in(answer):
