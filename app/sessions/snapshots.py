@@ -12,7 +12,7 @@ from context.history.replay import read_path
 from context.log.entries import Entry, MessageEntry, TransformEntry
 from context.tokens import TokenCounter, count_message
 
-__all__ = ["compaction_in", "counts_of", "recall_counts"]
+__all__ = ["COMPACTION", "compaction_in", "counts_of", "recall_counts"]
 
 COMPACTION = "compaction"
 

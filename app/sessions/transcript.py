@@ -5,6 +5,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any, Final
 
+from app.sessions.snapshots import COMPACTION
 from app.sessions.transcript_items import (
     AnswerItem,
     CustomItem,
@@ -214,6 +215,8 @@ def _shaped(path: Sequence[Entry]) -> dict[str, list[ShapedItem]]:
         if isinstance(entry, MessageEntry | CustomMessageEntry):
             above = entry.id
         elif isinstance(entry, TransformEntry) and (item := _shaping(entry)) is not None:
+            if entry.transformer_name == COMPACTION:
+                continue  # no hook, and its summary stands in the chat already
             found.setdefault(above, []).append(item)
     return found
 

@@ -11,6 +11,7 @@ from app.assistant import Assistant
 from app.opening import FirstLook
 from tests.support.model_server import Answer, ModelServer
 from ui.chat.message.answer import Answer as AnswerView
+from ui.chat.message.divider import FoldedDivider, SummaryDivider
 from ui.chat.message.user import UserMessage
 from ui.panels.context.rows import PinList
 from ui.tasks import TaskRunner
@@ -131,6 +132,14 @@ def test_compacting_from_the_panel_tells_what_it_came_to(
     assert begun == "Summarising older messages…"
     assert ended == "2 earlier messages became an outline, made without a model."
     assert window._presenter.contexts._shown["next"].context["compactions"]
+
+
+def test_a_compaction_has_one_line_in_the_chat(window: MainWindow, server: ModelServer) -> None:
+    window._assistant.settings.set("chat.model", "extractive")
+    window._composer.submitted.emit("And the second one?")
+    window._composer.submitted.emit("/compact")
+    (line,) = window._transcript.findChildren(FoldedDivider)
+    assert isinstance(line, SummaryDivider)
 
 
 def test_a_summary_is_shown_at_the_end_of_the_chat(window: MainWindow) -> None:

@@ -241,10 +241,12 @@ def test_a_summary_stands_above_the_first_turn_that_is_sent_as_it_was() -> None:
         "by": "outline",
         "invalidateCacheReason": "compaction",
     }
-    compaction = TransformEntry("k", "2a", TIME.format(9), "compaction", (operation,))
+    display = {"title": "Compacted", "summary": "900 → 90 tokens", "markdown": "They watered."}
+    compaction = TransformEntry("k", "2a", TIME.format(9), "compaction", (operation,), display)
     log = [*turn(1), *turn(2), compaction]
     items = build_transcript("t", log, None).items
     assert items[2] == SummaryItem("k", "They watered.", 900, 90, "outline")
+    assert not any(isinstance(item, ShapedItem) for item in items)  # which would tell it twice
     lost = replace(compaction, patch=({**operation, "firstKeptEntryId": "gone"},))
     assert isinstance(build_transcript("t", [*turn(1), lost], None).items[-1], SummaryItem)
 
