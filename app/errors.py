@@ -39,8 +39,15 @@ _CODES: Mapping[type[Exception], str] = {
     vault.IndexUnusable: "storage",
     vault.IndexDamaged: "storage",
     vault.IndexBusy: "busy",
+    vault.EmbedderFailed: "model_unavailable",
     vault.UnsafePath: "bad_request",
     vault.NoteExcluded: "bad_request",
+}
+_HINTS: Mapping[type[Exception], str] = {
+    vault.EmbedderFailed: (
+        "Until it works, notes are found by their words. Index again, or choose another "
+        "embedding.model; `strata doctor` names what is wrong with this one."
+    ),
 }
 
 
@@ -204,7 +211,7 @@ def describe(error: BaseException) -> ErrorInfo:
         case BadPin() | chains.CannotRead():
             code = "bad_request"
         case chains.ModelError() | vault.VaultError() if type(error) in _CODES:
-            code = _CODES[type(error)]
+            code, hint = _CODES[type(error)], _HINTS.get(type(error))
         case chains.Cancelled() | KeyboardInterrupt():
             code, message = "cancelled", "Stopped."
         case OSError():

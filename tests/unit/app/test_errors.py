@@ -47,7 +47,7 @@ class Report:
         (errors.NoKeyring("no"), "bad_request"),
         (errors.StorageFailed("no"), "storage"),
         (PermissionError(errno.EACCES, "Permission denied", "/x"), "storage"),
-        (vault.EmbedderFailed("The model's file is damaged."), "internal"),
+        (vault.EmbedderFailed("The model's file is damaged."), "model_unavailable"),
         (MalformedEntry("x"), "internal"),
         (ZeroDivisionError("x"), "internal"),
     ],
@@ -68,8 +68,17 @@ def test_only_broken_parts_of_the_program_itself_count_as_bugs() -> None:
     }
     assert {kind.__name__ for kind in known - errors._CODES.keys()} == {
         *("ModelError", "VaultError"),
-        *("EmbedderFailed", "RerankerFailed", "VectorStoreFailed", "ChildDied", "ChildRefused"),
+        *("RerankerFailed", "VectorStoreFailed", "ChildDied", "ChildRefused"),
     }
+
+
+def test_an_embedding_model_that_fails_is_no_bug_and_has_a_way_out() -> None:
+    failed = vault.EmbedderFailed("The embedding model cannot be used: its files are damaged.")
+    info = errors.describe(failed)
+    assert not errors.is_bug(failed)
+    assert info.message == str(failed)
+    assert info.hint is not None
+    assert "embedding.model" in info.hint
 
 
 def test_an_overflow_carries_its_layer_table_and_its_ways_out() -> None:
