@@ -97,6 +97,13 @@ class VaultNotChosen(AppError):
 
     code = "vault_missing"
 
+    def __init__(self) -> None:
+        super().__init__(
+            "No folder of notes is chosen.",
+            hint="Name one with --vault DIR, or for good with "
+            "`strata settings set vault.path DIR`.",
+        )
+
 
 class NotFound(AppError):
     """What was asked for does not exist."""
@@ -227,7 +234,7 @@ def _hook_hint(error: ContextHookError) -> str:
     outcome = "The answer is kept." if error.reason == "turn_end" else "Nothing was sent."
     return (
         f"{outcome} Mend or remove the hook, or switch the files off: "
-        "strata settings set hooks.enabled false."
+        "`strata settings set hooks.enabled false`."
     )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from chains.citations.check import Citation, Unverified
 from context.layers import Segment
@@ -10,6 +10,7 @@ from context.report.report import ContextReport
 from vault.indexing.indexer import IndexProgress
 
 __all__ = [
+    "CITES_NOTHING",
     "AskResult",
     "CompactionEnded",
     "CompactionStarted",
@@ -30,6 +31,8 @@ __all__ = [
     "Usage",
     "Warned",
 ]
+
+CITES_NOTHING: Final = "This answer cites no note."
 
 Mode = Literal["chat", "vault", "agent"]
 Status = Literal["complete", "interrupted", "limit", "error"]

@@ -5,7 +5,7 @@ It is what the first paint shows, so nothing here needs the program behind the w
 
 import base64
 
-from PySide6.QtCore import QByteArray, Qt, Signal
+from PySide6.QtCore import QByteArray, QSize, Qt, Signal
 from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
@@ -23,6 +23,8 @@ from ui.widgets.columns import Columns
 __all__ = ["Frame"]
 
 _HINT_MESSAGES = 10
+# What a title bar and borders take at most: no desktop tells that before a window is shown.
+_BORDERS = QSize(16, 48)
 
 
 class Frame(QMainWindow):
@@ -80,7 +82,8 @@ class Frame(QMainWindow):
         self.setWindowTitle("Strata")
         layout = tokens()["layout"]
         self.setMinimumSize(*layout["window_min"])
-        self.resize(*layout["window_default"])
+        room = self.screen().availableSize() - _BORDERS
+        self.resize(QSize(*layout["window_default"]).boundedTo(room))
 
     def _restore(self, look: FirstLook) -> None:
         state = self._state

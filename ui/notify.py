@@ -53,6 +53,11 @@ class Notifier(QObject):
         """
         while len(self._toasts) >= _MOST:
             self._drop(self._toasts[0])
+        from app.config.schema import (
+            use_labels,
+        )  # loads the settings, which the first paint waits for
+
+        text = use_labels(text)
         toast = _Toast(self._place, one_line(text), word, act)
         toast.expired.timeout.connect(self._on_expired)
         toast.dismiss.clicked.connect(self._on_dismissed)

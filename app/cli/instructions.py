@@ -45,7 +45,7 @@ def _show(assistant: Assistant, output: Output) -> int:
 
 def _none(assistant: Assistant) -> AppError:
     if assistant.library is None:
-        return VaultNotChosen("No folder of notes is chosen.", hint="Name one with --vault DIR.")
+        return VaultNotChosen()
     return NotFound(
         "These notes have no AGENTS.md that a model may be given.",
         hint="Write one into the uppermost folder of the notes; a private or excluded one "

@@ -85,5 +85,5 @@ def _is_rebuilt(assistant: Assistant) -> bool:
 
 def _library(assistant: Assistant) -> Library:
     if assistant.library is None:
-        raise VaultNotChosen("No folder of notes is chosen.", hint="Name one with --vault DIR.")
+        raise VaultNotChosen
     return assistant.library

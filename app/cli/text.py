@@ -225,9 +225,11 @@ def call(event: "ToolStarted") -> str:
 
 def sources(result: "AskResult") -> Iterator[str]:
     """Return what an answer rests on, and what of it could not be found there."""
+    from chains.events import CITES_NOTHING
+
     if result.mode == "vault":
         yield ""
-        yield "Sources" if result.citations else "This answer cites no note."
+        yield "Sources" if result.citations else CITES_NOTHING
     shown = dict.fromkeys(
         f"[{c.n}] {place(c.path, c.lines, c.page)}  {plain(' › '.join(c.heading))}".rstrip()
         for c in sorted(result.citations, key=lambda citation: citation.n)

@@ -213,7 +213,7 @@ def _instructions(args: argparse.Namespace, assistant: Assistant, output: Output
 def _selftest(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     open_vault(args, assistant)
     if assistant.library is None:
-        raise VaultNotChosen("No folder of notes is chosen.", hint="Name one with --vault DIR.")
+        raise VaultNotChosen
     with Interruptible() as run:
         result = assistant.library.self_test(run.cancel)
     output.show(result.to_dict, cli_text.self_test(result))

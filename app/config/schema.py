@@ -3,6 +3,7 @@
 The settings dialog, the file, validation and the table in the README are all made from it.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -317,6 +318,20 @@ def schema() -> Mapping[str, SettingSpec]:
     """Return every setting by its key, in the order of the sections."""
     specs = (_spec(name, info) for name, info in Settings.model_fields.items())
     return {spec.key: spec for spec in specs}
+
+
+def use_labels(text: str) -> str:
+    """Return a text with each setting named by its label, as the window does, not by its key.
+
+    Commands in backticks stay as they are: there a setting is named by its key.
+    """
+    keys = "|".join(re.escape(key) for key in sorted(schema(), key=len, reverse=True))
+
+    def name(found: re.Match[str]) -> str:
+        spec = schema().get(found[0])
+        return found[0] if spec is None else f'"{spec.label}"'
+
+    return re.sub(rf"`[^`]*`|(?<![\w./])(?:{keys})(?![\w/]|\.\w)", name, text)
 
 
 def check(key: str, value: object) -> Any:

@@ -89,11 +89,7 @@ class OpenNotes:
             VaultNotChosen: no folder is open.
         """
         if self._library is None:
-            raise VaultNotChosen(
-                "No folder of notes is chosen.",
-                hint="Name one with --vault DIR, or for good with "
-                "`strata settings set vault.path DIR`.",
-            )
+            raise VaultNotChosen
         return self._library
 
     def search(

@@ -14,6 +14,7 @@ from chains.citations.quotes import EscapeRemover
 from chains.concurrency import call
 from chains.errors import Cancelled
 from chains.events import (
+    CITES_NOTHING,
     AskResult,
     ContextPrepared,
     Event,
@@ -59,7 +60,6 @@ __all__ = ["RunningTurn"]
 
 # Encodings differ by up to three times in scripts other than Latin; below that something is gone.
 LEAST_COUNTED_SHARE: Final = 0.25
-CITES_NOTHING: Final = "This answer cites no note."
 # No server has a context so small that less than this would be cut.
 SMALLEST_CONTEXT: Final = 4_096
 

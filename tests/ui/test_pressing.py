@@ -1,11 +1,12 @@
 """The window pressed as a person presses it, over real notes: rows, menus, buttons, dialogs."""
 
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QTimer
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QObject, QTimer, QUrl, Slot
+from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 
@@ -27,6 +28,8 @@ from tests.support.pressing import (
 )
 from ui.actions import ShortcutsDialog
 from ui.chat.message.answer import Answer
+from ui.faults import FaultNotice
+from ui.panels.request_view import RequestView
 from ui.tasks import TaskRunner
 from ui.window import MainWindow
 
@@ -185,3 +188,70 @@ def test_the_list_of_shortcuts_is_closed_by_its_button(window: MainWindow) -> No
     press_keys(window, "F1")
     assert isinstance(seen[0], ShortcutsDialog)
     assert not seen[0].isVisible()
+
+
+class Desktop(QObject):
+    """Takes the files that the window has the desktop open."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.opened: list[str] = []
+        QDesktopServices.setUrlHandler("file", self, "open")
+
+    @Slot(QUrl)
+    def open(self, url: QUrl) -> None:
+        self.opened.append(url.toLocalFile())
+
+
+@pytest.fixture
+def desktop() -> Iterator[Desktop]:
+    yield Desktop()
+    QDesktopServices.unsetUrlHandler("file")
+
+
+def test_open_log_on_the_toast_of_a_fault_opens_the_log_and_takes_the_toast_away(
+    window: MainWindow, desktop: Desktop, qtbot: QtBot, tmp_path: Path
+) -> None:
+    log = tmp_path / "strata.log"
+    log.write_text("A trace.", "utf-8")
+    FaultNotice(window.notifier, log).tell()
+    qtbot.waitUntil(lambda: len(window.notifier.texts()) == 1)
+    click_button(window, "Open log")
+    assert desktop.opened == [str(log)]
+    assert window.notifier.texts() == []
+
+
+def open_request(window: MainWindow, qtbot: QtBot) -> RequestView:
+    """Open the request of a chat's last answer by the link in the context panel."""
+    click_row(window._sidebar.chats, QUESTIONS[0])
+    click_button(window._column.context, "Show the request")
+    view = window.findChild(RequestView)
+    qtbot.waitUntil(view.isActiveWindow)
+    return view
+
+
+def test_the_request_is_searched_and_copied_by_keys_and_closed_by_a_click(
+    window: MainWindow, qtbot: QtBot
+) -> None:
+    view = open_request(window, qtbot)
+    assert QUESTIONS[0] in view.text.toPlainText()
+    type_keys(view.finder.field, QUESTIONS[0])
+    assert view.text.textCursor().selectedText() == QUESTIONS[0]
+    click_button(view, "Copy")
+    assert QUESTIONS[0] in str(json.loads(QGuiApplication.clipboard().text())["messages"])
+    click_button(view, "Done")
+    assert not view.isVisible()
+    assert window.isVisible()
+
+
+def test_the_form_of_the_request_is_chosen_from_its_menu_and_escape_closes_it(
+    window: MainWindow, qtbot: QtBot
+) -> None:
+    view = open_request(window, qtbot)
+    choose_from_button(view, "As Strata keeps it", "As the service gets it")
+    assert view.text.toPlainText() == ""  # no service was asked
+    assert not button_named(view, "Copy").isEnabled()
+    choose_from_button(view, "As the service gets it", "As Strata keeps it")
+    assert QUESTIONS[0] in view.text.toPlainText()
+    press_keys(view, "Escape")
+    assert not view.isVisible()

@@ -1,5 +1,9 @@
 """The window as a whole: columns, sizes, keys, names, and what it remembers."""
 
+import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,9 +15,10 @@ from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
-from app.errors import StorageFailed
+from app.errors import StorageFailed, describe
 from app.opening import FirstLook
 from app.sessions.store import SessionInfo
+from chains.errors import Offline
 from tests.support import widgets
 from tests.support.contexts import make_context
 from ui.actions import COMMANDS, ShortcutsDialog
@@ -59,6 +64,37 @@ def make(assistant: Assistant, runner: TaskRunner, qtbot: QtBot) -> Iterator[Mak
     yield make
     for window in made:
         window.close()
+
+
+# A screen belongs to a process: Qt reads it from a file when the program starts.
+FIRST_WINDOW = """
+import sys
+from pathlib import Path
+from PySide6.QtWidgets import QApplication
+from app.opening import FirstLook
+from ui.frame import Frame
+from ui.theme import Theme
+
+app = QApplication([])
+Theme.current().apply("light", 1.0)
+window = Frame(FirstLook(Path(sys.argv[1]), None))
+window.show()
+print(window.width(), window.height())
+"""
+
+
+def first_size(folder: Path, width: int, height: int) -> tuple[int, int]:
+    """Return the size of the first window on a screen."""
+    screen = {"name": "one", "x": 0, "y": 0, "width": width, "height": height, "dpr": 1}
+    screen |= {"logicalDpi": 96, "logicalBaseDpi": 96}
+    file = folder / "screen.json"
+    file.write_text(json.dumps({"screens": [screen]}), "utf-8")
+    env = {**os.environ, "QT_QPA_PLATFORM": f"offscreen:configfile={file}"}
+    command = [sys.executable, "-c", FIRST_WINDOW, str(folder)]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    found = done.stdout.split()
+    return int(found[0]), int(found[1])
 
 
 def fill(window: MainWindow) -> None:
@@ -592,6 +628,23 @@ def test_a_toast_is_said_once_and_two_at_most(make: Make) -> None:
     for text in ("one", "two", "three\nlines"):
         window._notifier.toast(text)
     assert window._notifier.texts() == ["two", "three lines"]
+
+
+def test_a_toast_names_settings_by_their_labels(make: Make) -> None:
+    window = make()
+    window._notifier.toast(describe(Offline("OpenAI")).message)
+    (said,) = window._notifier.texts()
+    assert said.endswith('or switch "Offline" off.')
+
+
+@pytest.mark.parametrize("size", [(1_440, 900), (1_280, 720), (2_560, 1_440)])
+def test_the_first_window_is_no_larger_than_the_screen(
+    size: tuple[int, int], tmp_path: Path
+) -> None:
+    width, height = first_size(tmp_path, *size)
+    assert width <= size[0]
+    assert height + 24 <= size[1]  # the title bar stands above that
+    assert (width, height) == (1_440, 900) or size[0] <= 1_440
 
 
 def test_a_long_toast_is_cut_and_runs_from_the_left(make: Make) -> None:

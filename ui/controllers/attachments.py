@@ -8,6 +8,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from app.assistant import Assistant
+from app.config.schema import use_labels
 from app.errors import describe
 from context.layers import Segment
 from ui.chat.composer.attachment import Attachment
@@ -121,7 +122,7 @@ class Attaching(QObject):
     def _on_failed(self, error: Exception) -> None:
         item = self._looked_up()
         if item is not None:
-            self._states[item] = ChipState(problem=describe(error).message)
+            self._states[item] = ChipState(problem=use_labels(describe(error).message))
             self.changed.emit()
 
     def _on_finished(self) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from PySide6.QtCore import QObject, Signal
 
 from app.assistant import Assistant
+from app.config.schema import use_labels
 from app.errors import describe
 from app.library.library import IndexFinished, Library
 from chains.cancel import CancelToken
@@ -175,7 +176,7 @@ class Indexing(QObject):
         message, is_elsewhere = info.message, isinstance(error, IndexBusy)
         if isinstance(error, VaultMissing):
             message = f"The folder {self._assistant.vault} cannot be reached. Nothing was deleted."
-        failed = IndexState("failed", notes=self.state.notes, message=one_line(message))
+        failed = IndexState("failed", notes=self.state.notes, message=use_labels(one_line(message)))
         self._show(replace(failed, is_elsewhere=is_elsewhere))
 
     def _work(self, token: CancelToken) -> Iterator[object]:

@@ -15,7 +15,7 @@ from app.assistant import Assistant
 from app.config.models import ModelChoice
 from app.errors import ErrorInfo, describe
 from app.sessions.transcript_items import AnswerItem, SummaryItem, Transcript, UserItem
-from chains.events import AskResult
+from chains.events import CITES_NOTHING, AskResult
 from context.layers import Segment
 from ui.chat.composer.composer import Composer
 from ui.chat.message.action import Wish
@@ -217,7 +217,7 @@ class Presenter(QObject):
     def _show_answer(self, result: AskResult, sources: Sequence[Segment]) -> None:
         rows = source_rows(result.citations, result.unverified, sources)
         self._views.transcript.live.finish(result, sources)
-        self._views.column.sources.show_rows(rows)
+        self._views.column.sources.show_rows(rows, CITES_NOTHING)
         self.contexts.show_sent(result.context)
         announce(self._views.transcript, f"Answer finished, {len(rows)} sources")
 
@@ -288,7 +288,7 @@ class Presenter(QObject):
         if answers:
             last = answers[-1]
             rows = source_rows(last.citations, last.unverified, last.sources)
-            self._views.column.sources.show_rows(rows)
+            self._views.column.sources.show_rows(rows, CITES_NOTHING)
         if self._talk.session is not None:
             self.contexts.look_back(self._talk.session)
 

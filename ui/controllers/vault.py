@@ -7,6 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from app.assistant import Assistant
+from app.config.schema import use_labels
 from app.errors import ErrorInfo, describe
 from ui.chat.column import Middle
 from ui.controllers.index import Indexing
@@ -186,7 +187,8 @@ class Librarian(QObject):
     def _note(self, info: ErrorInfo, *actions: tuple[str, Callable[[], object]]) -> None:
         middle = self._views.middle
         dismiss = ("Dismiss", middle.clear_notice)
-        middle.show_notice("amber", info.message, info.hint or "", *actions, dismiss)
+        said, hint = use_labels(info.message), use_labels(info.hint or "")
+        middle.show_notice("amber", said, hint, *actions, dismiss)
 
     def _on_listed(self, listing: Listing) -> None:
         sidebar = self._views.sidebar

@@ -8,7 +8,7 @@ from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QSlider, QVBoxLayout, QWidget
 
-from app.config.schema import SettingSpec
+from app.config.schema import SettingSpec, use_labels
 from app.errors import ErrorInfo, describe
 from ui.panels.context.bar import ContextBar
 from ui.settings.fields import (
@@ -20,7 +20,7 @@ from ui.settings.fields import (
     shown_number,
 )
 from ui.settings.rows import SettingRow
-from ui.settings.writer import SettingsWriter, use_labels
+from ui.settings.writer import SettingsWriter
 from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import Theme, dress
 from ui.widgets.controls import IconLabel, label, wrapped

@@ -2,9 +2,9 @@
 
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from app.config.schema import SettingSpec
+from app.config.schema import SettingSpec, use_labels
 from ui.settings.fields import Maker, folder_control, maker_of
-from ui.settings.writer import SettingsWriter, use_labels
+from ui.settings.writer import SettingsWriter
 from ui.widgets.controls import IconButton, label, wrapped
 
 __all__ = ["SettingRow", "make_row"]

@@ -1,17 +1,16 @@
 """Changing settings without holding the interface: in a task, one after the other."""
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
 from app.assistant import Assistant
-from app.config.schema import SettingSpec, schema
+from app.config.schema import SettingSpec, use_labels
 from app.errors import describe
 from ui.tasks import Task, TaskRunner
 
-__all__ = ["SettingsWriter", "use_labels"]
+__all__ = ["SettingsWriter"]
 
 
 class SettingsWriter(QObject):
@@ -82,17 +81,3 @@ def _problem(write: Callable[[], object]) -> str:
     except Exception as error:  # noqa: BLE001 - it is said at the row, in words
         return use_labels(describe(error).message)
     return ""
-
-
-def use_labels(text: str) -> str:
-    """Return a text with each setting named by its label, as the window does, not by its key.
-
-    Commands in backticks stay as they are: there a setting is named by its key.
-    """
-    keys = "|".join(re.escape(key) for key in sorted(schema(), key=len, reverse=True))
-
-    def name(found: re.Match[str]) -> str:
-        spec = schema().get(found[0])
-        return found[0] if spec is None else f'"{spec.label}"'
-
-    return re.sub(rf"`[^`]*`|(?<![\w./])(?:{keys})(?![\w/]|\.\w)", name, text)

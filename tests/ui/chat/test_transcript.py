@@ -8,10 +8,12 @@ from PySide6.QtGui import QAccessible, QGuiApplication, QTextCursor
 from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.errors import ErrorInfo
+from app.errors import ErrorInfo, describe
 from app.sessions.transcript_items import DroppedItem, UserItem
 from app.sessions.transcript_items import Transcript as Chat
 from chains.citations.check import Citation, Unverified
+from chains.errors import Offline
+from context.errors import ContextHookError
 from tests.support.transcripts import (
     HERE,
     RICH,
@@ -266,6 +268,17 @@ def test_an_error_stands_where_the_answer_would_have_stood(
     assert caught.args == ["choose_model"]
     with qtbot.waitSignal(transcript.maker.retry_requested):
         qtbot.mouseClick(failure.buttons[1], Qt.MouseButton.LeftButton)
+
+
+def test_an_error_names_settings_by_their_labels_but_in_commands(transcript: Transcript) -> None:
+    transcript.begin_turn("A question?")
+    transcript.live.fail(describe(Offline("OpenAI")))
+    (offline,) = widgets(transcript, Failure)
+    transcript.begin_turn("Another question?")
+    transcript.live.fail(describe(ContextHookError("marker", "before_request", "no")))
+    _, hook = widgets(transcript, Failure)
+    assert offline.detail.text().endswith('or switch "Offline" off.')
+    assert hook.detail.text().endswith("`strata settings set hooks.enabled false`.")
 
 
 def test_an_error_after_some_text_keeps_the_text(transcript: Transcript) -> None:

@@ -9,6 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from app.sessions.store import SessionInfo
 from chains.citations.check import Citation, Unverified
+from chains.events import CITES_NOTHING
 from context.layers import Layer, Segment
 from ui.panels.chats.sessions import ChatList
 from ui.panels.index import IndexFooter, IndexState
@@ -227,7 +228,7 @@ def test_a_click_on_a_source_names_its_lines(sources: SourcesPanel, qtbot: QtBot
 
 
 def test_without_a_source_the_panel_says_so(sources: SourcesPanel) -> None:
-    sources.show_rows([])
+    sources.show_rows([], CITES_NOTHING)
     shown = [label.text() for label in sources.findChildren(QLabel) if label.isVisible()]
     assert shown == ["This answer cites no note."]
 

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPushButton, QSli
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
-from app.config.schema import SECTIONS, schema
+from app.config.schema import SECTIONS, schema, use_labels
 from tests.support import widgets
 from tests.support.contexts import make_context, make_segment
 from tests.support.file_keyring import VARIABLE, FileKeyring
@@ -20,7 +20,6 @@ from ui.panels.context.bar import ContextBar
 from ui.settings.dialog import SettingsDialog
 from ui.settings.fields import NumberField, parse_number
 from ui.settings.limit import LimitRow, effect_sentence, position_of, value_at
-from ui.settings.writer import use_labels
 from ui.tasks import TaskRunner
 from ui.theme import Theme
 

@@ -5,6 +5,7 @@ import pytest
 
 from app import errors
 from chains import errors as chains
+from chains.events import CITES_NOTHING
 from context.errors import ContextHookError, ContextOverflow, MalformedEntry
 from vault import errors as vault
 
@@ -41,7 +42,7 @@ class Report:
         (errors.BadSetting("no"), "bad_setting"),
         (errors.SessionMissing("no"), "session_missing"),
         (errors.SessionBusy("no"), "busy"),
-        (errors.VaultNotChosen("no"), "vault_missing"),
+        (errors.VaultNotChosen(), "vault_missing"),
         (errors.NotFound("no"), "not_found"),
         (errors.InvalidRequest("no"), "bad_request"),
         (errors.NoKeyring("no"), "bad_request"),
@@ -79,6 +80,15 @@ def test_an_embedding_model_that_fails_is_no_bug_and_has_a_way_out() -> None:
     assert info.message == str(failed)
     assert info.hint is not None
     assert "embedding.model" in info.hint
+
+
+@pytest.mark.parametrize(
+    "sentence", [str(errors.VaultNotChosen()), CITES_NOTHING], ids=["vault", "cites"]
+)
+def test_a_sentence_that_several_parts_say_is_made_in_one_place(sentence: str) -> None:
+    root = Path(errors.__file__).parents[1]
+    files = [path for name in ("app", "chains", "ui") for path in (root / name).rglob("*.py")]
+    assert len([path for path in files if sentence in path.read_text("utf-8")]) == 1
 
 
 def test_an_overflow_carries_its_layer_table_and_its_ways_out() -> None:

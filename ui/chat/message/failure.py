@@ -6,6 +6,7 @@ from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QAccessible, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
 
+from app.config.schema import use_labels
 from app.errors import ErrorInfo
 from ui.chat.message.parts import paint_callout
 from ui.chat.message.roles import Part
@@ -49,9 +50,9 @@ class Failure(Part):
     def __init__(self, info: ErrorInfo, parent: QWidget | None = None) -> None:
         super().__init__(QAccessible.Role.AlertMessage, parent)
         icon_name, ways_out = _WAYS_OUT.get(info.code, _OTHER)
-        first, *rest = _SENTENCE.split(one_line(info.message), 1)
+        first, *rest = _SENTENCE.split(use_labels(one_line(info.message)), 1)
         self.title = wrapped(from_left(first.rstrip(".")), "ui_strong")
-        detail = " ".join([*rest, one_line(info.hint or "")]).strip()
+        detail = " ".join([*rest, use_labels(one_line(info.hint or ""))]).strip()
         self.detail = wrapped(from_left(detail), "caption", "secondary")
         self.detail.setVisible(bool(detail))
         self.setAccessibleName(f"{first} {detail}".strip())

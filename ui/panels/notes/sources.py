@@ -107,9 +107,7 @@ class SourcesPanel(Pane):
         self._reason = Notice("info")
         self._lay_out()
 
-    def show_rows(
-        self, rows: Sequence[SourceRow], empty: str = "This answer cites no note."
-    ) -> None:
+    def show_rows(self, rows: Sequence[SourceRow], empty: str = "") -> None:
         """Replace everything; `empty` is what is said where there is no row."""
         self._model.removeRows(0, self._model.rowCount())
         for row in rows:

@@ -440,11 +440,13 @@ def test_a_chat_that_is_not_there_is_said(strata: Strata, argv: list[str]) -> No
 
 
 def test_no_folder_is_vault_missing_with_a_way_out(strata: Strata) -> None:
-    for argv in (["index"], ["search", "x"], ["ask", "x"]):
+    for argv in (["index"], ["search", "x"], ["ask", "x"], ["instructions", "show"]):
         code, out, _ = strata(*argv, "--json")
         error = document(out)["error"]
         assert (code, error["code"]) == (1, "vault_missing")
+        assert error["message"] == "No folder of notes is chosen."
         assert "--vault" in error["hint"]
+        assert "vault.path" in error["hint"]
 
 
 def test_a_question_without_notes_fails_as_a_turn(strata: Strata) -> None:
