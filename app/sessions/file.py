@@ -1,18 +1,25 @@
-"""A chat's log as bytes: reading what a crash, a bad disk or an editor may have left.
+"""A chat's log as bytes: reading and mending what a crash, a bad disk or an editor may have left.
 
 Reading never changes the file. A line that cannot be read is skipped and reported; what the entries
-say of each other is mended by `context.log.parse`.
+say of each other is mended by `context.log.parse`. Before the first write `mend_end` mends the end
+of a file whose last write was cut off.
 """
 
 import gc
 import json
+import logging
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Final
 
+from app.durable import sync_folder, write_all
 from context.log.entries import Entry, SessionHeader
 from context.log.parse import read_log
+
+_log = logging.getLogger(__name__)
 
 _DECODER: Final = json.JSONDecoder()
 
@@ -56,6 +63,31 @@ def load_log(session: str, content: bytes) -> LoadedLog:
     """Read a log; `session` is the id that the file's name says."""
     with _no_collections():
         return _read(session, content)
+
+
+def mend_end(handle: int, path: Path, log: LoadedLog) -> None:
+    """Make what is written next begin a line of its own; a torn line goes to `<id>.jsonl.torn`.
+
+    Args:
+        handle: the file, open for appending and locked.
+        path: where it is.
+        log: what was read from it.
+    """
+    if log.is_unended:
+        write_all(handle, b"\n")
+    if not log.torn:
+        return
+    aside = path.with_name(f"{path.name}.torn")
+    kept = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
+    try:
+        write_all(kept, log.torn + b"\n")
+        os.fsync(kept)
+    finally:
+        os.close(kept)
+    sync_folder(path.parent)
+    os.ftruncate(handle, log.whole_bytes)
+    os.fsync(handle)
+    _log.warning("The last line of chat %s was cut off and is kept in %s", path.stem, aside)
 
 
 @contextmanager

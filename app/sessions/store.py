@@ -10,9 +10,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeGuard
 
-from app.durable import lock, open_file, sync_folder, write_all
+from app.durable import lock, open_file
 from app.errors import InvalidRequest, SessionBusy, SessionMissing, StorageFailed, storage_errors
-from app.sessions.file import LoadedLog, load_log
+from app.sessions.file import LoadedLog, load_log, mend_end
 from app.sessions.session import Session, now, timestamp, turn_ids
 from app.state_db import StateDB
 from context.history.turns import active_path
@@ -97,7 +97,7 @@ class SessionStore:
                 log = self._load(path)
                 _check_writable(log)
                 if not log.is_outdated:
-                    _mend_end(handle, path, log)
+                    mend_end(handle, path, log)
             except BaseException:
                 os.close(handle)
                 raise
@@ -279,25 +279,6 @@ def _check_writable(log: LoadedLog) -> None:
     if log.why_read_only is not None:
         copy = f"`strata sessions fork {log.header.id}` makes one."
         raise InvalidRequest(log.why_read_only, hint=f"Continue a copy of it: {copy}")
-
-
-def _mend_end(handle: int, path: Path, log: LoadedLog) -> None:
-    """See to it that what is written next begins a line of its own; nothing is thrown away."""
-    if log.is_unended:
-        write_all(handle, b"\n")
-    if not log.torn:
-        return
-    aside = path.with_name(f"{path.name}.torn")
-    kept = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
-    try:
-        write_all(kept, log.torn + b"\n")
-        os.fsync(kept)
-    finally:
-        os.close(kept)
-    sync_folder(path.parent)
-    os.ftruncate(handle, log.whole_bytes)
-    os.fsync(handle)
-    _log.warning("The last line of chat %s was cut off and is kept in %s", path.stem, aside)
 
 
 def _summary(log: LoadedLog) -> SessionInfo:

@@ -47,7 +47,7 @@ def assert_consistent(done: Any, *, has_selection: bool = False) -> None:
     parted = {
         row["source"] for row in rows(context) if row["state"] != "full" and row not in retrieved
     }
-    assert bool([said for said in done["warnings"] if "are sent once" not in said]) == bool(parted)
+    assert bool([said for said in done["warnings"] if " sent once" not in said]) == bool(parted)
     said = " ".join(done["warnings"])
     assert all(source in said for source in parted) or "of the attachments" in said
     assert len(done["warnings"]) == len(set(done["warnings"]))

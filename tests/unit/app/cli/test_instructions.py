@@ -7,10 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.unit.app.test_cli import document
 
 from app.cli.parser import run
 from tests.support.model_server import ModelServer
+from tests.unit.app.cli.test_cli import document
 
 Strata = Callable[..., tuple[int, str, str]]
 TEXT = "Be brief.\x1b[2J\u202eand\u200b\U000e0041 so on\n"

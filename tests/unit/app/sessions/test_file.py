@@ -1,0 +1,40 @@
+"""The end of a chat's file after a write that was cut off: set aside, and nothing lost."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from app.sessions.file import load_log, mend_end
+
+HEADER = b'{"type":"session","version":2,"id":"c1","timestamp":"2026-05-14T14:03:00Z"}\n'
+
+
+def mend(file: Path, *, twice: bool = False) -> None:
+    for _ in range(2 if twice else 1):
+        handle = os.open(file, os.O_RDWR | os.O_APPEND)
+        try:
+            mend_end(handle, file, load_log("c1", file.read_bytes()))
+        finally:
+            os.close(handle)
+
+
+@pytest.mark.parametrize(
+    ("end", "mended", "torn"),
+    [
+        (b"", b"", None),
+        (b'{"type":"message","id":"a', b"", b'{"type":"message","id":"a\n'),
+        (b'{"type":"other","id":"a"}', b'{"type":"other","id":"a"}\n', None),
+        (b'{"type":"other"}\n"ha', b'{"type":"other"}\n', b'"ha\n'),
+    ],
+)
+def test_the_end_of_a_file_is_mended_and_nothing_of_it_is_lost(
+    tmp_path: Path, end: bytes, mended: bytes, torn: bytes | None
+) -> None:
+    file, aside = tmp_path / "c1.jsonl", tmp_path / "c1.jsonl.torn"
+    file.write_bytes(HEADER + end)
+    load_log("c1", file.read_bytes())
+    assert file.read_bytes() == HEADER + end
+    mend(file, twice=True)
+    assert file.read_bytes() == HEADER + mended
+    assert (aside.read_bytes() if aside.exists() else None) == torn
