@@ -12,12 +12,21 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
 from app.durable import sync_folder, write_all
-from context.log.entries import Entry, SessionHeader
+from context.log.entries import (
+    Entry,
+    LeafEntry,
+    OtherEntry,
+    SessionHeader,
+    UsageEntry,
+    is_path_entry,
+)
 from context.log.parse import read_log
+from context.log.tree import EntryTree
 
 _log = logging.getLogger(__name__)
 
@@ -46,10 +55,72 @@ class LoadedLog:
     why_read_only: str | None = None
     is_outdated: bool = False
 
+    @cached_property
+    def index(self) -> "LogIndex":
+        """The log as a tree, and its entries by kind."""
+        return LogIndex.build(self.entries)
+
     def with_entries(self, more: Iterable[Entry]) -> "LoadedLog":
-        """Return the log after a write."""
-        entries = self.entries + tuple(more)
-        return replace(self, entries=entries, torn=b"", is_unended=False, is_outdated=False)
+        """Return the log after a write; its index, where there is one, grows by what is new."""
+        more = tuple(more)
+        entries = self.entries + more
+        log = replace(self, entries=entries, torn=b"", is_unended=False, is_outdated=False)
+        if "index" in vars(self):
+            vars(log)["index"] = self.index.with_entries(more)
+        return log
+
+
+@dataclass(frozen=True)
+class LogIndex:
+    """What is looked up in a log again and again.
+
+    Attributes:
+        path: the active path, from the root to the active leaf.
+        ids: every id in use; logs that begin alike share the set, which may hold more than that.
+        usage: what services counted, oldest first.
+        others: the entries of a kind of their own, oldest first.
+    """
+
+    tree: EntryTree
+    path: tuple[Entry, ...]
+    ids: set[str]
+    usage: tuple[UsageEntry, ...]
+    others: tuple[OtherEntry, ...]
+
+    @classmethod
+    def build(cls, entries: Sequence[Entry]) -> "LogIndex":
+        """Index a whole log."""
+        tree = EntryTree(entries)
+        ids = {entry.id for entry in entries}
+        return cls(tree, tree.path(), ids, _usage(entries), _others(entries))
+
+    def with_entries(self, more: Sequence[Entry]) -> "LogIndex":
+        """Return the index of the log with more entries at its end."""
+        tree = self.tree.with_entries(more)
+        path = extend_path(self.path, more)
+        self.ids.update(entry.id for entry in more)
+        usage, others = self.usage + _usage(more), self.others + _others(more)
+        return LogIndex(tree, tree.path() if path is None else path, self.ids, usage, others)
+
+
+def _usage(entries: Iterable[Entry]) -> tuple[UsageEntry, ...]:
+    return tuple(entry for entry in entries if isinstance(entry, UsageEntry))
+
+
+def _others(entries: Iterable[Entry]) -> tuple[OtherEntry, ...]:
+    return tuple(entry for entry in entries if isinstance(entry, OtherEntry))
+
+
+def extend_path(path: tuple[Entry, ...], more: Sequence[Entry]) -> tuple[Entry, ...] | None:
+    """Return a path that entries were added to; None where they lead elsewhere."""
+    for entry in more:
+        if isinstance(entry, LeafEntry):
+            return None
+        if is_path_entry(entry):
+            if entry.parent_id != (path[-1].id if path else None):
+                return None
+            path = (*path, entry)
+    return path
 
 
 def encode_line(value: Mapping[str, Any]) -> bytes:

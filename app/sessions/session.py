@@ -12,7 +12,7 @@ from typing import Any
 from app.durable import create_synced, write_synced
 from app.errors import InvalidRequest, NotFound, SessionBusy, StorageFailed, storage_errors
 from app.paths import make_private_folder
-from app.sessions.file import LoadedLog, encode_line
+from app.sessions.file import LoadedLog, encode_line, extend_path
 from app.sessions.migration import migrate_file
 from app.sessions.snapshots import compaction_in, counts_of, recall_counts
 from app.state_db import StateDB, StoredRequest
@@ -24,7 +24,6 @@ from context.log.entries import (
     OtherEntry,
     SessionHeader,
     UsageEntry,
-    is_path_entry,
 )
 from context.log.tree import EntryTree
 from context.tokens import TokenCounter
@@ -67,9 +66,7 @@ class Session:
         self._is_new = is_new
         self._remember = remember
         self._has_written = False
-        self._ids = {entry.id for entry in log.entries}
-        self._tree: EntryTree | None = None
-        self._active: tuple[Entry, ...] | None = None
+        self._active: tuple[Entry, ...] | None = None  # where it is not that of the log
         self._is_compacted = False
         self._degraded: dict[str, None] = {}
 
@@ -101,15 +98,11 @@ class Session:
     @property
     def tree(self) -> EntryTree:
         """All paths of the chat."""
-        if self._tree is None:
-            self._tree = EntryTree(self._log.entries)
-        return self._tree
+        return self._log.index.tree
 
     def path(self) -> tuple[Entry, ...]:
         """Return the active path, from the root to the active leaf."""
-        if self._active is None:
-            self._active = self.tree.path()
-        return self._active
+        return self._log.index.path if self._active is None else self._active
 
     def path_to(self, entry: str) -> tuple[Entry, ...]:
         """Return the path from the root to an entry.
@@ -140,11 +133,11 @@ class Session:
 
     def usage(self) -> tuple[UsageEntry, ...]:
         """Return what services counted in this chat, oldest first."""
-        return tuple(entry for entry in self._log.entries if isinstance(entry, UsageEntry))
+        return self._log.index.usage
 
     def custom(self, custom_type: str) -> tuple[OtherEntry, ...]:
         """Return the custom entries of a kind in this chat, oldest first."""
-        others = (entry for entry in self._log.entries if isinstance(entry, OtherEntry))
+        others = self._log.index.others
         return tuple(entry for entry in others if entry.data.get("customType") == custom_type)
 
     def degraded(self) -> tuple[str, ...]:
@@ -170,9 +163,7 @@ class Session:
                 write_synced(self._handle, lines)
         self._log = self._log.with_entries(entries)
         self._has_written = True
-        self._tree = None
-        self._active = _grown(self._active, entries)
-        self._ids.update(entry.id for entry in entries)
+        self._active = None if self._active is None else extend_path(self._active, entries)
         self._is_compacted |= compaction_in(entries) is not None
 
     def take_back(self, leaf: str | None) -> bool:
@@ -207,8 +198,7 @@ class Session:
 
     def keep_counts(self, counter: Callable[[], TokenCounter]) -> None:
         """Keep what was counted before the last compaction, if one was stored by this session."""
-        at = compaction_in(self.path())
-        if not self._is_compacted or at is None:
+        if not self._is_compacted or (at := compaction_in(self.path())) is None:
             return
         try:
             self._state.save_snapshot(self.id, counts_of(self.path()[:at], counter()))
@@ -218,9 +208,10 @@ class Session:
 
     def new_id(self) -> str:
         """Return an entry id that is not in use, eight hexadecimal digits."""
-        while (candidate := secrets.token_hex(4)) in self._ids:
+        ids = self._log.index.ids
+        while (candidate := secrets.token_hex(4)) in ids:
             pass
-        self._ids.add(candidate)
+        ids.add(candidate)
         return candidate
 
     def now(self) -> str:
@@ -328,17 +319,6 @@ class Session:
 
     def __exit__(self, *_exc: object) -> None:
         self.close()
-
-
-def _grown(path: tuple[Entry, ...] | None, more: Sequence[Entry]) -> tuple[Entry, ...] | None:
-    """Return the active path after a write; None where it has to be looked for."""
-    for entry in more:
-        if isinstance(entry, LeafEntry):
-            return None
-        if path is not None and is_path_entry(entry):
-            leaf = path[-1].id if path else None
-            path = (*path, entry) if entry.parent_id == leaf else None
-    return path
 
 
 def turn_ids(path: Sequence[Entry]) -> tuple[str, ...]:

@@ -15,7 +15,6 @@ from app.errors import InvalidRequest, SessionBusy, SessionMissing, StorageFaile
 from app.sessions.file import LoadedLog, load_log, mend_end
 from app.sessions.session import Session, now, timestamp, turn_ids
 from app.state_db import StateDB
-from context.history.turns import active_path
 from context.log.entries import Entry, MessageEntry, SessionHeader
 
 _log = logging.getLogger(__name__)
@@ -282,7 +281,7 @@ def _check_writable(log: LoadedLog) -> None:
 
 
 def _summary(log: LoadedLog) -> SessionInfo:
-    path = active_path(log.entries)
+    path = log.index.path
     asked = (entry.message for entry in (*path, *log.entries) if _asks(entry))
     first = next(asked, None)
     return SessionInfo(

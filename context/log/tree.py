@@ -18,19 +18,23 @@ class EntryTree:
     is meant.
     """
 
-    def __init__(self, entries: Sequence[Entry]) -> None:
+    def __init__(self, entries: Sequence[Entry], links: "_Links | None" = None) -> None:
+        """Link entries to their parents.
+
+        Args:
+            entries: the whole log.
+            links: those of the beginning of it, which are not looked for again.
+        """
         self._entries = entries
-        self._positions: dict[str, int] = {}
-        self._parents: dict[int, int | None] = {}
-        places: dict[str, int | None] = {}  # beside the tree, entries hang on one that is in it
-        above: int | None = None
-        for at, entry in enumerate(entries):
-            parent = None if entry.parent_id is None else places.get(entry.parent_id, above)
-            if is_path_entry(entry):
-                self._parents[at] = parent
-                self._positions[entry.id] = places[entry.id] = above = at
-            else:
-                places[entry.id] = parent
+        self._links = links or _Links()
+        self._links.add(entries[self._links.count :])
+
+    def with_entries(self, more: Sequence[Entry]) -> "EntryTree":
+        """Return the tree of a log that has grown; it costs what is new."""
+        entries, links = (*self._entries, *more), self._links
+        is_last = links.count == len(self._entries)
+        is_new = is_last and not any(entry.id in links.places for entry in more)
+        return EntryTree(entries, links if is_new else None)
 
     @cached_property
     def leaf(self) -> str | None:
@@ -48,7 +52,7 @@ class EntryTree:
         path: list[Entry] = []
         while at is not None:
             path.append(self._entries[at])
-            at = self._parents[at]
+            at = self._links.parents[at]
         return tuple(reversed(path))
 
     def message_above(self, entry_id: str) -> str | None:
@@ -81,11 +85,11 @@ class EntryTree:
         """
         at = self._position(message_id)
         if self._role(at) != "user":
-            above = self._parents[self._answer_start(at)]
+            above = self._links.parents[self._answer_start(at)]
             return None if above is None else self._entries[above].id
-        above = self._parents[at]
+        above = self._links.parents[at]
         while above is not None and self._is_sent_along(above, at):
-            above = self._parents[above]
+            above = self._links.parents[above]
         return None if above is None else self._entries[above].id
 
     def answer_point(self, user_message_id: str) -> str:
@@ -115,10 +119,15 @@ class EntryTree:
         return entry.message.role if isinstance(entry, MessageEntry) else None
 
     def _position(self, entry_id: str) -> int:
-        at = self._positions.get(entry_id)
+        at = self._find(entry_id)
         if at is None:
             raise UnknownEntry(f"There is no message {entry_id} in this chat.")
         return at
+
+    def _find(self, entry_id: str) -> int | None:
+        """Return the position of a path entry; one that a longer log has is not known here."""
+        at = self._links.positions.get(entry_id)
+        return at if at is not None and at < len(self._entries) else None
 
     def _message(self, at: int) -> MessageEntry:
         entry = self._entries[at]
@@ -126,16 +135,21 @@ class EntryTree:
         return entry
 
     def _message_above(self, at: int) -> int | None:
-        above = self._parents[at]
+        above = self._links.parents[at]
         while above is not None and not isinstance(self._entries[above], MessageEntry):
-            above = self._parents[above]
+            above = self._links.parents[above]
         return above
+
+    @property
+    def _path_positions(self) -> list[int]:
+        return [at for at in self._links.parents if at < len(self._entries)]
 
     @cached_property
     def _children(self) -> dict[int | None, list[int]]:
         anchors: dict[int, int | None] = {}  # the nearest message at or above each entry
         children: dict[int | None, list[int]] = {}
-        for at, parent in self._parents.items():
+        for at in self._path_positions:
+            parent = self._links.parents[at]
             above = None if parent is None else anchors[parent]
             is_message = isinstance(self._entries[at], MessageEntry)
             anchors[at] = at if is_message else above
@@ -145,9 +159,9 @@ class EntryTree:
 
     @cached_property
     def _newest(self) -> dict[int, int]:
-        newest = {at: at for at in self._parents}
-        for at in reversed(self._parents):
-            parent = self._parents[at]
+        newest = {at: at for at in self._path_positions}
+        for at in reversed(self._path_positions):
+            parent = self._links.parents[at]
             if parent is not None:
                 newest[parent] = max(newest[parent], newest[at])
         return newest
@@ -160,6 +174,37 @@ class EntryTree:
             if isinstance(entry, LeafEntry):
                 if entry.target is None:
                     return None
-                if entry.target in self._positions:
-                    return self._positions[entry.target]
+                if (named := self._find(entry.target)) is not None:
+                    return named
         return None
+
+
+class _Links:
+    """The parents of entries, shared by trees that begin alike; it only grows, at its end.
+
+    Attributes:
+        count: how many entries are linked.
+        positions: of the path entries, by their ids.
+        parents: the position of the parent of each path entry.
+        places: the path entry that an entry is, or hangs on, beside the tree.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.positions: dict[str, int] = {}
+        self.parents: dict[int, int | None] = {}
+        self.places: dict[str, int | None] = {}
+        self._above: int | None = None
+
+    def add(self, entries: Sequence[Entry]) -> None:
+        """Link the entries that follow those that are linked."""
+        places = self.places
+        for at, entry in enumerate(entries, self.count):
+            above, name = self._above, entry.parent_id
+            parent = None if name is None else places.get(name, above)
+            if is_path_entry(entry):
+                self.parents[at] = parent
+                self.positions[entry.id] = places[entry.id] = self._above = at
+            else:
+                places[entry.id] = parent
+        self.count += len(entries)

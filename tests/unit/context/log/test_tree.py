@@ -142,3 +142,29 @@ def test_an_id_that_is_not_in_the_tree_is_refused():
     for ask in (TREE.path, TREE.siblings, TREE.newest_leaf, TREE.branch_point, TREE.children):
         with pytest.raises(UnknownEntry, match="no message gone"):
             ask("gone")
+
+
+def test_a_tree_that_grows_is_that_of_the_whole_log():
+    for count in range(len(LOG) + 1):
+        grown = EntryTree(LOG[:count]).with_entries(LOG[count:])
+
+        assert ids(grown.path()) == ids(TREE.path())
+        assert ids(grown.siblings("q3")) == ids(TREE.siblings("q3"))
+        assert grown.leaf == TREE.leaf
+        assert ids(grown.children(None)) == ids(TREE.children(None))
+
+
+def test_a_tree_stays_what_it_was_when_another_one_goes_on_from_it():
+    before = EntryTree([said("q", None), said("a", "q")])
+    first = before.with_entries([said("b", "q")])
+    second = before.with_entries([said("c", "a")])
+
+    assert ids(before.path()) == ["q", "a"]
+    assert ids(before.children("q")) == ["a"]
+    assert before.newest_leaf("q") == "a"
+    with pytest.raises(UnknownEntry):
+        before.path("b")
+    assert ids(first.path()) == ["q", "b"]
+    assert ids(second.path()) == ["q", "a", "c"]
+    with pytest.raises(UnknownEntry):
+        second.path("b")
