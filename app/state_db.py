@@ -18,6 +18,7 @@ from typing import Any, Final, TypeVar
 from app.errors import StorageFailed
 from app.migrations import migrate
 from app.paths import make_private_folder
+from context.frozen import EncodedJson
 from vault.catalog import is_damage, set_aside
 
 _log = logging.getLogger(__name__)
@@ -98,6 +99,16 @@ class StateDB:
             None if request.wire is None else _packed(request.wire),
         )
         self._write("INSERT OR REPLACE INTO request VALUES (?, ?, ?, ?, ?, ?)", row)
+
+    def save_report(self, session: str, turn: str, number: int, report: Mapping[str, Any]) -> bool:
+        """Keep another report of a request; return whether that is kept.
+
+        Raises:
+            StorageFailed: the database cannot be written.
+        """
+        row = (_packed(report), session, turn, number)
+        statement = "UPDATE request SET report = ? WHERE session = ? AND turn = ? AND number = ?"
+        return self._write(statement, row) > 0
 
     def request(self, session: str, turn: str) -> StoredRequest | None:
         """Return the last request of a turn; None where it is not kept.
@@ -234,8 +245,9 @@ class StateDB:
 
         return self._run(read)
 
-    def _write(self, statement: str, row: _Row) -> None:
-        self._run(lambda db: db.execute(statement, row))
+    def _write(self, statement: str, row: _Row) -> int:
+        """Write, and return how many rows changed."""
+        return self._run(lambda db: db.execute(statement, row)).rowcount
 
     def _run(self, work: Callable[[sqlite3.Connection], _T]) -> _T:
         with self._lock:
@@ -310,7 +322,9 @@ def _of_type(kind: type[_T], value: object) -> _T:
 
 
 def _packed(value: Mapping[str, Any]) -> bytes:
-    text = json.dumps(value, ensure_ascii=False)
+    text = (
+        json.dumps(value, ensure_ascii=False) if not isinstance(value, EncodedJson) else value.text
+    )
     return zlib.compress(text.encode("utf-8", "surrogatepass"))
 
 

@@ -12,9 +12,10 @@ import re
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
+from secrets import token_hex
 from typing import Any, Final
 
 from chains.cancel import CancelToken
@@ -34,9 +35,16 @@ from chains.llm.port import (
     ModelText,
     ModelWaiting,
 )
-from chains.llm.wire_messages import CallAssembler, TextJoiner, wire_messages, wire_system
+from chains.llm.wire_messages import (
+    CallAssembler,
+    TextJoiner,
+    encode_conversation,
+    wire_conversation,
+    wire_messages,
+)
 from chains.tokenizer import load_tiktoken
 from context.errors import ContextOverflow, UnguardedRequest
+from context.fit.cache import message_body
 from context.fit.guard import PreparedRequest
 
 __all__ = ["LiteLLMModel", "Pause", "packaged_data", "wait_or_cancel", "warm_up"]
@@ -110,10 +118,10 @@ class LiteLLMModel:
             raise UnguardedRequest("Only a request that passed the budget guard can be sent.")
         if self._offline and not self._endpoint.is_local:
             raise Offline(self._endpoint.host or self._endpoint.service)
-        arguments = self._arguments(request)
+        arguments, fill = self._arguments(request)
         for wait_s in (*BACK_OFF_S, None):
             try:
-                yield from self._attempt(arguments, cancel)
+                yield from self._attempt(arguments, fill, cancel)
             except ModelError as error:
                 pause_s = _pause_before_retry(error, wait_s)
                 if pause_s is None:
@@ -123,11 +131,13 @@ class LiteLLMModel:
             else:
                 return
 
-    def _attempt(self, arguments: Mapping[str, Any], cancel: CancelToken) -> Iterator[ModelEvent]:
+    def _attempt(
+        self, arguments: Mapping[str, Any], fill: Mapping[str, str], cancel: CancelToken
+    ) -> Iterator[ModelEvent]:
         calls: list[WireCall] = []
 
         def produce(emit: Emit[ModelEvent]) -> None:
-            self._call(arguments, calls.append, emit)
+            self._call(arguments, fill, calls.append, emit)
 
         has_text = False
         try:
@@ -142,16 +152,19 @@ class LiteLLMModel:
             for call in calls:
                 call.abort()
 
-    def _arguments(self, request: PreparedRequest) -> dict[str, Any]:
-        """What litellm is called with, beside the call's own client."""
+    def _arguments(self, request: PreparedRequest) -> tuple[dict[str, Any], dict[str, str]]:
+        """What litellm is called with, beside the call's own client, and what to fill in."""
         import httpx
 
-        endpoint, body = self._endpoint, request.request_body()
-        key = self._key()
+        endpoint, key = self._endpoint, self._key()
         options = request.envelope.options
+        is_past = endpoint.provider == "openai" and not _O_SERIES.search(endpoint.wire_name)
+        messages, fill = (
+            _past_the_client(request) if is_past else ({"messages": wire_conversation(request)}, {})
+        )
         arguments: dict[str, Any] = {
             "model": endpoint.wire_name,
-            "messages": _messages(request, body),
+            **messages,
             "temperature": options["temperature"],
             "max_tokens": options["maxTokens"],
             "stream": True,
@@ -163,15 +176,14 @@ class LiteLLMModel:
             "max_retries": 0,
             "num_retries": 0,
         }
-        if tools := _list(body["tools"]):
-            arguments["tools"] = [{"type": "function", "function": tool} for tool in tools]
+        if tools := request.draft.preamble.tools:
+            functions = [tool.to_dict() for tool in tools]
+            arguments["tools"] = [{"type": "function", "function": tool} for tool in functions]
         if isinstance(effort := options.get("reasoning"), str):
             arguments["reasoning_effort"] = effort
-        if endpoint.provider == "openai" and not _O_SERIES.search(endpoint.wire_name):
-            arguments |= _past_the_client(arguments["messages"])
         if endpoint.provider in _OLLAMA:
             arguments["num_ctx"] = request.report.room.window
-        return arguments
+        return arguments, fill
 
     def _key(self) -> str | None:
         key = self._key_for(self._endpoint.key_owner or self._endpoint.provider) or None
@@ -182,6 +194,7 @@ class LiteLLMModel:
     def _call(
         self,
         arguments: Mapping[str, Any],
+        fill: Mapping[str, str],
         on_call: Callable[[WireCall], object],
         emit: Emit[ModelEvent],
     ) -> None:
@@ -192,6 +205,7 @@ class LiteLLMModel:
             on_sent=lambda body: emit(ModelSent(body)),
             host=self._endpoint.host if self._endpoint.api_base else "",
             key=None if arguments["api_key"] == NO_KEY else arguments["api_key"],
+            fill=fill,
         )
         on_call(call)
         litellm = _litellm()
@@ -292,27 +306,24 @@ def _usage(counted: Any) -> Usage | None:
     return Usage(1, prompt, completion, cached)
 
 
-def _messages(request: PreparedRequest, body: Mapping[str, Any]) -> list[dict[str, Any]]:
-    marked = {mark["message"] for mark in _list(body["marks"])}
-    uncached = len(request.envelope.messages.uncached)
-    return [
-        *wire_system(body["system"], is_marked=None in marked),
-        *wire_messages(_list(body["messages"]), uncached, marked),
-    ]
+def _messages(request: PreparedRequest) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return what litellm is called with; nothing is filled in."""
+    return {"messages": wire_conversation(request)}, {}
 
 
-def _past_the_client(messages: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _past_the_client(request: PreparedRequest) -> tuple[dict[str, Any], dict[str, str]]:
     """Hand the messages over as a part of the body that the OpenAI client leaves as it is.
 
     It compares every field of every message with its types, which for a long chat took ten times
-    as long as all else before the request.
+    as long as all else before the request. A name stands for messages that are JSON already.
+
+    Returns:
+        What litellm is called with, and what is filled in as it is sent, by its name.
     """
-    asked = next(message for message in reversed(messages) if message["role"] == "user")
-    return {"messages": [asked], "extra_body": {"messages": messages}}
-
-
-def _list(value: object) -> list[Any]:
-    return list(value) if isinstance(value, list | tuple) else []
+    asked = wire_messages([message_body(request.draft.question)])
+    name = token_hex(16)
+    whole = {name: encode_conversation(request)}
+    return {"messages": asked, "extra_body": {"messages": name}}, whole
 
 
 def _pause_before_retry(error: ModelError, back_off_s: float | None) -> float | None:

@@ -48,6 +48,30 @@ class FrozenMapping(Mapping[str, object]):
         return f"FrozenMapping({thaw(self)!r})"
 
 
+class EncodedJson(Mapping[str, Any]):
+    """A JSON object as text, which is decoded only when somebody looks into it."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @cached_property
+    def _items(self) -> Mapping[str, Any]:
+        items: Mapping[str, Any] = json.loads(self.text)
+        return items
+
+    def __getitem__(self, key: str) -> Any:
+        return self._items[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __repr__(self) -> str:
+        return f"EncodedJson({self.text!r})"
+
+
 _FROZEN: Final = (int, float, FrozenMapping)
 
 

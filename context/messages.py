@@ -159,6 +159,23 @@ class Message:
         """What may stand for it where it is old, made once; see `context.history.shorten`."""
         return {}
 
+    def encode_once(self, form: Hashable, encode: "Callable[[Message], str]") -> str:
+        """Return what `encode` writes for the message, which is done once for each form.
+
+        A picture is large, so that the text of one is not kept.
+        """
+        text = self._encoded.get(form)
+        if text is None:
+            text = encode(self)
+            is_text = isinstance(self.content, str)
+            if is_text or not any(isinstance(part, ImagePart) for part in self.content):
+                self._encoded[form] = text
+        return text
+
+    @cached_property
+    def _encoded(self) -> dict[Hashable, str]:
+        return {}
+
     @cached_property
     def digest(self) -> bytes:
         """A hash of what goes on the wire, role and content."""

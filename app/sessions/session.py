@@ -254,8 +254,8 @@ class Session:
         turn: str,
         request: int,
         report: dict[str, Any],
-        body: dict[str, Any],
-        wire: dict[str, Any] | None,
+        body: Mapping[str, Any],
+        wire: Mapping[str, Any] | None,
     ) -> None:
         """Keep what was sent; where that fails the turn goes on, since it can be built again."""
         try:
@@ -263,6 +263,15 @@ class Session:
         except StorageFailed as error:
             _log.warning("The request of turn %s is not kept: %s", turn, error)
             self._degrade(error)
+
+    def save_report(self, turn: str, request: int, report: dict[str, Any]) -> bool:
+        """Keep how a request turned out; return whether the request itself is kept."""
+        try:
+            return self._state.save_report(self.id, turn, request, report)
+        except StorageFailed as error:
+            _log.warning("The report of turn %s is not kept: %s", turn, error)
+            self._degrade(error)
+            return False
 
     def keep_result(self, tool: str, content: str) -> str | None:
         """Keep a tool's large result, and return its reference; None where it cannot be kept."""

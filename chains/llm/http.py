@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 from chains.errors import ModelUnavailable, Offline
+from context.frozen import EncodedJson
 
 if TYPE_CHECKING:
     import httpx
@@ -67,9 +68,10 @@ class WireCall:
         *,
         offline: bool,
         max_output_tokens: int,
-        on_sent: Callable[[dict[str, Any]], object],
+        on_sent: Callable[[EncodedJson], object],
         host: str = "",
         key: str | None = None,
+        fill: Mapping[str, str] | None = None,
     ) -> None:
         """Describe the call.
 
@@ -80,8 +82,9 @@ class WireCall:
             host: that of a server whose address the user named; no other is called then, and no key
                 but the one that was entered for it goes out. Empty for a provider's service.
             key: the key that was entered for the server.
+            fill: JSON by the text that stands for it in the body; it is put in as it is sent.
         """
-        self.sent: dict[str, Any] | None = None
+        self.sent: EncodedJson | None = None
         self.status: int | None = None
         self.error_body = b""
         self.failure = ""
@@ -90,6 +93,7 @@ class WireCall:
         self._offline = offline
         self._host = host
         self._key = key
+        self._fill = fill or {}
         self._on_sent = on_sent
         self._max_bytes = MAX_LINE_BYTES + BYTES_PER_TOKEN * max_output_tokens
         self._max_lines = SPARE_LINES + LINES_PER_TOKEN * max_output_tokens
@@ -135,8 +139,8 @@ class WireCall:
         if self._host:
             _keep_keys_back(request, self._key)
         request.extensions["trace"] = self._trace
-        self.sent = json.loads(request.read() or b"{}")
-        self._on_sent(self.sent or {})
+        self.sent = EncodedJson(_fill_in(request, self._fill) or "{}")
+        self._on_sent(self.sent)
 
     def after_headers(self, response: "httpx.Response") -> None:
         """Note how the server answers, and watch what follows."""
@@ -294,6 +298,20 @@ def _keep_keys_back(request: "httpx.Request", key: str | None) -> None:
         request.headers.update(key_headers(key))
     for name in _OWN_SERVICE_HEADERS:
         request.headers.pop(name, None)
+
+
+def _fill_in(request: "httpx.Request", fill: Mapping[str, str]) -> str:
+    """Return the body of a request, once what is left out of it is put in."""
+    import httpx
+
+    body = request.read().decode()
+    if fill:
+        for name, value in fill.items():
+            body = body.replace(json.dumps(name), value, 1)
+        content = body.encode()
+        request.stream = httpx.ByteStream(content)
+        request.headers["Content-Length"] = str(len(content))
+    return body
 
 
 def _watched(response: "httpx.Response", call: WireCall) -> "httpx.SyncByteStream":

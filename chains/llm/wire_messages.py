@@ -6,9 +6,21 @@ from secrets import token_hex
 from typing import Any, Final
 
 from chains.llm.port import RequestedCall
+from context.fit.cache import encode_message, message_body
+from context.fit.guard import PreparedRequest
 from context.frozen import compact_json, replace_surrogates
+from context.history.tool_pairing import results_of
+from context.messages import Message
 
-__all__ = ["CallAssembler", "TextJoiner", "wire_messages", "wire_system"]
+__all__ = [
+    "CallAssembler",
+    "TextJoiner",
+    "encode_conversation",
+    "encode_messages",
+    "wire_conversation",
+    "wire_messages",
+    "wire_system",
+]
 
 # What the services that take marks write at the end of what they are to keep.
 _MARK: Final = {"type": "ephemeral"}
@@ -83,6 +95,28 @@ def _is_whole(arguments: str) -> bool:
         return False
 
 
+def wire_conversation(request: PreparedRequest) -> list[dict[str, Any]]:
+    """Return the instructions and messages of a request as chat services take them."""
+    marked = {mark.message for mark in request.marks}
+    bodies = [message_body(message) for message in request.messages]
+    places = {at for at in marked if at is not None}
+    system = wire_system(request.base.system.compiled, is_marked=None in marked)
+    return [*system, *wire_messages(bodies, _count_uncached(request), places)]
+
+
+def encode_conversation(request: PreparedRequest) -> str:
+    """Return `wire_conversation` as JSON; without marks, only messages that are new are encoded."""
+    if request.marks:
+        return compact_json(wire_conversation(request))
+    system = map(compact_json, wire_system(request.base.system.compiled))
+    texts = (*system, *encode_messages(request.messages, _count_uncached(request)))
+    return f"[{','.join(texts)}]"
+
+
+def _count_uncached(request: PreparedRequest) -> int:
+    return 0 if request.draft.uncached is None else 1
+
+
 def wire_system(text: str, *, is_marked: bool = False) -> list[dict[str, Any]]:
     """Return the system message as chat services take it; none where there is no text."""
     if not text:
@@ -111,7 +145,17 @@ def wire_messages(
         for at, message in enumerate(messages[: len(messages) - uncached])
         if message["role"] == "user"
     ]
-    work_from = asked[-1] if asked else len(messages)
+    return _join_messages(messages, asked[-1] if asked else len(messages), marked)
+
+
+def _join_messages(
+    messages: Sequence[Mapping[str, Any]], work_from: int, marked: Collection[int] = ()
+) -> list[dict[str, Any]]:
+    """Return messages as chat services take them.
+
+    Args:
+        work_from: the place of the question; what a model thought behind it is kept.
+    """
     found: list[dict[str, Any]] = []
     for at, message in enumerate(messages):
         for wired in _wired(message, keeps_reasoning=at > work_from):
@@ -122,6 +166,55 @@ def wire_messages(
         if at in marked:
             found[-1] = _marked(found[-1])
     return found
+
+
+def encode_messages(messages: Sequence[Message], uncached: int) -> list[str]:
+    """Return the JSON of `wire_messages`, message by message.
+
+    Only neighbours that may become one message are converted together, and anew.
+    """
+    cached = range(len(messages) - uncached - 1, -1, -1)
+    work_from = next((at for at in cached if messages[at].role == "user"), len(messages))
+    texts: list[str] = []
+    start = 0
+    for at, message in enumerate(messages, 1):
+        if at < len(messages) and _may_join(message, messages[at]):
+            continue
+        if at - start == 1:
+            encode = _encode_work if start > work_from else _encode_message
+            texts.append(message.encode_once(encode, encode))
+        else:
+            texts += _encode_run(messages[start:at], work_from - start)
+        start = at
+    return texts
+
+
+def _may_join(first: Message, second: Message) -> bool:
+    """Return whether neighbours may become one message."""
+    if first.role == second.role != "tool":
+        return True
+    return _is_void(first) or _is_void(second)
+
+
+def _is_void(message: Message) -> bool:
+    """Return whether nothing goes on the wire of a message: of a tool's without a result."""
+    return message.role == "tool" and not (isinstance(message.content, str) or results_of(message))
+
+
+def _encode_message(message: Message) -> str:
+    if isinstance(message.content, str):
+        return encode_message(message)
+    return ",".join(_encode_run([message], 0))
+
+
+def _encode_work(message: Message) -> str:
+    return ",".join(_encode_run([message], -1))
+
+
+def _encode_run(messages: Sequence[Message], work_from: int) -> Iterator[str]:
+    """Yield the JSON of messages of which nothing before and behind becomes a part."""
+    bodies = [message_body(message) for message in messages]
+    return map(compact_json, _join_messages(bodies, work_from))
 
 
 def _merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:

@@ -88,8 +88,7 @@ def remember_sent(session: str, turn: str, draft: Draft) -> None:
 
 def sent_before(chat: ChatPort, path: Sequence[Entry], turn: str) -> Draft | None:
     """Return the last request of this turn or the one before it; None where it is not at hand."""
-    asked = [entry for entry in reversed(path[-LOOKED_BACK:]) if _asks(entry)]
-    for entry in asked:
+    for entry in filter(_asks, reversed(path[-LOOKED_BACK:])):
         draft = _sent.get((chat.id, entry.turn_id))
         if draft is not None and draft.tail.question == entry.message:
             return draft

@@ -48,10 +48,13 @@ class SessionPort(ChatPort, Protocol):
         turn: str,
         request: int,
         report: dict[str, Any],
-        body: dict[str, Any],
-        wire: dict[str, Any] | None,
+        body: Mapping[str, Any],
+        wire: Mapping[str, Any] | None,
     ) -> None:
         """Keep what was sent, for `context --last`; the last request of a turn is kept."""
+
+    def save_report(self, turn: str, request: int, report: dict[str, Any]) -> bool:
+        """Keep how a request turned out; return whether the request itself is kept."""
 
 
 class ChatView:

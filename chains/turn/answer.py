@@ -72,7 +72,7 @@ class _Answer:
     status: Status = "complete"
     usage: Usage | None = None
     warnings: list[str] = field(default_factory=list)
-    wire: dict[str, Any] | None = None
+    wire: Mapping[str, Any] | None = None
     thoughts: list[str] = field(default_factory=list)
     calls: tuple[ToolCallPart, ...] = ()
     stored: Message | None = None
@@ -124,6 +124,7 @@ class RunningTurn:
         sources = (*turn.request.segments, *read)
         self._escapes = EscapeRemover(sources, request.question)
         self._is_unsaved = False
+        self._saved: tuple[PreparedTurn, Mapping[str, Any] | None] | None = None
 
     def answer(self, model: Callable[[], ModelPort], cancel: CancelToken) -> Iterator[Event]:
         """Stream the answer, keep it however it ends, and say that the turn is over.
@@ -273,7 +274,7 @@ class RunningTurn:
             self._save_request()
         match event:
             case ModelSent(body):
-                answer.wire = dict(body)
+                answer.wire = body
                 answer.thoughts.clear()  # of a try that broke off before its first words
                 self._is_unsaved = True
             case ModelText(text):
@@ -350,16 +351,16 @@ class RunningTurn:
         return replace(report, cached_tokens=cached, warnings=tuple(dict.fromkeys(warnings)))
 
     def _save_request(self) -> None:
+        """Keep the request for a later look; of one that is kept already, its report."""
         self._is_unsaved = False
-        prepared = self._turn.request
-        remember_sent(self._session.id, self._turn.turn, prepared.draft)
-        self._session.save_request(
-            self._turn.turn,
-            prepared.report.request,
-            self._report.to_dict(),
-            prepared.request_body(),
-            self._answer.wire,
-        )
+        turn, wire = self._turn, self._answer.wire
+        prepared, report = turn.request, self._report.to_dict()
+        remember_sent(self._session.id, turn.turn, prepared.draft)
+        kept = turn.turn, prepared.report.request, report
+        saved, self._saved = self._saved, (turn, wire)
+        is_saved = saved is not None and saved[0] is turn and saved[1] is wire
+        if not (is_saved and self._session.save_report(*kept)):
+            self._session.save_request(*kept, prepared.encode_body(), wire)
 
     def _result(self, entry: str, sources: Sequence[Segment]) -> AskResult:
         answer, request = self._answer, self._request

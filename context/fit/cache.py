@@ -12,6 +12,7 @@ from typing import Final
 
 from context.assemble.inputs import Asked
 from context.assemble.request import Draft
+from context.frozen import compact_json
 from context.layers import Layer
 from context.messages import Message
 from context.report.report import Prefix
@@ -28,6 +29,8 @@ TAIL_RESTORED: Final = "shortened context of this turn came back whole"
 WORK_CHANGED: Final = "older results of this turn were shortened"
 THRESHOLD_RAISED: Final = "the threshold was raised"
 MODEL_CHANGED: Final = "another model answers"
+
+_BODY: Final = "body"
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +176,11 @@ def message_body(message: Message) -> dict[str, object]:
     """Return a message as it goes on the wire, which knows no entry ids."""
     data = message.to_dict()
     return {"role": data["role"], "content": data["content"]}
+
+
+def encode_message(message: Message) -> str:
+    """Return `message_body` as compact JSON, encoded once for a message."""
+    return message.encode_once(_BODY, lambda one: compact_json(message_body(one)))
 
 
 class _Before:

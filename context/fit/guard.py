@@ -14,7 +14,7 @@ from context.assemble.request import Draft, preamble
 from context.carry_forward import truncate_with_ellipsis
 from context.envelope import ContextEnvelope, Messages
 from context.errors import UnguardedRequest
-from context.fit.cache import message_body
+from context.fit.cache import encode_message, message_body
 from context.fit.drop import CUT_TO, FittedTurns, fit_for_now, fit_turns, fit_without_guarantee
 from context.fit.marks import Mark
 from context.fit.shrink_tail import shrink
@@ -24,7 +24,7 @@ from context.fit.shrink_work import (
     shorten_results,
     without_oldest_batch,
 )
-from context.frozen import thaw_mapping
+from context.frozen import EncodedJson, compact_json, thaw_mapping
 from context.history.measured_turn import MeasuredTurn
 from context.history.turn_list import TurnList
 from context.layers import Layer, Segment
@@ -89,13 +89,24 @@ class PreparedRequest:
 
     def request_body(self) -> dict[str, object]:
         """Return the request in its neutral form, as fresh JSON."""
-        return {
-            "system": self.base.system.compiled,
-            "tools": [tool.to_dict() for tool in self.draft.preamble.tools],
-            "messages": [message_body(message) for message in self.messages],
-            "options": thaw_mapping(self.base.options),
-            "marks": [mark.to_dict() for mark in self.marks],
-        }
+        messages = [message_body(message) for message in self.messages]
+        return {**self._head, "messages": messages, **self._end}
+
+    def encode_body(self) -> EncodedJson:
+        """Return `request_body` as text; only messages that were never sent are encoded."""
+        head, end = compact_json(self._head), compact_json(self._end)
+        messages = ",".join(map(encode_message, self.messages))
+        return EncodedJson(f'{head[:-1]},"messages":[{messages}],{end[1:]}')
+
+    @property
+    def _head(self) -> dict[str, object]:
+        tools = [tool.to_dict() for tool in self.draft.preamble.tools]
+        return {"system": self.base.system.compiled, "tools": tools}
+
+    @property
+    def _end(self) -> dict[str, object]:
+        marks = [mark.to_dict() for mark in self.marks]
+        return {"options": thaw_mapping(self.base.options), "marks": marks}
 
 
 @dataclass(frozen=True, slots=True)

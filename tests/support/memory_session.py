@@ -50,11 +50,16 @@ class MemorySession:
         turn: str,
         request: int,
         report: dict[str, Any],
-        body: dict[str, Any],
-        wire: dict[str, Any] | None,
+        body: Mapping[str, Any],
+        wire: Mapping[str, Any] | None,
     ) -> None:
         kept = {"turn": turn, "request": request, "report": report, "body": body, "wire": wire}
         self.saved.append(kept)
+
+    def save_report(self, turn: str, request: int, report: dict[str, Any]) -> bool:
+        assert (self.saved[-1]["turn"], self.saved[-1]["request"]) == (turn, request)
+        self.saved.append({**self.saved[-1], "report": report})
+        return True
 
     def keep_result(self, tool: str, content: str) -> str | None:
         ref_id = f"r{len(self.results)}"

@@ -10,6 +10,7 @@ import pytest
 from app.errors import StorageFailed
 from app.migrations import MIGRATIONS
 from app.state_db import StateDB, StoredRequest
+from context.frozen import EncodedJson
 from tests.support.damage import damage_file
 
 REQUEST = StoredRequest("s1", "t1", 1, {"used": 3}, {"messages": ["ä\ud83e"]}, None)
@@ -42,6 +43,20 @@ def test_the_last_request_of_a_turn_takes_the_place_of_the_one_before(db: StateD
     later = StoredRequest("s1", "t1", 2, {"used": 4}, {"messages": []}, {"model": "m"})
     db.save_request(later)
     assert db.request("s1", "t1") == later
+
+
+def test_a_request_may_be_text_already(db: StateDB) -> None:
+    body = EncodedJson('{"messages":["ä"]}')
+    db.save_request(replace(REQUEST, body=body, wire=EncodedJson('{"model":"m"}')))
+    kept = db.request("s1", "t1")
+    assert kept == replace(REQUEST, body={"messages": ["ä"]}, wire={"model": "m"})
+
+
+def test_a_report_takes_the_place_of_the_one_before(db: StateDB) -> None:
+    db.save_request(REQUEST)
+    assert db.save_report("s1", "t1", 1, {"used": 9})
+    assert not db.save_report("s1", "t1", 2, {"used": 10})
+    assert db.request("s1", "t1") == replace(REQUEST, report={"used": 9})
 
 
 def test_the_database_is_for_its_owner_alone(db: StateDB, file: Path) -> None:

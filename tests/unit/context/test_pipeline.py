@@ -286,3 +286,12 @@ def test_the_drop_is_the_only_thing_ever_appended():
         chat.ask("Question", "word " * 60)
     assert appended
     assert {type(entry) for entry in appended} == {DropEntry}
+
+
+def test_the_encode_body_is_the_body_in_the_same_order():
+    chat = Chat(threshold=50_000)
+    chat.ask('One "?', "One \U0001f600.", [passage(1, "a")])
+    prepared = chat.ask("Two?", segments=[passage(1, "b")])
+    body = prepared.request_body()
+    assert prepared.encode_body() == body
+    assert list(prepared.encode_body()) == list(body)

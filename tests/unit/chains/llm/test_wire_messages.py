@@ -1,0 +1,83 @@
+"""Messages on the wire: what is encoded message by message is what is converted in one go."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chains.llm import wire_messages as wire
+from chains.llm.wire_messages import encode_messages, wire_messages
+from context.fit.cache import message_body
+from context.frozen import compact_json
+from context.messages import (
+    ImagePart,
+    Message,
+    ReasoningPart,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+
+_TEXTS = st.sampled_from(["", "Hello", 'Quoted "so", \\ and ä\n'])
+_USER_PARTS = st.one_of(_TEXTS.map(TextPart), st.just(ImagePart("image/png", "aGk=")))
+_ASSISTANT_PARTS = st.one_of(
+    _TEXTS.map(TextPart),
+    _TEXTS.map(ReasoningPart),
+    st.just(ToolCallPart("c1", "read_note", {"path": "a.md", "at": 1})),
+)
+_RESULTS = _TEXTS.map(lambda text: ToolResultPart("c1", text))
+
+
+def _parts(part: st.SearchStrategy) -> st.SearchStrategy:
+    return st.lists(part, max_size=3).map(tuple)
+
+
+_MESSAGES = st.one_of(
+    st.builds(Message, st.just("user"), st.one_of(_TEXTS, _parts(_USER_PARTS))),
+    st.builds(Message, st.just("assistant"), st.one_of(_TEXTS, _parts(_ASSISTANT_PARTS))),
+    st.builds(Message, st.just("tool"), st.one_of(_TEXTS, _parts(_RESULTS))),
+)
+
+
+def converted(messages: list[Message], uncached: int) -> list[str]:
+    bodies = [message_body(message) for message in messages]
+    return [compact_json(wired) for wired in wire_messages(bodies, uncached)]
+
+
+def encoded(messages: list[Message], uncached: int) -> str:
+    return ",".join(encode_messages(messages, uncached))
+
+
+@given(st.lists(_MESSAGES, min_size=1, max_size=12), st.integers(0, 1))
+def test_encoded_messages_are_the_converted_ones_to_the_byte(
+    messages: list[Message], uncached: int
+) -> None:
+    expected = ",".join(converted(messages, uncached))
+    assert encoded(messages, uncached) == expected
+    assert encoded(messages, uncached) == expected, "and so they are when they come again"
+
+
+@given(st.lists(_MESSAGES, min_size=2, max_size=12), st.data())
+def test_a_message_is_encoded_the_same_whatever_requests_it_was_in(
+    messages: list[Message], data: st.DataObject
+) -> None:
+    encoded(messages[: data.draw(st.integers(1, len(messages)))], 0)
+    assert encoded(messages, 0) == ",".join(converted(messages, 0))
+
+
+def test_a_message_of_an_earlier_request_is_not_converted_again(monkeypatch) -> None:
+    said = [
+        Message("user", "One?"),
+        Message("assistant", (ToolCallPart("c1", "read_note", {}),)),
+        Message("tool", (ToolResultPart("c1", "text"),)),
+        Message("assistant", "One."),
+    ]
+    encoded(said[:1], 0)
+    encoded([*said, Message("user", "Two?")], 0)
+    converted_now: list[object] = []
+
+    def watch(message: Message) -> dict[str, object]:
+        converted_now.append(message.text)
+        return message_body(message)
+
+    monkeypatch.setattr(wire, "message_body", watch)
+    encoded([*said, Message("user", "Two?"), Message("assistant", "2"), Message("user", "3?")], 0)
+    assert converted_now == []
