@@ -26,7 +26,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from vault.embedding.model_card import MODEL_PACKAGE, MODEL_SHA256
+from vault.embedding.models import MODEL_PACKAGE, MODEL_SHA256
 from vault.workers.frames import Answer, Frame, Handler, Requests
 
 _SAMPLES = (

@@ -11,11 +11,9 @@ from typing import IO, Literal
 
 from vault.catalog import CATALOG_FILE, Catalog, is_damaged, set_aside
 from vault.embedder import Embedder
-from vault.embedding_versions import used_model
+from vault.embedding_versions import Embedders, used_model
 from vault.errors import EmbedderFailed, IndexBusy, IndexDamaged, IndexUnusable, VaultError
 from vault.index_queries import INDEX_DAMAGED, Finding, mends
-from vault.indexing.embedders import Embedders
-from vault.indexing.health import Health
 from vault.indexing.indexer import (
     CancelCheck,
     Indexer,
@@ -24,7 +22,7 @@ from vault.indexing.indexer import (
     ProgressCallback,
 )
 from vault.indexing.machine_load import Machine
-from vault.indexing.status import is_mending
+from vault.indexing.status import Health, is_mending
 from vault.indexing.throttle import Pace
 from vault.indexing.watcher import Watcher
 from vault.open_index import Opened, take_lock

@@ -16,9 +16,8 @@ from typing import Concatenate, Final, ParamSpec, TypeVar, cast
 
 from vault.access import still_allowed
 from vault.catalog import UNFINISHED
-from vault.embedding_versions import used_model
+from vault.embedding_versions import Embedders, used_model
 from vault.errors import IndexDamaged, IndexUnusable, VaultError
-from vault.indexing.embedders import Embedders
 from vault.indexing.status import IndexStatus, status_of
 from vault.notes.note import Note, read_note
 from vault.open_index import Opened

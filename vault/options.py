@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from vault.embedding.model_card import MODEL_NAME
+from vault.embedding.models import MODEL_NAME
 from vault.errors import VectorStoreFailed
 
 __all__ = ["IndexOptions", "VectorServer"]

@@ -182,7 +182,7 @@ def index_report(report: "IndexReport") -> Iterator[str]:
 
 def search_result(result: "SearchResult") -> Iterator[str]:
     """Return the hits, each with its place and its first lines."""
-    from vault.notes.pages import page_of
+    from vault.notes.kinds import page_of
 
     if not result.hits:
         yield f'Nothing found for "{plain(result.query)}". Try fewer words.'

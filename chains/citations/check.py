@@ -10,7 +10,7 @@ from chains.citations.map_notes import QuotedNotes
 from chains.citations.parser import Claim, read_answer
 from chains.citations.quotes import VerbatimText, plain, readable, word_count
 from context.layers import Segment
-from vault.notes.pages import page_of
+from vault.notes.kinds import page_of
 
 __all__ = ["Citation", "CitationReport", "Unverified", "check_citations", "heading_at"]
 

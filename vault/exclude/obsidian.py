@@ -1,9 +1,17 @@
-"""What `.obsidian/app.json` says about a vault: read, never written."""
+"""Obsidian's settings of a vault, and its "Excluded files"; `.obsidian/app.json` is never written.
+
+The filters may come with somebody else's vault, so they are bounded. A regular expression is
+refused when it is long, nests its repetitions or uses what JavaScript does not have. One that takes
+long to match is not used again. The index reports the filters that are not used.
+"""
 
 import json
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from vault.errors import NoteUnreadable, UnsafePath
 from vault.notes.note import read_bytes
@@ -53,3 +61,139 @@ def _settings(loaded: dict[str, Any]) -> ObsidianSettings:
         else (),
         folder if isinstance(folder, str) and folder else "/",
     )
+
+
+MAX_FILTERS: Final = 1_000
+MAX_EXPRESSIONS: Final = 50
+MAX_CHARS: Final = 300
+MAX_REPEATS: Final = 1_000
+MATCH_S: Final = 0.1
+
+_SHORTENED: Final = 60
+_TOKEN = re.compile(
+    r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\((?:\?(?::|=|!|<=|<!|<[A-Za-z]\w*>))?|\)"
+    r"|[*+?]\??|\{(\d*),?(\d*)\}\??|.",
+    re.S,
+)
+
+
+class Filter(Protocol):
+    """One filter: the text it was given as, and why it is not used, if so."""
+
+    text: str
+    problem: str
+
+    def fits(self, path: str) -> bool:
+        """Tell whether it keeps a path out; a folder's ends with `/`."""
+
+
+class _Beginning:
+    """The beginning of a path, whatever its case."""
+
+    problem = ""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._start = text.removeprefix("./").casefold()
+
+    def fits(self, path: str) -> bool:
+        return path.casefold().startswith(self._start)
+
+
+class _Expression:
+    """A regular expression that is looked for anywhere in the path of a file."""
+
+    def __init__(self, text: str) -> None:
+        import regex
+
+        self.text = text
+        self.problem = _refusal(text[1:-1])
+        try:
+            self._pattern = None if self.problem else regex.compile(text[1:-1], regex.IGNORECASE)
+        except regex.error:
+            self._pattern, self.problem = None, "it is no regular expression"
+
+    def fits(self, path: str) -> bool:
+        if self._pattern is None or path.endswith("/"):
+            return False
+        try:
+            return self._pattern.search(path, timeout=MATCH_S) is not None
+        except TimeoutError:
+            self._pattern, self.problem = None, "it takes too long"
+            return False
+
+
+class IgnoreFilters:
+    """The filters of one vault."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._is_cut = len(texts) > MAX_FILTERS
+        filters = [_filter(text) for text in dict.fromkeys(texts[:MAX_FILTERS])]
+        beginnings = [one for one in filters if isinstance(one, _Beginning)]
+        expressions = [one for one in filters if isinstance(one, _Expression)]
+        self._is_cut |= len(expressions) > MAX_EXPRESSIONS
+        self._filters: tuple[Filter, ...] = (*beginnings, *expressions[:MAX_EXPRESSIONS])
+
+    def __bool__(self) -> bool:
+        return bool(self._filters)
+
+    def filter_for(self, path: str, is_folder: bool) -> str | None:
+        """Give the filter that keeps a path out, or None when it stays in."""
+        whole = f"{path}/" if is_folder else path
+        return next((one.text for one in self._filters if one.fits(whole)), None)
+
+    def problems(self) -> list[str]:
+        """Say which filters are not used, and why."""
+        found = [
+            f"its filter {_short(one.text)} is not used: {one.problem}"
+            for one in self._filters
+            if one.problem
+        ]
+        if self._is_cut:
+            found.append(
+                f"of its filters the first {MAX_FILTERS:,} are used, and {MAX_EXPRESSIONS} of "
+                "those that are regular expressions"
+            )
+        return found
+
+
+@lru_cache(maxsize=4 * MAX_EXPRESSIONS)
+def _filter(text: str) -> Filter:
+    """Make a filter once, so that one which took too long once does not again."""
+    is_expression = len(text) > 2 and text.startswith("/") and text.endswith("/")
+    return _Expression(text) if is_expression else _Beginning(text)
+
+
+def _refusal(expression: str) -> str:
+    """Say what makes an expression too dangerous even to be compiled; nothing where it is not."""
+    if len(expression) > MAX_CHARS:
+        return f"it has more than {MAX_CHARS} characters"
+    repeats_inside = [False]  # for each open group, whether something in it is repeated
+    closed = False  # whether the last one ended a group with a repetition in it
+    for match in _TOKEN.finditer(expression):
+        part = match[0]
+        if part.startswith("("):
+            if expression.startswith("?", match.end()):
+                return "it uses what Obsidian's expressions do not have"
+            repeats_inside.append(False)
+            closed = False
+        elif part == ")" and len(repeats_inside) > 1:
+            closed = repeats_inside.pop()
+            repeats_inside[-1] |= closed
+        elif _is_repeat(match):
+            if closed:
+                return "it repeats what is repeated already"
+            if any(int(number) > MAX_REPEATS for number in match.groups() if number):
+                return f"it repeats more than {MAX_REPEATS:,} times"
+            repeats_inside[-1] = True
+        else:
+            closed = False
+    return ""
+
+
+def _is_repeat(match: re.Match[str]) -> bool:
+    return match[0][0] in "*+?" or match[1] is not None
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _SHORTENED else f"{text[:_SHORTENED]}…"

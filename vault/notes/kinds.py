@@ -1,6 +1,12 @@
-"""The kinds of files that are read, told apart by their names."""
+"""The kinds of files that are read, by their names, and the pages of those that have pages.
+
+The lines of a passage of a paged file are lines of the text that its reader made, and mean nothing
+to somebody who has the file open.
+"""
 
 import posixpath
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -57,3 +63,25 @@ def is_read(name: str) -> bool:
     """Tell whether files of this name are read; `~$…` are the locks of open Word documents."""
     is_known = name.endswith(SUFFIXES) or name.lower().endswith(SUFFIXES)
     return is_known and not name.startswith("~$")
+
+
+_PAGED: Final = (".pdf",)
+_PAGE: Final = re.compile(r"Page (\d+)")
+
+
+def heading_of_page(number: int | str) -> str:
+    """Return the heading that stands above the text of a page."""
+    return f"Page {number}"
+
+
+def page_of(path: str, heading: Sequence[str]) -> int | None:
+    """Return the page that a passage stands on; None where its file has none.
+
+    Args:
+        path: of the file.
+        heading: the headings above the passage, the uppermost first.
+    """
+    if not heading or not path.lower().endswith(_PAGED):
+        return None
+    found = _PAGE.fullmatch(heading[0])
+    return int(found[1]) if found else None

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from vault.errors import NoteUnreadable, ReadingFailed
-from vault.notes.anchors import heading_line, named_blocks
 from vault.notes.encodings import decode_text, lines_joined
 from vault.notes.inline import (
     Task,
@@ -22,7 +21,7 @@ from vault.notes.inline import (
     without_comments,
 )
 from vault.notes.kinds import CANVAS, MARKDOWN, FileKind, kind_of
-from vault.notes.links import Link, find_links
+from vault.notes.links import Link, find_links, heading_line, named_blocks
 from vault.notes.markdown import Document, Heading, parse_document
 from vault.notes.parser_client import ForeignReader
 from vault.notes.properties import texts_of, words_of

@@ -1,17 +1,24 @@
-"""Small, bounded lifts from the structure around a passage.
+"""Small, bounded boosts of a passage from the context of its note.
 
-Whoever types the name of a thing wants the thing, and not whatever mentions it most; whoever names
-a tag, a folder or a day means what carries it; and what is linked with the note in question belongs
-to it. A name may lift its note far; the others move a passage by a few places.
+A query that is the name of a note means that note, and not the notes that mention it most. A query
+that names a tag, a folder or a day means the notes that have it. Notes linked with a named note
+belong to it. A name may raise its note far. The other boosts move a passage by a few places.
 """
 
-from collections.abc import Iterable
+import json
+import posixpath
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
 from functools import lru_cache
 from typing import NamedTuple
 
-from vault.notes.keywords import query_terms
+from vault.catalog import Catalog
+from vault.notes.dates import iso_days, named_spans
+from vault.notes.keywords import FUNCTION_WORDS, fold, query_terms
 
-__all__ = ["Lifts", "lifted", "likeness"]
+__all__ = ["Lifts", "Place", "Places", "Structure", "called", "lifted", "likeness"]
 
 # Chosen beside the fusion's weights: known notes and headings gain a tenth, questions lose nothing.
 _NAME_SHARE = 0.5
@@ -63,3 +70,249 @@ def _shared(these: frozenset[str], those: frozenset[str]) -> float:
 @lru_cache(maxsize=1 << 14)
 def _words(text: str) -> frozenset[str]:
     return frozenset(query_terms(text[:_MAX_NAME_CHARS]))
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The note of a passage, and the headings above it.
+
+    Attributes:
+        file_id: of the note.
+        headings: from the outermost to the passage's own; none for a note as such.
+    """
+
+    file_id: int
+    path: str
+    title: str
+    aliases: tuple[str, ...]
+    mtime_ns: int
+    headings: tuple[str, ...] = ()
+
+    @property
+    def stem(self) -> str:
+        """Give the name of the file without its kind."""
+        return posixpath.splitext(posixpath.basename(self.path))[0]
+
+    @property
+    def note_names(self) -> tuple[str, ...]:
+        """Give what the note can be called."""
+        return (self.title, self.stem, *self.aliases)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Give what the passage can be called: as its note, or by its own heading."""
+        return (*self.note_names, *self.headings[-1:])
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """Give the names of the folders above the note."""
+        return tuple(self.path.split("/")[:-1])
+
+    @property
+    def named_days(self) -> tuple[date, ...]:
+        """Give the days that stand in the names of the note and in the headings."""
+        return tuple(day for name in (*self.note_names, *self.headings) for day in iso_days(name))
+
+    @property
+    def day_of_change(self) -> date:
+        """Give the day, here, on which the file was last changed."""
+        return datetime.fromtimestamp(self.mtime_ns / 1e9).astimezone().date()
+
+
+class Places:
+    """Reads places, and what their notes carry, in a statement each."""
+
+    def __init__(self, catalog: Catalog):
+        self._catalog = catalog
+
+    def of_passages(self, ids: Collection[int]) -> dict[int, Place]:
+        """Give the place of each passage."""
+        rows = self._catalog.rows(
+            "SELECT chunks.id, file_id, path, title, aliases, mtime_ns, heading"
+            " FROM chunks JOIN notes USING (file_id) JOIN files ON files.id = file_id"
+            " WHERE chunks.id IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(ids)),),
+        )
+        return {
+            number: Place(file, path, title, _names(aliases), mtime_ns, _names(headings))
+            for number, file, path, title, aliases, mtime_ns, headings in rows
+        }
+
+    def of_notes(self, paths: Collection[str]) -> list[Place]:
+        """Give the places of notes by their paths."""
+        rows = self._catalog.rows(
+            "SELECT file_id, path, title, aliases, mtime_ns"
+            " FROM notes JOIN files ON files.id = file_id"
+            " WHERE path IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(paths)),),
+        )
+        return [
+            Place(file, path, title, _names(aliases), mtime_ns)
+            for file, path, title, aliases, mtime_ns in rows
+        ]
+
+    def tags(self, file_ids: Collection[int]) -> dict[int, set[str]]:
+        """Give the tags of notes."""
+        return self._of_files("SELECT file_id, tag FROM tags", file_ids)
+
+    def days(self, file_ids: Collection[int]) -> dict[int, set[date]]:
+        """Give the days that the properties of notes name."""
+        found = self._of_files("SELECT file_id, day FROM days", file_ids)
+        return {file: {date.fromisoformat(day) for day in days} for file, days in found.items()}
+
+    def days_of_headings(self, ids: Collection[int]) -> dict[int, set[date]]:
+        """Give the days that headings within each passage name."""
+        rows = self._catalog.rows(
+            "SELECT id, text FROM chunks WHERE id IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(ids)),),
+        )
+        return {
+            number: {day for line in text.split("\n") if line[:1] == "#" for day in iso_days(line)}
+            for number, text in rows
+        }
+
+    def targets(self, file_ids: Collection[int]) -> dict[int, set[str]]:
+        """Give what notes link to, as `called` gives it."""
+        found = self._of_files("SELECT file_id, target FROM links", file_ids)
+        return {file: {called(target) for target in found[file]} for file in file_ids}
+
+    def _of_files(self, statement: str, file_ids: Collection[int]) -> dict[int, set[str]]:
+        chosen = " WHERE file_id IN (SELECT value FROM json_each(?))"
+        rows = self._catalog.rows(statement + chosen, (json.dumps(list(file_ids)),))
+        found: dict[int, set[str]] = defaultdict(set)
+        for file, value in rows:
+            found[file].add(value)
+        return found
+
+
+def called(path: str) -> str:
+    """Give the name by which links mean a note, without folder, kind, case and accents."""
+    return fold(posixpath.splitext(posixpath.basename(path))[0])
+
+
+def _names(stored: str) -> tuple[str, ...]:
+    return () if stored == "[]" else tuple(json.loads(stored))
+
+
+_MAX_CHARS = 400
+_MOST_NAMED = 3  # what more notes are called is a subject, and no name
+
+
+class Structure:
+    """Tells what lifts passages, from a catalog as it is during one search."""
+
+    def __init__(self, catalog: Catalog):
+        self._places = Places(catalog)
+        self._known: dict[int, Place] = {}
+        self._tags: dict[int, Collection[str]] = {}
+
+    def look_at(self, numbers: Collection[int]) -> None:
+        """Read what is asked for in a moment, while there is time for it."""
+        if missing := [number for number in numbers if number not in self._known]:
+            found = self._places.of_passages(missing)
+            files = {place.file_id for place in found.values()} - self._tags.keys()
+            tags = self._places.tags(files)
+            self._tags.update((file, tags.get(file, ())) for file in files)
+            self._known.update(found)
+
+    def lifts(
+        self, words: str, numbers: Collection[int], in_play: Collection[str], today: date
+    ) -> dict[int, Lifts]:
+        """Give what lifts each of some passages.
+
+        Args:
+            words: the query without its filters.
+            numbers: the passages.
+            in_play: paths of the notes that a conversation is about.
+            today: what "yesterday" goes by.
+        """
+        self.look_at(numbers)
+        places = {number: self._known[number] for number in numbers if number in self._known}
+        tagged = self._tagged(_words_of(words), places.values())
+        dated = self._dated(words, places, today)
+        linked = self._linked(_words_of(words), places.values(), in_play)
+        return {
+            number: Lifts(
+                likeness(words, place.names),
+                _told(place.file_id, tagged),
+                _told(number, dated),
+                _told(place.file_id, linked),
+            )
+            for number, place in places.items()
+        }
+
+    def _tagged(self, wanted: frozenset[str], places: Collection[Place]) -> set[int] | None:
+        """Give the notes with a tag, or in a folder, that is named."""
+        carried = ((place, (*place.folders, *self._tags[place.file_id])) for place in places)
+        found = {place.file_id for place, names in carried if _is_one_named(names, wanted)}
+        return found or None
+
+    def _dated(self, words: str, places: Mapping[int, Place], today: date) -> set[int] | None:
+        """Give the passages of a day that is named: their own day, else that of the last change."""
+        spans = named_spans(words, today)
+        if not spans:
+            return None
+        days = self._places.days({place.file_id for place in places.values()})
+        headings = self._places.days_of_headings(places)
+        found = set()
+        for number, place in places.items():
+            own = {*place.named_days, *headings.get(number, ()), *days.get(place.file_id, ())}
+            own = own or {place.day_of_change}
+            if any(first <= day < after for day in own for first, after in spans):
+                found.add(number)
+        return found
+
+    def _linked(
+        self, wanted: frozenset[str], places: Iterable[Place], in_play: Collection[str]
+    ) -> set[int] | None:
+        """Give the notes with a link from or to one that is named or in play."""
+        known = {place.file_id: place for place in places}
+        named = _named(known.values(), wanted)
+        given = {place.file_id: place for place in self._places.of_notes(in_play)}
+        known |= given
+        centre = given.keys() | named
+        if not centre:
+            return None
+        targets = self._places.targets(known)
+        names = {file: _called(place) for file, place in known.items()}
+        return {
+            file
+            for file in known
+            for other in centre - {file}
+            if names[other] & targets[file] or names[file] & targets[other]
+        }
+
+
+def _named(places: Iterable[Place], wanted: frozenset[str]) -> set[int]:
+    """Give the notes that are named in full."""
+    bearers: dict[frozenset[str], set[int]] = defaultdict(set)
+    for place in places:
+        for name in map(_words_of, place.note_names):
+            bearers[name].add(place.file_id)
+    return {
+        file
+        for name, files in bearers.items()
+        if name and name <= wanted and len(files) <= _MOST_NAMED
+        for file in files
+    }
+
+
+def _told(key: int, found: Collection[int] | None) -> float | None:
+    return None if found is None else float(key in found)
+
+
+def _called(place: Place) -> set[str]:
+    return {called(place.path), *map(fold, place.aliases)}
+
+
+def _is_one_named(names: Iterable[str], wanted: frozenset[str]) -> bool:
+    """Tell whether all words of a name, or of the last part of a nested tag, are wanted."""
+    parts = (part for name in names for part in {name, name.rpartition("/")[2]})
+    return any((words := _words_of(part)) and words <= wanted for part in parts)
+
+
+@lru_cache(maxsize=1 << 14)
+def _words_of(text: str) -> frozenset[str]:
+    """Give the words that say something; "recipe" and "recipes" are the same."""
+    terms = (term.strip('"') for term in query_terms(text[:_MAX_CHARS]))
+    return frozenset(term.removesuffix("s") for term in terms if term not in FUNCTION_WORDS)

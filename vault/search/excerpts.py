@@ -14,8 +14,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from vault.notes.keywords import fold, index_text
-from vault.notes.stop_words import FUNCTION_WORDS
+from vault.notes.keywords import FUNCTION_WORDS, fold, index_text
 from vault.search.hits import Hit
 from vault.search.query import Query
 

@@ -13,8 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import replace
 
 from vault.catalog import Catalog
-from vault.notes.keywords import any_of, fold, index_text, query_terms
-from vault.notes.stop_words import FUNCTION_WORDS
+from vault.notes.keywords import FUNCTION_WORDS, any_of, fold, index_text, query_terms
 from vault.search.hits import Hit, SearchResult, hit_of
 from vault.search.passages import Passage, Passages
 from vault.search.query import parse_query

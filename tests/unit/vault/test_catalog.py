@@ -7,8 +7,7 @@ import pytest
 
 from vault.catalog import Catalog
 from vault.embedding.chunking import CHUNKER_VERSION, chunk_note
-from vault.embedding.model_card import DIMENSION, EMBEDDER, MODEL_NAME
-from vault.embedding.models import PACKAGED
+from vault.embedding.models import DIMENSION, EMBEDDER, MODEL_NAME, PACKAGED
 from vault.embedding_versions import table_of, used_model
 from vault.errors import IndexUnusable
 from vault.migrations import MIGRATIONS, migrate, schema_version

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from vault.embedder import Embedder
-from vault.embedding.model_card import DIMENSION, MODEL_PACKAGE, MODEL_SHA256
+from vault.embedding.models import DIMENSION, MODEL_PACKAGE, MODEL_SHA256
 from vault.errors import EmbedderFailed
 
 BATCHES = [[f"note {i} about {topic}" for topic in ("rain", "fees", "cats")] for i in range(6)]

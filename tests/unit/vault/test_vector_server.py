@@ -7,7 +7,7 @@ import pytest
 from tests.support.chroma_server import ChromaServer
 from vault.catalog import Catalog
 from vault.embedder import Embedder
-from vault.embedding.model_card import DIMENSION
+from vault.embedding.models import DIMENSION
 from vault.errors import VectorStoreFailed
 from vault.index import VaultIndex
 from vault.options import IndexOptions, VectorServer

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from vault.catalog import Catalog
-from vault.embedding.model_card import DIMENSION
+from vault.embedding.models import DIMENSION
 from vault.errors import VectorStoreFailed
 from vault.search.exact import ExactScan
 from vault.vectors import VectorStore

@@ -6,7 +6,7 @@ from dataclasses import replace
 from chains.citations.check import Citation, Unverified
 from context.layers import Segment
 from ui.markdown.page.card import Source
-from vault.notes.pages import page_of
+from vault.notes.kinds import page_of
 
 __all__ = ["doubts_of", "sources_of"]
 

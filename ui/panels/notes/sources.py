@@ -23,7 +23,7 @@ from ui.widgets.controls import one_line, plain_tip, wrapped
 from ui.widgets.figures import place
 from ui.widgets.lists import ROW, FitTree, Index, paint_row_field, paint_text
 from ui.widgets.surfaces import Notice, Pane, scrolled
-from vault.notes.pages import page_of
+from vault.notes.kinds import page_of
 
 if TYPE_CHECKING:
     from chains.citations.check import Citation, Unverified

@@ -6,15 +6,15 @@ its limits: bytes of the file (in `kinds`), characters of the text (in `parts`),
 or depth of its own. What a library written in C reads (`kinds`: `is_foreign`) is called in a child
 process, `read_worker`, whose memory and time are bounded; `foreign` is the parent's end of it.
 
-    text    plain text        its lines are those of the file
     canvas  Obsidian's boards text cards, file cards and links, groups as headings, edges
     html    web pages         lxml; no script, no style, nothing fetched
     docx    Word documents    zipfile and expat; no macros, no entities
     pdf     PDF files         pdfium; each page is a heading
 """
 
-from vault.notes.kinds import FileKind
-from vault.notes.readers.parts import Extract
+from vault.notes.encodings import decode_text, lines_joined
+from vault.notes.kinds import TEXT, FileKind
+from vault.notes.readers.parts import Extract, Part
 
 __all__ = ["read_extract"]
 
@@ -32,5 +32,7 @@ def read_extract(kind: str | FileKind, data: bytes) -> Extract:
     from importlib import import_module
 
     name = kind if isinstance(kind, str) else kind.name
+    if name == TEXT.name:
+        return Extract([Part("text", lines_joined(decode_text(data).text))])
     extract: Extract = import_module(f"vault.notes.readers.{name}").read(data)
     return extract

@@ -6,22 +6,34 @@ entities, nothing deleted under "track changes", and nothing that a document onl
 
 import io
 import posixpath
+import re
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Final
 from xml.parsers import expat
 
 from vault.errors import ReadingFailed
-from vault.notes.readers.docx_xml import Elements, Styles, read_styles, walk_body
-from vault.notes.readers.parts import Extract, Part, bounded
+from vault.notes.readers.parts import Extract, Part, bounded, prose, table_of
 
 MAX_FILES: Final = 20_000
 MAX_PART_BYTES: Final = 100_000_000
 
 _OLE_MARK: Final = b"\xd0\xcf\x11\xe0"
 _DAMAGED: Final = "it is damaged or no Word document"
+MAX_DEPTH: Final = 500
+
+Event = tuple[str, str, Mapping[str, str]]
+Styles = Mapping[str, int]
+
+_HEADING_NAME: Final = re.compile(r"heading ([1-9])", re.I)
+_CHUNK_BYTES: Final = 65_536
+_INSTEAD: Final = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
+_LEFT_OUT: Final = frozenset(  # Fallback shows what Choice shows; the others are no text
+    {"Fallback", "del", "moveFrom", "pPrChange", "rPrChange", "instrText", "tabs"}
+)
 
 
 def read(data: bytes) -> Extract:
@@ -98,3 +110,179 @@ def _properties(package: zipfile.ZipFile) -> Iterator[tuple[str, str]]:
             name = value
         elif event == "text":
             yield name, value
+
+
+class Elements:
+    """The start, text and end of elements, names without their namespaces.
+
+    Raises:
+        ReadingFailed: while iterating, where there is a document type or it is nested too deeply.
+        expat.ExpatError: while iterating, where it is no XML.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._events: list[Event] = []
+        self._depth = 0
+        self._parser = expat.ParserCreate(namespace_separator=" ")
+        self._parser.buffer_text = True
+        self._parser.StartElementHandler = self._start
+        self._parser.EndElementHandler = self._end
+        self._parser.CharacterDataHandler = self._text
+        self._parser.StartDoctypeDeclHandler = self._doctype
+
+    def __iter__(self) -> Iterator[Event]:
+        for at in range(0, len(self._data), _CHUNK_BYTES):
+            chunk = self._data[at : at + _CHUNK_BYTES]
+            self._parser.Parse(chunk, at + _CHUNK_BYTES >= len(self._data))
+            events, self._events = self._events, []
+            yield from events
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise ReadingFailed("it is nested too deeply")
+        plain = {key.rpartition(" ")[2]: value for key, value in attributes.items()}
+        self._events.append(("start", name.rpartition(" ")[2], plain))
+
+    def _end(self, name: str) -> None:
+        self._depth -= 1
+        self._events.append(("end", name.rpartition(" ")[2], {}))
+
+    def _text(self, text: str) -> None:
+        self._events.append(("text", text, {}))
+
+    def _doctype(self, *_: object) -> None:
+        raise ReadingFailed("it holds a document type, which no Word document has")
+
+
+def read_styles(data: bytes) -> Styles:
+    """Give the level of each heading style; the ids differ with Word's language, names do not."""
+    levels: dict[str, int] = {}
+    style = ""
+    for event, name, attributes in Elements(data):
+        if event != "start":
+            continue
+        if name == "style":
+            style = attributes.get("styleId", "")
+        elif name == "name" and (match := _HEADING_NAME.fullmatch(attributes.get("val", ""))):
+            levels[style] = int(match[1])
+        elif name == "name" and attributes.get("val", "").lower() == "title":
+            levels[style] = 1
+        elif name == "outlineLvl" and attributes.get("val", "").isdecimal():
+            levels.setdefault(style, int(attributes["val"]) + 1)
+    return levels
+
+
+@dataclass(slots=True)
+class _Paragraph:
+    text: list[str] = field(default_factory=list)
+    style: str = ""
+    is_item: bool = False
+    indent: int = 0
+    outline: int = 0
+
+
+def walk_body(data: bytes, styles: Styles) -> Iterator[Part]:
+    """Give the paragraphs, headings, lists and tables of a part of a document."""
+    body = _Body(styles)
+    for event in Elements(data):
+        yield from body.take(*event)
+    yield from body.list_end()
+
+
+class _Body:
+    """What was met so far of a document's text."""
+
+    def __init__(self, styles: Styles) -> None:
+        self._styles = styles
+        self._open: list[_Paragraph] = []  # a text box stands inside a paragraph
+        self._items: list[str] = []
+        self._rows: list[list[str]] = []
+        self._tables = 0
+        self._skipped = 0
+        self._is_text = False
+
+    def take(self, event: str, name: str, attributes: Mapping[str, str]) -> Iterator[Part]:
+        """Take one event, and give what it completes."""
+        if event == "text":
+            if self._is_text and not self._skipped and self._open:
+                self._open[-1].text.append(name)
+        elif name in _LEFT_OUT:
+            self._skipped += 1 if event == "start" else -1
+        elif self._skipped:
+            return
+        elif event == "start":
+            yield from self._start(name, attributes)
+        else:
+            yield from self._end(name)
+
+    def list_end(self) -> Iterator[Part]:
+        """Give the list at hand, if there is one."""
+        if self._items:
+            yield Part("list", "\n".join(self._items))
+            self._items = []
+
+    def _start(self, name: str, attributes: Mapping[str, str]) -> Iterator[Part]:
+        match name:
+            case "p":
+                self._open.append(_Paragraph())
+            case "t":
+                self._is_text = True
+            case "tbl":
+                if not self._tables:
+                    yield from self.list_end()
+                self._tables += 1
+            case "tr" if self._tables == 1:
+                self._rows.append([])
+            case "tc" if self._tables == 1 and self._rows:
+                self._rows[-1].append("")
+            case _ if self._open:
+                self._within_paragraph(self._open[-1], name, attributes)
+
+    def _within_paragraph(
+        self, paragraph: _Paragraph, name: str, attributes: Mapping[str, str]
+    ) -> None:
+        value = attributes.get("val", "")
+        match name:
+            case "pStyle":
+                paragraph.style = value
+            case "numPr":
+                paragraph.is_item = True
+            case "ilvl" if value.isdecimal():
+                paragraph.indent = min(int(value), 8)
+            case "outlineLvl" if value.isdecimal() and int(value) < 9:
+                paragraph.outline = int(value) + 1
+            case _ if name in _INSTEAD:
+                paragraph.text.append(_INSTEAD[name])
+
+    def _end(self, name: str) -> Iterator[Part]:
+        match name:
+            case "t":
+                self._is_text = False
+            case "p" if self._open:
+                yield from self._paragraph(self._open.pop())
+            case "tbl":
+                self._tables -= 1
+                if not self._tables:
+                    yield from self._table()
+
+    def _paragraph(self, paragraph: _Paragraph) -> Iterator[Part]:
+        text = prose("".join(paragraph.text))
+        level = self._styles.get(paragraph.style, paragraph.outline)
+        if self._tables:
+            if text and self._rows and self._rows[-1]:
+                self._rows[-1][-1] = f"{self._rows[-1][-1]} {text}"
+        elif not text:
+            return
+        elif paragraph.is_item and not level:
+            indent = "  " * paragraph.indent
+            self._items.append(f"{indent}- {text}".replace("\n", f"\n{indent}  "))
+        else:
+            yield from self.list_end()
+            shown = text.removeprefix("\\") if level else text
+            yield Part("heading" if level else "paragraph", shown, level)
+
+    def _table(self) -> Iterator[Part]:
+        rows, self._rows = self._rows, []
+        yield from table_of(rows)

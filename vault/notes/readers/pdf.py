@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from vault.errors import ReadingFailed
-from vault.notes.pages import heading_of_page
+from vault.notes.kinds import heading_of_page
 from vault.notes.readers.parts import Extract, Part, bounded, prose
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vault.embedding.chunking import Chunk, chunk_note
-from vault.embedding.model_card import MAX_TOKENS, tokenizer
+from vault.embedding.models import MAX_TOKENS, tokenizer
 from vault.notes.note import parse_note
 
 WORDS = ["budget", "meeting", "plan", "garden", "river", "notes", "model", "search", "index"]

@@ -3,10 +3,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.support.embedding_models import other_model
 from vault.embedder import Embedder
-from vault.embedding.models import PACKAGED, find_model
+from vault.embedding.models import CHARS_PER_TOKEN, PACKAGED, count_tokens, find_model, tokenizer
 from vault.embedding_versions import used_model
 from vault.errors import EmbedderFailed, VaultError
 from vault.index import VaultIndex
@@ -232,3 +234,23 @@ def test_without_its_model_the_index_is_searched_by_words_and_says_so(
     assert "by words only" in result.warnings[0]
     with pytest.raises(VaultError):
         open_index().update()
+
+
+WORDS = st.sampled_from(
+    ["Tokenizer", "don't", "a_b", "EIP-1559", "0x12AB", "x" * 120, "[MASK]", "\t"]
+)
+
+
+def by_the_model(text: str) -> int:
+    tokens = len(tokenizer().encode(text, add_special_tokens=False))
+    return max(tokens, -(-len(text) // CHARS_PER_TOKEN))
+
+
+@given(st.lists(st.one_of(st.text(max_size=40), st.lists(WORDS).map(" ".join)), max_size=8))
+def test_counts_are_those_of_the_model(texts: list[str]) -> None:
+    assert count_tokens(texts) == [by_the_model(text) for text in texts]
+
+
+@given(st.text(st.characters(max_codepoint=127), max_size=200))
+def test_any_ascii_is_counted_exactly(text: str) -> None:
+    assert count_tokens([text]) == [by_the_model(text)]

@@ -11,8 +11,7 @@ from vault.errors import EmbedderFailed
 from vault.index import VaultIndex
 from vault.search.boosts import Lifts, lifted, likeness
 from vault.search.exact import ExactScan
-from vault.search.fusion import fuse, words_weight
-from vault.search.search import SIGNALS, Searcher, SearchResult
+from vault.search.search import SIGNALS, Searcher, SearchResult, fuse, words_weight
 
 Write = Callable[[str, str | bytes], Path]
 

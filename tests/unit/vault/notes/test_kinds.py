@@ -1,6 +1,6 @@
 import pytest
 
-from vault.notes.pages import heading_of_page, page_of
+from vault.notes.kinds import heading_of_page, page_of
 
 
 def test_the_page_is_read_from_the_heading_that_was_made_of_it() -> None:

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from tests.unit.vault.conftest import IndexMaker, NotesIndexer
 from vault.index import VaultIndex
-from vault.search.boosts import Lifts, lifted
-from vault.search.query_context import Structure
+from vault.search.boosts import Lifts, Structure, lifted
 
 Write = Callable[[str, str | bytes], Path]
 
