@@ -13,6 +13,7 @@ from app.opening import FirstLook
 from ui.chat.column import Middle
 from ui.chat.composer.composer import Composer
 from ui.notify import Notifier
+from ui.panels.index import IndexState
 from ui.panels.rail import Rail
 from ui.panels.right_column import RightColumn
 from ui.panels.sidebar import Sidebar, folder_name
@@ -98,6 +99,8 @@ class Frame(QMainWindow):
         self._middle.show_chat(look.vault is not None)
         name = folder_name(look.vault) if look.vault else ""
         self._sidebar.show_vault(name, str(look.vault or ""))
+        if look.vault:  # which is opened after the first paint
+            self._sidebar.footer.show_state(IndexState(message="Loading…"))
 
     def _remember_places(self) -> None:
         state = self._state

@@ -18,6 +18,7 @@ from app.opening import FirstLook
 from resources import sample_vault
 from ui.actions import ShortcutsDialog, add_actions
 from ui.frame import Frame
+from ui.panels.index import IndexState
 from ui.state import load_drafts, save_drafts
 from ui.tasks import TaskRunner
 from ui.theme import Theme
@@ -51,6 +52,7 @@ class MainWindow(Frame):
         self._middle.show_chat(is_open)
         if not is_open:
             self._sidebar.show_vault("", "")
+        self._sidebar.footer.show_state(IndexState())
         self._bringing.take_drops(self._middle, self._composer)
         self._is_attached = True
         self.attached.emit()

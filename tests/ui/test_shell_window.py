@@ -125,6 +125,20 @@ def test_without_notes_the_window_says_what_to_do(make: Make) -> None:
     assert {"Choose a folder", "Try the sample notes"} <= words
 
 
+def test_before_the_notes_are_open_nothing_is_said_of_them(
+    assistant: Assistant, small_vault: Path, runner: TaskRunner, qtbot: QtBot
+) -> None:
+    window = MainWindow(FirstLook(assistant.paths.state, small_vault), runner)
+    qtbot.addWidget(window, before_close_func=lambda window: window.close())
+    window.show()
+    said = {"No chats yet. Ctrl+N starts one.", "No notes are open"}
+    assert not said & set(shown_texts(window))
+    assert window._sidebar.footer.state.text == "Loading…"
+    window.attach(assistant)  # whose folder is gone
+    window.begin()
+    assert said <= set(shown_texts(window))
+
+
 def test_the_headers_of_all_columns_end_on_one_line(make: Make) -> None:
     window = make()
     heads = [head for head in window.findChildren(Header) if head.isVisible()]

@@ -54,7 +54,7 @@ class Sidebar(Pane):
         self.chats = ChatList()
         self.footer = IndexFooter()
         self._no_notes = _quiet("")
-        self._no_chats = _quiet("No chats yet. Ctrl+N starts one.")
+        self._no_chats = _quiet("Loading…")
         self._make_menu()
         self._lay_out()
         self.new_chat.clicked.connect(self.new_chat_requested)
@@ -80,6 +80,7 @@ class Sidebar(Pane):
     def show_chats(self, chats: "Sequence[SessionInfo]", current: str | None) -> None:
         """Show the chats and mark the open one."""
         self.chats.set_chats(chats, current)
+        self._no_chats.setText("No chats yet. Ctrl+N starts one.")
         self._no_chats.setVisible(not chats)
         self.chats.setVisible(bool(chats))
         self._share_height()

@@ -71,7 +71,7 @@ class IndexState:
             case "failed":
                 return self.message
             case "none":
-                return "No notes are open"
+                return self.message or "No notes are open"
         indexed = f"{plural(self.notes, 'note')} indexed"
         return f"{indexed}, {count(self.failed)} could not be read" if self.failed else indexed
 
