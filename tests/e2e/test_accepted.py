@@ -1,7 +1,6 @@
 """What was accepted over RPC is on the disk, whenever the program is killed after that."""
 
 import json
-import subprocess
 from collections.abc import Callable
 from typing import Any
 
@@ -9,9 +8,9 @@ import pytest
 
 from tests.support.model_server import Answer, ModelServer, Silence
 from tests.support.program import Program, kill
+from tests.support.rpc import Line, next_event, respond
 
 KILLS = 20
-Line = dict[str, Any]
 
 
 @pytest.fixture
@@ -23,23 +22,10 @@ def asked(
     return asking(with_notes)
 
 
-def send(child: "subprocess.Popen[bytes]", **fields: Any) -> Line:
-    """Send a request, and return its response."""
-    assert child.stdin is not None
-    assert child.stdout is not None
-    child.stdin.write(json.dumps({"id": "asked", **fields}).encode() + b"\n")
-    child.stdin.flush()
-    while line := child.stdout.readline():
-        said: Line = json.loads(line)
-        if said.get("type") == "response" and said["id"] == "asked":
-            return said
-    raise AssertionError("no response came")
-
-
 def accepted_then_killed(program: Program, **fields: Any) -> Line:
     """Send a request to a program that has just been started, and kill that once it is accepted."""
     child = program.start("rpc")
-    said = send(child, **fields)
+    said = respond(child, **fields)
     kill(child)
     assert said["success"], said
     return dict(said["data"])
@@ -57,14 +43,10 @@ def texts_of(program: Program, session: str) -> list[str]:
 def turn(program: Program, **fields: Any) -> Line:
     """Send a request, wait for the end of its turn, and return what that says."""
     child = program.start("rpc")
-    assert send(child, **fields)["success"]
-    assert child.stdout is not None
-    while line := child.stdout.readline():
-        said: Line = json.loads(line)
-        if said.get("event") == "turn_end":
-            kill(child)
-            return dict(said["data"])
-    raise AssertionError("the turn did not end")
+    assert respond(child, **fields)["success"]
+    said = next_event(child, "turn_end")
+    kill(child)
+    return dict(said["data"])
 
 
 @pytest.mark.parametrize("mode", ["vault", "chat", "agent"])

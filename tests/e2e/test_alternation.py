@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.test_prefix import Rpc, Sent, requests
+from tests.e2e.test_prefix import Sent, requests
 from tests.support.model_server import Answer, Body, ModelServer, alternating
 from tests.support.program import Program
 from tests.support.recount import recount
+from tests.support.rpc import Rpc
 
 Asking = Callable[[Program], Program]
 ANSWER = "The barrel stands behind the shed, and holds two hundred litres of rain. " * 6

@@ -1,7 +1,5 @@
 """Attachments of every kind and size, through the installed program."""
 
-import json
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +9,7 @@ import pytest
 from tests.support.attached import PASSAGE, assert_consistent, prose, rows
 from tests.support.model_server import Answer, ModelServer
 from tests.support.program import Program, ended
+from tests.support.rpc import next_event, send
 
 CHAT = ("--mode", "chat")
 NOT_INDEXED = "These notes are not indexed yet; `strata index` does it."
@@ -110,7 +109,7 @@ def test_one_large_attachment_shortens_the_history_of_its_turn_alone(
         server.script(Answer(f"Answer {turn}: {'the barrel is full of water ' * 72}"))
         attached = {"attach": [str(tmp_path / "book.txt")]} if turn == 15 else {}
         send(child, id=turn, type="prompt", text=f"Question {turn}?", mode="chat", **attached)
-        done = next_line(child, "turn_end")["data"]
+        done = next_event(child, "turn_end")["data"]
         session, context = done["session"], done["context"]
         histories.append(context["layers"]["L4"]["items"])
         if attached:
@@ -122,19 +121,3 @@ def test_one_large_attachment_shortens_the_history_of_its_turn_alone(
     assert histories[16:] == list(range(16, 20))
     kinds = {entry["type"] for entry in program.json("sessions", "show", session)["entries"]}
     assert kinds.isdisjoint({"drop", "trim", "context_transform"})
-
-
-def send(child: "subprocess.Popen[bytes]", **fields: Any) -> None:
-    assert child.stdin is not None
-    child.stdin.write(json.dumps(fields).encode() + b"\n")
-    child.stdin.flush()
-
-
-def next_line(child: "subprocess.Popen[bytes]", event: str) -> dict[str, Any]:
-    """Read on to the next event of a name."""
-    assert child.stdout is not None
-    while line := child.stdout.readline():
-        said: dict[str, Any] = json.loads(line)
-        if said.get("event") == event:
-            return said
-    raise AssertionError(f"no {event} came")

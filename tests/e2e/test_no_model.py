@@ -1,6 +1,5 @@
 """With no model set nothing is sent, whoever answered earlier: `chat.model` decides."""
 
-import json
 from typing import Any
 
 import pytest
@@ -10,7 +9,8 @@ from app.state_db import StateDB
 from context.log.entries import MessageEntry
 from context.messages import Message
 from tests.support.model_server import Answer, ModelServer
-from tests.support.program import Program, ended
+from tests.support.program import Program
+from tests.support.rpc import Rpc
 
 ANSWER = "The barrel stands behind the shed, and holds two hundred litres of rain. " * 20
 
@@ -82,17 +82,7 @@ def test_a_model_that_is_set_for_summaries_makes_them(
 
 def rpc(program: Program, *requests: dict[str, Any]) -> dict[str, Any]:
     """Send requests in one run, and return what the last one is answered with."""
-    child = program.start("rpc")
-    assert child.stdin is not None
-    lines = [json.dumps({"id": at, **request}) for at, request in enumerate(requests)]
-    answers: list[dict[str, Any]] = []
-    assert child.stdout is not None
-    for at, line in enumerate(lines):
-        child.stdin.write(line.encode() + b"\n")
-        child.stdin.flush()
-        while not answers or answers[-1].get("id") != at:
-            answers.append(json.loads(child.stdout.readline()))
-        assert answers[-1]["success"], answers[-1]
-    assert ended(child).code == 0
-    data: dict[str, Any] = answers[-1]["data"]
-    return data
+    run = Rpc(program)
+    answers: list[dict[str, Any]] = [run.do(**request) for request in requests]
+    run.close()
+    return answers[-1]

@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from tests.support.model_server import Answer, Body, ModelServer
-from tests.support.program import Program, ended
+from tests.support.program import Program
+from tests.support.rpc import Rpc
 
 Asking = Callable[[Program], Program]
 ANSWER = "The beans want warm soil, and the barrel holds two hundred litres of rain. " * 12
@@ -57,38 +58,6 @@ class Sent:
     def begins(self, later: "Sent", upto: int) -> bool:
         """Return whether a later request begins with tools and so many messages of this one."""
         return later.tools == self.tools and later.messages[:upto] == self.messages[:upto]
-
-
-class Rpc:
-    """`strata rpc` in a process of its own, one request after the other."""
-
-    def __init__(self, program: Program) -> None:
-        self._child = program.start("rpc")
-
-    def turn(self, type: str, **fields: Any) -> dict[str, Any]:
-        """Run a turn to its end, and return what it came to."""
-        return self._send("turn_end", type=type, **fields)
-
-    def do(self, type: str, **fields: Any) -> dict[str, Any]:
-        """Return what a request is answered with."""
-        return self._send(None, type=type, **fields)
-
-    def close(self) -> None:
-        """End the process."""
-        assert ended(self._child).code == 0
-
-    def _send(self, event: str | None, **fields: Any) -> dict[str, Any]:
-        assert self._child.stdin is not None
-        assert self._child.stdout is not None
-        self._child.stdin.write(json.dumps({"id": 1, **fields}).encode() + b"\n")
-        self._child.stdin.flush()
-        while line := self._child.stdout.readline():
-            said: dict[str, Any] = json.loads(line)
-            assert said.get("success") is not False, said
-            if said.get("event") == event:
-                data: dict[str, Any] = said["data"]
-                return data
-        raise AssertionError("the program has ended")
 
 
 @pytest.fixture

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.test_rpc import next_line, send
 from tests.support.model_server import ModelServer
 from tests.support.part_reader import ANSWER, days, is_part, reads_parts
 from tests.support.program import Program, ended
+from tests.support.rpc import next_event, send
 
 ASKED = ("ask", "What happened?", "--mode", "chat")
 SMALL = ("--set", "autoCompactThreshold=4000")
@@ -110,8 +110,8 @@ def test_another_program_is_told_what_it_takes_and_how_far_it_is(
     send(child, id=0, type="set_mode", mode="chat")
     send(child, id=1, type="get_context", when="next", **attached)
     send(child, id=2, type="prompt", read_whole=True, mode="chat", **attached)
-    told = [next_line(child, "reading_progress")["data"]]
-    end = next_line(child, "turn_end")["data"]
+    told = [next_event(child, "reading_progress")["data"]]
+    end = next_event(child, "turn_end")["data"]
     parts = end["read_whole"]["parts"]
     assert told == [{"part": 1, "parts": parts}]
     assert end["answer"] == ANSWER

@@ -4,12 +4,12 @@ import json
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.support.model_server import Answer, ModelServer
 from tests.support.program import Program, ended
+from tests.support.rpc import next_event, response, send
 
 
 @pytest.fixture
@@ -21,22 +21,6 @@ def child(
     if child.poll() is None:
         child.kill()
         child.communicate()
-
-
-def send(child: "subprocess.Popen[bytes]", **fields: Any) -> None:
-    assert child.stdin is not None
-    child.stdin.write(json.dumps(fields).encode() + b"\n")
-    child.stdin.flush()
-
-
-def next_line(child: "subprocess.Popen[bytes]", event: str) -> dict[str, Any]:
-    """Read on to the next event of a name."""
-    assert child.stdout is not None
-    while line := child.stdout.readline():
-        said: dict[str, Any] = json.loads(line)
-        if said.get("event") == event:
-            return said
-    raise AssertionError(f"no {event} came")
 
 
 def test_the_end_of_input_is_the_end_of_the_program(child: "subprocess.Popen[bytes]") -> None:
@@ -57,7 +41,7 @@ def test_a_whole_turn_prints_lines_of_json_and_nothing_else(
 ) -> None:
     server.script(Answer("Understood."))
     send(child, id=1, type="prompt", text="Hello?", mode="chat")
-    assert next_line(child, "turn_end")["data"]["answer"] == "Understood."
+    assert next_event(child, "turn_end")["data"]["answer"] == "Understood."
     send(child, id=2, type="shutdown")
     done = ended(child)
     assert [json.loads(line)["id"] for line in done.out.splitlines()] == [2]
@@ -68,7 +52,7 @@ def test_an_answer_that_stalls_is_kept_when_the_input_ends(
 ) -> None:
     server.script(Answer("One two three four.", stall_after=2))
     send(child, id=1, type="prompt", text="Go on.", mode="chat")
-    session = next_line(child, "text_delta")["session"]
+    session = next_event(child, "text_delta")["session"]
     assert ended(child).code == 0
     entries = program.json("sessions", "show", session)["entries"]
     assert entries[-1]["status"] == "interrupted"
@@ -79,23 +63,11 @@ def test_a_chat_that_another_process_writes_to_is_busy(
 ) -> None:
     server.script(Answer("One two three four.", stall_after=2))
     send(child, id=1, type="prompt", text="Go on.", mode="chat")
-    session = next_line(child, "text_delta")["session"]
+    session = next_event(child, "text_delta")["session"]
     done = program.run("ask", "And?", "--mode", "chat", "--session", session, "--json")
     assert done.error["code"] == "busy"
     send(child, id=2, type="abort")
-    assert next_line(child, "turn_end")["data"]["status"] == "interrupted"
-
-
-def response(child: "subprocess.Popen[bytes]", **fields: Any) -> Any:
-    """Send a request and return the data of its response."""
-    send(child, id=0, **fields)
-    assert child.stdout is not None
-    while line := child.stdout.readline():
-        said: dict[str, Any] = json.loads(line)
-        if said["type"] == "response":
-            assert said["success"], said
-            return said["data"]
-    raise AssertionError("no response came")
+    assert next_event(child, "turn_end")["data"]["status"] == "interrupted"
 
 
 def test_a_search_at_once_after_a_change_finds_the_notes_as_they_are_now(

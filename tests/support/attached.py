@@ -1,6 +1,8 @@
 """Notes of any size, and what holds of a report whatever was attached."""
 
 import random
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from context.report.markdown import report_markdown
@@ -20,6 +22,16 @@ def prose(seed: int, size: int) -> str:
         sentence = " ".join(chance.choices(" ".join(WORDS).split(), k=chance.randint(20, 60)))
         text += f"\n## Part {len(text)}\n\n{sentence.capitalize()}.\n"
     return text
+
+
+def write_sized_notes(folder: Path, large: Sequence[int], tagged: Sequence[int]) -> None:
+    """Write notes of about so many characters: `n0.md` on, `Sub/s0.md` on, and a `small.md`."""
+    (folder / "Sub").mkdir(parents=True)
+    for number, size in enumerate(large):
+        (folder / f"n{number}.md").write_text(prose(number, size))
+    for number, size in enumerate(tagged):
+        (folder / "Sub" / f"s{number}.md").write_text(f"#tagged\n\n{prose(20 + number, size)}")
+    (folder / "small.md").write_text("# Small\n\nThe gate is green.\n")
 
 
 def rows(context: Any, layer: str = "L3") -> list[Any]:

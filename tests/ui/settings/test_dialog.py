@@ -8,7 +8,7 @@ from pathlib import Path
 import keyring
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPushButton, QSlider, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPushButton, QSlider
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
@@ -16,6 +16,7 @@ from app.config.schema import SECTIONS, schema, use_labels
 from tests.support import widgets
 from tests.support.contexts import make_context, make_segment
 from tests.support.file_keyring import VARIABLE, FileKeyring
+from tests.support.settings_dialog import open_settings
 from ui.panels.context.bar import ContextBar
 from ui.settings.dialog import SettingsDialog
 from ui.settings.fields import NumberField, parse_number
@@ -28,13 +29,8 @@ LIMIT = "autoCompactThreshold"
 
 @pytest.fixture
 def dialog(assistant: Assistant, runner: TaskRunner, qtbot: QtBot) -> Iterator[SettingsDialog]:
-    parent = QWidget()
-    qtbot.addWidget(parent)
-    dialog = SettingsDialog(assistant, runner, parent)
-    dialog.set_preview(lambda changes: assistant.preview(None, "hello", "chat", None, changes))
-    dialog.show()
-    yield dialog
-    dialog.close()
+    with open_settings(assistant, runner, qtbot) as dialog:
+        yield dialog
 
 
 def field_of(dialog: SettingsDialog, key: str) -> QLineEdit:

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from app.library.instructions import MOST_CHARS
 from tests.support.pressing import click_button, click_row
+from tests.support.settings_dialog import open_settings
 from ui.settings.dialog import SettingsDialog
 from ui.tasks import TaskRunner
 
@@ -24,14 +24,9 @@ def file(assistant: Assistant) -> Path:
 @pytest.fixture
 def dialog(assistant: Assistant, runner: TaskRunner, qtbot: QtBot) -> Iterator[SettingsDialog]:
     """The settings at the page of the models."""
-    parent = QWidget()
-    qtbot.addWidget(parent)
-    dialog = SettingsDialog(assistant, runner, parent)
-    dialog.set_preview(lambda changes: assistant.preview(None, "hello", "chat", None, changes))
-    dialog.show()
-    click_row(dialog._pages, "Models")
-    yield dialog
-    dialog.close()
+    with open_settings(assistant, runner, qtbot) as dialog:
+        click_row(dialog._pages, "Models")
+        yield dialog
 
 
 def type_into(dialog: SettingsDialog, text: str) -> None:

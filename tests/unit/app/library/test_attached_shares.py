@@ -9,7 +9,7 @@ from app.assistant import Assistant
 from app.library.attachments import Selection
 from app.sessions.ask import AskRequest
 from chains.cancel import CancelToken
-from tests.support.attached import assert_consistent, prose, rows
+from tests.support.attached import assert_consistent, prose, rows, write_sized_notes
 from tests.support.model_server import ModelServer
 from tests.support.turns import result_of
 
@@ -30,12 +30,7 @@ WAYS: dict[str, dict[str, Any]] = {
 def much(assistant: Assistant, server: ModelServer, tmp_path: Path) -> Assistant:
     """An assistant over notes of many sizes, indexed."""
     notes = tmp_path / "much"
-    (notes / "Sub").mkdir(parents=True)
-    for number in range(3):
-        (notes / f"n{number}.md").write_text(prose(number, 40_000))
-    for number in range(5):
-        (notes / "Sub" / f"s{number}.md").write_text(f"#tagged\n\n{prose(20 + number, 9_000)}")
-    (notes / "small.md").write_text("# Small\n\nThe gate is green.\n")
+    write_sized_notes(notes, large=[40_000] * 3, tagged=[9_000] * 5)
     (tmp_path / "outside.txt").write_text(prose(30, 60_000))
     assistant.open_vault(notes, remember=False)
     list(assistant.index(CancelToken()))

@@ -7,7 +7,7 @@ import pytest
 
 from app.assistant import Assistant
 from app.library.attachments import Selection
-from tests.support.attached import prose, rows
+from tests.support.attached import rows, write_sized_notes
 from tests.support.model_server import ModelServer
 from tests.support.turns import ask, result_of
 
@@ -25,11 +25,7 @@ CASES: dict[str, dict[str, Any]] = {
 @pytest.fixture
 def notes(assistant: Assistant, server: ModelServer, tmp_path: Path) -> Path:
     folder = tmp_path / "previewed"
-    (folder / "Sub").mkdir(parents=True)
-    for number in range(2):
-        (folder / f"n{number}.md").write_text(prose(number, 90_000))
-        (folder / "Sub" / f"s{number}.md").write_text(prose(9 + number, 2_000))
-    (folder / "small.md").write_text("# Small\n\nThe gate is green.\n")
+    write_sized_notes(folder, large=[90_000] * 2, tagged=[2_000] * 2)
     (folder / "empty.md").write_text("\n")
     assistant.open_vault(folder, remember=False)
     assistant.settings.set("autoCompactThreshold", 16_000)

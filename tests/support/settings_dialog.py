@@ -1,0 +1,27 @@
+"""The settings in a window of their own, over a real assistant."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
+
+from app.assistant import Assistant
+from ui.settings.dialog import SettingsDialog
+from ui.tasks import TaskRunner
+
+
+@contextmanager
+def open_settings(
+    assistant: Assistant, runner: TaskRunner, qtbot: QtBot
+) -> Iterator[SettingsDialog]:
+    """Open the settings with the preview of a chat without history; close them at the end."""
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    dialog = SettingsDialog(assistant, runner, parent)
+    dialog.set_preview(lambda changes: assistant.preview(None, "hello", "chat", None, changes))
+    dialog.show()
+    try:
+        yield dialog
+    finally:
+        dialog.close()
