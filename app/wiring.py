@@ -11,7 +11,7 @@ from app.paths import Paths
 from app.sessions.store import SessionStore
 from app.state_db import StateDB
 from vault.embedder import Embedder
-from vault.indexing.relocate import moved_to
+from vault.indexing.relocate import find_moved_folder
 
 
 def build(
@@ -57,4 +57,4 @@ def folder_of(assistant: Assistant, named: str | None, session: str | None = Non
         return None
     folder = Path(chosen)
     is_there = os.path.isdir(folder)  # also false where its parent may not be looked into
-    return folder if is_there else moved_to(folder, assistant.paths.indexes) or folder
+    return folder if is_there else find_moved_folder(folder, assistant.paths.indexes) or folder

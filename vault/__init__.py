@@ -19,7 +19,7 @@ fields, tasks), `links` and `anchors` (places in it); `kinds` tells by the name 
 `access` is the way to a note for whatever a model may see.
 
 A run looks at the whole folder (`indexer`), or at the names that `watcher` tells, at a price that
-does not grow with the vault. It goes at a `pace`: paused, or in the background slower where the
+does not grow with the vault. It goes at a `throttle`: paused, or in the background slower where the
 machine is under `strain`, but at full speed while a person waits. What is open of an index is in
 `opened`, how it stands in `status`, and `health` tries each part of it. `moved` finds the index of
 a folder that lies elsewhere than it did. `options` are what the user may choose: a server for the

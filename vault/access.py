@@ -5,23 +5,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vault.errors import NoteExcluded, NoteUnreadable, VaultError
-from vault.exclude.rules import Rules
-from vault.notes.kinds import is_read
+from vault.exclude.rules import ExcludeRules
+from vault.notes.kinds import is_readable_kind
 from vault.notes.markdown import Document
 from vault.notes.note import Note, parse_note, read_bytes
 from vault.paths import printable, safe_path
-from vault.scan import look_at, scan
+from vault.scan import scan, scan_paths
 
 if TYPE_CHECKING:
     from vault.records import FileRow
 
 __all__ = [
-    "allowed_notes",
+    "filter_allowed",
     "is_hidden",
+    "list_allowed_notes",
     "parse_allowed",
     "read_allowed",
     "read_as_tool",
-    "still_allowed",
 ]
 
 PRIVATE = "private"
@@ -56,7 +56,7 @@ def read_as_tool(root: Path, path: str, exclude: Sequence[str] = ()) -> Note:
     for name in (path, real):
         if is_hidden(name):
             raise NoteExcluded(printable(path), HIDDEN)
-        if not is_read(name):
+        if not is_readable_kind(name):
             raise NoteUnreadable(printable(path), "it is not a note, by the kind of its file")
     return read_allowed(root, path, exclude)
 
@@ -69,10 +69,10 @@ def is_hidden(path: str) -> bool:
 
 def parse_allowed(root: Path, path: str, exclude: Sequence[str] = ()) -> tuple[Note, Document]:
     """Read a note that may be given to a model, with its structure; raises the same."""
-    rules = Rules.of(root, exclude)
+    rules = ExcludeRules.load(root, exclude)
     real = safe_path(root, path).relative_to(root.resolve()).as_posix()
     for name in (path, real):
-        if (rule := rules.rule_along(name)) is not None:
+        if (rule := rules.find_rule_on_path(name)) is not None:
             raise NoteExcluded(printable(path), rule)
     note, document = parse_note(printable(path), read_bytes(root, path))
     if note.is_private:
@@ -80,7 +80,7 @@ def parse_allowed(root: Path, path: str, exclude: Sequence[str] = ()) -> tuple[N
     return note, document
 
 
-def still_allowed(
+def filter_allowed(
     root: Path, known: "Mapping[str, FileRow]", exclude: Sequence[str] = ()
 ) -> frozenset[str]:
     """Give those indexed notes that nothing keeps out now; only what was changed is read.
@@ -90,7 +90,7 @@ def still_allowed(
         known: what the index knows of each, by path.
         exclude: patterns as in a `.gitignore`.
     """
-    there = (look_at(root, exclude, known) or scan(root, exclude)).files
+    there = (scan_paths(root, exclude, known) or scan(root, exclude)).files
     return frozenset(
         path
         for path, row in known.items()
@@ -106,7 +106,7 @@ def _is_allowed(root: Path, path: str, exclude: Sequence[str]) -> bool:
     return True
 
 
-def allowed_notes(root: Path, folder: str, exclude: Sequence[str] = ()) -> tuple[str, ...]:
+def list_allowed_notes(root: Path, folder: str, exclude: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the notes below a folder that no rule keeps out, by path.
 
     Args:

@@ -90,7 +90,7 @@ class Catalog:
         Raises:
             IndexUnusable: the file cannot be read.
         """
-        with self._translated():
+        with self._translate_errors():
             reader = self._borrow()
             try:
                 return reader.execute(statement, parameters).fetchall()
@@ -102,14 +102,16 @@ class Catalog:
         found = self.rows("SELECT value FROM meta WHERE key = ?", (key,))
         return str(found[0][0]) if found else None
 
-    def unembedded(self, table: VectorTable = "vectors") -> list[Row]:
+    def list_unembedded(self, table: VectorTable = "vectors") -> list[Row]:
         """List number, tokens and file of a passage for each text without a vector."""
         return self.rows(
             "SELECT min(id), tokens, file_id FROM chunks"  # noqa: S608 - a name of ours
             f" WHERE hash NOT IN (SELECT hash FROM {table}) GROUP BY hash ORDER BY 1"
         )
 
-    def unembedded_of(self, paths: Collection[str], table: VectorTable = "vectors") -> list[Row]:
+    def list_unembedded_among(
+        self, paths: Collection[str], table: VectorTable = "vectors"
+    ) -> list[Row]:
         """List the same of some notes only, at a cost that does not grow with the others."""
         return self.rows(
             "SELECT min(chunks.id), tokens, file_id"  # noqa: S608 - a name of ours
@@ -121,7 +123,7 @@ class Catalog:
             (json.dumps(list(paths)),),
         )
 
-    def unembedded_count(self, table: VectorTable = "vectors") -> int:
+    def count_unembedded(self, table: VectorTable = "vectors") -> int:
         """Count the passages whose text has no vector yet."""
         missing = f"hash NOT IN (SELECT hash FROM {table})"  # noqa: S608 - a name of ours
         return int(self.rows(f"SELECT count(*) FROM chunks WHERE {missing}")[0][0])  # noqa: S608
@@ -137,7 +139,7 @@ class Catalog:
             )
         ]
 
-    def vector_hashes(self) -> set[bytes]:
+    def read_vector_hashes(self) -> set[bytes]:
         """Read the hashes of all texts that have a vector."""
         return {bytes(row[0]) for row in self.rows("SELECT hash FROM vectors")}
 
@@ -160,8 +162,8 @@ class Catalog:
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Keep all changes of the block, or none of them when it raises."""
-        with self._writing_lock, self._translated():
-            writer = self._writing()
+        with self._writing_lock, self._translate_errors():
+            writer = self._require_writer()
             writer.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -172,12 +174,12 @@ class Catalog:
 
     def run(self, statement: str, parameters: Sequence[Any] = ()) -> sqlite3.Cursor:
         """Run a statement in the transaction under way."""
-        return self._writing().execute(statement, parameters)
+        return self._require_writer().execute(statement, parameters)
 
     def run_many(self, statement: str, rows: Sequence[Row]) -> None:
         """Run a statement for each row, in the transaction under way."""
         if rows:
-            self._writing().executemany(statement, rows)
+            self._require_writer().executemany(statement, rows)
 
     def set_meta(self, key: str, value: str) -> None:
         """Write one of the catalog's own values."""
@@ -197,10 +199,10 @@ class Catalog:
         self.run(f"DELETE FROM spare_vectors {unused}")  # noqa: S608 - words of ours
         dropped = self.run(f"DELETE FROM vectors {unused}").rowcount  # noqa: S608
         if dropped:
-            self.tell_that_vectors_went()
+            self.mark_vectors_changed()
         return dropped
 
-    def tell_that_vectors_went(self) -> None:
+    def mark_vectors_changed(self) -> None:
         """Have those that keep vectors in memory read them anew."""
         self.set_meta("vectors_epoch", str(int(self.meta("vectors_epoch") or 0) + 1))
 
@@ -209,7 +211,7 @@ class Catalog:
         self._forget_files()
         for table in ("vectors", "spare_vectors"):
             self.run(f"DELETE FROM {table}")  # noqa: S608 - a name of ours
-        self.tell_that_vectors_went()
+        self.mark_vectors_changed()
         self.set_meta(FINGERPRINT, "")
 
     def close(self) -> None:
@@ -225,15 +227,15 @@ class Catalog:
         self.run("DELETE FROM files")
         self.run("INSERT INTO words (words) VALUES ('delete-all')")
 
-    def _writing(self) -> sqlite3.Connection:
+    def _require_writer(self) -> sqlite3.Connection:
         if self._writer is None:
             raise IndexUnusable("The index was closed, or opened for reading only.")
         return self._writer
 
     def _begin(self) -> None:
-        with self._translated():
+        with self._translate_errors():
             if self.is_writable:
-                self._writer = self._prepared(self._connect())
+                self._writer = self._prepare(self._connect())
             self._check_stamp()
 
     def _connect(self) -> sqlite3.Connection:
@@ -248,7 +250,7 @@ class Catalog:
             check_same_thread=False,
         )
 
-    def _prepared(self, connection: sqlite3.Connection) -> sqlite3.Connection:
+    def _prepare(self, connection: sqlite3.Connection) -> sqlite3.Connection:
         try:
             self._refuse_newer(connection)
             connection.execute("PRAGMA journal_mode = WAL")
@@ -263,7 +265,7 @@ class Catalog:
     def _refuse_newer(self, connection: sqlite3.Connection) -> None:
         version = schema_version(connection)
         if not 0 <= version <= _MOST_VERSIONS:
-            raise self._damaged(f"it claims to have {version:,} versions")
+            raise self._damage_error(f"it claims to have {version:,} versions")
         if version > len(MIGRATIONS):
             self._refuse_damaged(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
             raise IndexUnusable(
@@ -281,18 +283,18 @@ class Catalog:
             self._refuse_damaged(
                 self.rows("PRAGMA quick_check(1)")[0][0] if is_one else "a version"
             )
-            raise self._foreign()
+            raise self._other_version_error()
         differing = {key for key, value in _STAMP.items() if self.meta(key) != value}
         if not differing:
             return
         if not self.is_writable:
-            raise self._foreign()
+            raise self._other_version_error()
         with self.transaction():
             self._forget_files()
             for key, value in {**_STAMP, FINGERPRINT: ""}.items():
                 self.set_meta(key, value)
 
-    def _foreign(self) -> IndexUnusable:
+    def _other_version_error(self) -> IndexUnusable:
         return IndexUnusable(
             f"The index in {self.path.parent} was made by another version of Strata; "
             "close that one and index again."
@@ -301,9 +303,9 @@ class Catalog:
     def _refuse_damaged(self, said: str) -> None:
         """Refuse a file of another version that is none: the number itself may be damaged."""
         if said != "ok":
-            raise self._damaged(said)
+            raise self._damage_error(said)
 
-    def _damaged(self, how: str) -> IndexDamaged:
+    def _damage_error(self, how: str) -> IndexDamaged:
         return IndexDamaged(
             f"The index in {self.path.parent} is damaged ({how}). "
             "It is made anew from the notes when they are indexed again."
@@ -323,14 +325,14 @@ class Catalog:
                 self._idle.append(reader)
 
     @contextmanager
-    def _translated(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.Error as error:
             if is_damage(error, self.path) or (
                 isinstance(error, sqlite3.IntegrityError) and is_damaged(self.path)
             ):
-                raise self._damaged(str(error)) from error
+                raise self._damage_error(str(error)) from error
             raise IndexUnusable(
                 f"The index in {self.path.parent} cannot be used ({error}); "
                 "free some space or delete that folder, then index again."
@@ -338,7 +340,7 @@ class Catalog:
         except (UnicodeDecodeError, OverflowError) as error:  # perhaps in SQLite's own words
             if not is_damaged(self.path):
                 raise
-            raise self._damaged("it holds what is no text") from error
+            raise self._damage_error("it holds what is no text") from error
 
 
 def is_damage(error: sqlite3.Error, path: Path) -> bool:

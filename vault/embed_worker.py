@@ -56,17 +56,19 @@ def main() -> None:
     idle_s, folder_name, *more = sys.argv[1:]
     requests = Requests(ends_at_once=True, idle_s=float(idle_s))
     try:
-        folder = Path(folder_name) if folder_name else _installed_model()
+        folder = Path(folder_name) if folder_name else _find_installed_model()
         if more == ["rerank"]:
-            handle = _scoring(folder)
+            handle = _build_scoring_handler(folder)
         else:
-            handle = _embedding(_Model(_open(folder), _choice_file(*more) if more else None))
+            handle = _build_embedding_handler(
+                _Model(_open(folder), _choice_file(*more) if more else None)
+            )
     except Exception as error:  # noqa: BLE001 - the parent tells the user what is wrong
-        handle = _refusing(error)
+        handle = _build_refusing_handler(error)
     requests.serve(handle)
 
 
-def _embedding(model: "_Model") -> Handler:
+def _build_embedding_handler(model: "_Model") -> Handler:
     def handle(frame: Frame) -> Answer:
         vectors = model.encode(frame.header["texts"], bool(frame.header.get("urgent")))
         header = {"precision": model.precision, "shape": vectors.shape}
@@ -75,7 +77,7 @@ def _embedding(model: "_Model") -> Handler:
     return handle
 
 
-def _scoring(folder: Path) -> Handler:
+def _build_scoring_handler(folder: Path) -> Handler:
     if not folder.is_dir():
         raise FileNotFoundError(f"there is no folder {folder}")
     import torch
@@ -96,14 +98,14 @@ def _scoring(folder: Path) -> Handler:
     return handle
 
 
-def _refusing(error: Exception) -> Handler:
+def _build_refusing_handler(error: Exception) -> Handler:
     def handle(_frame: Frame) -> Answer:
         raise error
 
     return handle
 
 
-def _installed_model() -> Path:
+def _find_installed_model() -> Path:
     spec = importlib.util.find_spec(MODEL_PACKAGE)
     if spec is None or not spec.submodule_search_locations:
         raise FileNotFoundError("the embedding model is not installed; reinstall Strata")
@@ -130,7 +132,7 @@ class _Model:
         self._batches = 0
         self.precision = FLOAT32
         if kept == BFLOAT16:
-            self._use_bfloat16(_in_bfloat16(model))
+            self._use_bfloat16(_convert_to_bfloat16(model))
 
     def encode(self, texts: Sequence[str], is_question: bool) -> Any:
         """Return the vectors of some texts; a question never waits for a measurement."""
@@ -140,12 +142,12 @@ class _Model:
         vectors = encode(self._model, texts, is_question)
         self._batches += not is_question
         if self._batches % _BATCHES_BETWEEN_TRIMS == 0 and not is_question:
-            _give_memory_back()
+            _return_memory()
         return vectors
 
     def _choose_precision(self) -> None:
         self._is_chosen = True
-        fast = _in_bfloat16(copy.deepcopy(self._model))
+        fast = _convert_to_bfloat16(copy.deepcopy(self._model))
         seconds: dict[str, float] = {}
         with suppress(RuntimeError, NotImplementedError):  # torch cannot do it on this processor
             if _are_vectors_the_same(self._model, fast):
@@ -164,7 +166,7 @@ class _Model:
         self._model, self.precision = model, BFLOAT16
 
 
-def _give_memory_back() -> None:
+def _return_memory() -> None:
     """Let the system have what batches of other lengths have left in pieces, where it can."""
     with suppress(OSError, AttributeError):  # another C library
         ctypes.CDLL(None).malloc_trim(0)
@@ -217,7 +219,7 @@ def _are_vectors_the_same(model: Any, fast: Any) -> bool:
 def _encode(model: Any, texts: Sequence[str], is_question: bool = False) -> Any:
     import torch
 
-    threads = _thread_count()  # before it is changed for the first time
+    threads = _count_threads()  # before it is changed for the first time
     # One short text is done before a second thread has woken up, which then spins for nothing.
     torch.set_num_threads(threads if len(texts) > 1 else 1)
     # Some models want questions to be put differently from what answers them.
@@ -238,7 +240,7 @@ def _encode_fast(model: Any, texts: Sequence[str], is_question: bool = False) ->
 
 
 @functools.cache
-def _thread_count() -> int:
+def _count_threads() -> int:
     """Return the number of threads that torch starts with."""
     import torch
 
@@ -251,7 +253,7 @@ def _open(folder: Path) -> Any:
     return SentenceTransformer(str(folder), device="cpu", local_files_only=True)
 
 
-def _in_bfloat16(model: Any) -> Any:
+def _convert_to_bfloat16(model: Any) -> Any:
     """Convert once what autocast would convert for every batch, with the same result."""
     import torch
 
@@ -263,11 +265,11 @@ def _in_bfloat16(model: Any) -> Any:
 
 def _choice_file(cache: str, stamp: str) -> Path:
     """Return the file that keeps the precision for this processor, torch and model."""
-    named = f"{_processor()}\0{importlib.metadata.version('torch')}\0{stamp}"
+    named = f"{_describe_processor()}\0{importlib.metadata.version('torch')}\0{stamp}"
     return Path(cache) / f"{hashlib.sha256(named.encode()).hexdigest()[:16]}.json"
 
 
-def _processor() -> str:
+def _describe_processor() -> str:
     """Describe the processor; the model name alone is the same for many on virtual machines."""
     try:
         first = Path("/proc/cpuinfo").read_text("ascii", "replace").split("\n\n", 1)[0]

@@ -28,7 +28,7 @@ _IN_FLIGHT = 2
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Request:
     texts: Sequence[str]
     is_urgent: bool
     child: Child
@@ -75,7 +75,7 @@ class Embedder:
 
     def start(self) -> None:
         """Start the child without waiting, so that it loads while something else is done."""
-        self._running()
+        self._ensure_child()
 
     def embed_query(self, text: str) -> "Vectors":
         """Embed one text, before all batches that wait.
@@ -103,7 +103,7 @@ class Embedder:
         self,
         batches: Iterable[Sequence[str]],
         on_wait: Callable[[], None] = lambda: None,
-        works_ahead: Callable[[], bool] = lambda: True,
+        can_work_ahead: Callable[[], bool] = lambda: True,
     ) -> "Iterator[Vectors]":
         """Embed batches in their order; the next ones are under way while one is handed out.
 
@@ -115,11 +115,11 @@ class Embedder:
         Raises:
             EmbedderFailed: the model is damaged or its process cannot be kept running.
         """
-        under_way: deque[_Asked] = deque()
+        under_way: deque[_Request] = deque()
         try:
             for batch in batches:
                 under_way.append(self._ask(batch, is_urgent=False))
-                while len(under_way) > (_IN_FLIGHT if works_ahead() else 0):
+                while len(under_way) > (_IN_FLIGHT if can_work_ahead() else 0):
                     yield self._answer(under_way.popleft(), on_wait)
             while under_way:
                 yield self._answer(under_way.popleft(), on_wait)
@@ -135,7 +135,7 @@ class Embedder:
         if child is not None:
             child.close()
 
-    def _running(self) -> Child:
+    def _ensure_child(self) -> Child:
         with self._lock:
             if self._is_closed:
                 raise EmbedderFailed("The index was closed while it was in use.")
@@ -143,32 +143,34 @@ class Embedder:
                 self._child.close()
                 self._child = None
             if self._child is None:
-                self._child = Child("vault.embed_worker", str(self._idle_s), *self._arguments())
+                self._child = Child(
+                    "vault.embed_worker", str(self._idle_s), *self._list_arguments()
+                )
             return self._child
 
-    def _arguments(self) -> tuple[str, ...]:
+    def _list_arguments(self) -> tuple[str, ...]:
         folder = "" if self.model.folder is None else str(self.model.folder)
         cache = () if self._cache_dir is None else (str(self._cache_dir), self.model.stamp)
         return folder, *cache
 
-    def _ask(self, texts: Sequence[str], *, is_urgent: bool) -> _Asked:
+    def _ask(self, texts: Sequence[str], *, is_urgent: bool) -> _Request:
         while True:
-            child = self._running()
+            child = self._ensure_child()
             try:
                 number = child.submit({"texts": list(texts), "urgent": is_urgent})
             except ChildDied as error:
-                self._bury(child, error)
+                self._discard_child(child, error)
             else:
-                return _Asked(texts, is_urgent, child, number)
+                return _Request(texts, is_urgent, child, number)
 
-    def _answer(self, asked: _Asked, on_wait: Callable[[], None]) -> "Vectors":
+    def _answer(self, asked: _Request, on_wait: Callable[[], None]) -> "Vectors":
         import numpy as np
 
         while True:
             try:
                 frame = asked.child.answer(asked.number, _ANSWER_S, on_wait)
             except ChildDied as error:
-                self._bury(asked.child, error)
+                self._discard_child(asked.child, error)
                 asked = self._ask(asked.texts, is_urgent=asked.is_urgent)
             except ChildRefused as error:
                 raise EmbedderFailed(f"The embedding model cannot be used: {error}.") from error
@@ -177,7 +179,7 @@ class Embedder:
                 self._precision = str(frame.header["precision"])
                 return np.frombuffer(frame.payload, "<f4").reshape(frame.header["shape"])
 
-    def _bury(self, child: Child, error: ChildDied) -> None:
+    def _discard_child(self, child: Child, error: ChildDied) -> None:
         """Make room for a new child; each death counts once, however many waited for it."""
         child.kill(str(error))
         with self._lock:

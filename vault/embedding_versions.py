@@ -14,13 +14,13 @@ from vault.embedder import Embedder
 from vault.embedding.models import EMBEDDER, MODEL_NAME, PACKAGED, EmbeddingModel, find_model
 from vault.errors import EmbedderFailed
 
-__all__ = ["Embedders", "switch", "table_of", "used_model"]
+__all__ = ["Embedders", "choose_vector_table", "read_used_model", "switch_model"]
 
 _USED, _USED_NAME = "embedder", "embedder_name"
 _SPARE, _SPARE_NAME = "spare_embedder", "spare_embedder_name"
 
 
-def used_model(catalog: Catalog) -> tuple[str, str]:
+def read_used_model(catalog: Catalog) -> tuple[str, str]:
     """Tell name and stamp of the model whose vectors searches use."""
     keys = (_USED_NAME, _USED)
     rows = catalog.rows("SELECT key, value FROM meta WHERE key IN (?, ?)", keys)
@@ -28,34 +28,34 @@ def used_model(catalog: Catalog) -> tuple[str, str]:
     return found.get(_USED_NAME, MODEL_NAME), found.get(_USED, EMBEDDER)
 
 
-def table_of(catalog: Catalog, model: EmbeddingModel) -> VectorTable:
+def choose_vector_table(catalog: Catalog, model: EmbeddingModel) -> VectorTable:
     """Give the place for a model's vectors; a spare of another one is thrown away for it."""
-    if used_model(catalog)[1] == model.stamp:
+    if read_used_model(catalog)[1] == model.stamp:
         return "vectors"
     with catalog.transaction():
         if not catalog.rows("SELECT 1 FROM vectors LIMIT 1"):
-            _stamp(catalog, _USED, _USED_NAME, model)
+            _store_stamp(catalog, _USED, _USED_NAME, model)
             return "vectors"
         if catalog.meta(_SPARE) != model.stamp:
             catalog.run("DELETE FROM spare_vectors")
-            _stamp(catalog, _SPARE, _SPARE_NAME, model)
+            _store_stamp(catalog, _SPARE, _SPARE_NAME, model)
     return "spare_vectors"
 
 
-def switch(catalog: Catalog) -> None:
+def switch_model(catalog: Catalog) -> None:
     """Let searches use the spare, and keep what they used as the spare."""
     with catalog.transaction():
         catalog.run("ALTER TABLE vectors RENAME TO former_vectors")
         catalog.run("ALTER TABLE spare_vectors RENAME TO vectors")
         catalog.run("ALTER TABLE former_vectors RENAME TO spare_vectors")
-        name, stamp = used_model(catalog)
+        name, stamp = read_used_model(catalog)
         for used, spare, former in ((_USED, _SPARE, stamp), (_USED_NAME, _SPARE_NAME, name)):
             catalog.set_meta(used, catalog.meta(spare) or "")
             catalog.set_meta(spare, former)
-        catalog.tell_that_vectors_went()
+        catalog.mark_vectors_changed()
 
 
-def _stamp(catalog: Catalog, stamp: str, name: str, model: EmbeddingModel) -> None:
+def _store_stamp(catalog: Catalog, stamp: str, name: str, model: EmbeddingModel) -> None:
     catalog.set_meta(stamp, model.stamp)
     catalog.set_meta(name, model.name)
 
@@ -80,7 +80,7 @@ class Embedders:
         self._by_stamp = {} if shared is None else {PACKAGED.stamp: shared}
         self._found: dict[str, EmbeddingModel] = {PACKAGED.name: PACKAGED}
 
-    def of(self, model: EmbeddingModel) -> Embedder:
+    def get(self, model: EmbeddingModel) -> Embedder:
         """Give the embedder of a model."""
         with self._lock:
             self._found[model.name] = model
@@ -88,15 +88,15 @@ class Embedders:
                 self._by_stamp[model.stamp] = Embedder(model, cache_dir=self._cache_dir)
             return self._by_stamp[model.stamp]
 
-    def chosen(self, name: str) -> Embedder:
+    def find_chosen(self, name: str) -> Embedder:
         """Give the embedder that the setting `embedding.model` names, as it is on the disk now.
 
         Raises:
             EmbedderFailed: it is not on this computer.
         """
-        return self.of(find_model(name))
+        return self.get(find_model(name))
 
-    def named(self, name: str, stamp: str) -> Embedder:
+    def find_named(self, name: str, stamp: str) -> Embedder:
         """Give the embedder of the model that vectors were made with.
 
         Raises:
@@ -110,7 +110,7 @@ class Embedders:
                 f"The embedding model {name} is another than the one that was indexed with; "
                 "notes are found by meaning again once the index is up to date."
             )
-        return self.of(model)
+        return self.get(model)
 
     @property
     def pids(self) -> tuple[int | None, ...]:

@@ -11,7 +11,7 @@ from typing import IO, Literal
 
 from vault.catalog import CATALOG_FILE, Catalog, is_damaged, set_aside
 from vault.embedder import Embedder
-from vault.embedding_versions import Embedders, used_model
+from vault.embedding_versions import Embedders, read_used_model
 from vault.errors import EmbedderFailed, IndexBusy, IndexDamaged, IndexUnusable, VaultError
 from vault.index_queries import INDEX_DAMAGED, Finding, mends
 from vault.indexing.indexer import (
@@ -21,11 +21,11 @@ from vault.indexing.indexer import (
     IndexReport,
     ProgressCallback,
 )
-from vault.indexing.machine_load import Machine
+from vault.indexing.machine_load import MachineLoad
 from vault.indexing.status import Health, is_mending
-from vault.indexing.throttle import Pace
+from vault.indexing.throttle import Throttle
 from vault.indexing.watcher import Watcher
-from vault.open_index import Opened, take_lock
+from vault.open_index import OpenIndex, take_lock
 from vault.options import IndexOptions
 from vault.records import Records
 from vault.search.rerank import Reranker
@@ -79,14 +79,14 @@ class VaultIndex(Finding):
         self.root = root
         self.index_dir = index_dir
         self.exclude = tuple(exclude)
-        self.pace = Pace()
+        self.throttle = Throttle()
         self._embedders = Embedders(embedder, cache_dir)
         self._options = options
         self._reranker = Reranker()
         self._lock = threading.RLock()
         self._update_lock = threading.Lock()
         self._owner_lock: IO[bytes] | None = None
-        self._opened: Opened | None = None
+        self._opened: OpenIndex | None = None
         self._former: list[Catalog] = []
         self._watcher: Watcher | None = None
         self._is_seen_whole = False  # since the folder is watched
@@ -129,7 +129,7 @@ class VaultIndex(Finding):
         def is_over() -> bool:
             return self._is_given_up or self._stops != stops or is_cancelled()
 
-        with nullcontext() if is_background else self.pace.waited_for():
+        with nullcontext() if is_background else self.throttle.run_at_full_speed():
             while not self._update_lock.acquire(timeout=_LOOK_S):
                 if is_over():
                     return IndexReport(str(self.root), self.note_count, is_complete=False)
@@ -151,7 +151,7 @@ class VaultIndex(Finding):
         opened.store.use(self._options().server)
         embedder, failure = self._chosen_embedder(opened.catalog)
         indexer = Indexer(
-            self.root, opened.catalog, embedder, opened.store, self.exclude, self.pace
+            self.root, opened.catalog, embedder, opened.store, self.exclude, self.throttle
         )
         is_seen = self._watcher is not None and self._watcher.is_ready
         report = indexer.run(progress, is_over, only, fills_store=fills_store)
@@ -196,7 +196,7 @@ class VaultIndex(Finding):
                 with opened.catalog.transaction():
                     opened.catalog.clear()
                 assert opened.store is not None
-                opened.store.throw_away()
+                opened.store.discard()
         finally:
             self._is_given_up = False
 
@@ -237,14 +237,14 @@ class VaultIndex(Finding):
             if self._is_closed or self.is_watched:
                 return
             self._take_up = rebuild
-            self.pace.yield_to(Machine(self._children).strain)
+            self.throttle.watch_load(MachineLoad(self._children).read_reason)
             marks_dir = self.index_dir / "watch"
             self._watcher = watcher = Watcher(self.root, take_up, failed, marks_dir)
             watcher.start()
 
-    def settles(self, timeout_s: float) -> bool:
+    def wait_until_idle(self, timeout_s: float) -> bool:
         """Tell whether no update is going on, or ends within this time."""
-        with self.pace.waited_for():
+        with self.throttle.run_at_full_speed():
             if not self._update_lock.acquire(timeout=timeout_s):
                 return False
             self._update_lock.release()
@@ -267,7 +267,7 @@ class VaultIndex(Finding):
         opened = self._open()
         if opened is None:
             return ()
-        return tuple(NoteState(*row) for row in Records(opened.catalog).states())
+        return tuple(NoteState(*row) for row in Records(opened.catalog).list_states())
 
     @mends
     def health(self) -> list[tuple[str, bool, str]]:
@@ -280,7 +280,7 @@ class VaultIndex(Finding):
         with self._lock:
             self._is_closed = True
             opened, self._opened = self._opened, None
-        self.pace.resume()  # a run that stands still is to find that it is over
+        self.throttle.resume()  # a run that stands still is to find that it is over
         if self._watcher is not None:
             self._watcher.close()
         if self._rebuild is not None and self._rebuild is not threading.current_thread():
@@ -303,22 +303,22 @@ class VaultIndex(Finding):
 
     def _catch_up(self) -> str:
         watcher = self._watcher
-        if watcher is None or not watcher.is_alive or self.pace.is_paused:
+        if watcher is None or not watcher.is_alive or self.throttle.is_paused:
             return ""
         looks_at_all = not self._is_seen_whole and self.indexed_at is not None
         self._is_seen_whole = self._is_seen_whole or looks_at_all
-        with self.pace.waited_for():
+        with self.throttle.run_at_full_speed():
             is_done = watcher.catch_up(_CATCH_UP_S, looks_at_all=looks_at_all)
         return "" if is_done else _BEHIND
 
     def _chosen_embedder(self, catalog: Catalog) -> tuple[Embedder, EmbedderFailed | None]:
         """Give what is to embed, or in its place what embedded so far, and why that is."""
         try:
-            return self._embedders.chosen(self._options().model), None
+            return self._embedders.find_chosen(self._options().model), None
         except EmbedderFailed as error:
-            return self._embedders.named(*used_model(catalog)), error
+            return self._embedders.find_named(*read_used_model(catalog)), error
 
-    def _own(self) -> Opened:
+    def _own(self) -> OpenIndex:
         """Become the owner of the index, or find that another process is."""
         with self._lock:
             if self._is_closed:
@@ -337,7 +337,7 @@ class VaultIndex(Finding):
             self._owner_lock = lock
             self._was_damaged |= catalog.was_damaged
             store = VectorStore(catalog, self.index_dir / "chroma", self._options().server)
-            self._opened = Opened(catalog, store)
+            self._opened = OpenIndex(catalog, store)
             return self._opened
 
     def _is_damaged(self) -> bool:
@@ -375,7 +375,7 @@ class VaultIndex(Finding):
             was_damaged, self._was_damaged = self._was_damaged, False
         return INDEX_DAMAGED if was_damaged else ""
 
-    def _open(self) -> Opened | None:
+    def _open(self) -> OpenIndex | None:
         """Give what is open, else open the catalog for reading; None where there is none yet."""
         with self._lock:
             if self._is_closed:
@@ -386,5 +386,5 @@ class VaultIndex(Finding):
                 if catalog.is_new:  # its maker has it in hand
                     catalog.close()
                     return None
-                self._opened = Opened(catalog)
+                self._opened = OpenIndex(catalog)
             return self._opened

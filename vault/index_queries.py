@@ -14,27 +14,27 @@ from functools import wraps
 from pathlib import Path
 from typing import Concatenate, Final, ParamSpec, TypeVar, cast
 
-from vault.access import still_allowed
+from vault.access import filter_allowed
 from vault.catalog import UNFINISHED
-from vault.embedding_versions import Embedders, used_model
+from vault.embedding_versions import Embedders, read_used_model
 from vault.errors import IndexDamaged, IndexUnusable, VaultError
-from vault.indexing.status import IndexStatus, status_of
+from vault.indexing.status import IndexStatus, read_status
 from vault.notes.note import Note, read_note
-from vault.open_index import Opened
+from vault.open_index import OpenIndex
 from vault.options import IndexOptions
 from vault.records import Records
-from vault.search.adhoc import Text, search_within
-from vault.search.excerpts import FEWEST_PASSAGES, LONG_NOTE_PASSAGES, excerpts
+from vault.search.adhoc import AdhocText, search_texts
+from vault.search.excerpts import FEWEST_PASSAGES, LONG_NOTE_PASSAGES, cut_excerpts
 from vault.search.explain import why_not
 from vault.search.hits import Hit, SearchResult
 from vault.search.listing import list_notes
 from vault.search.passages import Passages
 from vault.search.query import parse_query
-from vault.search.related import RelatedNote, related_notes
+from vault.search.related import RelatedNote, find_related_notes
 from vault.search.rerank import RERANKED, Reranker
 from vault.search.search import Encode, Searcher
 from vault.search.selftest import SelfTest, run_self_test
-from vault.search.staleness import Disk
+from vault.search.staleness import StalenessFilter
 
 __all__ = ["INDEX_DAMAGED", "Finding", "mends"]
 
@@ -109,7 +109,7 @@ class Finding(ABC):
         return self._is_damaged()
 
     @abstractmethod
-    def _open(self) -> Opened | None:
+    def _open(self) -> OpenIndex | None:
         """Give what is open, else open it for reading; None where there is no index yet."""
 
     @abstractmethod
@@ -148,17 +148,17 @@ class Finding(ABC):
         searcher = Searcher(
             opened.catalog,
             self._encoding(opened),
-            opened.nearest,
-            self._disk().current,
+            opened.find_nearest,
+            self._staleness_filter().keep_current,
             catch_up=catch_up,
         )
         folder = self._options().reranker if reranks else None
         wanted = k if folder is None else max(k, RERANKED)
-        found = opened.in_one_generation(lambda: searcher.search(query, wanted, in_play))
+        found = opened.search_in_one_version(lambda: searcher.search(query, wanted, in_play))
         if folder is not None:
             found = self._reranker.apply(found, parse_query(query).words, folder)
         warnings = (*found.warnings, *_unfinished(opened, behind))
-        return opened.with_warning(replace(found, hits=found.hits[:k], warnings=warnings))
+        return opened.add_warning(replace(found, hits=found.hits[:k], warnings=warnings))
 
     @mends
     def excerpts(self, query: str, k: int = 8) -> SearchResult:
@@ -176,7 +176,7 @@ class Finding(ABC):
             return found
         counts = Passages(opened.catalog).counts({hit.path for hit in found.hits})
         long_notes = {path for path, count in counts.items() if count >= LONG_NOTE_PASSAGES}
-        hits = excerpts(found.hits, parse_query(query), long_notes, k)
+        hits = cut_excerpts(found.hits, parse_query(query), long_notes, k)
         return replace(found, hits=tuple(hits), seconds=time.perf_counter() - began)
 
     @mends
@@ -190,11 +190,13 @@ class Finding(ABC):
         if opened is None:
             return SearchResult(query, (), 0.0, total=0, warnings=(_NOT_INDEXED,))
         behind = self._catch_up()
-        found = list_notes(opened.catalog, self._disk().current, query, limit, offset)
+        found = list_notes(
+            opened.catalog, self._staleness_filter().keep_current, query, limit, offset
+        )
         return replace(found, warnings=(*found.warnings, *_unfinished(opened, behind)))
 
     @mends
-    def search_within(self, texts: Sequence[Text], query: str, k: int) -> tuple[Hit, ...]:
+    def search_texts(self, texts: Sequence[AdhocText], query: str, k: int) -> tuple[Hit, ...]:
         """Find the `k` best passages of some texts, whether they are indexed or not.
 
         What the index holds of them is searched by meaning too.
@@ -204,15 +206,19 @@ class Finding(ABC):
         """
         opened = self._open()
         if opened is None:
-            return search_within(texts, query, k)
+            return search_texts(texts, query, k)
         vectors = opened.catalog.vectors
-        return search_within(texts, query, k, self._encoding(opened), vectors)
+        return search_texts(texts, query, k, self._encoding(opened), vectors)
 
     @mends
     def related(self, path: str, k: int = 8) -> list[RelatedNote]:
         """Give the `k` notes nearest to one, in meaning or by a link; no model is needed."""
         opened = self._open()
-        return [] if opened is None else related_notes(opened.catalog, opened.nearest, path, k)
+        return (
+            []
+            if opened is None
+            else find_related_notes(opened.catalog, opened.find_nearest, path, k)
+        )
 
     @mends
     def why_not(self, query: str, path: str, k: int = 8) -> str:
@@ -247,12 +253,12 @@ class Finding(ABC):
         return run_self_test(opened.catalog, self.search, is_cancelled)
 
     @mends
-    def still_allowed(self, paths: Sequence[str]) -> frozenset[str]:
+    def filter_allowed(self, paths: Sequence[str]) -> frozenset[str]:
         """Give those notes that nothing keeps out now; only what was changed is read."""
         opened = self._open()
         if opened is None:
             return frozenset()
-        return still_allowed(self.root, Records(opened.catalog).files_of(paths), self.exclude)
+        return filter_allowed(self.root, Records(opened.catalog).find_files(paths), self.exclude)
 
     @mends
     def tags(self) -> tuple[tuple[str, str], ...]:
@@ -284,7 +290,7 @@ class Finding(ABC):
         opened = self._open()
         if opened is None:
             return IndexStatus(embedder=self._options().model)
-        return status_of(opened.catalog, self.index_dir, is_owner=opened.store is not None)
+        return read_status(opened.catalog, self.index_dir, is_owner=opened.store is not None)
 
     def read_note(self, path: str) -> Note:
         """Read one note as it is on disk now.
@@ -297,23 +303,25 @@ class Finding(ABC):
 
     def _state_of(self, path: str) -> tuple[str, str] | None:
         opened = self._open()
-        states = [] if opened is None else Records(opened.catalog).states()
+        states = [] if opened is None else Records(opened.catalog).list_states()
         return next(((state, reason) for at, _, state, reason in states if at == path), None)
 
-    def _encoding(self, opened: Opened) -> Encode:
+    def _encoding(self, opened: OpenIndex) -> Encode:
         """Give what encodes a query as the vectors were made that it is compared with."""
-        return lambda words: self._embedders.named(*used_model(opened.catalog)).begin_query(words)
+        return lambda words: self._embedders.find_named(
+            *read_used_model(opened.catalog)
+        ).begin_query(words)
 
-    def _disk(self) -> Disk:
+    def _staleness_filter(self) -> StalenessFilter:
         """Give what holds passages against the disk.
 
         The index may be older than the notes and the patterns: what they keep private or exclude
         by now is to reach no model.
         """
-        return Disk(self.root, self.exclude)
+        return StalenessFilter(self.root, self.exclude)
 
 
-def _unfinished(opened: Opened, behind: str) -> tuple[str, ...]:
+def _unfinished(opened: OpenIndex, behind: str) -> tuple[str, ...]:
     """Return what is said of a search while the index lacks something."""
     said = _NOT_FINISHED if opened.catalog.meta(UNFINISHED) else behind
     return (said,) if said else ()

@@ -148,10 +148,10 @@ def find_damage(connection: sqlite3.Connection) -> str | None:
     Raises:
         sqlite3.Error: it cannot be read at all.
     """
-    return next(_damages(connection), None)
+    return next(_find_damages(connection), None)
 
 
-def _damages(connection: sqlite3.Connection) -> Iterator[str]:
+def _find_damages(connection: sqlite3.Connection) -> Iterator[str]:
     for (said,) in connection.execute("PRAGMA integrity_check(1)"):
         if said != "ok":
             yield str(said)
@@ -161,7 +161,7 @@ def _damages(connection: sqlite3.Connection) -> Iterator[str]:
         tables = whole.execute("SELECT name FROM sqlite_schema WHERE sql LIKE 'CREATE TABLE%'")
         for (table,) in tables.fetchall():
             columns = [(row[1], row[2]) for row in whole.execute(f"PRAGMA table_info({table})")]
-            yield from _damages_of(connection, table, columns)
+            yield from _find_table_damages(connection, table, columns)
     finally:
         whole.close()
     for table in ("vectors", "spare_vectors"):
@@ -174,7 +174,7 @@ def _damages(connection: sqlite3.Connection) -> Iterator[str]:
         yield "a counter that is no number"
 
 
-def _damages_of(
+def _find_table_damages(
     connection: sqlite3.Connection, table: str, columns: list[tuple[str, str]]
 ) -> Iterator[str]:
     """Look at every value of a table; of vectors, at no more than their type."""

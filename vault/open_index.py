@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from vault.catalog import Catalog
-from vault.embedding_versions import used_model
+from vault.embedding_versions import read_used_model
 from vault.errors import IndexBusy, IndexUnusable, VaultError, VectorStoreFailed
 from vault.search.exact import ExactScan
 from vault.search.hits import SearchResult
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Opened", "take_lock"]
+__all__ = ["OpenIndex", "take_lock"]
 
 # Measured: a talk with Chroma's process takes 4 ms, a scan of so many vectors half of one.
 _FEW_VECTORS = 5_000
 
 
-class Opened:
+class OpenIndex:
     """The catalog as it is open now, and what searches it; a store only for the owner."""
 
     def __init__(self, catalog: Catalog, store: VectorStore | None = None):
@@ -37,7 +37,7 @@ class Opened:
         self._refill: threading.Thread | None = None
         self._is_closed = False
 
-    def nearest(
+    def find_nearest(
         self, vector: "NDArray[np.float32]", k: int, among: Collection[bytes] | None
     ) -> list[tuple[bytes, float]]:
         """Give the hashes of the nearest texts, from Chroma where it is ready and the quicker."""
@@ -47,20 +47,20 @@ class Opened:
                 return store.query(vector, k)
         return self._exact.query(vector, k, among)
 
-    def in_one_generation(self, search: Callable[[], SearchResult]) -> SearchResult:
+    def search_in_one_version(self, search: Callable[[], SearchResult]) -> SearchResult:
         """Search, and again where the vectors of another embedder came into use meanwhile."""
         while True:
-            before = used_model(self.catalog)
+            before = read_used_model(self.catalog)
             try:
                 result: SearchResult | None = search()
             except ValueError:  # vectors of different lengths were compared
-                if used_model(self.catalog) == before:
+                if read_used_model(self.catalog) == before:
                     raise
                 result = None
-            if result is not None and used_model(self.catalog) == before:
+            if result is not None and read_used_model(self.catalog) == before:
                 return result
 
-    def with_warning(self, result: SearchResult) -> SearchResult:
+    def add_warning(self, result: SearchResult) -> SearchResult:
         """Add to a result that the server which the user has chosen was not asked."""
         if self.store is None or self.store.server is None or not self.store.failure:
             return result
@@ -73,7 +73,7 @@ class Opened:
                 return
             if self._refill is None or not self._refill.is_alive():
                 self._refill = threading.Thread(
-                    target=_bring_in_line, args=(self.store,), name="refill", daemon=True
+                    target=_synchronize_quietly, args=(self.store,), name="refill", daemon=True
                 )
                 self._refill.start()
 
@@ -118,9 +118,9 @@ def _is_worth_asking(store: VectorStore) -> bool:
     return store.server is not None or store.size > _FEW_VECTORS
 
 
-def _bring_in_line(store: VectorStore) -> None:
+def _synchronize_quietly(store: VectorStore) -> None:
     with suppress(VaultError):  # the exact scan serves; `health` says what is wrong
-        store.bring_in_line()
+        store.synchronize()
 
 
 def _private(path: str, flags: int) -> int:

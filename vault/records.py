@@ -7,9 +7,9 @@ from typing import Literal, NamedTuple
 
 from vault.catalog import Catalog, Row
 from vault.embedding.chunking import Chunk
-from vault.notes.dates import days_of
+from vault.notes.dates import list_property_days
 from vault.notes.keywords import index_text
-from vault.notes.kinds import kind_of
+from vault.notes.kinds import find_kind
 from vault.notes.note import Note
 from vault.scan import FileStat
 
@@ -56,7 +56,7 @@ class Records:
             )
         }
 
-    def files_of(self, paths: Iterable[str]) -> dict[str, FileRow]:
+    def find_files(self, paths: Iterable[str]) -> dict[str, FileRow]:
         """Read what is known of some files, by path."""
         rows = self._catalog.rows(
             "SELECT path, id, mtime_ns, size, device, inode, state, reason, version FROM files"
@@ -72,12 +72,12 @@ class Records:
         )[0]
         return int(row[0]), int(row[1])
 
-    def left_out(self, state: State) -> tuple[tuple[str, str], ...]:
+    def list_by_state(self, state: State) -> tuple[tuple[str, str], ...]:
         """List the paths in a state with their reasons, by path."""
         statement = "SELECT path, reason FROM files WHERE state = ? ORDER BY path"
         return tuple((row[0], row[1]) for row in self._catalog.rows(statement, (state,)))
 
-    def states(self) -> list[tuple[str, str, State, str]]:
+    def list_states(self) -> list[tuple[str, str, State, str]]:
         """List path, title, state and reason of every file, by path."""
         return [
             (row[0], row[1] or "", row[2], row[3])
@@ -102,7 +102,8 @@ class Records:
         file_id = self._put_file(note.path, stat, "indexed", "", note.version)
         aliases = json.dumps(note.aliases, ensure_ascii=False)
         self._catalog.run(
-            "INSERT INTO notes VALUES (?, ?, ?)", (file_id, _clean(note.title), aliases)
+            "INSERT INTO notes VALUES (?, ?, ?)",
+            (file_id, _replace_surrogates(note.title), aliases),
         )
         for chunk in chunks:
             self._put_chunk(file_id, chunk)
@@ -119,7 +120,7 @@ class Records:
         )
         self._catalog.run_many(
             "INSERT INTO days VALUES (?, ?)",
-            [(file_id, day) for day in days_of(note.properties.values())],
+            [(file_id, day) for day in list_property_days(note.properties.values())],
         )
 
     def put_state(self, path: str, stat: FileStat, state: State, reason: str) -> None:
@@ -141,7 +142,8 @@ class Records:
         self.touch(note.path, stat)
         file_id = self._file_id(note.path)
         self._catalog.run(
-            "UPDATE notes SET title = ? WHERE file_id = ?", (_clean(note.title), file_id)
+            "UPDATE notes SET title = ? WHERE file_id = ?",
+            (_replace_surrogates(note.title), file_id),
         )
         self._put_words(file_id)
 
@@ -194,16 +196,16 @@ class Records:
     def _put_words(self, file_id: int) -> None:
         self._catalog.run_many(
             "INSERT INTO words (rowid, title, heading, body) VALUES (?, ?, ?, ?)",
-            self._words("files.id = ?", file_id),
+            self._build_word_rows("files.id = ?", file_id),
         )
 
     def _remove_words(self, path: str) -> None:
         self._catalog.run_many(
             "INSERT INTO words (words, rowid, title, heading, body) VALUES ('delete', ?, ?, ?, ?)",
-            self._words("files.path = ?", path),
+            self._build_word_rows("files.path = ?", path),
         )
 
-    def _words(self, condition: str, value: str | int) -> list[Row]:
+    def _build_word_rows(self, condition: str, value: str | int) -> list[Row]:
         """Compute the index words of a note's passages from what is stored."""
         statement = (
             "SELECT chunks.id, path, title, aliases, heading, text FROM chunks"
@@ -220,7 +222,7 @@ class Records:
         return rows
 
 
-class GoneNotes:
+class RemovedNotes:
     """Notes that are gone, by content, so that one of the same content is known as moved."""
 
     def __init__(self, gone: dict[str, FileRow]):
@@ -236,7 +238,7 @@ class GoneNotes:
         The same bytes are another text where they are read as another kind of file.
         """
         known = self._paths.get(version, [])
-        alike = [gone for gone in known if kind_of(gone) is kind_of(path)]
+        alike = [gone for gone in known if find_kind(gone) is find_kind(path)]
         if not alike:
             return None
         old = min(alike, key=lambda gone: self._gone[gone].stat.inode != stat.inode)
@@ -244,10 +246,10 @@ class GoneNotes:
         del self._gone[old]
         return old
 
-    def left(self) -> list[tuple[str, FileRow]]:
+    def list_rest(self) -> list[tuple[str, FileRow]]:
         """Give what is gone for good."""
         return list(self._gone.items())
 
 
-def _clean(text: str) -> str:
+def _replace_surrogates(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from vault.errors import VaultMissing, VaultUnreadable
-from vault.exclude.rules import Rules
-from vault.notes.kinds import fits, is_read, kind_of
+from vault.exclude.rules import ExcludeRules
+from vault.notes.kinds import find_kind, is_readable_kind, is_small_enough
 from vault.paths import is_text_name, printable
 
 
@@ -84,23 +84,23 @@ def scan(
         VaultUnreadable: it may not be listed.
     """
     result = ScanResult(root=check_folder(root))
-    rules = Rules.of(root, exclude)
+    rules = ExcludeRules.load(root, exclude)
     rules_if_any = rules if rules else None  # told once, not for each of many thousand files
     pending = [""]
     while pending:
         folder = pending.pop()
-        for entry, path in _entries(root, folder, result):
+        for entry, path in _list_entries(root, folder, result):
             if entry.is_dir(follow_symlinks=False):
-                if not entry.name.startswith(".") and _enters(entry, path, rules, result):
+                if not entry.name.startswith(".") and _should_enter(entry, path, rules, result):
                     pending.append(path)
-            elif is_read(entry.name) or _is_folder_link(entry):
-                _note(root, entry, path, rules_if_any, result)
+            elif is_readable_kind(entry.name) or _is_folder_link(entry):
+                _add_note(root, entry, path, rules_if_any, result)
         seen(len(result.files))
-    result.failed.extend(rules.problems())
+    result.failed.extend(rules.list_problems())
     return result
 
 
-def look_at(root: Path, exclude: Sequence[str], paths: Iterable[str]) -> ScanResult | None:
+def scan_paths(root: Path, exclude: Sequence[str], paths: Iterable[str]) -> ScanResult | None:
     """Look at some names only, and at what `scan` would make of them.
 
     Returns:
@@ -111,7 +111,7 @@ def look_at(root: Path, exclude: Sequence[str], paths: Iterable[str]) -> ScanRes
         VaultUnreadable: it may not be looked at.
     """
     result = ScanResult(root=check_folder(root))
-    rules = Rules.of(root, exclude)
+    rules = ExcludeRules.load(root, exclude)
     base = os.path.realpath(root)
     by_folder: dict[str, set[str]] = {}
     for path in paths:
@@ -122,22 +122,22 @@ def look_at(root: Path, exclude: Sequence[str], paths: Iterable[str]) -> ScanRes
             continue
         if os.path.realpath(root / folder) != os.path.join(base, *folder.split("/")).rstrip("/"):
             return None
-        entries = {e.name: (e, path) for e, path in _entries(root, folder, result)}
+        entries = {e.name: (e, path) for e, path in _list_entries(root, folder, result)}
         for name in names:
             entry, path = entries.get(name, (None, ""))
-            if not is_read(name) or (entry is not None and entry.is_dir()):
+            if not is_readable_kind(name) or (entry is not None and entry.is_dir()):
                 return None
             if entry is not None:
-                _note(root, entry, path, rules, result)
+                _add_note(root, entry, path, rules, result)
     return result
 
 
-def _is_entered(folder: str, rules: Rules) -> bool:
+def _is_entered(folder: str, rules: ExcludeRules) -> bool:
     """Tell whether a scan goes into a folder, by its name and those above it."""
     parts = folder.split("/") if folder else []
     above = ("/".join(parts[:count]) for count in range(1, len(parts) + 1))
     is_shown = not any(part.startswith(".") for part in parts)
-    return is_shown and all(rules.rule_for(path, is_folder=True) is None for path in above)
+    return is_shown and all(rules.find_rule(path, is_folder=True) is None for path in above)
 
 
 def check_folder(root: Path) -> FileStat:
@@ -162,7 +162,7 @@ def check_folder(root: Path) -> FileStat:
     return _file_stat(info)
 
 
-def stat_of(root: Path, path: str) -> FileStat | None:
+def read_stat(root: Path, path: str) -> FileStat | None:
     """Give the attributes of one note, or None where no file is."""
     try:
         info = (root / path).stat(follow_symlinks=False)
@@ -171,7 +171,9 @@ def stat_of(root: Path, path: str) -> FileStat | None:
     return _file_stat(info) if stat.S_ISREG(info.st_mode) else None
 
 
-def _entries(root: Path, folder: str, result: ScanResult) -> Iterator[tuple[os.DirEntry[str], str]]:
+def _list_entries(
+    root: Path, folder: str, result: ScanResult
+) -> Iterator[tuple[os.DirEntry[str], str]]:
     try:
         with os.scandir(root / folder) as listing:
             entries = list(listing)
@@ -198,28 +200,30 @@ def _is_folder_link(entry: os.DirEntry[str]) -> bool:
     return is_shown and entry.is_symlink() and os.path.isdir(entry.path)
 
 
-def _enters(entry: os.DirEntry[str], path: str, rules: Rules, result: ScanResult) -> bool:
+def _should_enter(
+    entry: os.DirEntry[str], path: str, rules: ExcludeRules, result: ScanResult
+) -> bool:
     if not is_text_name(entry.name):
         result.failed.append((printable(path), "the folder's name is not valid UTF-8; rename it"))
         return False
-    rule = rules.rule_for(path, is_folder=True)
+    rule = rules.find_rule(path, is_folder=True)
     if rule is not None:
         result.excluded.append((path, rule))
     return rule is None
 
 
-def _note(
-    root: Path, entry: os.DirEntry[str], path: str, rules: Rules | None, result: ScanResult
+def _add_note(
+    root: Path, entry: os.DirEntry[str], path: str, rules: ExcludeRules | None, result: ScanResult
 ) -> None:
     if not entry.name.isascii() and not is_text_name(entry.name):
         result.failed.append((printable(path), "the name is not valid UTF-8; rename the file"))
         return
-    rule = None if rules is None else rules.rule_for(path, is_folder=False)
+    rule = None if rules is None else rules.find_rule(path, is_folder=False)
     if rule is not None:
         result.excluded.append((path, rule))
         return
     if entry.is_symlink():
-        _link(root, entry, path, result)
+        _add_link(root, entry, path, result)
         return
     try:
         info = entry.stat(follow_symlinks=False)
@@ -228,13 +232,13 @@ def _note(
     except OSError as error:
         result.failed.append((path, f"it cannot be looked at ({error.strerror})"))
         return
-    if stat.S_ISREG(info.st_mode) and fits(path, info.st_size):
+    if stat.S_ISREG(info.st_mode) and is_small_enough(path, info.st_size):
         result.files[path] = _file_stat(info)
     else:
-        result.failed.append((path, _why_not(path, info)))
+        result.failed.append((path, _explain_exclusion(path, info)))
 
 
-def _link(root: Path, entry: os.DirEntry[str], path: str, result: ScanResult) -> None:
+def _add_link(root: Path, entry: os.DirEntry[str], path: str, result: ScanResult) -> None:
     """Leave links out: a note counts once, under its own name, and none from elsewhere."""
     base = os.path.realpath(root)
     target = os.path.realpath(entry.path)
@@ -246,7 +250,7 @@ def _link(root: Path, entry: os.DirEntry[str], path: str, result: ScanResult) ->
         result.excluded.append((path, "a link to another place in the vault"))
 
 
-def _why_not(path: str, info: os.stat_result) -> str:
+def _explain_exclusion(path: str, info: os.stat_result) -> str:
     others = {
         stat.S_IFIFO: "a FIFO",
         stat.S_IFSOCK: "a socket",
@@ -256,7 +260,7 @@ def _why_not(path: str, info: os.stat_result) -> str:
     if not stat.S_ISREG(info.st_mode):
         kind = others.get(stat.S_IFMT(info.st_mode), "something else")
         return f"it is {kind}, not a file"
-    return kind_of(path).too_large(info.st_size)
+    return find_kind(path).explain_size(info.st_size)
 
 
 def _file_stat(info: os.stat_result) -> FileStat:

@@ -50,12 +50,12 @@ class _Store:
             case "open":
                 return {"ids": self._open(frame.header)}, b""
             case "upsert":
-                ids, vectors = frame.header["ids"], _vectors(frame)
-                for part in self._parts(len(ids)):
+                ids, vectors = frame.header["ids"], _read_vectors(frame)
+                for part in self._split(len(ids)):
                     self._collection.upsert(ids=ids[part], embeddings=vectors[part])
             case "delete":
                 ids = frame.header["ids"]
-                for part in self._parts(len(ids)):
+                for part in self._split(len(ids)):
                     self._collection.delete(ids=ids[part])
             case _:
                 return self._query(frame)
@@ -63,7 +63,7 @@ class _Store:
 
     def _open(self, wanted: Mapping[str, Any]) -> Sequence[str]:
         """Open a collection and give what is in it; others of the same index are deleted."""
-        client = _local(self._folder) if self._folder else _remote(wanted["server"])
+        client = _open_local(self._folder) if self._folder else _connect(wanted["server"])
         self._most = client.get_max_batch_size()
         if self._folder is None:
             self._most = min(self._most, _MOST_ON_A_SERVER)
@@ -74,9 +74,9 @@ class _Store:
         self._collection = client.get_or_create_collection(
             wanted["collection"], embedding_function=None, configuration={"hnsw": _HNSW}
         )
-        return self._ids()
+        return self._list_ids()
 
-    def _ids(self) -> Sequence[str]:
+    def _list_ids(self) -> Sequence[str]:
         if self._folder is not None:
             found: list[str] = self._collection.get(include=[])["ids"]
             return found
@@ -85,28 +85,28 @@ class _Store:
             ids += page
         return ids
 
-    def _parts(self, count: int) -> Iterator[slice]:
+    def _split(self, count: int) -> Iterator[slice]:
         for start in range(0, count, self._most):
             yield slice(start, start + self._most)
 
     def _query(self, frame: Frame) -> Answer:
         wanted = int(frame.header["k"])
         found = self._collection.query(
-            query_embeddings=_vectors(frame),
+            query_embeddings=_read_vectors(frame),
             n_results=wanted if self._folder else min(wanted, _MOST_ON_A_SERVER),
             include=["distances"],
         )
         return {"ids": found["ids"][0], "distances": found["distances"][0]}, b""
 
 
-def _local(folder: Path) -> Any:
+def _open_local(folder: Path) -> Any:
     import chromadb
     from chromadb.config import Settings
 
     return chromadb.PersistentClient(str(folder), settings=Settings(anonymized_telemetry=False))
 
 
-def _remote(server: Mapping[str, Any]) -> Any:
+def _connect(server: Mapping[str, Any]) -> Any:
     # The library itself would wait for a server that does not answer for as long as the system.
     socket.create_connection((server["host"], server["port"]), _CONNECT_S).close()
     import chromadb
@@ -124,7 +124,7 @@ def _remote(server: Mapping[str, Any]) -> Any:
     )
 
 
-def _vectors(frame: Frame) -> Any:
+def _read_vectors(frame: Frame) -> Any:
     import numpy as np
 
     count = len(frame.header.get("ids", ("the question",)))

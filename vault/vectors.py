@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vault.catalog import Catalog
-from vault.embedding_versions import used_model
+from vault.embedding_versions import read_used_model
 from vault.errors import ChildDied, ChildRefused, VectorStoreFailed
 from vault.options import VectorServer
 from vault.workers.frames import Frame
@@ -57,7 +57,7 @@ class VectorStore:
         self._lock = threading.RLock()
         self._child: Child | None = None
         self._held: set[bytes] | None = None
-        self._is_in_line = False
+        self._is_synchronized = False
         self._is_broken = False
         self._is_unwanted = False
         self._closed = threading.Event()
@@ -71,7 +71,7 @@ class VectorStore:
     @property
     def is_ready(self) -> bool:
         """Tell whether it can be asked now and holds what the catalog holds."""
-        return self._is_in_line and self.pid is not None
+        return self._is_synchronized and self.pid is not None
 
     @property
     def size(self) -> int:
@@ -81,9 +81,9 @@ class VectorStore:
     def start(self) -> None:
         """Start the child without waiting for it."""
         if self.server is None or not self.server.is_refused:
-            self._running()
+            self._ensure_child()
 
-    def bring_in_line(
+    def synchronize(
         self,
         progress: Progress = lambda _done: None,
         on_wait: Callable[[], None] = lambda: None,
@@ -102,18 +102,18 @@ class VectorStore:
         """
         try:
             with self._lock:
-                self._bring_in_line(progress, on_wait)
+                self._synchronize(progress, on_wait)
         except VectorStoreFailed as error:
             self.failure = str(error)
             raise
         self.failure = ""
 
-    def _bring_in_line(self, progress: Progress, on_wait: Callable[[], None]) -> None:
-        self._refuse_to_leave()
+    def _synchronize(self, progress: Progress, on_wait: Callable[[], None]) -> None:
+        self._refuse_if_offline()
         attempts = _ATTEMPTS if self.server is None else 1
         for attempt in range(attempts):
             if self._is_broken:
-                self._mend()
+                self._repair()
             try:
                 self._fill(progress, on_wait)
             except (ChildDied, ChildRefused) as error:
@@ -128,7 +128,7 @@ class VectorStore:
             "Search goes on without it; `strata doctor` tells more."
         ) from failure
 
-    def _refuse_to_leave(self) -> None:
+    def _refuse_if_offline(self) -> None:
         if self.server is not None and self.server.is_refused:
             raise VectorStoreFailed(
                 f"The vector store at {self.server.host} is not asked, since privacy.offline is "
@@ -147,10 +147,10 @@ class VectorStore:
             if not self.is_ready or self._held is None:
                 return
             try:
-                for part in _parts([h for h in hashes if h not in self._held]):
-                    self._put(self._running(), part, on_wait)
+                for part in _split([h for h in hashes if h not in self._held]):
+                    self._put(self._ensure_child(), part, on_wait)
             except (ChildDied, ChildRefused) as error:
-                self._is_in_line = False
+                self._is_synchronized = False
                 raise VectorStoreFailed(f"The vector store broke: {error}.") from error
 
     def query(self, vector: "NDArray[np.float32]", k: int) -> list[tuple[bytes, float]]:
@@ -169,7 +169,7 @@ class VectorStore:
             patience_s = _ANSWER_S if self.server is None else _SEARCH_S
             frame = child.request(request, vector.astype("<f4").tobytes(), patience_s)
         except (ChildDied, ChildRefused) as error:
-            self._is_in_line = False
+            self._is_synchronized = False
             self._is_broken = self._is_broken or isinstance(error, ChildRefused)
             raise VectorStoreFailed(f"The vector store broke: {error}.") from error
         found = zip(frame.header["ids"], frame.header["distances"], strict=True)
@@ -185,12 +185,12 @@ class VectorStore:
 
     def set_aside(self) -> None:
         """Answer no question until it is brought in line again."""
-        self._is_in_line = False
+        self._is_synchronized = False
 
-    def throw_away(self) -> None:
+    def discard(self) -> None:
         """End the child and delete what it holds, now or on a server when it is filled again."""
         with self._lock:
-            self._throw_away()
+            self._discard()
 
     def close(self) -> None:
         """End the child, letting it finish what it is writing."""
@@ -199,7 +199,7 @@ class VectorStore:
         if child is not None:
             child.close()
 
-    def _running(self) -> Child:
+    def _ensure_child(self) -> Child:
         with self._lock:
             if self._closed.is_set():
                 raise VectorStoreFailed("The index was closed while it was in use.")
@@ -215,8 +215,8 @@ class VectorStore:
             return self._child
 
     def _fill(self, progress: Progress, on_wait: Callable[[], None]) -> None:
-        child = self._running()
-        prefix, name = _names_of(self._catalog)
+        child = self._ensure_child()
+        prefix, name = _name_collection(self._catalog)
         is_fresh = self._held is None or self._collection != name
         if self._held is None or self._collection != name:
             self._held = self._open(child, prefix, name, on_wait)
@@ -224,17 +224,17 @@ class VectorStore:
         self._catch_up(child, progress, on_wait)
         if is_fresh and self._held:
             self._probe(child, next(iter(self._held)), on_wait)
-        self._is_in_line = True
+        self._is_synchronized = True
         self._catch_up(child, lambda _done: None, on_wait)  # whoever had more did not wait for us
 
     def _catch_up(self, child: Child, progress: Progress, on_wait: Callable[[], None]) -> None:
         assert self._held is not None
-        wanted = self._catalog.vector_hashes()
+        wanted = self._catalog.read_vector_hashes()
         missing, extra = sorted(wanted - self._held), sorted(self._held - wanted)
-        for part in _parts(extra):
-            self._ask(child, {"do": "delete", "ids": _names(part)}, b"", on_wait)
+        for part in _split(extra):
+            self._ask(child, {"do": "delete", "ids": _format_ids(part)}, b"", on_wait)
             self._held.difference_update(part)
-        for done, part in enumerate(_parts(missing)):
+        for done, part in enumerate(_split(missing)):
             progress(done * BATCH)
             self._put(child, part, on_wait)
 
@@ -252,7 +252,7 @@ class VectorStore:
         vectors = [(h, vector) for h in part if (vector := self._catalog.vector(h))]
         hashes = [text_hash for text_hash, _ in vectors]
         payload = b"".join(vector for _, vector in vectors)
-        self._ask(child, {"do": "upsert", "ids": _names(hashes)}, payload, on_wait)
+        self._ask(child, {"do": "upsert", "ids": _format_ids(hashes)}, payload, on_wait)
         self._held.update(hashes)
 
     def _probe(self, child: Child, text_hash: bytes, on_wait: Callable[[], None]) -> None:
@@ -269,18 +269,18 @@ class VectorStore:
 
     def _stop(self) -> None:
         child, self._child, self._held = self._child, None, None
-        self._is_in_line = False
+        self._is_synchronized = False
         if child is not None:
             child.kill("it is started anew")
 
-    def _mend(self) -> None:
+    def _repair(self) -> None:
         """Throw a folder away; a server was out of reach rather, and is asked what it holds."""
         if self.server is None:
-            self._throw_away()
+            self._discard()
         else:
             self._held, self._is_broken = None, False
 
-    def _throw_away(self) -> None:
+    def _discard(self) -> None:
         self._stop()
         self._is_broken = False
         self._is_unwanted = self.server is not None
@@ -289,21 +289,21 @@ class VectorStore:
             shutil.rmtree(self._folder, ignore_errors=True)
 
 
-def _parts(hashes: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
+def _split(hashes: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
     for start in range(0, len(hashes), BATCH):
         yield hashes[start : start + BATCH]
 
 
-def _names_of(catalog: Catalog) -> tuple[str, str]:
+def _name_collection(catalog: Catalog) -> tuple[str, str]:
     """Name what is ours on a server, and the collection for the embedder that is used now."""
     index = catalog.meta(_INDEX_ID)
     if index is None:
         index = uuid.uuid4().hex
         with catalog.transaction():
             catalog.set_meta(_INDEX_ID, index)
-    stamp = hashlib.sha256(used_model(catalog)[1].encode("utf-8")).hexdigest()
+    stamp = hashlib.sha256(read_used_model(catalog)[1].encode("utf-8")).hexdigest()
     return f"strata-{index}-", f"strata-{index}-{stamp[:16]}"
 
 
-def _names(hashes: Sequence[bytes]) -> list[str]:
+def _format_ids(hashes: Sequence[bytes]) -> list[str]:
     return [text_hash.hex() for text_hash in hashes]

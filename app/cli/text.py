@@ -182,13 +182,13 @@ def index_report(report: "IndexReport") -> Iterator[str]:
 
 def search_result(result: "SearchResult") -> Iterator[str]:
     """Return the hits, each with its place and its first lines."""
-    from vault.notes.kinds import page_of
+    from vault.notes.kinds import find_page
 
     if not result.hits:
         yield f'Nothing found for "{plain(result.query)}". Try fewer words.'
     for number, hit in enumerate(result.hits, start=1):
         heading = " › ".join(hit.heading) or hit.title
-        where = place(hit.path, hit.lines, page_of(hit.path, hit.heading))
+        where = place(hit.path, hit.lines, find_page(hit.path, hit.heading))
         yield f"{number}. {where}  {plain(heading)}"
         lines = [line for line in plain(hit.text).splitlines() if line.strip()]
         yield from (f"   {line}" for line in lines[:_SNIPPET_LINES])

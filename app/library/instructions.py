@@ -23,7 +23,7 @@ from app.library.library import Library
 from app.paths import make_private_folder
 from context.layers import Layer, Segment
 from vault.errors import NoteExcluded, NoteUnreadable, ReadingFailed, UnsafePath
-from vault.notes.encodings import decode_text, lines_joined
+from vault.notes.encodings import decode_text, normalize_line_ends
 
 __all__ = [
     "MOST_CHARS",
@@ -196,7 +196,7 @@ class UserInstructionsFile:
         """Read the instructions. Anything wrong with the file is named in `problem`."""
         try:
             data = _read_file(self._path)
-            text = lines_joined(decode_text(data).text)
+            text = normalize_line_ends(decode_text(data).text)
         except FileNotFoundError:
             return UserInstructions(self._path)
         except (OSError, ReadingFailed) as error:

@@ -12,16 +12,16 @@ from app.paths import Paths, make_private_folder
 from chains.cancel import CancelToken
 from chains.concurrency import Emit, iterate
 from chains.events import IndexProgressed
-from vault.access import allowed_notes, read_allowed, read_as_tool
+from vault.access import list_allowed_notes, read_allowed, read_as_tool
 from vault.embedder import Embedder
 from vault.errors import VaultError
 from vault.index import NoteState, VaultIndex
 from vault.indexing.indexer import IndexProgress, IndexReport
-from vault.indexing.relocate import take_over
+from vault.indexing.relocate import take_over_index
 from vault.indexing.status import IndexStatus
 from vault.notes.note import Note
 from vault.options import IndexOptions
-from vault.search.adhoc import Text
+from vault.search.adhoc import AdhocText
 from vault.search.hits import Hit
 from vault.search.related import RelatedNote
 from vault.search.search import SearchResult
@@ -84,7 +84,7 @@ class Library:
         """
         root = check_folder(folder)
         index_dir = paths.index_of(root)
-        if take_over(index_dir, root):
+        if take_over_index(index_dir, root):
             _log.info("%s has moved here and keeps its index", root)
         make_private_folder(index_dir)
         return cls(root, index_dir, exclude, options, embedder, paths.embedding_cache)
@@ -122,7 +122,9 @@ class Library:
 
         What was just saved is taken up that fast. What takes longer is not worth waiting for.
         """
-        return any(cancel.is_cancelled or self._index.settles(_STEP_S) for _ in range(_STEPS))
+        return any(
+            cancel.is_cancelled or self._index.wait_until_idle(_STEP_S) for _ in range(_STEPS)
+        )
 
     def update(
         self, cancel: CancelToken, *, is_background: bool = False
@@ -175,15 +177,15 @@ class Library:
     @property
     def is_paused(self) -> bool:
         """Whether updates stand still until `resume`."""
-        return self._index.pace.is_paused
+        return self._index.throttle.is_paused
 
     def pause(self) -> None:
         """Let updates stand still, from the next note or batch on."""
-        self._index.pace.pause()
+        self._index.throttle.pause()
 
     def resume(self) -> None:
         """Let updates go on."""
-        self._index.pace.resume()
+        self._index.throttle.resume()
 
     @property
     def is_mending(self) -> bool:
@@ -233,9 +235,9 @@ class Library:
         """List every note that fits the filters of a query and holds its words, in pages."""
         return self._index.list_notes(query, limit, offset)
 
-    def search_within(self, texts: Sequence[Text], query: str, k: int) -> Sequence[Hit]:
+    def search_within(self, texts: Sequence[AdhocText], query: str, k: int) -> Sequence[Hit]:
         """Find the best `k` passages of some texts, indexed or not."""
-        return self._index.search_within(texts, query, k)
+        return self._index.search_texts(texts, query, k)
 
     def related(self, path: str, k: int = 8) -> list[RelatedNote]:
         """Return the `k` notes nearest to one, in meaning or by a link; no model is needed."""
@@ -278,11 +280,11 @@ class Library:
 
     def still_allowed(self, paths: Sequence[str]) -> frozenset[str]:
         """Return those notes that may be named to a model now, whatever the index knew."""
-        return self._index.still_allowed(paths)
+        return self._index.filter_allowed(paths)
 
     def allowed_notes(self, folder: str) -> tuple[str, ...]:
         """Return the notes below a folder that no pattern keeps out; empty means all."""
-        return allowed_notes(self.root, folder, self._index.exclude)
+        return list_allowed_notes(self.root, folder, self._index.exclude)
 
     def health(self) -> list[tuple[str, bool, str]]:
         """Check the parts of the index: name, whether it is well, details."""

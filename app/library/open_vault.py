@@ -18,7 +18,7 @@ from chains.events import Event, IndexProgressed, Step, Warned
 from context.layers import Segment
 from vault.embedder import Embedder
 from vault.errors import EmbedderFailed, IndexBusy, VectorStoreFailed
-from vault.search.adhoc import Text, search_within
+from vault.search.adhoc import AdhocText, search_texts
 from vault.search.hits import Hit
 from vault.search.search import SearchResult
 
@@ -131,9 +131,9 @@ class OpenNotes:
 
     def search_within(self, segments: Sequence[Segment], query: str, k: int) -> Sequence[Hit]:
         """Find the best `k` passages of what is attached, of the notes or from elsewhere."""
-        texts = [Text(s.source, s.title, s.version or "", s.raw_content) for s in segments]
+        texts = [AdhocText(s.source, s.title, s.version or "", s.raw_content) for s in segments]
         if self._library is None:
-            return search_within(texts, query, k)
+            return search_texts(texts, query, k)
         return self._library.search_within(texts, query, k)
 
     def freshen(self, cancel: CancelToken, warnings: list[str]) -> Iterator[Event]:
@@ -171,7 +171,7 @@ def _updated(library: Library, cancel: CancelToken) -> Iterator[IndexProgressed]
         for event in library.update(run):
             if isinstance(event, IndexFinished):
                 return
-            if event.progress.pace == "paused":
+            if event.progress.throttle == "paused":
                 run.cancel()
             yield event
     finally:

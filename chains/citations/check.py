@@ -10,7 +10,7 @@ from chains.citations.map_notes import QuotedNotes
 from chains.citations.parser import Claim, read_answer
 from chains.citations.quotes import VerbatimText, plain, readable, word_count
 from context.layers import Segment
-from vault.notes.kinds import page_of
+from vault.notes.kinds import find_page
 
 __all__ = ["Citation", "CitationReport", "Unverified", "check_citations", "heading_at"]
 
@@ -43,7 +43,7 @@ class Citation:
     @property
     def page(self) -> int | None:
         """The page that it stands on; None where the file has no pages."""
-        return page_of(self.path, self.heading)
+        return find_page(self.path, self.heading)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the shape that `strata ask --json` prints."""

@@ -17,7 +17,7 @@ from context.tokens import TokenCounter, count_segment
 from vault.notes.keywords import FUNCTION_WORDS, fold
 from vault.search.hits import Hit, SearchResult
 
-__all__ = ["LISTED", "Page", "WholeList", "page_of", "whole_list"]
+__all__ = ["LISTED", "Page", "WholeList", "find_page", "whole_list"]
 
 LISTED: Final = "listed"
 
@@ -99,7 +99,7 @@ def whole_list(question: str, turns: Sequence[Turn]) -> WholeList | None:
     return None if found is None else WholeList(_query(found["rest"].strip(" :.?!")))
 
 
-def page_of(
+def find_page(
     result: SearchResult,
     asked: WholeList,
     attached: Sequence[Segment],

@@ -13,7 +13,7 @@ from chains.request.request import SEARCHED, Means, TurnRequest, factor_so_far
 from chains.request.session import ChatPort, SessionPort
 from chains.request.usage import counted
 from chains.retrieval.follow_up import Rewritten, last_turn, looked_up, notes_in_play, rewritten
-from chains.retrieval.listing import WholeList, page_of, whole_list
+from chains.retrieval.listing import WholeList, find_page, whole_list
 from chains.retrieval.passages import SearchPort, passages
 from context.assemble.turn_context import TURN_CONTEXT_SHARE, passages_share
 from context.budget import room_for
@@ -142,7 +142,7 @@ def _list(
     yield Step("search", f"Listing “{asked.query}”" if asked.query else "Listing all notes")
     result = call(lambda: search.list_notes(asked.query, MOST_LISTED, asked.offset), cancel)
     room = _room(request, means, factor)
-    page = page_of(result, asked, request.attached, room, means.counter)
+    page = find_page(result, asked, request.attached, room, means.counter)
     warnings = (*result.warnings, page.told)
     for warning in warnings:
         yield Warned(warning)

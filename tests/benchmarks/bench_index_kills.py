@@ -113,11 +113,11 @@ def _unlike_the_catalog(place: Path) -> list[str]:
     catalog = Catalog(place / "catalog.db", is_writable=True)
     store, exact = VectorStore(catalog, place / "chroma"), ExactScan(catalog)
     try:
-        store.bring_in_line()
+        store.synchronize()
         drawn = np.random.default_rng(11).standard_normal((QUERIES, DIMENSION), dtype="<f4")
         drawn /= np.linalg.norm(drawn, axis=1, keepdims=True)
         shares = [_share(store, exact, vector) for vector in drawn]
-        sound = store.size == len(catalog.vector_hashes())
+        sound = store.size == len(catalog.read_vector_hashes())
     finally:
         store.close()
         catalog.close()

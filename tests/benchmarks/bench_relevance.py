@@ -22,7 +22,7 @@ import numpy as np
 from tests.benchmarks.measure import DATA, DataAbsent, Ratio, SearchedVault, unpack_vault
 from vault.catalog import Catalog
 from vault.embedder import Embedder
-from vault.notes.keywords import any_of, query_terms
+from vault.notes.keywords import build_query_terms, match_any
 
 DEPTH = 1_000
 HITS = 300  # passages, so that there are a hundred notes among them
@@ -107,12 +107,12 @@ class _Alone:
         self._matrix = np.frombuffer(b"".join(row[1] for row in rows), "<f4").reshape(len(rows), -1)
 
     def by_words(self, query: str) -> list[str]:
-        terms = query_terms(query)
+        terms = build_query_terms(query)
         rows = self._catalog.rows(
             "SELECT path FROM words JOIN chunks ON chunks.id = words.rowid"
             " JOIN files ON files.id = file_id WHERE words MATCH ?"
             " ORDER BY bm25(words) LIMIT ?",
-            (any_of(terms), DEPTH),
+            (match_any(terms), DEPTH),
         )
         return _notes(row[0] for row in rows)
 

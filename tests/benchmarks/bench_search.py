@@ -17,7 +17,7 @@ from tests.benchmarks.filled import fill
 from tests.benchmarks.measure import Ratio, SearchedVault, index_dir_of, percentile, unpack_vault
 from vault.catalog import CATALOG_FILE, Catalog
 from vault.embedder import Embedder
-from vault.notes.keywords import any_of, query_terms
+from vault.notes.keywords import build_query_terms, match_any
 
 NOTES = 250
 SIZES = tuple(map(int, os.environ.get("STRATA_BENCH_CHUNKS", "10000,100000").split(",")))
@@ -118,7 +118,7 @@ class _RawParts:
         self._catalog.rows(
             "SELECT rowid, bm25(words) AS cost FROM words WHERE words MATCH ?"
             " ORDER BY cost LIMIT 100",
-            (any_of(query_terms(query)),),
+            (match_any(build_query_terms(query)),),
         )
         # Not `@`: its worker threads spin on for a while and slow the next query's encoding.
         cosines = np.einsum("ij,j->i", self._matrix, vector)

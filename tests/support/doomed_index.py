@@ -89,7 +89,7 @@ class DoomedIndex:
             if catalog.is_new:
                 return set(), set()
             rows = catalog.rows("SELECT DISTINCT hash FROM chunks")
-            return {bytes(row[0]) for row in rows}, catalog.vector_hashes()
+            return {bytes(row[0]) for row in rows}, catalog.read_vector_hashes()
         finally:
             catalog.close()
 

@@ -143,7 +143,7 @@ class Indexing(QObject):
                 phase=progress.phase,
                 per_s=progress.per_s,
                 left_s=progress.remaining_s,
-                slow=progress.pace,
+                slow=progress.throttle,
                 is_mending=self._is_mending or (library is not None and library.is_mending),
             )
         )

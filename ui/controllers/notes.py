@@ -15,7 +15,7 @@ from ui.panels.index.by_state import NotesByState
 from ui.panels.notes.folders import Folders
 from ui.tasks import LatestOnly, TaskRunner
 from vault.index import NoteState
-from vault.notes.kinds import MARKDOWN, kind_of
+from vault.notes.kinds import MARKDOWN, find_kind
 from vault.notes.note import Note
 
 __all__ = ["Listing", "Notes", "find_note", "suggested_questions"]
@@ -145,7 +145,7 @@ class Notes(QObject):
         except Exception as error:  # noqa: BLE001 - it is shown in words where the note would be
             return path, describe(error)
         if heading:
-            first, last = note.place_of(heading) or (0, 0)
+            first, last = note.find_lines(heading) or (0, 0)
         return note, first, max(first, last)
 
     def _on_opened(self, answer: tuple[Path, Exception | None]) -> None:
@@ -189,7 +189,7 @@ def find_note(notes: Sequence[NoteState], name: str) -> str | None:
     found: dict[int, str] = {}
     for note in notes:
         path = PurePosixPath(note.path)
-        path = path.with_suffix("") if kind_of(note.path) is MARKDOWN else path
+        path = path.with_suffix("") if find_kind(note.path) is MARKDOWN else path
         names = (str(path), path.name, note.title)
         for rank, known in enumerate(names):
             if known.casefold() == wanted:

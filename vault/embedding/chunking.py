@@ -20,7 +20,7 @@ from vault.embedding.models import (
     MAX_TOKENS,
     SPECIAL_TOKENS,
     count_tokens,
-    tokenizer,
+    load_tokenizer,
 )
 from vault.notes.markdown import Block, Document, Heading
 from vault.notes.note import Note
@@ -95,11 +95,11 @@ def chunk_note(
     """
     text = _Text(note.text, document.lines, tick)
     pieces: list[_Piece] = []
-    for path, blocks in _sections(document):
-        room = MAX_TOKENS - SPECIAL_TOKENS - _tokens(_context(note.title, path))
+    for path, blocks in _split_sections(document):
+        room = MAX_TOKENS - SPECIAL_TOKENS - _count_tokens(_build_context(note.title, path))
         pieces += _pack(text, path, blocks, room)
     joined = pieces if document.is_paged else _join_small(pieces)  # a passage names one page
-    chunks = (_chunk(note, text, piece) for piece in joined)
+    chunks = (_build_chunk(note, text, piece) for piece in joined)
     return tuple(chunk for chunk in chunks if chunk.text)
 
 
@@ -121,16 +121,16 @@ class _Text:
         tokens = self._up_to[last] - self._up_to[first - 1]
         return _Piece(self._starts[first - 1], self._starts[last] - 1, tokens, path)
 
-    def lines_of(self, start: int, end: int) -> tuple[int, int]:
+    def find_lines(self, start: int, end: int) -> tuple[int, int]:
         """Give the lines on which a span starts and ends."""
         return bisect_right(self._starts, start), bisect_right(self._starts, max(start, end - 1))
 
 
-def _tokens(text: str) -> int:
+def _count_tokens(text: str) -> int:
     return count_tokens([text])[0]
 
 
-def _sections(document: Document) -> Iterator[tuple[tuple[Heading, ...], list[Block]]]:
+def _split_sections(document: Document) -> Iterator[tuple[tuple[Heading, ...], list[Block]]]:
     """Give each heading's path with its own blocks, the heading's block among them."""
     path: tuple[Heading, ...] = ()
     blocks: list[Block] = []
@@ -146,11 +146,11 @@ def _sections(document: Document) -> Iterator[tuple[tuple[Heading, ...], list[Bl
     yield path, blocks
 
 
-def _context(title: str, path: Sequence[Heading]) -> str:
+def _build_context(title: str, path: Sequence[Heading]) -> str:
     """Join title and headings, each once, within a quarter of what the model reads."""
     names = list(dict.fromkeys([title, *(heading.text for heading in path)]))
     context = " > ".join(name for name in names if name)[:_MAX_CONTEXT_CHARS]
-    while _tokens(context) > _MAX_CONTEXT_TOKENS:
+    while _count_tokens(context) > _MAX_CONTEXT_TOKENS:
         context = context[: len(context) // 2]
     return context.encode("utf-8", "replace").decode("utf-8")
 
@@ -167,11 +167,11 @@ def _pack(
     unit_room = max(room - heading_tokens, room // 2)
     current: _Piece | None = None
     for block in blocks:
-        for unit in _units(text, path, block, unit_room):
+        for unit in _split_block(text, path, block, unit_room):
             if current is None:
                 current = unit
             elif current.tokens + unit.tokens <= room:
-                current = _joined(current, unit)
+                current = _join(current, unit)
             else:
                 yield current
                 current = unit
@@ -179,14 +179,16 @@ def _pack(
         yield current
 
 
-def _units(text: _Text, path: tuple[Heading, ...], block: Block, room: int) -> Iterator[_Piece]:
+def _split_block(
+    text: _Text, path: tuple[Heading, ...], block: Block, room: int
+) -> Iterator[_Piece]:
     """Give a block as the largest parts that fit: itself, what is inside it, lines, sentences."""
     whole = text.piece(block.first, block.last, path)
     if whole.tokens <= room:
         yield whole
         return
     if block.kind == "paragraph":
-        yield from _sentences(text, whole, room)
+        yield from _split_sentences(text, whole, room)
         return
     ends: dict[int, list[int]] = {}
     for first, last in block.inner:
@@ -199,31 +201,31 @@ def _units(text: _Text, path: tuple[Heading, ...], block: Block, room: int) -> I
         if part.tokens <= room:
             yield part
         else:
-            yield from _sentences(text, part, room)
+            yield from _split_sentences(text, part, room)
         at = last + 1
 
 
-def _sentences(text: _Text, piece: _Piece, room: int) -> Iterator[_Piece]:
+def _split_sentences(text: _Text, piece: _Piece, room: int) -> Iterator[_Piece]:
     """Cut lines that are too long between sentences, or between words where it must be."""
     most_chars = room * CHARS_PER_TOKEN
-    for slice_start, part in _slices(text.text[piece.start : piece.end]):
+    for slice_start, part in _slice(text.text[piece.start : piece.end]):
         text.tick()
-        for offset, cut in _splitter(room).chunk_indices(part):
+        for offset, cut in _build_splitter(room).chunk_indices(part):
             start = piece.start + slice_start + offset
             for at in range(0, len(cut), most_chars):
-                tokens = _tokens(cut[at : at + most_chars])
+                tokens = _count_tokens(cut[at : at + most_chars])
                 end = min(at + most_chars, len(cut))
                 yield _Piece(start + at, start + end, tokens, piece.path)
 
 
 @lru_cache(maxsize=64)
-def _splitter(room: int) -> "TextSplitter":
+def _build_splitter(room: int) -> "TextSplitter":
     from semantic_text_splitter import TextSplitter
 
-    return TextSplitter.from_huggingface_tokenizer(tokenizer(), room)
+    return TextSplitter.from_huggingface_tokenizer(load_tokenizer(), room)
 
 
-def _slices(text: str) -> Iterator[tuple[int, str]]:
+def _slice(text: str) -> Iterator[tuple[int, str]]:
     """Hand a very long text to the splitter in parts, each ending with a sentence if it can."""
     start = 0
     while len(text) - start > _SLICE_CHARS:
@@ -239,39 +241,39 @@ def _join_small(pieces: Sequence[_Piece]) -> list[_Piece]:
     """Put small sections together with their neighbours, so that none is a heading alone."""
     joined: list[_Piece] = []
     for piece in pieces:
-        if joined and _belong(joined[-1], piece):
-            joined[-1] = _joined(joined[-1], piece)
+        if joined and _belong_together(joined[-1], piece):
+            joined[-1] = _join(joined[-1], piece)
         else:
             joined.append(piece)
     return joined
 
 
-def _belong(above: _Piece, below: _Piece) -> bool:
+def _belong_together(above: _Piece, below: _Piece) -> bool:
     parents = above.path[:-1]
     is_small = min(above.tokens, below.tokens) < _SMALL_TOKENS
     fits = above.tokens + below.tokens <= _MERGED_TOKENS
     return is_small and fits and below.path[: len(parents)] == parents
 
 
-def _joined(above: _Piece, below: _Piece) -> _Piece:
+def _join(above: _Piece, below: _Piece) -> _Piece:
     """Join two spans and what is between them, below the headings that are above both."""
     common = [one for one, other in zip(above.path, below.path, strict=False) if one == other]
     path = tuple(common) if above.path and below.path else above.path or below.path
     return _Piece(above.start, below.end, above.tokens + below.tokens, path)
 
 
-def _chunk(note: Note, text: _Text, piece: _Piece) -> Chunk:
+def _build_chunk(note: Note, text: _Text, piece: _Piece) -> Chunk:
     span = text.text[piece.start : piece.end].rstrip()
     blank = _LEADING_BLANK_LINES.match(span)
     shown_text = span[blank.end() :] if blank else span
     start = piece.start + len(span) - len(shown_text)
-    first, last = text.lines_of(start, piece.start + len(span))
+    first, last = text.find_lines(start, piece.start + len(span))
     shown = {heading.text for heading in note.headings if first <= heading.line <= last}
     hidden = [heading for heading in piece.path if heading.text not in shown]
     return Chunk(
         heading=tuple(heading.text for heading in piece.path),
         lines=(first, last),
         text=shown_text,
-        context=_context("" if note.title in shown else note.title, hidden),
+        context=_build_context("" if note.title in shown else note.title, hidden),
         tokens=piece.tokens,
     )

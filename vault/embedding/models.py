@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vault.errors import EmbedderFailed
-from vault.notes.markdown import front_matter
-from vault.notes.properties import words_of
+from vault.notes.markdown import read_front_matter
+from vault.notes.properties import split_values
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -29,7 +29,7 @@ SPECIAL_TOKENS = 2
 
 
 @cache
-def tokenizer() -> "Tokenizer":
+def load_tokenizer() -> "Tokenizer":
     """Load the model's own tokenizer, which needs neither torch nor a network."""
     from importlib.resources import files
 
@@ -70,7 +70,7 @@ class EmbeddingModel:
             card = (self.folder / "README.md").read_text("utf-8", "replace")
         except OSError:
             card = ""
-        named = words_of(front_matter(card.split("\n")).properties.get("language"))
+        named = split_values(read_front_matter(card.split("\n")).properties.get("language"))
         return ", ".join(named) or "the languages of that model, which its card does not name"
 
 
@@ -88,16 +88,16 @@ def find_model(name: str) -> EmbeddingModel:
     """
     if name in _OWN_NAMES:
         return PACKAGED
-    folder = _folder_of(name)
+    folder = _find_folder(name)
     if folder is None or not (folder / "modules.json").is_file():
         raise EmbedderFailed(
             f"The embedding model {name} is not on this computer; download it first "
             f"(hf download {name}), or set embedding.model to a folder that holds one."
         )
-    return EmbeddingModel(name, f"{Path(name).name}@{_fingerprint(folder)}", folder)
+    return EmbeddingModel(name, f"{Path(name).name}@{_compute_fingerprint(folder)}", folder)
 
 
-def _folder_of(name: str) -> Path | None:
+def _find_folder(name: str) -> Path | None:
     folder = Path(name).expanduser()
     if folder.is_dir():
         return folder.resolve()
@@ -111,7 +111,7 @@ def _folder_of(name: str) -> Path | None:
         return None
 
 
-def _fingerprint(folder: Path) -> str:
+def _compute_fingerprint(folder: Path) -> str:
     """Hash names, sizes and small files, and of large ones samples from all over them."""
     digest = hashlib.sha256()
     try:
@@ -119,7 +119,7 @@ def _fingerprint(folder: Path) -> str:
             digest.update(
                 f"{path.relative_to(folder).as_posix()}\0{path.stat().st_size}\0".encode()
             )
-            for part in _parts(path):
+            for part in _read_samples(path):
                 digest.update(part)
     except OSError as error:
         raise EmbedderFailed(
@@ -129,7 +129,7 @@ def _fingerprint(folder: Path) -> str:
     return digest.hexdigest()[:16]
 
 
-def _parts(path: Path) -> Iterator[bytes]:
+def _read_samples(path: Path) -> Iterator[bytes]:
     size = path.stat().st_size
     with path.open("rb") as file:
         if size <= _SMALL_BYTES:
@@ -148,24 +148,24 @@ _PART = re.compile(r"[A-Za-z0-9]+|[!-/:-@\[-`{-~]")
 
 def count_tokens(texts: Sequence[str]) -> list[int]:
     """Count the tokens of each text, or more where a token stands for very many letters."""
-    plain = [_plain(text) for text in texts]
+    plain = [_split_plain(text) for text in texts]
     others = [text for text, words in zip(texts, plain, strict=True) if words is None]
-    encoded = iter(tokenizer().encode_batch_fast(others, add_special_tokens=False))
+    encoded = iter(load_tokenizer().encode_batch_fast(others, add_special_tokens=False))
     return [
         max(
-            sum(map(_of_part, words)) if words is not None else len(next(encoded)),
+            sum(map(_count_part, words)) if words is not None else len(next(encoded)),
             -(-len(text) // CHARS_PER_TOKEN),
         )
         for text, words in zip(texts, plain, strict=True)
     ]
 
 
-def _plain(text: str) -> list[str] | None:
+def _split_plain(text: str) -> list[str] | None:
     """Give the words and marks of a text, unless it holds more than that."""
     is_plain = text.isascii() and text.replace("\t", " ").isprintable()
     return _PART.findall(text) if is_plain and not _SPECIAL.search(text) else None
 
 
 @lru_cache(maxsize=1 << 16)
-def _of_part(part: str) -> int:
-    return len(tokenizer().encode(part, add_special_tokens=False))
+def _count_part(part: str) -> int:
+    return len(load_tokenizer().encode(part, add_special_tokens=False))

@@ -49,10 +49,10 @@ def read_settings(root: Path) -> ObsidianSettings:
         loaded = json.loads(data)
     except (ValueError, RecursionError):
         return ObsidianSettings(problem="its JSON cannot be read, so its filters are not used")
-    return _settings(loaded if isinstance(loaded, dict) else {})
+    return _parse_settings(loaded if isinstance(loaded, dict) else {})
 
 
-def _settings(loaded: dict[str, Any]) -> ObsidianSettings:
+def _parse_settings(loaded: dict[str, Any]) -> ObsidianSettings:
     filters = loaded.get("userIgnoreFilters")
     folder = loaded.get("attachmentFolderPath")
     return ObsidianSettings(
@@ -83,11 +83,11 @@ class Filter(Protocol):
     text: str
     problem: str
 
-    def fits(self, path: str) -> bool:
+    def matches(self, path: str) -> bool:
         """Tell whether it keeps a path out; a folder's ends with `/`."""
 
 
-class _Beginning:
+class _PrefixFilter:
     """The beginning of a path, whatever its case."""
 
     problem = ""
@@ -96,24 +96,24 @@ class _Beginning:
         self.text = text
         self._start = text.removeprefix("./").casefold()
 
-    def fits(self, path: str) -> bool:
+    def matches(self, path: str) -> bool:
         return path.casefold().startswith(self._start)
 
 
-class _Expression:
+class _RegexFilter:
     """A regular expression that is looked for anywhere in the path of a file."""
 
     def __init__(self, text: str) -> None:
         import regex
 
         self.text = text
-        self.problem = _refusal(text[1:-1])
+        self.problem = _find_refusal(text[1:-1])
         try:
             self._pattern = None if self.problem else regex.compile(text[1:-1], regex.IGNORECASE)
         except regex.error:
             self._pattern, self.problem = None, "it is no regular expression"
 
-    def fits(self, path: str) -> bool:
+    def matches(self, path: str) -> bool:
         if self._pattern is None or path.endswith("/"):
             return False
         try:
@@ -128,24 +128,24 @@ class IgnoreFilters:
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._is_cut = len(texts) > MAX_FILTERS
-        filters = [_filter(text) for text in dict.fromkeys(texts[:MAX_FILTERS])]
-        beginnings = [one for one in filters if isinstance(one, _Beginning)]
-        expressions = [one for one in filters if isinstance(one, _Expression)]
+        filters = [_build_filter(text) for text in dict.fromkeys(texts[:MAX_FILTERS])]
+        beginnings = [one for one in filters if isinstance(one, _PrefixFilter)]
+        expressions = [one for one in filters if isinstance(one, _RegexFilter)]
         self._is_cut |= len(expressions) > MAX_EXPRESSIONS
         self._filters: tuple[Filter, ...] = (*beginnings, *expressions[:MAX_EXPRESSIONS])
 
     def __bool__(self) -> bool:
         return bool(self._filters)
 
-    def filter_for(self, path: str, is_folder: bool) -> str | None:
+    def find_filter(self, path: str, is_folder: bool) -> str | None:
         """Give the filter that keeps a path out, or None when it stays in."""
         whole = f"{path}/" if is_folder else path
-        return next((one.text for one in self._filters if one.fits(whole)), None)
+        return next((one.text for one in self._filters if one.matches(whole)), None)
 
-    def problems(self) -> list[str]:
+    def list_problems(self) -> list[str]:
         """Say which filters are not used, and why."""
         found = [
-            f"its filter {_short(one.text)} is not used: {one.problem}"
+            f"its filter {_shorten(one.text)} is not used: {one.problem}"
             for one in self._filters
             if one.problem
         ]
@@ -158,13 +158,13 @@ class IgnoreFilters:
 
 
 @lru_cache(maxsize=4 * MAX_EXPRESSIONS)
-def _filter(text: str) -> Filter:
+def _build_filter(text: str) -> Filter:
     """Make a filter once, so that one which took too long once does not again."""
     is_expression = len(text) > 2 and text.startswith("/") and text.endswith("/")
-    return _Expression(text) if is_expression else _Beginning(text)
+    return _RegexFilter(text) if is_expression else _PrefixFilter(text)
 
 
-def _refusal(expression: str) -> str:
+def _find_refusal(expression: str) -> str:
     """Say what makes an expression too dangerous even to be compiled; nothing where it is not."""
     if len(expression) > MAX_CHARS:
         return f"it has more than {MAX_CHARS} characters"
@@ -195,5 +195,5 @@ def _is_repeat(match: re.Match[str]) -> bool:
     return match[0][0] in "*+?" or match[1] is not None
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= _SHORTENED else f"{text[:_SHORTENED]}…"

@@ -16,18 +16,18 @@ from vault.exclude.obsidian import SETTINGS_PATH, IgnoreFilters, ObsidianSetting
 DOT_FOLDER: Final = "a folder whose name begins with a dot"
 
 
-class Rules:
+class ExcludeRules:
     """What keeps a path out, as it can stand in a list beside the path."""
 
     def __init__(
         self, exclude: Sequence[str] = (), obsidian: ObsidianSettings | None = None
     ) -> None:
-        self._patterns = ExcludeRules(exclude)
+        self._patterns = ExcludePatterns(exclude)
         self._obsidian = obsidian or ObsidianSettings()
         self._filters = IgnoreFilters(self._obsidian.ignore_filters)
 
     @classmethod
-    def of(cls, root: Path, exclude: Sequence[str] = ()) -> "Rules":
+    def load(cls, root: Path, exclude: Sequence[str] = ()) -> "ExcludeRules":
         """Take the rules of a vault as they are now.
 
         Args:
@@ -40,66 +40,70 @@ class Rules:
         """Tell whether there is any rule."""
         return bool(self._patterns or self._filters)
 
-    def rule_for(self, path: str, is_folder: bool) -> str | None:
+    def find_rule(self, path: str, is_folder: bool) -> str | None:
         """Give the rule that keeps out this path, or None when it stays in.
 
         The folders above it are asked about on their own, before it.
         """
-        if (pattern := self._patterns.rule_for(path, is_folder)) is not None:
+        if (pattern := self._patterns.find_rule(path, is_folder)) is not None:
             return f"vault.exclude: {pattern}"
-        if (found := self._filters.filter_for(path, is_folder)) is not None:
+        if (found := self._filters.find_filter(path, is_folder)) is not None:
             return f"Obsidian's excluded files: {found}"
         return None
 
-    def rule_along(self, path: str) -> str | None:
+    def find_rule_on_path(self, path: str) -> str | None:
         """Give the rule that keeps out a file or a folder above it."""
         parts = [part for part in path.split("/") if part not in ("", ".")]
         for count in range(1, len(parts) + 1):
             is_folder = count < len(parts)
             if is_folder and parts[count - 1].startswith("."):
                 return DOT_FOLDER
-            rule = self.rule_for("/".join(parts[:count]), is_folder)
+            rule = self.find_rule("/".join(parts[:count]), is_folder)
             if rule is not None:
                 return rule
         return None
 
-    def problems(self) -> tuple[tuple[str, str], ...]:
+    def list_problems(self) -> tuple[tuple[str, str], ...]:
         """Say of which file which rules could not be used, and why, after they were applied."""
-        reasons = [self._obsidian.problem] if self._obsidian.problem else self._filters.problems()
+        reasons = (
+            [self._obsidian.problem] if self._obsidian.problem else self._filters.list_problems()
+        )
         return ((SETTINGS_PATH, "; ".join(reasons)),) if reasons else ()
 
 
 @dataclass(frozen=True, slots=True)
-class _Rule:
+class _Pattern:
     text: str
     parts: tuple[re.Pattern[str] | None, ...]  # None stands for `**`
     is_negated: bool
     is_folder_only: bool
 
 
-class ExcludeRules:
+class ExcludePatterns:
     """Tells which pattern, if any, keeps a path out; the last one that fits decides."""
 
     def __init__(self, patterns: Sequence[str]):
-        self._rules = tuple(rule for pattern in patterns if (rule := _parse(pattern)) is not None)
+        self._rules = tuple(
+            rule for pattern in patterns if (rule := _parse_pattern(pattern)) is not None
+        )
 
     def __bool__(self) -> bool:
         """Tell whether there is any pattern."""
         return bool(self._rules)
 
-    def rule_for(self, path: str, is_folder: bool) -> str | None:
+    def find_rule(self, path: str, is_folder: bool) -> str | None:
         """Give the pattern that excludes this path, or None when it stays in.
 
         The folders above it are asked about on their own, before it.
         """
         parts = path.split("/")
         for rule in reversed(self._rules):
-            if (is_folder or not rule.is_folder_only) and _fits(rule.parts, parts):
+            if (is_folder or not rule.is_folder_only) and _matches(rule.parts, parts):
                 return None if rule.is_negated else rule.text
         return None
 
 
-def _parse(pattern: str) -> _Rule | None:
+def _parse_pattern(pattern: str) -> _Pattern | None:
     text = pattern.strip()
     body = text.removeprefix("!")
     is_folder_only = body.endswith("/")
@@ -111,10 +115,10 @@ def _parse(pattern: str) -> _Rule | None:
     if not is_anchored:
         parts.insert(0, "**")
     compiled = tuple(None if p == "**" else re.compile(fnmatch.translate(p)) for p in parts)
-    return _Rule(text, compiled, text.startswith("!"), is_folder_only)
+    return _Pattern(text, compiled, text.startswith("!"), is_folder_only)
 
 
-def _fits(pattern: Sequence[re.Pattern[str] | None], parts: Sequence[str]) -> bool:
+def _matches(pattern: Sequence[re.Pattern[str] | None], parts: Sequence[str]) -> bool:
     """Match a whole path; `reachable` holds how many path parts each prefix can have eaten."""
     reachable = {0}
     for index, part in enumerate(pattern):

@@ -7,10 +7,10 @@ from typing import NamedTuple
 from vault.catalog import Catalog, Row, VectorTable
 from vault.embedder import Embedder
 from vault.errors import VectorStoreFailed
-from vault.indexing.progress import Meter
+from vault.indexing.progress import ProgressMeter
 from vault.vectors import BATCH, VectorStore
 
-__all__ = ["Embedding"]
+__all__ = ["EmbeddingRun"]
 
 _BATCH_TEXTS = 32
 _BATCH_TOKENS = 2_048
@@ -30,7 +30,7 @@ class WaitingPassage(NamedTuple):
 Batch = Sequence[WaitingPassage]
 
 
-class Embedding:
+class EmbeddingRun:
     """One run's embedding; what is done is committed batch by batch.
 
     Attributes:
@@ -42,7 +42,7 @@ class Embedding:
         catalog: Catalog,
         embedder: Embedder,
         store: VectorStore,
-        meter: Meter,
+        meter: ProgressMeter,
         table: VectorTable = "vectors",
     ):
         self.count = 0
@@ -70,29 +70,29 @@ class Embedding:
         self._left_of_notes = Counter(passage.note_id for passage in waiting)
         self._meter.begin("embed", len(self._left_of_notes), work=len(waiting))
         if self._table != "vectors":
-            for _ in self._vectors(waiting):
+            for _ in self._embed_and_store(waiting):
                 pass  # the store holds what searches use
             return
         if fills_store:
             self._store.start()
         not_stored: list[bytes] = []
-        for hashes in self._vectors(waiting):
+        for hashes in self._embed_and_store(waiting):
             not_stored += hashes
             if len(not_stored) >= BATCH:
                 self._add_to_store(not_stored, fills_store)
                 not_stored = []
         self._add_to_store(not_stored, fills_store)
 
-    def bring_store_in_line(self) -> None:
+    def synchronize_store(self) -> None:
         """Make the vector store hold what the catalog holds; a broken one is left to search."""
         self._meter.begin("store")
-        self._guarded(lambda: self._store.bring_in_line(on_wait=self._meter.tick))
+        self._run_unless_broken(lambda: self._store.synchronize(on_wait=self._meter.tick))
 
-    def _vectors(self, waiting: Batch) -> Iterator[list[bytes]]:
+    def _embed_and_store(self, waiting: Batch) -> Iterator[list[bytes]]:
         """Embed and keep, and give the hashes of each batch that is kept."""
         asked: deque[tuple[Batch, list[bytes]]] = deque()
         for vectors in self._embedder.embed(
-            self._texts(waiting, asked), self._meter.tick, self._meter.works_ahead
+            self._read_batches(waiting, asked), self._meter.tick, self._meter.can_work_ahead
         ):
             batch, hashes = asked.popleft()
             with self._catalog.transaction():
@@ -108,7 +108,7 @@ class Embedding:
             self._left_of_notes[passage.note_id] -= 1
             self._done_notes += not self._left_of_notes[passage.note_id]
 
-    def _texts(
+    def _read_batches(
         self, waiting: Batch, asked: deque[tuple[Batch, list[bytes]]]
     ) -> Iterator[list[str]]:
         """Give batches of texts of about equal length, noting the hashes of each."""
@@ -119,11 +119,11 @@ class Embedding:
 
     def _add_to_store(self, hashes: Sequence[bytes], fills_store: bool) -> None:
         if self._store.is_ready:
-            self._guarded(lambda: self._store.add(hashes, self._meter.tick))
+            self._run_unless_broken(lambda: self._store.add(hashes, self._meter.tick))
         elif fills_store:
-            self._guarded(lambda: self._store.bring_in_line(on_wait=self._meter.tick))
+            self._run_unless_broken(lambda: self._store.synchronize(on_wait=self._meter.tick))
 
-    def _guarded(self, act: Callable[[], None]) -> None:
+    def _run_unless_broken(self, act: Callable[[], None]) -> None:
         if not self._is_store_broken:
             try:
                 act()
@@ -135,11 +135,11 @@ def split_into_batches(waiting: Batch) -> Iterator[Batch]:
     """Yield batches of about equally long passages, the first notes in the first batches."""
     start, size = 0, _FIRST_WINDOW
     while window := waiting[start : start + size]:
-        yield from _batches(sorted(window, key=lambda passage: -passage.tokens))
+        yield from _split_by_length(sorted(window, key=lambda passage: -passage.tokens))
         start, size = start + size, min(2 * size, _LAST_WINDOW)
 
 
-def _batches(passages: Batch) -> Iterator[Batch]:
+def _split_by_length(passages: Batch) -> Iterator[Batch]:
     """Yield batches of passages that are sorted by length, the longest first."""
     batch: list[WaitingPassage] = []
     for passage in passages:

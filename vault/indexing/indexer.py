@@ -16,24 +16,24 @@ from pathlib import Path
 from vault.catalog import FINGERPRINT, UNFINISHED, Catalog, Row, VectorTable
 from vault.embedder import Embedder
 from vault.embedding.chunking import Chunk, chunk_note
-from vault.embedding_versions import switch, table_of
+from vault.embedding_versions import choose_vector_table, switch_model
 from vault.errors import NoteUnreadable, UnsafePath, VaultMissing
-from vault.indexing.embed import Embedding
+from vault.indexing.embed import EmbeddingRun
 from vault.indexing.progress import (
     CancelCheck,
     IndexCancelled,
     IndexProgress,
     IndexReport,
-    Meter,
     ProgressCallback,
+    ProgressMeter,
 )
 from vault.indexing.relocate import is_same_folder, remember_folder
-from vault.indexing.throttle import Pace
-from vault.notes.kinds import kind_of
+from vault.indexing.throttle import Throttle
+from vault.notes.kinds import find_kind
 from vault.notes.note import Note, parse_note, read_bytes
-from vault.notes.parser_client import ForeignReader
-from vault.records import NEVER_SEEN, FileRow, GoneNotes, Records, State
-from vault.scan import FileStat, ScanResult, look_at, scan
+from vault.notes.parser_client import ParserClient
+from vault.records import NEVER_SEEN, FileRow, Records, RemovedNotes, State
+from vault.scan import FileStat, ScanResult, scan, scan_paths
 from vault.vectors import VectorStore
 
 __all__ = ["CancelCheck", "IndexProgress", "IndexReport", "Indexer", "ProgressCallback"]
@@ -69,12 +69,12 @@ class _Changes:
     gone: dict[str, FileRow]
 
 
-def _parted(changes: _Changes) -> tuple[_Changes | None, _Changes]:
+def _split_changes(changes: _Changes) -> tuple[_Changes | None, _Changes]:
     """Part what is read here from what a child reads; None where only one of them is there.
 
     Files that are gone come with the second part, where a file of either kind may have been moved.
     """
-    first = [item for item in changes.to_read if not kind_of(item[0]).is_foreign]
+    first = [item for item in changes.to_read if not find_kind(item[0]).needs_worker]
     rest = changes.to_read[len(first) :]
     if not first or not rest or changes.gone:
         return None, changes
@@ -103,7 +103,7 @@ class Indexer:
         embedder: Embedder,
         store: VectorStore,
         exclude: Sequence[str] = (),
-        pace: Pace | None = None,
+        throttle: Throttle | None = None,
     ):
         self._root = root
         self._catalog = catalog
@@ -111,10 +111,10 @@ class Indexer:
         self._embedder = embedder
         self._store = store
         self._exclude = tuple(exclude)
-        self._pace = pace or Pace()
+        self._throttle = throttle or Throttle()
         self._counts = _Counts()
         self._table: VectorTable = "vectors"
-        self._foreign = ForeignReader()
+        self._foreign = ParserClient()
 
     def run(
         self,
@@ -140,16 +140,16 @@ class Indexer:
         """
         began = time.monotonic()
         self._counts = _Counts()
-        self._table = table_of(self._catalog, self._embedder.model)
-        self._pace.begin()
-        meter = Meter(progress, is_cancelled, self._pace)
+        self._table = choose_vector_table(self._catalog, self._embedder.model)
+        self._throttle.begin()
+        meter = ProgressMeter(progress, is_cancelled, self._throttle)
         is_complete = True
         try:
-            found = None if only is None else look_at(self._root, self._exclude, only)
+            found = None if only is None else scan_paths(self._root, self._exclude, only)
             if only is None or found is None:
-                self._look_at_all(meter, fills_store=fills_store)
+                self._index_all(meter, fills_store=fills_store)
             else:
-                self._look_at_some(found, only, meter)
+                self._index_paths(found, only, meter)
         except IndexCancelled:
             is_complete = False
         finally:
@@ -158,18 +158,20 @@ class Indexer:
         progress(IndexProgress("done", done=report.notes, total=report.notes))
         return report
 
-    def _look_at_some(self, found: ScanResult, paths: Collection[str], meter: Meter) -> None:
+    def _index_paths(self, found: ScanResult, paths: Collection[str], meter: ProgressMeter) -> None:
         """Do what a whole run does, at a cost that does not grow with the vault.
 
         Vectors that nothing uses any more are left to the next whole run.
         """
-        changes = self._compare(found, self._records.files_of(paths))
+        changes = self._compare(found, self._records.find_files(paths))
         self._leave_out(changes, found)
         self._read(changes, meter)
-        self._embed(self._catalog.unembedded_of(paths, self._table), meter, fills_store=False)
+        self._embed(
+            self._catalog.list_unembedded_among(paths, self._table), meter, fills_store=False
+        )
         self._finish(found, "", is_whole=False)
 
-    def _look_at_all(self, meter: Meter, *, fills_store: bool) -> None:
+    def _index_all(self, meter: ProgressMeter, *, fills_store: bool) -> None:
         meter.begin("seen")
         found = scan(self._root, self._exclude, meter.step)
         fingerprint = found.fingerprint()
@@ -178,15 +180,15 @@ class Indexer:
             return
         changes = self._compare(found, self._records.files())
         self._leave_out(changes, found, is_whole=True)
-        ordinary, foreign = _parted(changes)
+        ordinary, foreign = _split_changes(changes)
         if ordinary is not None:  # what may take long is not waited for by the others
             self._read(ordinary, meter)
-            self._embed(self._catalog.unembedded(self._table), meter, fills_store=fills_store)
+            self._embed(self._catalog.list_unembedded(self._table), meter, fills_store=fills_store)
         self._read(foreign, meter)
-        self._embed(self._catalog.unembedded(self._table), meter, fills_store=fills_store)
-        self._use_what_is_complete()
-        self._tidy(meter, fills_store=fills_store)
-        self._finish(found, fingerprint if not self._records.left_out("failed") else "")
+        self._embed(self._catalog.list_unembedded(self._table), meter, fills_store=fills_store)
+        self._switch_when_complete()
+        self._drop_unused(meter, fills_store=fills_store)
+        self._finish(found, fingerprint if not self._records.list_by_state("failed") else "")
 
     def _compare(self, found: ScanResult, known: dict[str, FileRow]) -> _Changes:
         left_out: list[tuple[str, State, str]] = [
@@ -207,7 +209,7 @@ class Indexer:
             for path, stat in found.files.items()
             if (row := known.get(path)) is None or row.differs(stat)
         ]
-        to_read.sort(key=_reading_order)
+        to_read.sort(key=_build_sort_key)
         return _Changes(known, to_read, left_out, gone)
 
     def _refuse_unmounted(self, found: ScanResult) -> None:
@@ -237,8 +239,8 @@ class Indexer:
 
     # -- reading
 
-    def _read(self, changes: _Changes, meter: Meter) -> None:
-        moved = GoneNotes(changes.gone)
+    def _read(self, changes: _Changes, meter: ProgressMeter) -> None:
+        moved = RemovedNotes(changes.gone)
         if changes.to_read and not changes.known:
             self._embedder.start()  # for a first index, its model loads while notes are read
         meter.begin("scan", len(changes.to_read))
@@ -248,13 +250,15 @@ class Indexer:
                 meter.step(done, path)
                 if _may_take_long(path, stat):
                     self._commit(pending)  # what was read so far is searched meanwhile
-                pending.writes.append(self._look(path, stat, changes.known.get(path), moved, meter))
+                pending.writes.append(
+                    self._read_file(path, stat, changes.known.get(path), moved, meter)
+                )
                 if pending.is_due:
                     self._commit(pending)
                     pending = _Pending()
         finally:
             self._commit(pending)
-        for path, row in moved.left():
+        for path, row in moved.list_rest():
             pending.writes.append(partial(self._remove, path, row))
         self._commit(pending)
 
@@ -265,8 +269,13 @@ class Indexer:
                     write()
             pending.writes.clear()
 
-    def _look(
-        self, path: str, stat: FileStat, row: FileRow | None, moved: "GoneNotes", meter: Meter
+    def _read_file(
+        self,
+        path: str,
+        stat: FileStat,
+        row: FileRow | None,
+        moved: "RemovedNotes",
+        meter: ProgressMeter,
     ) -> Callable[[], None]:
         """Read one file and give what is to be written about it."""
         try:
@@ -309,24 +318,26 @@ class Indexer:
         self._counts.removed += row.state == "indexed"
         self._records.remove(path)
 
-    def _embed(self, waiting: Sequence[Row], meter: Meter, *, fills_store: bool = True) -> None:
+    def _embed(
+        self, waiting: Sequence[Row], meter: ProgressMeter, *, fills_store: bool = True
+    ) -> None:
         if not waiting:
             return
-        embedding = self._embedding(meter)
+        embedding = self._start_embedding(meter)
         try:
             embedding.run(waiting, fills_store=fills_store)
         finally:
             self._counts.embedded += embedding.count
 
-    def _use_what_is_complete(self) -> None:
+    def _switch_when_complete(self) -> None:
         """Let searches use the vectors of another embedder, once none is missing."""
         if self._table != "vectors":
             self._store.set_aside()
-            switch(self._catalog)
+            switch_model(self._catalog)
             self._table = "vectors"
             self._counts.is_switched = True
 
-    def _tidy(self, meter: Meter, *, fills_store: bool) -> None:
+    def _drop_unused(self, meter: ProgressMeter, *, fills_store: bool) -> None:
         dropped = 0
         with self._catalog.transaction():
             if self._counts.has_change:
@@ -334,51 +345,51 @@ class Indexer:
         is_other = self._counts.embedded or self._counts.is_switched
         is_at_hand = self._store.pid is not None if fills_store else self._store.is_ready
         if (is_other and fills_store) or (dropped and is_at_hand):
-            self._embedding(meter).bring_store_in_line()
+            self._start_embedding(meter).synchronize_store()
 
-    def _embedding(self, meter: Meter) -> Embedding:
-        return Embedding(self._catalog, self._embedder, self._store, meter, self._table)
+    def _start_embedding(self, meter: ProgressMeter) -> EmbeddingRun:
+        return EmbeddingRun(self._catalog, self._embedder, self._store, meter, self._table)
 
     def _finish(self, found: ScanResult, fingerprint: str, *, is_whole: bool = True) -> None:
         """Note when a whole run ended, and on what; a failed note is to be looked at again."""
         with self._catalog.transaction():
             remember_folder(self._catalog, self._root, found.root)
-            self._catalog.set_meta("indexed_at", _now())
+            self._catalog.set_meta("indexed_at", _format_now())
             self._catalog.set_meta(FINGERPRINT, fingerprint)
             if is_whole:
                 self._catalog.set_meta(UNFINISHED, "")
 
     def _report(self, seconds: float, is_complete: bool) -> IndexReport:
         notes, chunks = self._records.counts()
-        unembedded = 0 if is_complete else self._catalog.unembedded_count(self._table)
+        list_unembedded = 0 if is_complete else self._catalog.count_unembedded(self._table)
         counts = self._counts
         return IndexReport(
             vault=str(self._root),
             notes=notes,
             chunks=chunks,
             embedded_chunks=counts.embedded,
-            reused_chunks=chunks - unembedded - counts.embedded,
+            reused_chunks=chunks - list_unembedded - counts.embedded,
             added=counts.added,
             changed=counts.changed,
             removed=counts.removed,
             renamed=counts.renamed,
-            excluded=self._records.left_out("excluded"),
-            failed=self._records.left_out("failed"),
+            excluded=self._records.list_by_state("excluded"),
+            failed=self._records.list_by_state("failed"),
             seconds=seconds,
             is_complete=is_complete,
             warnings=(self._store.failure,) if self._store.failure else (),
         )
 
 
-def _reading_order(file: tuple[str, FileStat]) -> tuple[bool, bool, str]:
+def _build_sort_key(file: tuple[str, FileStat]) -> tuple[bool, bool, str]:
     """Put files that may take long behind all others, whose words are then found early."""
     path, stat = file
-    return kind_of(path).is_foreign, stat.size > _LARGE_BYTES, path
+    return find_kind(path).needs_worker, stat.size > _LARGE_BYTES, path
 
 
 def _may_take_long(path: str, stat: FileStat) -> bool:
-    return kind_of(path).is_foreign or stat.size > _LARGE_BYTES
+    return find_kind(path).needs_worker or stat.size > _LARGE_BYTES
 
 
-def _now() -> str:
+def _format_now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

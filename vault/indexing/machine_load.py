@@ -10,15 +10,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
-__all__ = ["Machine", "Strain"]
+__all__ = ["LoadReason", "MachineLoad"]
 
-Strain = Literal["", "battery", "load"]
+LoadReason = Literal["", "battery", "load"]
 
 _BUSY_SHARE = 0.5
 _USER, _SYSTEM, _IRQ, _SOFT_IRQ, _STEAL = 0, 2, 5, 6, 7  # not those that are nice, nor the idle
 
 
-class Machine:
+class MachineLoad:
     """Reads what the machine is under; each reading is of the time since the one before."""
 
     def __init__(
@@ -39,11 +39,11 @@ class Machine:
         self._clock = clock
         ticks_per_s = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
         self._ticks_per_s = ticks_per_s * (os.cpu_count() or 1)
-        self._before = (clock(), self._busy_ticks(), self._own_ticks())
+        self._before = (clock(), self._read_busy_ticks(), self._read_own_ticks())
 
-    def strain(self) -> Strain:
+    def read_reason(self) -> LoadReason:
         """Tell what there is reason to be slow for; the battery comes first."""
-        others = self._share_of_others()
+        others = self._measure_share_of_others()
         if self._is_on_battery():
             return "battery"
         return "load" if others > _BUSY_SHARE else ""
@@ -51,37 +51,37 @@ class Machine:
     def _is_on_battery(self) -> bool:
         supplies = self._root.glob("sys/class/power_supply/*")
         return any(
-            _text(supply / "type") == "Battery"
-            and _text(supply / "scope") != "Device"  # of a mouse
-            and _text(supply / "status") == "Discharging"
+            _read_text(supply / "type") == "Battery"
+            and _read_text(supply / "scope") != "Device"  # of a mouse
+            and _read_text(supply / "status") == "Discharging"
             for supply in supplies
         )
 
-    def _share_of_others(self) -> float:
+    def _measure_share_of_others(self) -> float:
         """Tell which share of all processors other programs have taken."""
-        now = (self._clock(), self._busy_ticks(), self._own_ticks())
+        now = (self._clock(), self._read_busy_ticks(), self._read_own_ticks())
         before, self._before = self._before, now
         room = (now[0] - before[0]) * self._ticks_per_s
         ours = sum(ticks - before[2].get(pid, 0) for pid, ticks in now[2].items())
         return (now[1] - before[1] - ours) / room if room > 0 else 0.0
 
-    def _busy_ticks(self) -> int:
-        first = _text(self._root / "proc" / "stat").partition("\n")[0].split()[1:]
+    def _read_busy_ticks(self) -> int:
+        first = _read_text(self._root / "proc" / "stat").partition("\n")[0].split()[1:]
         if len(first) <= _STEAL:
             return 0
         return sum(int(first[place]) for place in (_USER, _SYSTEM, _IRQ, _SOFT_IRQ, _STEAL))
 
-    def _own_ticks(self) -> dict[str, int]:
+    def _read_own_ticks(self) -> dict[str, int]:
         """Tell what this process and its children have used, by process."""
         names = ("self", *(str(pid) for pid in self._children() if pid is not None))
-        return {name: self._ticks_of(name) for name in names}
+        return {name: self._read_process_ticks(name) for name in names}
 
-    def _ticks_of(self, pid: str) -> int:
-        fields = _text(self._root / "proc" / pid / "stat").rpartition(")")[2].split()
+    def _read_process_ticks(self, pid: str) -> int:
+        fields = _read_text(self._root / "proc" / pid / "stat").rpartition(")")[2].split()
         return int(fields[11]) + int(fields[12]) if len(fields) > 12 else 0
 
 
-def _text(path: Path) -> str:
+def _read_text(path: Path) -> str:
     with suppress(OSError):  # not on this system, or gone by now
         return path.read_text("ascii", "replace").strip()
     return ""

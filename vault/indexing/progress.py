@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from vault.errors import VaultError
-from vault.indexing.throttle import Pace, Reason
+from vault.indexing.throttle import Throttle, ThrottleReason
 
 Phase = Literal["seen", "scan", "embed", "store", "done"]
 
@@ -33,7 +33,7 @@ class IndexProgress:
     done: int = 0
     total: int = 0
     per_s: float = 0.0
-    pace: Reason = ""
+    throttle: ThrottleReason = ""
 
     @property
     def remaining_s(self) -> float | None:
@@ -49,7 +49,7 @@ class IndexProgress:
             "total": self.total,
             "per_s": round(self.per_s, 1),
             "remaining_s": None if self.remaining_s is None else round(self.remaining_s, 1),
-            "pace": self.pace,
+            "pace": self.throttle,
         }
 
 
@@ -108,13 +108,13 @@ class IndexCancelled(VaultError):
     """The run was told to stop; the indexer turns this into an incomplete report."""
 
 
-class Meter:
-    """Tells the progress of a run, often but not for every note; keeps its pace, sees a cancel."""
+class ProgressMeter:
+    """Reports the progress of a run several times a second, throttles it and sees a cancel."""
 
-    def __init__(self, progress: ProgressCallback, is_cancelled: CancelCheck, pace: Pace):
+    def __init__(self, progress: ProgressCallback, is_cancelled: CancelCheck, throttle: Throttle):
         self._progress = progress
         self._is_cancelled = is_cancelled
-        self._pace = pace
+        self._throttle = throttle
         self._now = IndexProgress("seen")
         self._told = self._first_at = time.monotonic()
         self._first_done = self._work = 0
@@ -130,10 +130,10 @@ class Meter:
         self._first_done, self._first_at = 0, time.monotonic()
         self._work = work
         self._now = IndexProgress(phase, total=total)
-        self._tell()
+        self._report()
 
     def step(self, done: int, path: str = "", work: int = 0) -> None:
-        """Say how far the phase has come, and wait as the pace asks.
+        """Say how far the phase has come, and wait as the throttle asks.
 
         Everything between two tellings is left out.
 
@@ -146,29 +146,29 @@ class Meter:
             IndexCancelled: the caller asked to stop.
         """
         now = self._now
-        per_s = self._notes_per_s(done, work) if self._work else self._rate(done)
-        self._now = IndexProgress(now.phase, path, done, now.total, per_s, now.pace)
+        per_s = self._measure_notes_per_s(done, work) if self._work else self._measure_rate(done)
+        self._now = IndexProgress(now.phase, path, done, now.total, per_s, now.throttle)
         if done >= now.total > 0:
-            self._tell()
-        self._first_at += self._pace.wait(self._is_cancelled, self._tell_pace)
-        self._tell_pace()
+            self._report()
+        self._first_at += self._throttle.wait(self._is_cancelled, self._report_throttle)
+        self._report_throttle()
         self.tick()
 
-    def _notes_per_s(self, done: int, work: int) -> float:
+    def _measure_notes_per_s(self, done: int, work: int) -> float:
         """Return the rate at which the notes that are left will be done with the work left."""
-        rate, work_left = self._rate(work), self._work - work
+        rate, work_left = self._measure_rate(work), self._work - work
         return (self._now.total - done) * rate / work_left if work_left else rate
 
-    def _rate(self, done: int) -> float:
+    def _measure_rate(self, done: int) -> float:
         """Give the rate since the first thing was done, so that starting up does not count."""
         if done and not self._first_done:
             self._first_done, self._first_at = done, time.monotonic()
         elapsed = time.monotonic() - self._first_at
         return (done - self._first_done) / elapsed if elapsed > 0 else 0.0
 
-    def works_ahead(self) -> bool:
+    def can_work_ahead(self) -> bool:
         """Tell whether the next batch may be asked for before the one under way is done."""
-        return not self._pace.reason
+        return not self._throttle.reason
 
     def tick(self) -> None:
         """Repeat the last word if it was a while ago, and stop a run that was cancelled.
@@ -179,13 +179,13 @@ class Meter:
         if self._is_cancelled():
             raise IndexCancelled("Indexing was stopped; what was done is kept.")
         if time.monotonic() - self._told >= _SILENCE_S:
-            self._tell()
+            self._report()
 
-    def _tell_pace(self) -> None:
-        if self._now.pace != self._pace.reason:
-            self._tell()
+    def _report_throttle(self) -> None:
+        if self._now.throttle != self._throttle.reason:
+            self._report()
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         self._told = time.monotonic()
-        self._now = replace(self._now, pace=self._pace.reason)
+        self._now = replace(self._now, throttle=self._throttle.reason)
         self._progress(self._now)

@@ -19,7 +19,7 @@ from vault.notes.note import read_bytes
 from vault.open_index import take_lock
 from vault.scan import FileStat, check_folder
 
-__all__ = ["is_same_folder", "moved_to", "remember_folder", "take_over"]
+__all__ = ["find_moved_folder", "is_same_folder", "remember_folder", "take_over_index"]
 
 _FOLDERS: Final = "folders"
 _ROOT: Final = "root"
@@ -29,8 +29,8 @@ _COMPARED: Final = 200
 
 def remember_folder(catalog: Catalog, root: Path, stat: FileStat) -> None:
     """Keep where the folder of a catalog lies now; belongs in a transaction."""
-    here, folders = str(root), _folders(catalog)
-    catalog.set_meta(_ROOT, _id(stat))
+    here, folders = str(root), _read_folders(catalog)
+    catalog.set_meta(_ROOT, _format_id(stat))
     if folders[:1] != [here]:
         kept = [here, *(folder for folder in folders if folder != here)]
         catalog.set_meta(_FOLDERS, json.dumps(kept))
@@ -38,10 +38,10 @@ def remember_folder(catalog: Catalog, root: Path, stat: FileStat) -> None:
 
 def is_same_folder(catalog: Catalog, stat: FileStat) -> bool:
     """Tell whether a folder has the device and inode of the one that was indexed, if any was."""
-    return catalog.meta(_ROOT) in (None, _id(stat))
+    return catalog.meta(_ROOT) in (None, _format_id(stat))
 
 
-def take_over(index_dir: Path, root: Path) -> bool:
+def take_over_index(index_dir: Path, root: Path) -> bool:
     """Make the index of a folder that has moved to `root` the one in `index_dir`.
 
     Args:
@@ -53,7 +53,7 @@ def take_over(index_dir: Path, root: Path) -> bool:
     """
     if (index_dir / CATALOG_FILE).exists():
         return False
-    found = _index_of(root, _others(index_dir.parent))
+    found = _find_index(root, _open_others(index_dir.parent))
     if found is None:
         return False
     with suppress(OSError):
@@ -66,29 +66,29 @@ def take_over(index_dir: Path, root: Path) -> bool:
     return True
 
 
-def moved_to(folder: Path, indexes: Path) -> Path | None:
+def find_moved_folder(folder: Path, indexes: Path) -> Path | None:
     """Give where a folder lies now that has been opened there since; None where that is unknown."""
-    for _, catalog in _others(indexes):
-        now, *before = _folders(catalog) or [""]
+    for _, catalog in _open_others(indexes):
+        now, *before = _read_folders(catalog) or [""]
         if str(folder) in before and os.path.isdir(now):
             return Path(now)
     return None
 
 
-def _index_of(root: Path, others: Iterable[tuple[Path, Catalog]]) -> Path | None:
+def _find_index(root: Path, others: Iterable[tuple[Path, Catalog]]) -> Path | None:
     stat, alike = check_folder(root), None
     for index_dir, catalog in others:
-        folders = _folders(catalog)
+        folders = _read_folders(catalog)
         if not folders or os.path.lexists(folders[0]):
             continue
-        if catalog.meta(_ROOT) == _id(stat):
+        if catalog.meta(_ROOT) == _format_id(stat):
             return index_dir
-        if alike is None and _same_share(catalog, root) >= _SAME_SHARE:
+        if alike is None and _measure_same_share(catalog, root) >= _SAME_SHARE:
             alike = index_dir
     return alike
 
 
-def _others(indexes: Path) -> Iterator[tuple[Path, Catalog]]:
+def _open_others(indexes: Path) -> Iterator[tuple[Path, Catalog]]:
     """Give the indexes there are, each open while it is looked at; one that is damaged is none."""
     for path in sorted(indexes.glob(f"*/{CATALOG_FILE}")):
         with suppress(IndexUnusable):
@@ -99,22 +99,22 @@ def _others(indexes: Path) -> Iterator[tuple[Path, Catalog]]:
                 catalog.close()
 
 
-def _same_share(catalog: Catalog, root: Path) -> float:
+def _measure_same_share(catalog: Catalog, root: Path) -> float:
     """Tell how many of the notes that a catalog knows lie below a folder, unchanged."""
     rows = catalog.rows("SELECT path, version FROM files WHERE state = 'indexed' ORDER BY path")
     compared = rows[:: max(1, len(rows) // _COMPARED)]
-    same = sum(_version(root, path) == version for path, version in compared)
+    same = sum(_hash_file(root, path) == version for path, version in compared)
     return same / len(compared) if compared else 0.0
 
 
-def _version(root: Path, path: str) -> str:
+def _hash_file(root: Path, path: str) -> str:
     try:
         return hashlib.sha256(read_bytes(root, path)).hexdigest()
     except (NoteUnreadable, UnsafePath):
         return ""
 
 
-def _folders(catalog: Catalog) -> list[str]:
+def _read_folders(catalog: Catalog) -> list[str]:
     """Give where the folder lies by all that is known, then where it lay."""
     try:
         found = json.loads(catalog.meta(_FOLDERS) or "[]")
@@ -123,5 +123,5 @@ def _folders(catalog: Catalog) -> list[str]:
     return [item for item in found if isinstance(item, str)] if isinstance(found, list) else []
 
 
-def _id(stat: FileStat) -> str:
+def _format_id(stat: FileStat) -> str:
     return f"{stat.device}:{stat.inode}"

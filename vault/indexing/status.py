@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vault.catalog import CATALOG_FILE, Catalog
-from vault.embedding_versions import Embedders, used_model
+from vault.embedding_versions import Embedders, read_used_model
 from vault.errors import IndexBusy, VaultError
-from vault.open_index import Opened
+from vault.open_index import OpenIndex
 from vault.records import Records
 from vault.scan import check_folder
 
-__all__ = ["Health", "IndexStatus", "is_mending", "status_of"]
+__all__ = ["Health", "IndexStatus", "is_mending", "read_status"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,18 +40,18 @@ class IndexStatus:
     was_damaged: bool = False
 
 
-def status_of(catalog: Catalog, index_dir: Path, *, is_owner: bool) -> IndexStatus:
+def read_status(catalog: Catalog, index_dir: Path, *, is_owner: bool) -> IndexStatus:
     """Tell how an open index stands."""
     records = Records(catalog)
     notes, chunks = records.counts()
     return IndexStatus(
         notes=notes,
         chunks=chunks,
-        size_bytes=sum(_sizes(index_dir)),
-        embedder=used_model(catalog)[0],
+        size_bytes=sum(_list_sizes(index_dir)),
+        embedder=read_used_model(catalog)[0],
         indexed_at=catalog.meta("indexed_at"),
-        excluded=records.left_out("excluded"),
-        failed=records.left_out("failed"),
+        excluded=records.list_by_state("excluded"),
+        failed=records.list_by_state("failed"),
         owner=is_owner,
         was_damaged=is_mending(catalog),
     )
@@ -62,7 +62,7 @@ def is_mending(catalog: Catalog) -> bool:
     return catalog.was_damaged and catalog.meta("indexed_at") is None
 
 
-def _sizes(index_dir: Path) -> Iterator[int]:
+def _list_sizes(index_dir: Path) -> Iterator[int]:
     for path in [*index_dir.glob(f"{CATALOG_FILE}*"), *index_dir.glob("chroma/**/*")]:
         with suppress(OSError):  # replaced meanwhile
             if path.is_file():
@@ -78,8 +78,8 @@ class Health:
     def __init__(
         self,
         root: Path,
-        open_: Callable[[], Opened | None],
-        own: Callable[[], Opened],
+        open_: Callable[[], OpenIndex | None],
+        own: Callable[[], OpenIndex],
         embedders: Embedders,
         model: str,
     ):
@@ -125,10 +125,10 @@ class Health:
         return f"{notes} notes in {chunks} passages; every script is found by its words"
 
     def _embedding_model(self) -> str:
-        embedder = self._embedders.chosen(self._model)
+        embedder = self._embedders.find_chosen(self._model)
         embedder.embed_query("a note about health")
         opened = self._open()
-        meanwhile = "" if opened is None else _meanwhile(opened.catalog, embedder.model.stamp)
+        meanwhile = "" if opened is None else _describe_switch(opened.catalog, embedder.model.stamp)
         languages = embedder.model.languages()
         name = embedder.model.name
         return f"{name} in {embedder.precision}; found by meaning: {languages}{meanwhile}"
@@ -141,13 +141,13 @@ class Health:
         except IndexBusy:
             return "kept by another Strata; this one searches the catalog's vectors"
         assert store is not None
-        store.bring_in_line()
+        store.synchronize()
         where = "" if store.server is None else f" at {store.server.host}"
         return f"{store.size} vectors in Chroma{where}, in line with the catalog"
 
 
-def _meanwhile(catalog: Catalog, stamp: str) -> str:
-    name, used = used_model(catalog)
+def _describe_switch(catalog: Catalog, stamp: str) -> str:
+    name, used = read_used_model(catalog)
     if used == stamp or not catalog.rows("SELECT 1 FROM vectors LIMIT 1"):
         return ""
     return f"; searches use the vectors of {name} until the new ones are complete"

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Literal
 
-from vault.indexing.machine_load import Strain
+from vault.indexing.machine_load import LoadReason
 
-__all__ = ["Pace", "Reason"]
+__all__ = ["Throttle", "ThrottleReason"]
 
-Reason = Literal["", "paused", "battery", "load"]
+ThrottleReason = Literal["", "paused", "battery", "load"]
 
 _FREE_S = 2.0
 _READ_EVERY_S = 5.0
@@ -21,7 +21,7 @@ _SHORTEST_REST_S = 0.05
 _TICK_S = 0.05
 
 
-class Pace:
+class Throttle:
     """The pace of one index's runs; safe to use from several threads."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic):
@@ -34,8 +34,8 @@ class Pace:
         self._changed = threading.Condition()
         self._is_paused = False
         self._waiters = 0
-        self._read_strain: Callable[[], Strain] | None = None
-        self._strain: Strain = ""
+        self._read_load: Callable[[], LoadReason] | None = None
+        self._load: LoadReason = ""
         self._read_at = self._began = self._rested_at = clock()
 
     @property
@@ -44,17 +44,17 @@ class Pace:
         return self._is_paused
 
     @property
-    def reason(self) -> Reason:
+    def reason(self) -> ThrottleReason:
         """Tell why a run is slow or stands still; empty at full speed."""
-        return "paused" if self._is_paused else self._throttle
+        return "paused" if self._is_paused else self._yielding_to
 
     @property
-    def _throttle(self) -> Strain:
+    def _yielding_to(self) -> LoadReason:
         """The strain that runs yield to; none while a person waits for a run."""
-        return "" if self._waiters else self._strain
+        return "" if self._waiters else self._load
 
     @contextmanager
-    def waited_for(self) -> Iterator[None]:
+    def run_at_full_speed(self) -> Iterator[None]:
         """Run at full speed, whatever the strain, until the block ends.
 
         A run that rests for the strain goes on at once. A paused one stays paused.
@@ -79,25 +79,25 @@ class Pace:
             self._is_paused = False
             self._changed.notify_all()
 
-    def yield_to(self, strain: Callable[[], Strain]) -> None:
+    def watch_load(self, read_load: Callable[[], LoadReason]) -> None:
         """Work half of the time from now on, while there is strain.
 
         Args:
             strain: asked every few seconds of a run.
         """
-        self._read_strain = strain
+        self._read_load = read_load
 
     def begin(self) -> None:
         """Note that a run begins; a short one is never slowed down."""
         self._began = self._rested_at = self._read_at = self._clock()
-        self._strain = ""
-        if self._read_strain is not None:
-            self._read_strain()  # each reading is of the time since the one before
+        self._load = ""
+        if self._read_load is not None:
+            self._read_load()  # each reading is of the time since the one before
 
     def wait(
         self, is_cancelled: Callable[[], bool], on_wait: Callable[[], None] = lambda: None
     ) -> float:
-        """Wait, between two pieces of work, for as long as the pace asks.
+        """Wait, between two pieces of work, for as long as the throttle asks.
 
         Args:
             is_cancelled: asked all the time; ends the wait.
@@ -106,31 +106,31 @@ class Pace:
         Returns:
             The seconds that the run was paused.
         """
-        if not self._is_paused and self._read_strain is None:
+        if not self._is_paused and self._read_load is None:
             return 0.0
-        self._look()
+        self._refresh_load()
         now = self._clock()
         worked = now - self._rested_at
         if worked >= _SHORTEST_REST_S:
-            self._stand(lambda: is_cancelled() or self._has_rested(now + worked), on_wait)
+            self._wait_until(lambda: is_cancelled() or self._has_rested(now + worked), on_wait)
         stopped = self._clock()
-        self._stand(lambda: is_cancelled() or not self._is_paused, on_wait)
-        if not self._throttle or worked >= _SHORTEST_REST_S:
+        self._wait_until(lambda: is_cancelled() or not self._is_paused, on_wait)
+        if not self._yielding_to or worked >= _SHORTEST_REST_S:
             self._rested_at = self._clock()
         return self._clock() - stopped
 
     def _has_rested(self, until: float) -> bool:
-        return not self._throttle or self._clock() >= until
+        return not self._yielding_to or self._clock() >= until
 
-    def _look(self) -> None:
+    def _refresh_load(self) -> None:
         now = self._clock()
-        if self._read_strain is None or now - self._began < _FREE_S:
+        if self._read_load is None or now - self._began < _FREE_S:
             return
         if now - self._read_at >= _READ_EVERY_S or self._read_at <= self._began:
             self._read_at = now
-            self._strain = self._read_strain()
+            self._load = self._read_load()
 
-    def _stand(self, is_over: Callable[[], bool], on_wait: Callable[[], None]) -> None:
+    def _wait_until(self, is_over: Callable[[], bool], on_wait: Callable[[], None]) -> None:
         while not is_over():
             on_wait()
             with self._changed:

@@ -153,14 +153,14 @@ class Watcher:
         at the whole folder, since changes between the two are not reported.
         """
         try:
-            with self._watching() as notify:
-                self._tell()
+            with self._open_notify() as notify:
+                self._report_changes()
                 while not self._stop.is_set():
                     changes = notify.watch(_MOST_MS, _STEP_MS, 0, self._stop)
                     if isinstance(changes, str):
                         break
                     self._gather(changes)
-                    self._tell()
+                    self._report_changes()
         except RuntimeError as error:
             if not str(error).startswith(_UNREADABLE_NAME):
                 raise
@@ -170,7 +170,7 @@ class Watcher:
         return False
 
     @contextmanager
-    def _watching(self) -> "Iterator[RustNotify]":
+    def _open_notify(self) -> "Iterator[RustNotify]":
         from watchfiles._rust_notify import RustNotify
 
         folders = [str(self._root)]
@@ -188,7 +188,7 @@ class Watcher:
                 self._notify = None
                 self._state.notify_all()
 
-    def _tell(self) -> None:
+    def _report_changes(self) -> None:
         with self._state:
             named, self._gathered = self._gathered, set()
             is_look_wanted, self._is_look_wanted = self._is_look_wanted, False

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import date, timedelta
 from typing import Final
 
-__all__ = ["Span", "days_of", "iso_days", "named_spans"]
+__all__ = ["Span", "find_date_spans", "find_iso_days", "list_property_days"]
 
 Span = tuple[date, date]  # the first day, and the first one after
 
@@ -36,7 +36,7 @@ _NAMED: Final = tuple(
 _RELATIVE: Final = re.compile(r"\b(?:(today|yesterday)|(this|last)\s+(week|month|year))\b")
 
 
-def named_spans(text: str, today: date) -> tuple[Span, ...]:
+def find_date_spans(text: str, today: date) -> tuple[Span, ...]:
     """Give what a question means by a date, a month, a year, or words such as "last week".
 
     Args:
@@ -44,49 +44,51 @@ def named_spans(text: str, today: date) -> tuple[Span, ...]:
         today: what "yesterday" goes by; a day without a year is the last such one.
     """
     said = text[:_MAX_CHARS].lower()
-    found: list[Span | None] = [_relative(match, today) for match in _RELATIVE.finditer(said)]
+    found: list[Span | None] = [
+        _build_relative_span(match, today) for match in _RELATIVE.finditer(said)
+    ]
     for form in _NAMED:
-        found += [_span(match, today) for match in form.finditer(said)]
+        found += [_build_span(match, today) for match in form.finditer(said)]
         said = form.sub("|", said)  # in "5 March 2024" no March 2024 is named
     return tuple(dict.fromkeys(span for span in found if span is not None))
 
 
-def iso_days(text: str) -> Iterator[date]:
+def find_iso_days(text: str) -> Iterator[date]:
     """Give the days that stand in a name as year, month and day."""
     for match in _ISO_DAY.finditer(text):
-        day = _day(*map(int, match.groups()))
+        day = _build_day(*map(int, match.groups()))
         if day is not None:
             yield day
 
 
-def days_of(properties: Iterable[Iterable[str]]) -> list[str]:
+def list_property_days(properties: Iterable[Iterable[str]]) -> list[str]:
     """Give the days that are the values of properties, in ISO 8601, each once."""
     values = (value for texts in properties for value in texts)
-    days = (day for value in values if _ISO_DAY.match(value) for day in iso_days(value[:10]))
+    days = (day for value in values if _ISO_DAY.match(value) for day in find_iso_days(value[:10]))
     return sorted({day.isoformat() for day in days})
 
 
-def _span(match: re.Match[str], today: date) -> Span | None:
+def _build_span(match: re.Match[str], today: date) -> Span | None:
     named = match.groupdict()
-    month = _month(named.get("month"))
+    month = _parse_month(named.get("month"))
     day = int(named["day"]) if named.get("day") else None
     year = int(named["year"]) if named.get("year") else None
     if month is None:
-        first = _day(year or 0, 1, 1)
-        return None if first is None else _until(first, _next_year)
+        first = _build_day(year or 0, 1, 1)
+        return None if first is None else _build_until(first, _next_year)
     if day is None:
-        first = _day(year or 0, month, 1)
-        return None if first is None else _until(first, _next_month)
-    first = _day(year or today.year, month, day)
+        first = _build_day(year or 0, month, 1)
+        return None if first is None else _build_until(first, _next_month)
+    first = _build_day(year or today.year, month, day)
     if first is not None and year is None and first > today:
-        first = _day(today.year - 1, month, day)
-    return None if first is None else _until(first, _next_day)
+        first = _build_day(today.year - 1, month, day)
+    return None if first is None else _build_until(first, _next_day)
 
 
-def _relative(match: re.Match[str], today: date) -> Span:
+def _build_relative_span(match: re.Match[str], today: date) -> Span:
     word, which, unit = match.groups()
     if word is not None:
-        return _until(today - timedelta(days=word == "yesterday"), _next_day)
+        return _build_until(today - timedelta(days=word == "yesterday"), _next_day)
     if unit == "week":
         monday = today - timedelta(days=today.weekday() + (7 if which == "last" else 0))
         return monday, monday + timedelta(days=7)
@@ -94,23 +96,23 @@ def _relative(match: re.Match[str], today: date) -> Span:
     if which == "last":
         before = first - timedelta(days=1)
         first = before.replace(day=1) if unit == "month" else before.replace(month=1, day=1)
-    return _until(first, _next_month if unit == "month" else _next_year)
+    return _build_until(first, _next_month if unit == "month" else _next_year)
 
 
-def _month(named: str | None) -> int | None:
+def _parse_month(named: str | None) -> int | None:
     if not named:
         return None
     return int(named) if named.isdecimal() else _MONTHS.index(named[:3]) // 3 + 1
 
 
-def _day(year: int, month: int, day: int) -> date | None:
+def _build_day(year: int, month: int, day: int) -> date | None:
     try:
         return date(year, month, day)
     except ValueError:  # such as the thirtieth of February
         return None
 
 
-def _until(first: date, following: Callable[[date], date]) -> Span:
+def _build_until(first: date, following: Callable[[date], date]) -> Span:
     try:
         return first, following(first)
     except (ValueError, OverflowError):  # the last year that there is

@@ -39,7 +39,7 @@ _MOST_SIGNS_IN_WORDS: Final = 0.2
 
 
 @dataclass(frozen=True, slots=True)
-class Decoded:
+class DecodedText:
     r"""A text and how it was written.
 
     Attributes:
@@ -53,7 +53,7 @@ class Decoded:
     mark: bytes = b""
 
 
-def decode_text(data: bytes) -> Decoded:
+def decode_text(data: bytes) -> DecodedText:
     """Read bytes as text.
 
     Raises:
@@ -61,36 +61,36 @@ def decode_text(data: bytes) -> Decoded:
     """
     for mark, encoding in _MARKS:
         if data.startswith(mark):
-            return Decoded(_strict(data[len(mark) :], encoding), encoding, mark)
-    if encoding := _unmarked_utf16(data):
-        return Decoded(_strict(data, encoding), encoding)
+            return DecodedText(_decode_strictly(data[len(mark) :], encoding), encoding, mark)
+    if encoding := _detect_utf16(data):
+        return DecodedText(_decode_strictly(data, encoding), encoding)
     if b"\0" in data:
         raise ReadingFailed("it holds NUL bytes, so it is not text")
     try:
-        return Decoded(data.decode("utf-8"), "utf-8")
+        return DecodedText(data.decode("utf-8"), "utf-8")
     except UnicodeDecodeError as error:
-        return Decoded(_western(data, error.start), "cp1252")
+        return DecodedText(_decode_western(data, error.start), "cp1252")
 
 
-def lines_joined(text: str) -> str:
+def normalize_line_ends(text: str) -> str:
     r"""Give a text with `\n` as its only line end."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _strict(data: bytes, encoding: str) -> str:
+def _decode_strictly(data: bytes, encoding: str) -> str:
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
         name = encoding.upper().removesuffix("-LE").removesuffix("-BE")
         raise ReadingFailed(
-            f"its {name} is damaged ({_place(data, error.start)}); save it as UTF-8"
+            f"its {name} is damaged ({_describe_byte(data, error.start)}); save it as UTF-8"
         ) from error
     if "\0" in text:
         raise ReadingFailed("it holds NUL bytes, so it is not text")
     return text
 
 
-def _unmarked_utf16(data: bytes) -> str:
+def _detect_utf16(data: bytes) -> str:
     """Tell UTF-16 without a mark by the zeros that every other byte of Western text is."""
     sample = data[:4096]
     if len(data) % 2 or not sample:
@@ -102,7 +102,7 @@ def _unmarked_utf16(data: bytes) -> str:
     return ""
 
 
-def _western(data: bytes, first_bad: int) -> str:
+def _decode_western(data: bytes, first_bad: int) -> str:
     """Read Windows-1252 where it makes sense as such.
 
     Text of another single-byte encoding, or of an East Asian one, comes out as words of nothing
@@ -112,14 +112,14 @@ def _western(data: bytes, first_bad: int) -> str:
     in_sequences = sum(len(found) for found in _UTF8_SEQUENCE.findall(data[:_SAMPLE]))
     if in_sequences * 2 >= high_bytes > 0:
         raise ReadingFailed(
-            f"its UTF-8 is damaged ({_place(data, first_bad)}); save it as UTF-8 anew"
+            f"its UTF-8 is damaged ({_describe_byte(data, first_bad)}); save it as UTF-8 anew"
         )
     try:
         text = data.decode("cp1252")
     except UnicodeDecodeError as error:
-        raise _unknown(data, error.start) from error
+        raise _unknown_encoding(data, error.start) from error
     if _NO_TEXT.search(text) or not _reads_as_western(text[:_SAMPLE]):
-        raise _unknown(data, first_bad)
+        raise _unknown_encoding(data, first_bad)
     return text
 
 
@@ -135,12 +135,12 @@ def _reads_as_western(text: str) -> bool:
     return not any(used & set(some) and used & set(others) for some, others in _NEVER_TOGETHER)
 
 
-def _unknown(data: bytes, at: int) -> ReadingFailed:
+def _unknown_encoding(data: bytes, at: int) -> ReadingFailed:
     return ReadingFailed(
-        f"its encoding cannot be told for certain ({_place(data, at)}); save it as UTF-8"
+        f"its encoding cannot be told for certain ({_describe_byte(data, at)}); save it as UTF-8"
     )
 
 
-def _place(data: bytes, at: int) -> str:
+def _describe_byte(data: bytes, at: int) -> str:
     line = data.count(b"\n", 0, at) + 1
     return f"byte 0x{data[at]:02x} on line {line}"

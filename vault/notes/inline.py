@@ -26,7 +26,7 @@ _COMMENT = re.compile(r"%%|<!--|-->")
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class TaskItem:
     """An item with a box: `status` is what stands in it, a blank while the task is open."""
 
     line: int
@@ -34,7 +34,7 @@ class Task:
     text: str
 
 
-def inline_tags(lines: Iterable[Line]) -> tuple[str, ...]:
+def find_tags(lines: Iterable[Line]) -> tuple[str, ...]:
     """Collect `#tags` in order, each once; a bare number is no tag, nor is a link's `#heading`."""
     found: dict[str, None] = {}
     for _, line in lines:
@@ -53,7 +53,7 @@ def has_private_tag(lines: Iterable[Line]) -> bool:
     )
 
 
-def inline_fields(lines: Iterable[Line], source: Sequence[str]) -> Iterator[tuple[str, str]]:
+def find_fields(lines: Iterable[Line], source: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Find `key:: value`, on a line or item of its own or in brackets.
 
     Args:
@@ -69,32 +69,32 @@ def inline_fields(lines: Iterable[Line], source: Sequence[str]) -> Iterator[tupl
             yield " ".join(match[1].split()).lower(), value.strip()
 
 
-def tasks(lines: Iterable[Line], source: Sequence[str]) -> Iterator[Task]:
+def tasks(lines: Iterable[Line], source: Sequence[str]) -> Iterator[TaskItem]:
     """Find the items with a box, also in lists inside callouts; arguments as for fields."""
     for number, line in lines:
         if match := _TASK.match(line):
-            yield Task(number, match[1], source[number - 1][match.start(2) :].strip())
+            yield TaskItem(number, match[1], source[number - 1][match.start(2) :].strip())
 
 
-def block_names(lines: Iterable[Line]) -> Iterator[tuple[str, int, bool]]:
+def find_block_names(lines: Iterable[Line]) -> Iterator[tuple[str, int, bool]]:
     """Find the `^names` of blocks: the name, its line, and whether it stands there alone."""
     for number, line in lines:
         if "^" in line and (match := _BLOCK_NAME.search(line)):
             yield match[1], number, not line[: match.start()].strip(" \t>")
 
 
-def without_comments(lines: Sequence[Line]) -> list[Line]:
+def blank_comments(lines: Sequence[Line]) -> list[Line]:
     """Blank `%%comments%%` and `<!-- comments -->`; a mark that is never closed is text."""
     text = "\n".join(line for _, line in lines)
     pieces, at = [], 0
-    for start, end in _comments(text):
+    for start, end in _find_comments(text):
         pieces += [text[at:start], re.sub(r"[^\n]", " ", text[start:end])]
         at = end
     blanked = "".join([*pieces, text[at:]]).split("\n") if pieces else (line for _, line in lines)
     return [(number, line) for (number, _), line in zip(lines, blanked, strict=True)]
 
 
-def _comments(text: str) -> Iterator[tuple[int, int]]:
+def _find_comments(text: str) -> Iterator[tuple[int, int]]:
     opened: re.Match[str] | None = None
     for mark in _COMMENT.finditer(text):
         if opened is None:

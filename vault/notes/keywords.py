@@ -33,7 +33,7 @@ _UNSPACED = re.compile(
 def index_text(text: str) -> str:
     """Give the text in the form that the full-text index takes."""
     folded = fold(text)
-    return folded if folded.isascii() else _UNSPACED.sub(_bigrams, folded)
+    return folded if folded.isascii() else _UNSPACED.sub(_write_bigrams, folded)
 
 
 def fold(text: str) -> str:
@@ -45,63 +45,63 @@ def fold(text: str) -> str:
     return unicodedata.normalize("NFC", _FOLDED_MARKS.sub("", apart)).casefold()
 
 
-def query_terms(query: str) -> tuple[str, ...]:
+def build_query_terms(query: str) -> tuple[str, ...]:
     """Cut any text into distinct terms to be looked up, each a quoted expression of FTS5.
 
     However long the text is, the work and the number of terms are bounded.
     """
     terms: dict[str, None] = {}
-    for match in _token().finditer(fold(query[:_MAX_QUERY_CHARS])):
-        for term in _terms_of(match.group()):
+    for match in _build_token_pattern().finditer(fold(query[:_MAX_QUERY_CHARS])):
+        for term in _build_terms(match.group()):
             terms.setdefault(term)
         if len(terms) >= _MAX_TERMS:
             break
     return tuple(terms)[:_MAX_TERMS]
 
 
-def any_of(terms: Sequence[str]) -> str:
+def match_any(terms: Sequence[str]) -> str:
     """Give the FTS5 expression for passages that hold at least one of the terms."""
     return " OR ".join(terms)
 
 
-def all_of(terms: Sequence[str]) -> str:
+def match_all(terms: Sequence[str]) -> str:
     """Give the FTS5 expression for passages that hold every one of the terms."""
     return " AND ".join(terms)
 
 
-def latin_share(text: str) -> float:
+def measure_latin_share(text: str) -> float:
     """Tell which share of a text's letters is Latin; 1.0 where it has none."""
     letters = [char for char in text[:2000] if char.isalpha()]
     latin = sum(char.isascii() or "LATIN" in unicodedata.name(char, "") for char in letters)
     return latin / len(letters) if letters else 1.0
 
 
-def _terms_of(token: str) -> list[str]:
+def _build_terms(token: str) -> list[str]:
     terms, at = [], 0
     for run in _UNSPACED.finditer(token):
-        terms += _quoted(token[at : run.start()])
+        terms += _quote(token[at : run.start()])
         letters = run.group()
         at = run.end()
         # One letter alone begins a bigram, or ends a run, wherever it occurs.
-        terms += [f'"{letters}"*'] if len(letters) == 1 else _quoted(*_pairs(letters))
-    return terms + _quoted(token[at:])
+        terms += [f'"{letters}"*'] if len(letters) == 1 else _quote(*_pair_letters(letters))
+    return terms + _quote(token[at:])
 
 
-def _quoted(*words: str) -> list[str]:
+def _quote(*words: str) -> list[str]:
     return [f'"{word}"' for word in words if word]
 
 
-def _pairs(letters: str) -> list[str]:
+def _pair_letters(letters: str) -> list[str]:
     return [a + b for a, b in pairwise(letters)]
 
 
-def _bigrams(run: re.Match[str]) -> str:
+def _write_bigrams(run: re.Match[str]) -> str:
     letters = run.group()
-    return f" {' '.join([*_pairs(letters), letters[-1]])} "
+    return f" {' '.join([*_pair_letters(letters), letters[-1]])} "
 
 
 @cache
-def _token() -> re.Pattern[str]:
+def _build_token_pattern() -> re.Pattern[str]:
     """Match what the index takes for a word: letters, digits and the marks that belong to them."""
     marks = "".join(
         char

@@ -28,9 +28,9 @@ class FileKind:
     plural: str
     suffixes: tuple[str, ...]
     max_bytes: int
-    is_foreign: bool = False
+    needs_worker: bool = False
 
-    def too_large(self, size: int) -> str:
+    def explain_size(self, size: int) -> str:
         """Say why a file of this size is not read."""
         most = self.max_bytes // _MB
         return f"it has {size / _MB:.0f} MB; {self.plural} of up to {most} MB are read"
@@ -39,9 +39,9 @@ class FileKind:
 MARKDOWN: Final = FileKind("markdown", "notes", (".md", ".markdown"), 20 * _MB)
 TEXT: Final = FileKind("text", "text files", (".txt", ".text"), 20 * _MB)
 CANVAS: Final = FileKind("canvas", "canvases", (".canvas",), 20 * _MB)
-HTML: Final = FileKind("html", "web pages", (".html", ".htm"), 20 * _MB, is_foreign=True)
-DOCX: Final = FileKind("docx", "Word documents", (".docx",), 50 * _MB, is_foreign=True)
-PDF: Final = FileKind("pdf", "PDF files", (".pdf",), 200 * _MB, is_foreign=True)
+HTML: Final = FileKind("html", "web pages", (".html", ".htm"), 20 * _MB, needs_worker=True)
+DOCX: Final = FileKind("docx", "Word documents", (".docx",), 50 * _MB, needs_worker=True)
+PDF: Final = FileKind("pdf", "PDF files", (".pdf",), 200 * _MB, needs_worker=True)
 
 _BY_SUFFIX: Final = {
     suffix: kind for kind in (MARKDOWN, TEXT, CANVAS, HTML, DOCX, PDF) for suffix in kind.suffixes
@@ -49,17 +49,17 @@ _BY_SUFFIX: Final = {
 SUFFIXES: Final = tuple(_BY_SUFFIX)
 
 
-def kind_of(path: str) -> FileKind:
+def find_kind(path: str) -> FileKind:
     """Tell what a file is by its name; what is none of the others is taken for plain text."""
     return _BY_SUFFIX.get(posixpath.splitext(path)[1].lower(), TEXT)
 
 
-def fits(path: str, size: int) -> bool:
+def is_small_enough(path: str, size: int) -> bool:
     """Tell whether a file is small enough to be read; asked of every file at every start."""
-    return size <= MARKDOWN.max_bytes or size <= kind_of(path).max_bytes
+    return size <= MARKDOWN.max_bytes or size <= find_kind(path).max_bytes
 
 
-def is_read(name: str) -> bool:
+def is_readable_kind(name: str) -> bool:
     """Tell whether files of this name are read; `~$…` are the locks of open Word documents."""
     is_known = name.endswith(SUFFIXES) or name.lower().endswith(SUFFIXES)
     return is_known and not name.startswith("~$")
@@ -69,12 +69,12 @@ _PAGED: Final = (".pdf",)
 _PAGE: Final = re.compile(r"Page (\d+)")
 
 
-def heading_of_page(number: int | str) -> str:
+def format_page_heading(number: int | str) -> str:
     """Return the heading that stands above the text of a page."""
     return f"Page {number}"
 
 
-def page_of(path: str, heading: Sequence[str]) -> int | None:
+def find_page(path: str, heading: Sequence[str]) -> int | None:
     """Return the page that a passage stands on; None where its file has none.
 
     Args:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import chain
 from urllib.parse import unquote
 
-from vault.notes.inline import Line, block_names
-from vault.notes.kinds import heading_of_page
+from vault.notes.inline import Line, find_block_names
+from vault.notes.kinds import format_page_heading
 from vault.notes.markdown import Document, Heading
 
 _WIKILINK = re.compile(
@@ -46,7 +46,7 @@ def find_links(lines: Iterable[tuple[int, str]]) -> Iterator[Link]:
         if "[" not in line:
             continue
         for embed, target, heading, label in _WIKILINK.findall(line):
-            name, place = _unescaped(target), _unescaped(heading)
+            name, place = _unescape(target), _unescape(heading)
             if name or place:
                 yield Link(name, place, label.strip(), bool(embed), number)
         for embed, label, quoted, bare in _MARKDOWN_LINK.findall(line):
@@ -75,36 +75,36 @@ class LinkResolver:
         self._by_name: dict[str, list[str]] = {}
         self._by_alias: dict[str, str] = {}
         for path, aliases in notes:
-            key = _key(_without_suffix(path))
+            key = _normalize(_drop_suffix(path))
             self._by_path[key] = path
             self._by_name.setdefault(posixpath.basename(key), []).append(path)
             for alias in aliases:
-                self._by_alias.setdefault(_key(alias), path)
+                self._by_alias.setdefault(_normalize(alias), path)
 
     def resolve(self, target: str, source: str = "") -> str | None:
         """Give the path of the note or file that `target`, written in `source`, leads to."""
         if not target:
             return source or None
-        key = _key(_without_suffix(target))
-        for candidate in self._exact(key, _key(source)):
+        key = _normalize(_drop_suffix(target))
+        for candidate in self._list_exact_paths(key, _normalize(source)):
             if candidate in self._by_path:
                 return self._by_path[candidate]
-        return self._named(key, posixpath.dirname(source)) or self._by_alias.get(key)
+        return self._find_by_name(key, posixpath.dirname(source)) or self._by_alias.get(key)
 
-    def _exact(self, key: str, source: str) -> Iterator[str]:
+    def _list_exact_paths(self, key: str, source: str) -> Iterator[str]:
         """Give the paths that may be meant: from the vault, from the note, among attachments."""
         folder = posixpath.dirname(source)
         yield key.lstrip("/")
         yield posixpath.normpath(posixpath.join(folder, key))
-        attachments = _key(self._attachments)
+        attachments = _normalize(self._attachments)
         base = folder if attachments.startswith(".") else ""
         yield posixpath.normpath(posixpath.join(base, attachments.lstrip("/"), key))
 
-    def _named(self, key: str, folder: str) -> str | None:
+    def _find_by_name(self, key: str, folder: str) -> str | None:
         """Give the shortest path that ends so, those below the note's own folder first."""
         tail = f"/{key.lstrip('./')}"
         named = self._by_name.get(posixpath.basename(key), [])
-        fitting = [p for p in named if f"/{_key(_without_suffix(p))}".endswith(tail)]
+        fitting = [p for p in named if f"/{_normalize(_drop_suffix(p))}".endswith(tail)]
         below = f"{folder}/" if folder else ""
         return min(
             fitting,
@@ -113,17 +113,17 @@ class LinkResolver:
         )
 
 
-def _unescaped(part: str) -> str:
+def _unescape(part: str) -> str:
     r"""Take off the backslash that a `|` has inside a table."""
     return part.removesuffix("\\").strip()
 
 
-def _without_suffix(path: str) -> str:
+def _drop_suffix(path: str) -> str:
     stem, suffix = posixpath.splitext(path)
     return stem if suffix.lower() in {".md", ".markdown"} else path
 
 
-def _key(text: str) -> str:
+def _normalize(text: str) -> str:
     return unicodedata.normalize("NFC", text).casefold().strip()
 
 
@@ -131,7 +131,7 @@ _NOT_IN_ANCHORS = re.compile(r"[#|^:%\[\]\\\s]+")
 _NOT_IN_SLUGS = re.compile(r"\W+")
 
 
-def heading_line(headings: Sequence[Heading], anchor: str) -> int:
+def find_heading_line(headings: Sequence[Heading], anchor: str) -> int:
     """Give the line of the heading that an anchor names, or 0.
 
     Args:
@@ -140,21 +140,21 @@ def heading_line(headings: Sequence[Heading], anchor: str) -> int:
             one as other programs write it, or `page=N`.
     """
     if anchor.startswith("page="):
-        anchor = heading_of_page(anchor.removeprefix("page="))
+        anchor = format_page_heading(anchor.removeprefix("page="))
     names = [part for part in anchor.split("#") if part.strip()]
-    for key in (_as_in_links, _slug):
-        if line := _line_of(headings, [key(name) for name in names], key):
+    for key in (_normalize_heading, _build_slug):
+        if line := _find_line(headings, [key(name) for name in names], key):
             return line
     return 0
 
 
-def named_blocks(document: Document, prose: Sequence[Line]) -> dict[str, tuple[int, int]]:
+def find_named_blocks(document: Document, prose: Sequence[Line]) -> dict[str, tuple[int, int]]:
     """Find what each `^name` names: the innermost block that it ends, or the block above it."""
-    names = list(block_names(prose))
+    names = list(find_block_names(prose))
     if not names:
         return {}
     firsts = [block.first for block in document.blocks]
-    innermost = _innermost(document, [line for _, line, _ in names])
+    innermost = _find_innermost(document, [line for _, line, _ in names])
     found: dict[str, tuple[int, int]] = {}
     for (name, line, is_alone), around in zip(names, innermost, strict=True):
         at = bisect_right(firsts, line) - 1
@@ -164,7 +164,7 @@ def named_blocks(document: Document, prose: Sequence[Line]) -> dict[str, tuple[i
     return found
 
 
-def _innermost(document: Document, lines: Sequence[int]) -> Iterator[tuple[int, int]]:
+def _find_innermost(document: Document, lines: Sequence[int]) -> Iterator[tuple[int, int]]:
     """Give for each line, in their order, the smallest block around it, in one sweep."""
     spans = [(block.first, block.last) for block in document.blocks]
     spans += chain.from_iterable(block.inner for block in document.blocks)
@@ -178,7 +178,7 @@ def _innermost(document: Document, lines: Sequence[int]) -> Iterator[tuple[int, 
         yield around[-1] if around else (line, line)
 
 
-def _line_of(headings: Sequence[Heading], names: list[str], key: Callable[[str], str]) -> int:
+def _find_line(headings: Sequence[Heading], names: list[str], key: Callable[[str], str]) -> int:
     for heading in headings:
         if names and key(heading.text) == names[0]:
             names = names[1:]
@@ -187,10 +187,10 @@ def _line_of(headings: Sequence[Heading], names: list[str], key: Callable[[str],
     return 0
 
 
-def _as_in_links(text: str) -> str:
+def _normalize_heading(text: str) -> str:
     """Give a heading without what has a meaning in links, as Obsidian does."""
     return " ".join(_NOT_IN_ANCHORS.sub(" ", text).split()).casefold()
 
 
-def _slug(text: str) -> str:
+def _build_slug(text: str) -> str:
     return _NOT_IN_SLUGS.sub("-", text.casefold()).strip("-")

@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from vault.notes.inline import Line, blank_inline_code, plain_text
-from vault.notes.properties import load_properties, says_private
+from vault.notes.properties import is_marked_private, load_properties
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -72,7 +72,7 @@ class Document:
         """List the headings in their order."""
         return tuple(block.heading for block in self.blocks if block.heading is not None)
 
-    def prose_lines(self) -> Iterator[Line]:
+    def list_prose_lines(self) -> Iterator[Line]:
         """Give each body line that is no code, with its number; inline code is blanked."""
         for block in self.blocks:
             numbers = [
@@ -94,40 +94,40 @@ class FrontMatter:
     is_private: bool
 
 
-def front_matter(lines: Sequence[str]) -> FrontMatter:
+def read_front_matter(lines: Sequence[str]) -> FrontMatter:
     """Read the front matter of a text, if it has any."""
-    body_line = _body_line(lines)
+    body_line = _find_body_line(lines)
     front = "\n".join(lines[1 : body_line - 2]) if body_line > 1 else ""
     properties = load_properties(front)
-    return FrontMatter(properties, body_line, says_private(front, properties))
+    return FrontMatter(properties, body_line, is_marked_private(front, properties))
 
 
 def parse_document(text: str) -> Document:
     """Parse a text whose line ends are newlines."""
     lines = tuple(text.split("\n"))
-    front = front_matter(lines)
+    front = read_front_matter(lines)
     body_line = front.body_line
     body = "\n".join(lines[body_line - 1 :])
-    tokens = _parser().parse(body)
+    tokens = _build_parser().parse(body)
     return Document(
         lines=lines,
-        blocks=tuple(_blocks(tokens, body_line)),
+        blocks=tuple(_build_blocks(tokens, body_line)),
         properties=front.properties,
-        code_lines=frozenset(_code_lines(tokens, body_line)),
+        code_lines=frozenset(_find_code_lines(tokens, body_line)),
         body_line=body_line,
         is_private=front.is_private,
     )
 
 
 @cache
-def _parser() -> "MarkdownIt":
+def _build_parser() -> "MarkdownIt":
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark").enable("table")
     return parser.disable(["inline", "text_join", "reference"])
 
 
-def _body_line(lines: Sequence[str]) -> int:
+def _find_body_line(lines: Sequence[str]) -> int:
     if lines[0].rstrip() != "---":
         return 1
     for number, line in enumerate(lines[1:], start=2):
@@ -136,7 +136,7 @@ def _body_line(lines: Sequence[str]) -> int:
     return 1
 
 
-def _blocks(tokens: "Sequence[Token]", body_line: int) -> Iterator[Block]:
+def _build_blocks(tokens: "Sequence[Token]", body_line: int) -> Iterator[Block]:
     index = 0
     while index < len(tokens):
         token = tokens[index]
@@ -149,24 +149,24 @@ def _blocks(tokens: "Sequence[Token]", body_line: int) -> Iterator[Block]:
             )
         if token.map is not None:
             inner = tokens[index : end + 1]
-            first, last = _lines_of(token, body_line)
-            ranges = tuple(_lines_of(t, body_line) for t in inner[1:] if t.map is not None)
-            heading = _heading(inner, first) if token.type == "heading_open" else None
+            first, last = _find_lines(token, body_line)
+            ranges = tuple(_find_lines(t, body_line) for t in inner[1:] if t.map is not None)
+            heading = _build_heading(inner, first) if token.type == "heading_open" else None
             yield Block(token.type.removesuffix("_open"), first, last, ranges, heading)
         index = end + 1
 
 
-def _lines_of(token: "Token", body_line: int) -> tuple[int, int]:
+def _find_lines(token: "Token", body_line: int) -> tuple[int, int]:
     first, behind = token.map or (0, 0)
     return first + body_line, max(behind - 1, first) + body_line
 
 
-def _heading(tokens: "Sequence[Token]", line: int) -> Heading:
+def _build_heading(tokens: "Sequence[Token]", line: int) -> Heading:
     return Heading(int(tokens[0].tag[1:]), plain_text(tokens[1].content), line)
 
 
-def _code_lines(tokens: "Sequence[Token]", body_line: int) -> Iterator[int]:
+def _find_code_lines(tokens: "Sequence[Token]", body_line: int) -> Iterator[int]:
     for token in tokens:
         if token.type in {"fence", "code_block"}:
-            first, last = _lines_of(token, body_line)
+            first, last = _find_lines(token, body_line)
             yield from range(first, last + 1)

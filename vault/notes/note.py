@@ -10,26 +10,26 @@ from pathlib import Path
 from typing import Any
 
 from vault.errors import NoteUnreadable, ReadingFailed
-from vault.notes.encodings import decode_text, lines_joined
+from vault.notes.encodings import decode_text, normalize_line_ends
 from vault.notes.inline import (
-    Task,
+    TaskItem,
+    blank_comments,
+    find_fields,
+    find_tags,
     has_private_tag,
-    inline_fields,
-    inline_tags,
     plain_text,
     tasks,
-    without_comments,
 )
-from vault.notes.kinds import CANVAS, MARKDOWN, FileKind, kind_of
-from vault.notes.links import Link, find_links, heading_line, named_blocks
+from vault.notes.kinds import CANVAS, MARKDOWN, FileKind, find_kind
+from vault.notes.links import Link, find_heading_line, find_links, find_named_blocks
 from vault.notes.markdown import Document, Heading, parse_document
-from vault.notes.parser_client import ForeignReader
-from vault.notes.properties import texts_of, words_of
+from vault.notes.parser_client import ParserClient
+from vault.notes.properties import read_text_properties, split_values
 from vault.notes.readers import read_extract
-from vault.notes.readers.parts import Extract, document_of
+from vault.notes.readers.parts import Extract, build_document
 from vault.paths import open_inside, printable
 
-__all__ = ["Heading", "Link", "Note", "Task", "parse_note", "read_bytes", "read_note"]
+__all__ = ["Heading", "Link", "Note", "TaskItem", "parse_note", "read_bytes", "read_note"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,16 +56,16 @@ class Note:
     tags: tuple[str, ...] = ()
     headings: tuple[Heading, ...] = ()
     links: tuple[Link, ...] = field(default=(), repr=False)
-    tasks: tuple[Task, ...] = field(default=(), repr=False)
+    tasks: tuple[TaskItem, ...] = field(default=(), repr=False)
     properties: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False, hash=False)
     blocks: Mapping[str, tuple[int, int]] = field(default_factory=dict, repr=False, hash=False)
     is_private: bool = False
 
-    def place_of(self, anchor: str) -> tuple[int, int] | None:
+    def find_lines(self, anchor: str) -> tuple[int, int] | None:
         """Give the lines that a link's `#anchor` names: a heading, `^block` or `page=N`."""
         if anchor.startswith("^"):
             return self.blocks.get(anchor[1:].lower())
-        line = heading_line(self.headings, anchor)
+        line = find_heading_line(self.headings, anchor)
         return (line, line) if line else None
 
 
@@ -87,7 +87,7 @@ def read_bytes(root: Path, path: str) -> bytes:
         UnsafePath: the path would leave the vault.
         NoteUnreadable: it is gone, may not be read, is too large or not a file.
     """
-    kind = kind_of(path)
+    kind = find_kind(path)
     try:
         descriptor = open_inside(root, path)
         with open(descriptor, "rb") as file:
@@ -95,7 +95,7 @@ def read_bytes(root: Path, path: str) -> bytes:
             if not stat.S_ISREG(info.st_mode):
                 raise NoteUnreadable(printable(path), "it is not a file")
             if info.st_size > kind.max_bytes:
-                raise NoteUnreadable(printable(path), kind.too_large(info.st_size))
+                raise NoteUnreadable(printable(path), kind.explain_size(info.st_size))
             return file.read(kind.max_bytes + 1)
     except FileNotFoundError as error:
         raise NoteUnreadable(printable(path), "it is not there any more") from error
@@ -107,7 +107,7 @@ def read_bytes(root: Path, path: str) -> bytes:
 def parse_note(
     path: str,
     data: bytes,
-    foreign: ForeignReader | None = None,
+    foreign: ParserClient | None = None,
     on_wait: Callable[[], None] = lambda: None,
 ) -> tuple[Note, Document]:
     """Make a note, and the structure of its text, from the bytes of its file.
@@ -121,54 +121,58 @@ def parse_note(
     Raises:
         NoteUnreadable: no text comes of the bytes.
     """
-    kind = kind_of(path)
+    kind = find_kind(path)
     version = hashlib.sha256(data).hexdigest()
     try:
         if kind is MARKDOWN:
-            document = parse_document(lines_joined(decode_text(data).text))
-            return _marked_up(path, version, document, _title(path, document)), document
-        extract = _extract(kind, data, foreign, on_wait)
+            document = parse_document(normalize_line_ends(decode_text(data).text))
+            return _build_markdown_note(
+                path, version, document, _choose_title(path, document)
+            ), document
+        extract = _read_extract(kind, data, foreign, on_wait)
     except ReadingFailed as error:
         raise NoteUnreadable(printable(path), error.reason) from error
-    document = document_of(extract)
-    title = extract.title or _stem(path)
+    document = build_document(extract)
+    title = extract.title or _strip_suffix(path)
     if kind is CANVAS:
-        return _marked_up(path, version, document, title), document
-    return _plain(path, version, document, title, extract.aliases), document
+        return _build_markdown_note(path, version, document, title), document
+    return _build_plain_note(path, version, document, title, extract.aliases), document
 
 
-def _extract(
-    kind: FileKind, data: bytes, foreign: ForeignReader | None, on_wait: Callable[[], None]
+def _read_extract(
+    kind: FileKind, data: bytes, foreign: ParserClient | None, on_wait: Callable[[], None]
 ) -> Extract:
-    if not kind.is_foreign:
+    if not kind.needs_worker:
         return read_extract(kind, data)
     if foreign is not None:
         return foreign.read(kind, data, on_wait)
-    with ForeignReader() as reader:
+    with ParserClient() as reader:
         return reader.read(kind, data, on_wait)
 
 
-def _marked_up(path: str, version: str, document: Document, title: str) -> Note:
+def _build_markdown_note(path: str, version: str, document: Document, title: str) -> Note:
     """Make a note of what is Markdown, with all that Obsidian's way of writing it says."""
-    written = list(document.prose_lines())
-    prose = without_comments(written)
-    properties = texts_of(document.properties)
-    named = words_of(_first(document.properties, "tags", "tag"), splits_blanks=True)
-    fields = dict(inline_fields(prose, document.lines))
+    written = list(document.list_prose_lines())
+    prose = blank_comments(written)
+    properties = read_text_properties(document.properties)
+    named = split_values(_find_property(document.properties, "tags", "tag"), splits_blanks=True)
+    fields = dict(find_fields(prose, document.lines))
     return Note(
         path=path,
         title=title,
         text="\n".join(document.lines),
         version=version,
-        kind=kind_of(path),
+        kind=find_kind(path),
         body_line=document.body_line,
-        aliases=tuple(map(plain_text, words_of(_first(document.properties, "aliases", "alias")))),
-        tags=_unique([*named, *inline_tags(prose)]),
+        aliases=tuple(
+            map(plain_text, split_values(_find_property(document.properties, "aliases", "alias")))
+        ),
+        tags=_clean_tags([*named, *find_tags(prose)]),
         headings=document.headings,
         links=tuple(find_links([*document.front_lines, *prose])),
         tasks=tuple(tasks(prose, document.lines)),
         properties={**{name: (value,) for name, value in fields.items()}, **properties},
-        blocks=named_blocks(document, prose),
+        blocks=find_named_blocks(document, prose),
         is_private=(
             document.is_private
             or fields.get("private", "").lower() in ("true", "yes")
@@ -178,7 +182,7 @@ def _marked_up(path: str, version: str, document: Document, title: str) -> Note:
     )
 
 
-def _plain(
+def _build_plain_note(
     path: str, version: str, document: Document, title: str, aliases: tuple[str, ...]
 ) -> Note:
     """Make a note of text in which marks mean nothing, but for the one that keeps it private."""
@@ -187,35 +191,35 @@ def _plain(
         title=title,
         text="\n".join(document.lines),
         version=version,
-        kind=kind_of(path),
+        kind=find_kind(path),
         aliases=aliases,
         headings=document.headings,
         is_private=document.is_private or has_private_tag(enumerate(document.lines)),
     )
 
 
-def _title(path: str, document: Document) -> str:
+def _choose_title(path: str, document: Document) -> str:
     """Give the front matter's title, else a heading that opens the text, else the file's name."""
-    named = _first(document.properties, "title")
+    named = _find_property(document.properties, "title")
     if isinstance(named, str) and named.strip():
         return " ".join(named.split())
     first = document.blocks[0].heading if document.blocks else None
     if first is not None and first.level == 1 and first.text:
         return first.text
-    return _stem(path)
+    return _strip_suffix(path)
 
 
-def _stem(path: str) -> str:
+def _strip_suffix(path: str) -> str:
     return posixpath.splitext(posixpath.basename(path))[0]
 
 
-def _first(properties: Mapping[str, Any], *names: str) -> Any:
+def _find_property(properties: Mapping[str, Any], *names: str) -> Any:
     """Give the first of some properties that holds something, whatever case they are written in."""
     lowered = {name.strip().lower(): value for name, value in properties.items()}
     return next((lowered[name] for name in names if lowered.get(name)), None)
 
 
-def _unique(tags: Iterable[str]) -> tuple[str, ...]:
+def _clean_tags(tags: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(tag for tag in (tag.lstrip("#").strip("/") for tag in tags) if tag))
 
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from vault.errors import ChildDied, ChildRefused, ReadingFailed
 from vault.notes.kinds import FileKind
-from vault.notes.readers.parts import Extract, Part
+from vault.notes.readers.parts import Extract, ExtractPart
 from vault.workers.process import Child
 
 READ_S: Final = 20.0
@@ -18,7 +18,7 @@ _CRASHES: Final = frozenset(
 )
 
 
-class ForeignReader:
+class ParserClient:
     """A child process that reads, started when it is needed and again when a file ended it.
 
     Safe to use from several threads, which wait for each other.
@@ -28,7 +28,7 @@ class ForeignReader:
         self._lock = threading.Lock()
         self._child: Child | None = None
 
-    def __enter__(self) -> "ForeignReader":
+    def __enter__(self) -> "ParserClient":
         return self
 
     def __exit__(
@@ -59,7 +59,7 @@ class ForeignReader:
             ReadingFailed: no text comes of it, in time and in memory.
         """
         with self._lock:
-            child = self._running()
+            child = self._ensure_child()
             try:
                 number = child.submit({"kind": kind.name}, data)
                 header = child.answer(number, READ_S, on_wait).header
@@ -78,7 +78,7 @@ class ForeignReader:
                 raise
         if "failure" in header:
             raise ReadingFailed(header["failure"])
-        parts = tuple(Part(*part) for part in header["parts"])
+        parts = tuple(ExtractPart(*part) for part in header["parts"])
         return Extract(parts, header["title"], tuple(header["aliases"]), header["is_paged"])
 
     def close(self) -> None:
@@ -88,7 +88,7 @@ class ForeignReader:
                 self._child.close()
                 self._child = None
 
-    def _running(self) -> Child:
+    def _ensure_child(self) -> Child:
         if self._child is None or not self._child.is_alive:
             self._end()
             self._child = Child("vault.notes.parser_worker")

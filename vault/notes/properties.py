@@ -41,7 +41,7 @@ def load_properties(front: str) -> Mapping[str, Any]:
     return {str(key): value for key, value in loaded.items()} if isinstance(loaded, dict) else {}
 
 
-def says_private(front: str, properties: Mapping[str, Any]) -> bool:
+def is_marked_private(front: str, properties: Mapping[str, Any]) -> bool:
     """Tell whether front matter keeps its note private; what cannot be read counts by its words."""
     if _PRIVATE_LINE.search(front):
         return True
@@ -51,7 +51,7 @@ def says_private(front: str, properties: Mapping[str, Any]) -> bool:
     return _PRIVATE_ENTRY.search(front) is not None
 
 
-def words_of(value: object, *, splits_blanks: bool = False) -> tuple[str, ...]:
+def split_values(value: object, *, splits_blanks: bool = False) -> tuple[str, ...]:
     """Give a property that may be a list or one text as a tuple of texts."""
     if isinstance(value, str):
         separator = _SPLIT_ANYWHERE if splits_blanks else _SPLIT_COMMAS
@@ -61,11 +61,11 @@ def words_of(value: object, *, splits_blanks: bool = False) -> tuple[str, ...]:
     return ()
 
 
-def texts_of(properties: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+def read_text_properties(properties: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     """Give each property that is a text or a list of texts, by its name in lower case."""
     found: dict[str, tuple[str, ...]] = {}
     for name, value in properties.items():
-        texts = (value.strip(),) if isinstance(value, str) else words_of(value)
+        texts = (value.strip(),) if isinstance(value, str) else split_values(value)
         if any(texts):
             found.setdefault(name.strip().lower(), texts)
     return found

@@ -19,7 +19,7 @@ from vault.notes.note import parse_note
 from vault.records import Records
 from vault.scan import FileStat
 from vault.search.exact import ExactScan
-from vault.search.hits import Hit, hit_id, hit_of
+from vault.search.hits import Hit, build_hit, compute_hit_id
 from vault.search.passages import Passages
 from vault.search.query import parse_query
 from vault.search.search import Encode, Searcher
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Text", "search_within"]
+__all__ = ["AdhocText", "search_texts"]
 
 _NO_FILE = FileStat(0, 0, 0, 0)
 _IN_ORDER = """
@@ -41,7 +41,7 @@ Vectors = Callable[[Collection[bytes]], Mapping[bytes, bytes]]
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class AdhocText:
     """A text to search within.
 
     Attributes:
@@ -55,15 +55,15 @@ class Text:
     text: str
 
 
-def _no_words(_query: str) -> "Callable[[], NDArray[np.float32]]":
+def _refuse_encoding(_query: str) -> "Callable[[], NDArray[np.float32]]":
     raise EmbedderFailed("Nothing is embedded here.")
 
 
-def search_within(
-    texts: Sequence[Text],
+def search_texts(
+    texts: Sequence[AdhocText],
     query: str,
     k: int,
-    encode: Encode = _no_words,
+    encode: Encode = _refuse_encoding,
     vectors: Vectors = lambda _hashes: {},
 ) -> tuple[Hit, ...]:
     """Find the `k` passages of some texts that fit a query best, best first.
@@ -78,22 +78,22 @@ def search_within(
         encode: begins to make a query's vector; without it, words alone count.
         vectors: those that are there already.
     """
-    with _catalog_of(texts, vectors) as catalog:
+    with _build_catalog(texts, vectors) as catalog:
         searcher = Searcher(catalog, encode, ExactScan(catalog).query)
         hits = searcher.search(query, k).hits
         if not hits and (words := parse_query(query).words) != query:
             hits = searcher.search(words, k).hits  # a filter of notes selects none of these texts
-        found = tuple(_completed(hits, catalog, k))
-    return tuple(_named(hit, texts[int(hit.path)]) for hit in found)
+        found = tuple(_complete(hits, catalog, k))
+    return tuple(_restore_source(hit, texts[int(hit.path)]) for hit in found)
 
 
-def _completed(hits: Sequence[Hit], catalog: Catalog, k: int) -> Iterator[Hit]:
+def _complete(hits: Sequence[Hit], catalog: Catalog, k: int) -> Iterator[Hit]:
     """Add passages to hits until there are `k`, and at least one of each text.
 
     What stands beside a hit comes first, then the texts from their beginnings on, in turns.
     """
     rows = catalog.rows(_IN_ORDER)
-    ids = {hit_id(row[1], row[2], bytes(row[3])): int(row[0]) for row in rows}
+    ids = {compute_hit_id(row[1], row[2], bytes(row[3])): int(row[0]) for row in rows}
     found = dict.fromkeys(ids[hit.id] for hit in hits)
     by_text: dict[str, list[int]] = {}
     for row in rows:
@@ -102,15 +102,15 @@ def _completed(hits: Sequence[Hit], catalog: Catalog, k: int) -> Iterator[Hit]:
         if found.keys().isdisjoint(numbers):
             found[numbers[0]] = None
     turns = (number for row in zip_longest(*by_text.values()) for number in row if number)
-    more = (number for number in (*_beside(found, by_text), *turns) if number not in found)
+    more = (number for number in (*_find_neighbours(found, by_text), *turns) if number not in found)
     added = list(islice(dict.fromkeys(more), max(0, k - len(found))))
     wanted = [*list(found)[len(hits) :], *added]
     passages = Passages(catalog).details(wanted)
     yield from hits
-    yield from (hit_of(passages[number], 0.0, {}) for number in wanted)
+    yield from (build_hit(passages[number], 0.0, {}) for number in wanted)
 
 
-def _beside(found: Iterable[int], by_text: Mapping[str, Sequence[int]]) -> Iterator[int]:
+def _find_neighbours(found: Iterable[int], by_text: Mapping[str, Sequence[int]]) -> Iterator[int]:
     """Give the passages right before and behind others of the same text."""
     place = {number: (text, at) for text, row in by_text.items() for at, number in enumerate(row)}
     for number in tuple(found):
@@ -120,19 +120,19 @@ def _beside(found: Iterable[int], by_text: Mapping[str, Sequence[int]]) -> Itera
 
 
 @contextmanager
-def _catalog_of(texts: Sequence[Text], vectors: Vectors) -> Iterator[Catalog]:
+def _build_catalog(texts: Sequence[AdhocText], vectors: Vectors) -> Iterator[Catalog]:
     """Index texts under their numbers: two of them may be of one path."""
     with TemporaryDirectory(prefix="strata-") as folder:
         catalog = Catalog(Path(folder) / "within.db", is_writable=True)
         try:
             for number, text in enumerate(texts):
-                _put(catalog, str(number), text, vectors)
+                _put_text(catalog, str(number), text, vectors)
             yield catalog
         finally:
             catalog.close()
 
 
-def _put(catalog: Catalog, name: str, text: Text, vectors: Vectors) -> None:
+def _put_text(catalog: Catalog, name: str, text: AdhocText, vectors: Vectors) -> None:
     note, document = parse_note("text.md", text.text.encode("utf-8", "replace"))
     note = replace(note, path=name, title=text.title)
     chunks = chunk_note(note, document)
@@ -142,5 +142,5 @@ def _put(catalog: Catalog, name: str, text: Text, vectors: Vectors) -> None:
         catalog.add_vectors(list(there), list(there.values()))
 
 
-def _named(hit: Hit, text: Text) -> Hit:
+def _restore_source(hit: Hit, text: AdhocText) -> Hit:
     return replace(hit, path=text.path, title=text.title, version=text.version)

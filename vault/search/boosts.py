@@ -15,10 +15,18 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from vault.catalog import Catalog
-from vault.notes.dates import iso_days, named_spans
-from vault.notes.keywords import FUNCTION_WORDS, fold, query_terms
+from vault.notes.dates import find_date_spans, find_iso_days
+from vault.notes.keywords import FUNCTION_WORDS, build_query_terms, fold
 
-__all__ = ["Lifts", "Place", "Places", "Structure", "called", "lifted", "likeness"]
+__all__ = [
+    "Boosts",
+    "ContextReader",
+    "PassageContext",
+    "QueryContext",
+    "apply_boosts",
+    "called",
+    "measure_likeness",
+]
 
 # Chosen beside the fusion's weights: known notes and headings gain a tenth, questions lose nothing.
 _NAME_SHARE = 0.5
@@ -30,7 +38,7 @@ _DATE_SHARE = 0.15
 _LINK_SHARE = 0.08
 
 
-class Lifts(NamedTuple):
+class Boosts(NamedTuple):
     """What lifts a passage, each from 0 to 1; None where the query names nothing of the kind.
 
     Attributes:
@@ -46,34 +54,34 @@ class Lifts(NamedTuple):
     links: float | None = None
 
 
-def likeness(query: str, names: Iterable[str]) -> float:
+def measure_likeness(query: str, names: Iterable[str]) -> float:
     """Tell how nearly a query is one of the names, from 0 to 1: words shared of all words."""
-    wanted = _words(query)
-    return max((_shared(wanted, _words(name)) for name in names), default=0.0)
+    wanted = _list_words(query)
+    return max((_measure_shared_words(wanted, _list_words(name)) for name in names), default=0.0)
 
 
-def lifted(score: float, lifts: Lifts | None) -> float:
+def apply_boosts(score: float, boosts: Boosts | None) -> float:
     """Give a score with its lifts; it stays from 0 to 1."""
-    if lifts is None:
+    if boosts is None:
         return score / (1.0 + _NAME_SHARE)
-    score = (score + _NAME_SHARE * lifts.title**_SHARPNESS) / (1.0 + _NAME_SHARE)
-    by_tags, by_dates, by_links = (value or 0.0 for value in lifts[1:])
+    score = (score + _NAME_SHARE * boosts.title**_SHARPNESS) / (1.0 + _NAME_SHARE)
+    by_tags, by_dates, by_links = (value or 0.0 for value in boosts[1:])
     share = _TAG_SHARE * by_tags + _DATE_SHARE * by_dates + _LINK_SHARE * by_links
     return score + (1.0 - score) * share
 
 
-def _shared(these: frozenset[str], those: frozenset[str]) -> float:
+def _measure_shared_words(these: frozenset[str], those: frozenset[str]) -> float:
     every = len(these | those)
     return len(these & those) / every if every else 0.0
 
 
 @lru_cache(maxsize=1 << 14)
-def _words(text: str) -> frozenset[str]:
-    return frozenset(query_terms(text[:_MAX_NAME_CHARS]))
+def _list_words(text: str) -> frozenset[str]:
+    return frozenset(build_query_terms(text[:_MAX_NAME_CHARS]))
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PassageContext:
     """The note of a passage, and the headings above it.
 
     Attributes:
@@ -111,7 +119,9 @@ class Place:
     @property
     def named_days(self) -> tuple[date, ...]:
         """Give the days that stand in the names of the note and in the headings."""
-        return tuple(day for name in (*self.note_names, *self.headings) for day in iso_days(name))
+        return tuple(
+            day for name in (*self.note_names, *self.headings) for day in find_iso_days(name)
+        )
 
     @property
     def day_of_change(self) -> date:
@@ -119,13 +129,13 @@ class Place:
         return datetime.fromtimestamp(self.mtime_ns / 1e9).astimezone().date()
 
 
-class Places:
+class ContextReader:
     """Reads places, and what their notes carry, in a statement each."""
 
     def __init__(self, catalog: Catalog):
         self._catalog = catalog
 
-    def of_passages(self, ids: Collection[int]) -> dict[int, Place]:
+    def read_passages(self, ids: Collection[int]) -> dict[int, PassageContext]:
         """Give the place of each passage."""
         rows = self._catalog.rows(
             "SELECT chunks.id, file_id, path, title, aliases, mtime_ns, heading"
@@ -134,11 +144,13 @@ class Places:
             (json.dumps(list(ids)),),
         )
         return {
-            number: Place(file, path, title, _names(aliases), mtime_ns, _names(headings))
+            number: PassageContext(
+                file, path, title, _parse_names(aliases), mtime_ns, _parse_names(headings)
+            )
             for number, file, path, title, aliases, mtime_ns, headings in rows
         }
 
-    def of_notes(self, paths: Collection[str]) -> list[Place]:
+    def read_notes(self, paths: Collection[str]) -> list[PassageContext]:
         """Give the places of notes by their paths."""
         rows = self._catalog.rows(
             "SELECT file_id, path, title, aliases, mtime_ns"
@@ -147,36 +159,38 @@ class Places:
             (json.dumps(list(paths)),),
         )
         return [
-            Place(file, path, title, _names(aliases), mtime_ns)
+            PassageContext(file, path, title, _parse_names(aliases), mtime_ns)
             for file, path, title, aliases, mtime_ns in rows
         ]
 
-    def tags(self, file_ids: Collection[int]) -> dict[int, set[str]]:
+    def read_tags(self, file_ids: Collection[int]) -> dict[int, set[str]]:
         """Give the tags of notes."""
-        return self._of_files("SELECT file_id, tag FROM tags", file_ids)
+        return self._read_by_file("SELECT file_id, tag FROM tags", file_ids)
 
-    def days(self, file_ids: Collection[int]) -> dict[int, set[date]]:
+    def read_days(self, file_ids: Collection[int]) -> dict[int, set[date]]:
         """Give the days that the properties of notes name."""
-        found = self._of_files("SELECT file_id, day FROM days", file_ids)
+        found = self._read_by_file("SELECT file_id, day FROM days", file_ids)
         return {file: {date.fromisoformat(day) for day in days} for file, days in found.items()}
 
-    def days_of_headings(self, ids: Collection[int]) -> dict[int, set[date]]:
+    def read_heading_days(self, ids: Collection[int]) -> dict[int, set[date]]:
         """Give the days that headings within each passage name."""
         rows = self._catalog.rows(
             "SELECT id, text FROM chunks WHERE id IN (SELECT value FROM json_each(?))",
             (json.dumps(list(ids)),),
         )
         return {
-            number: {day for line in text.split("\n") if line[:1] == "#" for day in iso_days(line)}
+            number: {
+                day for line in text.split("\n") if line[:1] == "#" for day in find_iso_days(line)
+            }
             for number, text in rows
         }
 
-    def targets(self, file_ids: Collection[int]) -> dict[int, set[str]]:
+    def read_targets(self, file_ids: Collection[int]) -> dict[int, set[str]]:
         """Give what notes link to, as `called` gives it."""
-        found = self._of_files("SELECT file_id, target FROM links", file_ids)
+        found = self._read_by_file("SELECT file_id, target FROM links", file_ids)
         return {file: {called(target) for target in found[file]} for file in file_ids}
 
-    def _of_files(self, statement: str, file_ids: Collection[int]) -> dict[int, set[str]]:
+    def _read_by_file(self, statement: str, file_ids: Collection[int]) -> dict[int, set[str]]:
         chosen = " WHERE file_id IN (SELECT value FROM json_each(?))"
         rows = self._catalog.rows(statement + chosen, (json.dumps(list(file_ids)),))
         found: dict[int, set[str]] = defaultdict(set)
@@ -190,7 +204,7 @@ def called(path: str) -> str:
     return fold(posixpath.splitext(posixpath.basename(path))[0])
 
 
-def _names(stored: str) -> tuple[str, ...]:
+def _parse_names(stored: str) -> tuple[str, ...]:
     return () if stored == "[]" else tuple(json.loads(stored))
 
 
@@ -198,26 +212,26 @@ _MAX_CHARS = 400
 _MOST_NAMED = 3  # what more notes are called is a subject, and no name
 
 
-class Structure:
+class QueryContext:
     """Tells what lifts passages, from a catalog as it is during one search."""
 
     def __init__(self, catalog: Catalog):
-        self._places = Places(catalog)
-        self._known: dict[int, Place] = {}
+        self._reader = ContextReader(catalog)
+        self._known: dict[int, PassageContext] = {}
         self._tags: dict[int, Collection[str]] = {}
 
-    def look_at(self, numbers: Collection[int]) -> None:
+    def load(self, numbers: Collection[int]) -> None:
         """Read what is asked for in a moment, while there is time for it."""
         if missing := [number for number in numbers if number not in self._known]:
-            found = self._places.of_passages(missing)
-            files = {place.file_id for place in found.values()} - self._tags.keys()
-            tags = self._places.tags(files)
+            found = self._reader.read_passages(missing)
+            files = {context.file_id for context in found.values()} - self._tags.keys()
+            tags = self._reader.read_tags(files)
             self._tags.update((file, tags.get(file, ())) for file in files)
             self._known.update(found)
 
-    def lifts(
+    def compute_boosts(
         self, words: str, numbers: Collection[int], in_play: Collection[str], today: date
-    ) -> dict[int, Lifts]:
+    ) -> dict[int, Boosts]:
         """Give what lifts each of some passages.
 
         Args:
@@ -226,55 +240,61 @@ class Structure:
             in_play: paths of the notes that a conversation is about.
             today: what "yesterday" goes by.
         """
-        self.look_at(numbers)
-        places = {number: self._known[number] for number in numbers if number in self._known}
-        tagged = self._tagged(_words_of(words), places.values())
-        dated = self._dated(words, places, today)
-        linked = self._linked(_words_of(words), places.values(), in_play)
+        self.load(numbers)
+        contexts = {number: self._known[number] for number in numbers if number in self._known}
+        tagged = self._find_tagged(_list_telling_words(words), contexts.values())
+        dated = self._find_dated(words, contexts, today)
+        linked = self._find_linked(_list_telling_words(words), contexts.values(), in_play)
         return {
-            number: Lifts(
-                likeness(words, place.names),
-                _told(place.file_id, tagged),
-                _told(number, dated),
-                _told(place.file_id, linked),
+            number: Boosts(
+                measure_likeness(words, context.names),
+                _score(context.file_id, tagged),
+                _score(number, dated),
+                _score(context.file_id, linked),
             )
-            for number, place in places.items()
+            for number, context in contexts.items()
         }
 
-    def _tagged(self, wanted: frozenset[str], places: Collection[Place]) -> set[int] | None:
+    def _find_tagged(
+        self, wanted: frozenset[str], contexts: Collection[PassageContext]
+    ) -> set[int] | None:
         """Give the notes with a tag, or in a folder, that is named."""
-        carried = ((place, (*place.folders, *self._tags[place.file_id])) for place in places)
-        found = {place.file_id for place, names in carried if _is_one_named(names, wanted)}
+        carried = (
+            (context, (*context.folders, *self._tags[context.file_id])) for context in contexts
+        )
+        found = {context.file_id for context, names in carried if _is_one_named(names, wanted)}
         return found or None
 
-    def _dated(self, words: str, places: Mapping[int, Place], today: date) -> set[int] | None:
+    def _find_dated(
+        self, words: str, contexts: Mapping[int, PassageContext], today: date
+    ) -> set[int] | None:
         """Give the passages of a day that is named: their own day, else that of the last change."""
-        spans = named_spans(words, today)
+        spans = find_date_spans(words, today)
         if not spans:
             return None
-        days = self._places.days({place.file_id for place in places.values()})
-        headings = self._places.days_of_headings(places)
+        days = self._reader.read_days({context.file_id for context in contexts.values()})
+        headings = self._reader.read_heading_days(contexts)
         found = set()
-        for number, place in places.items():
-            own = {*place.named_days, *headings.get(number, ()), *days.get(place.file_id, ())}
-            own = own or {place.day_of_change}
+        for number, context in contexts.items():
+            own = {*context.named_days, *headings.get(number, ()), *days.get(context.file_id, ())}
+            own = own or {context.day_of_change}
             if any(first <= day < after for day in own for first, after in spans):
                 found.add(number)
         return found
 
-    def _linked(
-        self, wanted: frozenset[str], places: Iterable[Place], in_play: Collection[str]
+    def _find_linked(
+        self, wanted: frozenset[str], contexts: Iterable[PassageContext], in_play: Collection[str]
     ) -> set[int] | None:
         """Give the notes with a link from or to one that is named or in play."""
-        known = {place.file_id: place for place in places}
-        named = _named(known.values(), wanted)
-        given = {place.file_id: place for place in self._places.of_notes(in_play)}
+        known = {context.file_id: context for context in contexts}
+        named = _find_named(known.values(), wanted)
+        given = {context.file_id: context for context in self._reader.read_notes(in_play)}
         known |= given
         centre = given.keys() | named
         if not centre:
             return None
-        targets = self._places.targets(known)
-        names = {file: _called(place) for file, place in known.items()}
+        targets = self._reader.read_targets(known)
+        names = {file: _list_link_names(context) for file, context in known.items()}
         return {
             file
             for file in known
@@ -283,36 +303,36 @@ class Structure:
         }
 
 
-def _named(places: Iterable[Place], wanted: frozenset[str]) -> set[int]:
+def _find_named(contexts: Iterable[PassageContext], wanted: frozenset[str]) -> set[int]:
     """Give the notes that are named in full."""
-    bearers: dict[frozenset[str], set[int]] = defaultdict(set)
-    for place in places:
-        for name in map(_words_of, place.note_names):
-            bearers[name].add(place.file_id)
+    owners: dict[frozenset[str], set[int]] = defaultdict(set)
+    for context in contexts:
+        for name in map(_list_telling_words, context.note_names):
+            owners[name].add(context.file_id)
     return {
         file
-        for name, files in bearers.items()
+        for name, files in owners.items()
         if name and name <= wanted and len(files) <= _MOST_NAMED
         for file in files
     }
 
 
-def _told(key: int, found: Collection[int] | None) -> float | None:
+def _score(key: int, found: Collection[int] | None) -> float | None:
     return None if found is None else float(key in found)
 
 
-def _called(place: Place) -> set[str]:
-    return {called(place.path), *map(fold, place.aliases)}
+def _list_link_names(context: PassageContext) -> set[str]:
+    return {called(context.path), *map(fold, context.aliases)}
 
 
 def _is_one_named(names: Iterable[str], wanted: frozenset[str]) -> bool:
     """Tell whether all words of a name, or of the last part of a nested tag, are wanted."""
     parts = (part for name in names for part in {name, name.rpartition("/")[2]})
-    return any((words := _words_of(part)) and words <= wanted for part in parts)
+    return any((words := _list_telling_words(part)) and words <= wanted for part in parts)
 
 
 @lru_cache(maxsize=1 << 14)
-def _words_of(text: str) -> frozenset[str]:
+def _list_telling_words(text: str) -> frozenset[str]:
     """Give the words that say something; "recipe" and "recipes" are the same."""
-    terms = (term.strip('"') for term in query_terms(text[:_MAX_CHARS]))
+    terms = (term.strip('"') for term in build_query_terms(text[:_MAX_CHARS]))
     return frozenset(term.removesuffix("s") for term in terms if term not in FUNCTION_WORDS)

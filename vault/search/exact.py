@@ -42,7 +42,7 @@ class ExactScan:
         """
         import numpy as np
 
-        hashes, matrix = self._current()
+        hashes, matrix = self._refresh()
         if matrix is not None and matrix.shape[1] != len(vector):
             return []  # the vectors of another embedder have taken their place just now
         if matrix is not None and among is not None:
@@ -58,7 +58,7 @@ class ExactScan:
         ordered = nearest[np.argsort(-cosines[nearest], kind="stable")]
         return [(hashes[index], float(cosines[index])) for index in ordered]
 
-    def _current(self) -> "tuple[list[bytes], NDArray[np.float32] | None]":
+    def _refresh(self) -> "tuple[list[bytes], NDArray[np.float32] | None]":
         import numpy as np
 
         with self._lock:

@@ -18,7 +18,7 @@ from vault.notes.keywords import FUNCTION_WORDS, fold, index_text
 from vault.search.hits import Hit
 from vault.search.query import Query
 
-__all__ = ["FEWEST_PASSAGES", "LONG_NOTE_PASSAGES", "excerpts"]
+__all__ = ["FEWEST_PASSAGES", "LONG_NOTE_PASSAGES", "cut_excerpts"]
 
 LONG_NOTE_PASSAGES = 4
 FEWEST_PASSAGES = 10
@@ -36,7 +36,7 @@ _TABLE = r"^[ \t]*\|.*?(?=\n[ \t]*[^|\s]|\n\n|\Z)"
 _SOLID = re.compile(f"{_FENCE}|{_TABLE}", re.MULTILINE | re.DOTALL)
 
 
-class _Part(NamedTuple):
+class _Span(NamedTuple):
     """A span of a passage, and which words of the query it holds."""
 
     start: int
@@ -44,10 +44,12 @@ class _Part(NamedTuple):
     held: frozenset[str]
 
 
-_Ranked = Sequence[tuple[float, _Part]]
+_Ranked = Sequence[tuple[float, _Span]]
 
 
-def excerpts(hits: Sequence[Hit], query: Query, long_notes: Collection[str], k: int) -> list[Hit]:
+def cut_excerpts(
+    hits: Sequence[Hit], query: Query, long_notes: Collection[str], k: int
+) -> list[Hit]:
     """Give the best `k` places of some hits: excerpts of long notes, whole passages of others.
 
     Args:
@@ -56,64 +58,68 @@ def excerpts(hits: Sequence[Hit], query: Query, long_notes: Collection[str], k: 
         long_notes: paths of the notes whose passages are cut.
         k: how many at most.
     """
-    stems = _stems(query.words)
+    stems = _list_stems(query.words)
     cut = {
-        at: [part for part in _parts(hit.text, stems) if _holds(hit.text, part, query.phrases)]
+        at: [
+            part
+            for part in _split_parts(hit.text, stems)
+            if _has_phrases(hit.text, part, query.phrases)
+        ]
         for at, hit in enumerate(hits[:FEWEST_PASSAGES])
         if hit.path in long_notes
     }
-    worth = _worths([part for parts in cut.values() for part in parts], stems)
-    ranked = {at: _ranked(parts, worth) for at, parts in cut.items()}
+    worth = _weigh_stems([part for parts in cut.values() for part in parts], stems)
+    ranked = {at: _rank_parts(parts, worth) for at, parts in cut.items()}
     if not any(ranked.values()):
         return list(hits[:k])
     first, rest = hits[:FEWEST_PASSAGES], hits[FEWEST_PASSAGES:]
-    placed = sorted(_places(first, ranked), key=lambda place: -place[0])
+    placed = sorted(_score_places(first, ranked), key=lambda place: -place[0])
     last = placed[-1][0]
     placed += ((min(last, hit.score), hit) for hit in rest)
     return [replace(hit, score=round(score / 2, 4)) for score, hit in placed[:k]]
 
 
-def _stems(words: str) -> frozenset[str]:
+def _list_stems(words: str) -> frozenset[str]:
     """Give the beginnings of the words that say something of the subject; all, where none does."""
     every = _WORD.findall(index_text(words))[:_MOST_WORDS]
     telling = [word for word in every if word not in FUNCTION_WORDS] or every
     return frozenset(word[: max(3, math.ceil(len(word) * _STEM_SHARE))] for word in telling)
 
 
-def _parts(text: str, stems: Collection[str]) -> list[_Part]:
+def _split_parts(text: str, stems: Collection[str]) -> list[_Span]:
     """Fill parts with sentences, in order; a fence or a table is never cut."""
     if not stems:
         return []
     longest_first = "|".join(sorted(stems, key=len, reverse=True))
     beginnings = re.compile(rf"(?<![^\W_])(?:{longest_first})")
     spans: list[tuple[int, int]] = []
-    for start, end in _units(text):
+    for start, end in _split_units(text):
         if spans and end - spans[-1][0] <= _EXCERPT_CHARS:
             spans[-1] = (spans[-1][0], end)
         else:
             spans.append((start, end))
     return [
-        _Part(start, end, frozenset(beginnings.findall(index_text(text[start:end]))))
+        _Span(start, end, frozenset(beginnings.findall(index_text(text[start:end]))))
         for start, end in spans
     ]
 
 
-def _holds(text: str, part: _Part, phrases: Collection[str]) -> bool:
+def _has_phrases(text: str, part: _Span, phrases: Collection[str]) -> bool:
     shown = fold(" ".join(text[part.start : part.end].split())) if phrases else ""
     return all(fold(phrase) in shown for phrase in phrases)
 
 
-def _units(text: str) -> Iterator[tuple[int, int]]:
+def _split_units(text: str) -> Iterator[tuple[int, int]]:
     """Give what is not cut: fences, tables, and sentences that are not overlong."""
     at = 0
     for solid in _SOLID.finditer(text):
-        yield from _sentences(text, at, solid.start())
+        yield from _split_sentences(text, at, solid.start())
         yield solid.span()
         at = solid.end()
-    yield from _sentences(text, at, len(text))
+    yield from _split_sentences(text, at, len(text))
 
 
-def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _split_sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     ends = [*_SENTENCE_END.finditer(text, start, end)]
     for mark, after in [*((m.start(), m.end()) for m in ends), (end, end)]:
         while mark - start > _LONGEST_SENTENCE_CHARS:
@@ -126,7 +132,7 @@ def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         start = after
 
 
-def _worths(parts: Sequence[_Part], stems: Collection[str]) -> dict[str, float]:
+def _weigh_stems(parts: Sequence[_Span], stems: Collection[str]) -> dict[str, float]:
     """Tell what each word is worth, from 0 to 1 together: the rarer among the parts, the more."""
     having = {stem: sum(stem in part.held for part in parts) for stem in stems}
     rarity = {
@@ -137,14 +143,16 @@ def _worths(parts: Sequence[_Part], stems: Collection[str]) -> dict[str, float]:
     return {stem: value / every for stem, value in rarity.items()}
 
 
-def _ranked(parts: Sequence[_Part], worth: Mapping[str, float]) -> _Ranked:
+def _rank_parts(parts: Sequence[_Span], worth: Mapping[str, float]) -> _Ranked:
     """Give the parts of a passage that hold something, best first."""
     shares = [(sum(worth[stem] for stem in part.held), part) for part in parts]
     shares.sort(key=lambda pair: (-pair[0], pair[1].start))
     return [pair for pair in shares[:_MOST_OF_A_PASSAGE] if pair[0]]
 
 
-def _places(hits: Sequence[Hit], ranked: Mapping[int, _Ranked]) -> Iterator[tuple[float, Hit]]:
+def _score_places(
+    hits: Sequence[Hit], ranked: Mapping[int, _Ranked]
+) -> Iterator[tuple[float, Hit]]:
     """Give every place with its score.
 
     A passage of a short note is taken to hold what is usual, one of a long note what it holds.
@@ -155,10 +163,10 @@ def _places(hits: Sequence[Hit], ranked: Mapping[int, _Ranked]) -> Iterator[tupl
         if not ranked.get(at):
             yield hit.score + (0.0 if at in ranked else usual), hit
         for share, part in ranked.get(at, ()):
-            yield hit.score + share, _excerpt(hit, part)
+            yield hit.score + share, _build_excerpt(hit, part)
 
 
-def _excerpt(hit: Hit, part: _Part) -> Hit:
+def _build_excerpt(hit: Hit, part: _Span) -> Hit:
     span = hit.text[part.start : part.end]
     text = span.strip()
     start = part.start + span.index(text)

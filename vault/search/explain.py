@@ -24,33 +24,33 @@ def why_not(
         return f"{path} is {state[0]}: {state[1]}."
     for rank, hit in enumerate(shown, start=1):
         if hit.path == path:
-            return f"{path} is shown: its best passage is number {rank}{_speaking_for(hit)}."
+            return f"{path} is shown: its best passage is number {rank}{_describe_signals(hit)}."
     for rank, hit in enumerate(many, start=1):
         if hit.path == path:
-            return _placed(hit, rank, shown)
+            return _describe_rank(hit, rank, shown)
     few = f"the best {len(many)} passages" if many else "any passage"
     return f"{path} shares too little with the search, by words or by meaning, to be among {few}."
 
 
-def _speaking_for(hit: Hit) -> str:
+def _describe_signals(hit: Hit) -> str:
     said = [
-        f"{name} {_of(hit, signal)}"
+        f"{name} {_format_signal(hit, signal)}"
         for signal, name in _NAMES.items()
         if signal in _ALWAYS or hit.signals[signal]
     ]
-    return f", {_listed(said)}"
+    return f", {_join_words(said)}"
 
 
-def _placed(hit: Hit, rank: int, shown: Sequence[Hit]) -> str:
+def _describe_rank(hit: Hit, rank: int, shown: Sequence[Hit]) -> str:
     place = f"The best passage of {hit.path} is number {rank}"
     if not shown:
         return f"{place}."
     said = [
-        f"{name} {_of(hit, signal)} against {_of(shown[-1], signal)}"
+        f"{name} {_format_signal(hit, signal)} against {_format_signal(shown[-1], signal)}"
         for signal, name in _NAMES.items()
         if signal in _ALWAYS or hit.signals[signal] != shown[-1].signals[signal]
     ]
-    return f"{place}; beside the last one that is shown it has {_listed(said)}."
+    return f"{place}; beside the last one that is shown it has {_join_words(said)}."
 
 
 _NAMES = {
@@ -65,10 +65,10 @@ _NAMES = {
 _ALWAYS = ("words", "dense")
 
 
-def _of(hit: Hit, signal: str) -> str:
+def _format_signal(hit: Hit, signal: str) -> str:
     value = hit.signals[signal]
     return "nothing" if value is None else f"{value:.2f}"
 
 
-def _listed(said: Sequence[str]) -> str:
+def _join_words(said: Sequence[str]) -> str:
     return f"{', '.join(said[:-1])} and {said[-1]}"

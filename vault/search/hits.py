@@ -78,11 +78,11 @@ class SearchResult:
         }
 
 
-def hit_of(passage: Passage, score: float, signals: Mapping[str, float | None]) -> Hit:
+def build_hit(passage: Passage, score: float, signals: Mapping[str, float | None]) -> Hit:
     """Give a passage as a hit; signals that are not named were not used."""
     used = {name: round(value, 4) for name, value in signals.items() if value is not None}
     return Hit(
-        id=hit_id(passage.path, passage.lines[0], passage.text_hash),
+        id=compute_hit_id(passage.path, passage.lines[0], passage.text_hash),
         path=passage.path,
         title=passage.title,
         heading=passage.heading,
@@ -94,7 +94,7 @@ def hit_of(passage: Passage, score: float, signals: Mapping[str, float | None]) 
     )
 
 
-def hit_id(path: str, first_line: int, text_hash: bytes) -> str:
+def compute_hit_id(path: str, first_line: int, text_hash: bytes) -> str:
     """Return the id of the hit for a passage."""
     name = f"{path}\0{first_line}\0".encode()
     return hashlib.sha256(name + text_hash).hexdigest()[:16]

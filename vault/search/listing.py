@@ -13,11 +13,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import replace
 
 from vault.catalog import Catalog
-from vault.notes.keywords import FUNCTION_WORDS, any_of, fold, index_text, query_terms
-from vault.search.hits import Hit, SearchResult, hit_of
+from vault.notes.keywords import FUNCTION_WORDS, build_query_terms, fold, index_text, match_any
+from vault.search.hits import Hit, SearchResult, build_hit
 from vault.search.passages import Passage, Passages
 from vault.search.query import parse_query
-from vault.search.scope import Scope, scope_of
+from vault.search.scope import Scope, build_scope
 
 __all__ = ["list_notes"]
 
@@ -59,13 +59,15 @@ def list_notes(
     began = time.perf_counter()
     query = parse_query(text)
     passages = Passages(catalog)
-    scope = scope_of(query, catalog, passages)
-    terms = _telling(query.words)
+    scope = build_scope(query, catalog, passages)
+    terms = _choose_terms(query.words)
     warnings = list(scope.warnings)
-    found = _best_of_notes(catalog, terms, scope, warnings)
+    found = _find_best_passages(catalog, terms, scope, warnings)
     there = passages.details(found)
     shown = dict(current((number, there[number]) for number in found if number in there))
-    hits = [_line(shown[number], found[number], terms) for number in found if number in shown]
+    hits = [
+        _build_line_hit(shown[number], found[number], terms) for number in found if number in shown
+    ]
     end = offset + limit
     return SearchResult(
         text,
@@ -78,27 +80,29 @@ def list_notes(
     )
 
 
-def _telling(words: str) -> tuple[str, ...]:
+def _choose_terms(words: str) -> tuple[str, ...]:
     """Give the terms of a query that say something of its subject; all, where none does."""
     kept = " ".join(
         word for word in words.split() if fold(word).strip("?.,;:!") not in FUNCTION_WORDS
     )
-    return query_terms(kept or words)[:_MOST_TERMS]
+    return build_query_terms(kept or words)[:_MOST_TERMS]
 
 
-def _best_of_notes(
+def _find_best_passages(
     catalog: Catalog, terms: Sequence[str], scope: Scope, warnings: list[str]
 ) -> Mapping[int, float]:
     """Give the best passage of each note that is selected, in the order of the list."""
-    files = _files_of(catalog, scope)
+    files = _list_files(catalog, scope)
     if not terms:
-        return _first_passages(catalog, files, scope)
-    counts = Counter(file for term in terms for file in _holding(catalog, term) if file in files)
+        return _find_first_passages(catalog, files, scope)
+    counts = Counter(
+        file for term in terms for file in _find_files_with(catalog, term) if file in files
+    )
     most = max(counts.values(), default=0)
     if 0 < most < len(terms):
         warnings.append("No note holds all of the words; those that hold the most are listed.")
     wanted = [file for file, count in counts.items() if count == most]
-    rows = catalog.rows(_RANKED, {"terms": any_of(terms), "files": json.dumps(wanted)})
+    rows = catalog.rows(_RANKED, {"terms": match_any(terms), "files": json.dumps(wanted)})
     best: dict[int, tuple[int, float]] = {}
     for number, cost, file in rows:
         if scope.passages is None or number in scope.passages:
@@ -106,7 +110,7 @@ def _best_of_notes(
     return dict(best.values())
 
 
-def _files_of(catalog: Catalog, scope: Scope) -> frozenset[int]:
+def _list_files(catalog: Catalog, scope: Scope) -> frozenset[int]:
     if scope.passages is None:
         return frozenset(row[0] for row in catalog.rows("SELECT DISTINCT file_id FROM chunks"))
     rows = catalog.rows(
@@ -116,7 +120,7 @@ def _files_of(catalog: Catalog, scope: Scope) -> frozenset[int]:
     return frozenset(row[0] for row in rows)
 
 
-def _holding(catalog: Catalog, term: str) -> Iterator[int]:
+def _find_files_with(catalog: Catalog, term: str) -> Iterator[int]:
     statement = (
         "SELECT DISTINCT file_id FROM chunks"
         " WHERE id IN (SELECT rowid FROM words WHERE words MATCH ?)"
@@ -124,7 +128,9 @@ def _holding(catalog: Catalog, term: str) -> Iterator[int]:
     return (row[0] for row in catalog.rows(statement, (term,)))
 
 
-def _first_passages(catalog: Catalog, files: Collection[int], scope: Scope) -> Mapping[int, float]:
+def _find_first_passages(
+    catalog: Catalog, files: Collection[int], scope: Scope
+) -> Mapping[int, float]:
     """Give the first passage of each note that is selected, by path."""
     rows = catalog.rows(
         "SELECT chunks.id, file_id FROM chunks JOIN files ON files.id = file_id"
@@ -137,18 +143,21 @@ def _first_passages(catalog: Catalog, files: Collection[int], scope: Scope) -> M
     return dict.fromkeys(first.values(), 1.0)
 
 
-def _line(passage: Passage, score: float, terms: Sequence[str]) -> Hit:
+def _build_line_hit(passage: Passage, score: float, terms: Sequence[str]) -> Hit:
     """Give the line of a passage that holds the most terms, as a hit of its own."""
     stems = [_stem(word) for term in terms for word in _WORD.findall(term)]
     lines = passage.text.split("\n")
-    body = _body_from(lines)
-    best = max(range(len(lines)), key=lambda at: (_held(lines[at], stems), _tells(at, lines, body)))
+    body = _find_body(lines)
+    best = max(
+        range(len(lines)),
+        key=lambda at: (_count_stems(lines[at], stems), _rate_line(at, lines, body)),
+    )
     place = min(passage.lines[0] + best, passage.lines[1])
-    text = _cut(lines[best].strip())
-    return hit_of(replace(passage, lines=(place, place), text=text), score, {})
+    text = _shorten(lines[best].strip())
+    return build_hit(replace(passage, lines=(place, place), text=text), score, {})
 
 
-def _tells(at: int, lines: Sequence[str], body: int) -> int:
+def _rate_line(at: int, lines: Sequence[str], body: int) -> int:
     """Tell how much a line says by itself: prose most, then headings, then marks and blanks."""
     line = lines[at].strip("-=*|>` \t")
     if not line.strip("#"):
@@ -156,7 +165,7 @@ def _tells(at: int, lines: Sequence[str], body: int) -> int:
     return 1 if at < body or _HEADING.match(line) else 2
 
 
-def _body_from(lines: Sequence[str]) -> int:
+def _find_body(lines: Sequence[str]) -> int:
     """Give where a note's text begins behind the front matter."""
     if lines[0].rstrip() != "---":
         return 0
@@ -167,12 +176,12 @@ def _stem(word: str) -> str:
     return word[: max(3, math.ceil(len(word) * _STEM_SHARE))]
 
 
-def _held(line: str, stems: Sequence[str]) -> int:
+def _count_stems(line: str, stems: Sequence[str]) -> int:
     words = _WORD.findall(index_text(line))
     return sum(any(word.startswith(stem) for word in words) for stem in stems)
 
 
-def _cut(line: str) -> str:
+def _shorten(line: str) -> str:
     """Give as much of a line as is read at a glance, ending with a word."""
     if len(line) <= _MAX_LINE_CHARS:
         return line

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from vault.catalog import Catalog
-from vault.notes.keywords import any_of
+from vault.notes.keywords import match_any
 from vault.scan import FileStat
 
 if TYPE_CHECKING:
@@ -57,28 +57,28 @@ class Passages:
         found = self._catalog.rows("SELECT max(id) FROM chunks")[0][0]
         return int(found or 0)
 
-    def by_words(
+    def find_by_words(
         self, terms: Sequence[str], limit: int, among: Collection[int] | None = None
     ) -> dict[int, float]:
         """Give the passages that hold one of the terms, with BM25 as a number that grows."""
-        telling = self._telling(terms)
+        telling = self._choose_terms(terms)
         if not telling:
             return {}
         within = None if among is None else json.dumps(list(among))
         rows = self._catalog.rows(
             _RANKED if within is None else _RANKED_WITHIN,
-            {"terms": any_of(telling), "limit": limit, "within": within},
+            {"terms": match_any(telling), "limit": limit, "within": within},
         )
         return {int(row[0]): -float(row[1]) for row in rows}
 
-    def holding(self, expression: str, limit: int) -> set[int]:
+    def find_matching(self, expression: str, limit: int) -> set[int]:
         """Give passages that fit an expression of FTS5."""
         rows = self._catalog.rows(
             "SELECT rowid FROM words WHERE words MATCH ? LIMIT ?", (expression, limit)
         )
         return {int(row[0]) for row in rows}
 
-    def of_files(self, file_ids: Collection[int]) -> dict[int, bytes]:
+    def find_in_files(self, file_ids: Collection[int]) -> dict[int, bytes]:
         """Give all passages of some files, with the hash of their text."""
         rows = self._catalog.rows(
             "SELECT id, hash FROM chunks WHERE file_id IN (SELECT value FROM json_each(?))"
@@ -95,10 +95,10 @@ class Passages:
         )
         return {int(row[0]): bytes(row[1]) for row in rows}
 
-    def of_texts(self, hashes: Collection[bytes]) -> dict[int, bytes]:
+    def find_by_hash(self, hashes: Collection[bytes]) -> dict[int, bytes]:
         """Give the passages with these texts; of very many alike only some."""
         rows = self._catalog.rows(
-            f"SELECT id, hash FROM chunks WHERE hash IN ({_marks(hashes)})",  # noqa: S608 - marks
+            f"SELECT id, hash FROM chunks WHERE hash IN ({_placeholders(hashes)})",  # noqa: S608 - marks
             tuple(hashes),
         )
         found: dict[int, bytes] = {}
@@ -109,12 +109,12 @@ class Passages:
                 found[int(chunk_id)] = text_hash
         return found
 
-    def cosines(self, vector: "Vector", hashes: Collection[bytes]) -> dict[bytes, float]:
+    def measure_cosines(self, vector: "Vector", hashes: Collection[bytes]) -> dict[bytes, float]:
         """Compare a vector with those of some texts; a text without one is left out."""
         import numpy as np
 
         rows = self._catalog.rows(
-            f"SELECT hash, vector FROM vectors WHERE hash IN ({_marks(hashes)})",  # noqa: S608
+            f"SELECT hash, vector FROM vectors WHERE hash IN ({_placeholders(hashes)})",  # noqa: S608
             tuple(hashes),
         )
         if not rows:
@@ -154,7 +154,7 @@ class Passages:
             for row in rows
         }
 
-    def _telling(self, terms: Sequence[str]) -> list[str]:
+    def _choose_terms(self, terms: Sequence[str]) -> list[str]:
         """Leave out terms that nearly every passage holds, unless there are no others."""
         if not terms:
             return []
@@ -168,5 +168,5 @@ class Passages:
         return (telling or [term for _, term in found])[:_MAX_WORDS]
 
 
-def _marks(values: Collection[object]) -> str:
+def _placeholders(values: Collection[object]) -> str:
     return ",".join("?" * len(values))

@@ -73,7 +73,7 @@ def parse_query(text: str) -> Query:
             if phrase.strip():
                 named["phrase"].append(" ".join(phrase.split()))
             continue
-        if _take(found["key"].lower(), found["quoted"] or found["plain"], named, dates):
+        if _add_filter(found["key"].lower(), found["quoted"] or found["plain"], named, dates):
             words.append(text[end : found.start()])
             end = found.end()
     words.append(text[end:])
@@ -88,10 +88,12 @@ def parse_query(text: str) -> Query:
     )
 
 
-def _take(key: str, value: str, named: dict[str, list[str]], dates: dict[str, datetime]) -> bool:
+def _add_filter(
+    key: str, value: str, named: dict[str, list[str]], dates: dict[str, datetime]
+) -> bool:
     """Keep a filter, unless it is none."""
     if key in ("after", "before"):
-        day = _day(value)
+        day = _parse_day(value)
         if day is not None:
             dates[key] = day
         return day is not None
@@ -102,7 +104,7 @@ def _take(key: str, value: str, named: dict[str, list[str]], dates: dict[str, da
     return True
 
 
-def _day(text: str) -> datetime | None:
+def _parse_day(text: str) -> datetime | None:
     """Read a year, a month or a day as its first moment, in UTC."""
     found = _DATE.fullmatch(text)
     if found is None:

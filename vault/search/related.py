@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float32]
 
-__all__ = ["RelatedNote", "related_notes"]
+__all__ = ["RelatedNote", "find_related_notes"]
 
 _CANDIDATES = 200
 _LINK_LIFT = 0.15
@@ -49,27 +49,27 @@ class RelatedNote:
         }
 
 
-def related_notes(catalog: Catalog, nearest: Nearest, path: str, k: int) -> list[RelatedNote]:
+def find_related_notes(catalog: Catalog, nearest: Nearest, path: str, k: int) -> list[RelatedNote]:
     """Give the `k` notes nearest to one, the nearest first; none for a note without vectors."""
-    vector = _mean_vector(catalog, path)
+    vector = _compute_mean_vector(catalog, path)
     scores: dict[str, float] = {}
     if vector is not None:
-        scores = _by_meaning(catalog, dict(nearest(vector, _CANDIDATES, None)))
-    linked = _linked(catalog, path)
-    titles = _titles(catalog, {*scores, *linked} - {path})
+        scores = _score_by_meaning(catalog, dict(nearest(vector, _CANDIDATES, None)))
+    linked = _find_linked(catalog, path)
+    titles = _read_titles(catalog, {*scores, *linked} - {path})
     found = []
     for other, title in titles.items():
         is_linked = other in linked
-        score = _lifted(scores.get(other, 0.0), is_linked)
+        score = _add_link_boost(scores.get(other, 0.0), is_linked)
         found.append(RelatedNote(other, title, round(score, 4), is_linked))
     return sorted(found, key=lambda note: (-note.score, note.path))[:k]
 
 
-def _lifted(score: float, is_linked: bool) -> float:
+def _add_link_boost(score: float, is_linked: bool) -> float:
     return (max(score, 0.0) + (_LINK_LIFT if is_linked else 0.0)) / (1.0 + _LINK_LIFT)
 
 
-def _mean_vector(catalog: Catalog, path: str) -> "Vector | None":
+def _compute_mean_vector(catalog: Catalog, path: str) -> "Vector | None":
     import numpy as np
 
     rows = catalog.rows(
@@ -84,9 +84,9 @@ def _mean_vector(catalog: Catalog, path: str) -> "Vector | None":
     return mean / length if length else None
 
 
-def _by_meaning(catalog: Catalog, near: Mapping[bytes, float]) -> dict[str, float]:
+def _score_by_meaning(catalog: Catalog, near: Mapping[bytes, float]) -> dict[str, float]:
     """Give each note the score of its nearest passage."""
-    hashes = Passages(catalog).of_texts(near)
+    hashes = Passages(catalog).find_by_hash(near)
     rows = catalog.rows(
         "SELECT chunks.id, path FROM chunks JOIN files ON files.id = file_id"
         " WHERE chunks.id IN (SELECT value FROM json_each(?))",
@@ -98,7 +98,7 @@ def _by_meaning(catalog: Catalog, near: Mapping[bytes, float]) -> dict[str, floa
     return scores
 
 
-def _linked(catalog: Catalog, path: str) -> set[str]:
+def _find_linked(catalog: Catalog, path: str) -> set[str]:
     """Give the notes that a note links to or that link to it, by the name of their file."""
     own = _name(path)
     rows = catalog.rows("SELECT path, target FROM links JOIN files ON files.id = file_id")
@@ -108,7 +108,7 @@ def _linked(catalog: Catalog, path: str) -> set[str]:
     return linking | {row[0] for row in known if _name(row[0]) in targets}
 
 
-def _titles(catalog: Catalog, paths: Iterable[str]) -> dict[str, str]:
+def _read_titles(catalog: Catalog, paths: Iterable[str]) -> dict[str, str]:
     wanted = set(paths)
     rows = catalog.rows("SELECT path, title FROM notes JOIN files ON files.id = file_id")
     return {path: title for path, title in rows if path in wanted}

@@ -52,11 +52,11 @@ class Reranker:
         if not first or not words.strip():
             return result
         try:
-            scores = self.scores(words, [_shown(hit) for hit in first], folder)
+            scores = self.scores(words, [_build_text(hit) for hit in first], folder)
         except RerankerFailed as error:
             return replace(result, warnings=(*result.warnings, str(error)))
         ranked = sorted(zip(scores, first, strict=True), key=lambda pair: -pair[0])
-        hits = (*(_scored(hit, score) for score, hit in ranked), *map(_behind, rest))
+        hits = (*(_add_score(hit, score) for score, hit in ranked), *map(_halve_score, rest))
         return replace(result, hits=hits)
 
     def scores(self, words: str, texts: Sequence[str], folder: str) -> list[float]:
@@ -67,14 +67,14 @@ class Reranker:
         """
         with self._lock:
             try:
-                return self._asked(words, texts, folder)
+                return self._request_scores(words, texts, folder)
             except ChildDied:
-                self._leave()
+                self._close_child()
             try:
-                return self._asked(words, texts, folder)
+                return self._request_scores(words, texts, folder)
             except ChildDied as error:
-                self._leave()
-                raise RerankerFailed(_words(str(error))) from error
+                self._close_child()
+                raise RerankerFailed(_explain_failure(str(error))) from error
 
     def close(self) -> None:
         """End the child."""
@@ -83,50 +83,52 @@ class Reranker:
         if child is not None:
             child.close()
 
-    def _asked(self, words: str, texts: Sequence[str], folder: str) -> list[float]:
-        child = self._running(folder)
+    def _request_scores(self, words: str, texts: Sequence[str], folder: str) -> list[float]:
+        child = self._ensure_child(folder)
         timeout_s = _ANSWER_S if self._has_answered else _LOADING_S
         try:
             frame = child.request({"query": words, "texts": list(texts)}, timeout_s=timeout_s)
         except ChildRefused as error:
-            self._leave()
-            raise RerankerFailed(_words(str(error))) from error
+            self._close_child()
+            raise RerankerFailed(_explain_failure(str(error))) from error
         self._has_answered = True
         return [float(score) for score in frame.header["scores"]]
 
-    def _running(self, folder: str) -> Child:
+    def _ensure_child(self, folder: str) -> Child:
         if self._is_closed or not folder:
-            raise RerankerFailed(_words("the index was closed" if folder else "no folder is set"))
+            raise RerankerFailed(
+                _explain_failure("the index was closed" if folder else "no folder is set")
+            )
         if self._child is not None and (self._child.has_left or self._folder != folder):
-            self._leave()
+            self._close_child()
         if self._child is None:
             self._folder, self._has_answered = folder, False
             self._child = Child("vault.embed_worker", str(_IDLE_S), folder, "rerank")
         return self._child
 
-    def _leave(self) -> None:
+    def _close_child(self) -> None:
         child, self._child = self._child, None
         if child is not None:
             child.close()
 
 
-def _shown(hit: Hit) -> str:
+def _build_text(hit: Hit) -> str:
     """Give what is read of a passage: where it stands, then what it says."""
     above = " > ".join(dict.fromkeys((hit.title, *hit.heading)))
     return f"{above}\n{hit.text}"[:_MOST_CHARS]
 
 
-def _scored(hit: Hit, score: float) -> Hit:
+def _add_score(hit: Hit, score: float) -> Hit:
     """Give a hit with its signal; what was read stays above what was not."""
     signals = {**hit.signals, "rerank": round(score, 4)}
     return replace(hit, score=round((1 + score) / 2, 4), signals=signals)
 
 
-def _behind(hit: Hit) -> Hit:
+def _halve_score(hit: Hit) -> Hit:
     return replace(hit, score=round(hit.score / 2, 4))
 
 
-def _words(reason: str) -> str:
+def _explain_failure(reason: str) -> str:
     return (
         f"The passages were not put in order by the model for that: {reason}. "
         "See retrieval.rerankModel."

@@ -4,11 +4,11 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from vault.catalog import Catalog, Row
-from vault.notes.keywords import all_of, fold, query_terms
+from vault.notes.keywords import build_query_terms, fold, match_all
 from vault.search.passages import Passages
 from vault.search.query import Query
 
-__all__ = ["Scope", "scope_of"]
+__all__ = ["Scope", "build_scope"]
 
 _MAX_PHRASE_PASSAGES = 5_000
 
@@ -26,14 +26,14 @@ class Scope:
     warnings: tuple[str, ...] = ()
 
 
-def scope_of(query: Query, catalog: Catalog, passages: Passages) -> Scope:
+def build_scope(query: Query, catalog: Catalog, passages: Passages) -> Scope:
     """Find what fits the filters; a phrase that no passage holds is not insisted on."""
     chosen: Mapping[int, bytes] | None = None
     if query.has_filter:
-        chosen = passages.of_files(_files(query, catalog))
+        chosen = passages.find_in_files(_find_files(query, catalog))
     warnings = []
     for phrase in query.phrases:
-        holding = _holding(phrase, passages, chosen)
+        holding = _find_phrase(phrase, passages, chosen)
         if holding:
             chosen = holding
         else:
@@ -41,15 +41,15 @@ def scope_of(query: Query, catalog: Catalog, passages: Passages) -> Scope:
     return Scope(chosen, tuple(warnings))
 
 
-def _files(query: Query, catalog: Catalog) -> Collection[int]:
+def _find_files(query: Query, catalog: Catalog) -> Collection[int]:
     rows = catalog.rows("SELECT id, path, mtime_ns FROM files WHERE state = 'indexed'")
-    found = {int(row[0]) for row in rows if _fits(query, row)}
+    found = {int(row[0]) for row in rows if _matches(query, row)}
     for tag in query.tags:
-        found &= _tagged(tag, catalog)
+        found &= _find_tagged(tag, catalog)
     return found
 
 
-def _fits(query: Query, row: Row) -> bool:
+def _matches(query: Query, row: Row) -> bool:
     path, changed_s = fold(row[1]), row[2] / 1e9
     name = path.rsplit("/", 1)[-1]
     return (
@@ -60,20 +60,20 @@ def _fits(query: Query, row: Row) -> bool:
     )
 
 
-def _tagged(tag: str, catalog: Catalog) -> set[int]:
+def _find_tagged(tag: str, catalog: Catalog) -> set[int]:
     wanted = fold(tag)
     rows = catalog.rows("SELECT file_id, tag FROM tags")
     return {int(row[0]) for row in rows if f"{fold(row[1])}/".startswith(f"{wanted}/")}
 
 
-def _holding(
+def _find_phrase(
     phrase: str, passages: Passages, chosen: Mapping[int, bytes] | None
 ) -> Mapping[int, bytes]:
     """Give the passages whose text holds a phrase, letters folded and blanks joined."""
-    terms = query_terms(phrase)
+    terms = build_query_terms(phrase)
     if not terms:
         return {}
-    found = passages.holding(all_of(terms), _MAX_PHRASE_PASSAGES)
+    found = passages.find_matching(match_all(terms), _MAX_PHRASE_PASSAGES)
     if chosen is not None:
         found &= chosen.keys()
     wanted = fold(" ".join(phrase.split()))

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from vault.catalog import Catalog
 from vault.errors import EmbedderFailed
-from vault.notes.keywords import latin_share, query_terms
-from vault.search.boosts import Lifts, Structure, lifted
-from vault.search.hits import SIGNALS, Hit, SearchResult, hit_of
+from vault.notes.keywords import build_query_terms, measure_latin_share
+from vault.search.boosts import Boosts, QueryContext, apply_boosts
+from vault.search.hits import SIGNALS, Hit, SearchResult, build_hit
 from vault.search.passages import Passage, Passages
 from vault.search.query import parse_query
-from vault.search.scope import Scope, scope_of
+from vault.search.scope import Scope, build_scope
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["SIGNALS", "Hit", "SearchResult", "Searcher"]
 
 _CANDIDATES = 100
-_LIFTED = 60  # what is named is found by its words: it is among the first already
+_BOOSTED = 60  # what is named is found by its words: it is among the first already
 _MAX_DENSE_CHARS = 4_000
 
 Numbered = Iterable[tuple[int, Passage]]
@@ -59,11 +59,11 @@ class Searcher:
         """
         self._catalog = catalog
         self._passages = Passages(catalog)
-        self._structure = Structure(catalog)
+        self._context = QueryContext(catalog)
         self._encode = encode
         self._nearest = nearest
         self._current = current
-        self._today = today or _here_and_now
+        self._today = today or _read_today
         self._catch_up = catch_up
 
     def search(self, text: str, k: int, in_play: Collection[str] = ()) -> SearchResult:
@@ -82,29 +82,29 @@ class Searcher:
         hits: Sequence[Hit] = ()
         warnings: list[str] = []
         if text.strip() and k > 0 and self._passages.most:
-            vector = self._begin(query.words, warnings)
+            vector = self._begin_encoding(query.words, warnings)
             self._catch_up()
-            scope = scope_of(query, self._catalog, self._passages)
+            scope = build_scope(query, self._catalog, self._passages)
             warnings += scope.warnings
             hits = self._find(query.words, vector, scope, k, in_play)
         seconds = time.perf_counter() - began
         return SearchResult(text, tuple(hits), seconds, query.filters(), tuple(warnings))
 
-    def _begin(self, words: str, warnings: list[str]) -> "Callable[[], Vector | None]":
+    def _begin_encoding(self, words: str, warnings: list[str]) -> "Callable[[], Vector | None]":
         """Begin to encode; the words are looked up meanwhile, in another process's time."""
         if not words.strip():
             return lambda: None
         try:
             encoded = self._encode(words[:_MAX_DENSE_CHARS])
         except EmbedderFailed as error:
-            warnings.append(_by_words_only(error))
+            warnings.append(_warn_words_only(error))
             return lambda: None
 
         def wait() -> "Vector | None":
             try:
                 return encoded()
             except EmbedderFailed as error:
-                warnings.append(_by_words_only(error))
+                warnings.append(_warn_words_only(error))
                 return None
 
         return wait
@@ -119,20 +119,22 @@ class Searcher:
     ) -> list[Hit]:
         wanted = max(_CANDIDATES, 2 * k)
         among = scope.passages
-        by_words = self._passages.by_words(query_terms(words), wanted, among)
-        self._structure.look_at(list(islice(by_words, _LIFTED)))  # the query is still being encoded
-        by_meaning = self._by_meaning(by_words, vector(), wanted, scope)
-        found = _Found(words=by_words, dense=by_meaning)
+        by_words = self._passages.find_by_words(build_query_terms(words), wanted, among)
+        self._context.load(list(islice(by_words, _BOOSTED)))  # the query is still being encoded
+        by_meaning = self._measure_meaning(by_words, vector(), wanted, scope)
+        found = _Signals(words=by_words, dense=by_meaning)
         if words.strip():
-            fused = fuse(by_words, by_meaning, words_weight(words))
-            near = [number for number, _ in fused[:_LIFTED]]
-            found.lifts = self._structure.lifts(words, near, in_play, self._today())
-            ranked = _ranked((number, lifted(s, found.lifts.get(number))) for number, s in fused)
+            fused = fuse(by_words, by_meaning, weigh_words(words))
+            near = [number for number, _ in fused[:_BOOSTED]]
+            found.boosts = self._context.compute_boosts(words, near, in_play, self._today())
+            ranked = _rank(
+                (number, apply_boosts(s, found.boosts.get(number))) for number, s in fused
+            )
         else:
             ranked = [(number, 1.0) for number in among or ()]
-        return list(islice(self._hits(ranked, found, k), k))
+        return list(islice(self._build_hits(ranked, found, k), k))
 
-    def _by_meaning(
+    def _measure_meaning(
         self, by_words: Collection[int], vector: "Vector | None", wanted: int, scope: Scope
     ) -> Mapping[int, float]:
         """Give cosines of the nearest passages, and of those that were found by their words."""
@@ -140,17 +142,17 @@ class Searcher:
             return {}
         among = None if scope.passages is None else set(scope.passages.values())
         near = dict(self._nearest(vector, wanted, among))
-        found = self._passages.of_texts(near)
+        found = self._passages.find_by_hash(near)
         if scope.passages is not None:
             found = {number: found[number] for number in found.keys() & scope.passages.keys()}
         found |= self._passages.hashes([number for number in by_words if number not in found])
-        near |= self._passages.cosines(vector, set(found.values()) - near.keys())
+        near |= self._passages.measure_cosines(vector, set(found.values()) - near.keys())
         return {number: near[text_hash] for number, text_hash in found.items() if text_hash in near}
 
-    def _hits(
+    def _build_hits(
         self,
         ranked: Sequence[tuple[int, float]],
-        found: "_Found",
+        found: "_Signals",
         k: int,
     ) -> Iterator[Hit]:
         """Give hits from the best on, reading no more passages than are asked for."""
@@ -160,32 +162,32 @@ class Searcher:
             read = self._passages.details(ids)
             there = ((number, read[number]) for number in ids if number in read)
             for number, passage in self._current(there):
-                yield hit_of(passage, scores[number], found.signals(number))
+                yield build_hit(passage, scores[number], found.signals(number))
 
 
 @dataclass(slots=True)
-class _Found:
+class _Signals:
     """What each signal says of the passages that were found, by their numbers."""
 
     words: Mapping[int, float]
     dense: Mapping[int, float]
-    lifts: Mapping[int, Lifts] = field(default_factory=dict)
+    boosts: Mapping[int, Boosts] = field(default_factory=dict)
 
     def signals(self, number: int) -> dict[str, float | None]:
-        lifts = self.lifts.get(number)
-        structure = {} if lifts is None else lifts._asdict()
+        boosts = self.boosts.get(number)
+        structure = {} if boosts is None else boosts._asdict()
         return {"dense": self.dense.get(number), "words": self.words.get(number), **structure}
 
 
-def _here_and_now() -> date:
+def _read_today() -> date:
     return datetime.now().astimezone().date()
 
 
-def _ranked(scored: Iterable[tuple[int, float]]) -> list[tuple[int, float]]:
+def _rank(scored: Iterable[tuple[int, float]]) -> list[tuple[int, float]]:
     return sorted(scored, key=lambda pair: (-pair[1], pair[0]))
 
 
-def _by_words_only(error: EmbedderFailed) -> str:
+def _warn_words_only(error: EmbedderFailed) -> str:
     return f"Searched by words only. {error}"
 
 
@@ -201,7 +203,7 @@ _FEW_TOKENS = 2
 _MAX_TOKENS = 64
 
 
-def words_weight(query: str) -> float:
+def weigh_words(query: str) -> float:
     """Tell how much words count against meaning, from 0 to 1.
 
     The embedding model reads English, and other Latin script by and by: the rest of a query is
@@ -210,7 +212,7 @@ def words_weight(query: str) -> float:
     tokens = query.split()[:_MAX_TOKENS]
     code_like = sum(bool(_CODE_LIKE.search(token)) for token in tokens) / max(len(tokens), 1)
     base = _BASE + (_SHORT if len(tokens) <= _FEW_TOKENS else 0.0) + _CODE * code_like
-    return base + (_FOREIGN - base) * (1.0 - latin_share(query))
+    return base + (_FOREIGN - base) * (1.0 - measure_latin_share(query))
 
 
 def fuse(
@@ -221,7 +223,7 @@ def fuse(
     Meaning alone never scores higher than its weight: for a query that the embedding model
     cannot read, that is little.
     """
-    weight = _weighed(weight, words, dense) if dense else 1.0
+    weight = _adjust_weight(weight, words, dense) if dense else 1.0
     best_words = max(words.values(), default=1.0) or 1.0
     low, high = min(dense.values(), default=0.0), max(dense.values(), default=1.0)
     span = (high - low) or 1.0
@@ -233,14 +235,14 @@ def fuse(
     return sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
 
 
-def _weighed(weight: float, words: Mapping[int, float], dense: Mapping[int, float]) -> float:
+def _adjust_weight(weight: float, words: Mapping[int, float], dense: Mapping[int, float]) -> float:
     """Move the weight towards the ranking that tells its best from the rest."""
-    by_words = _WORDS_SLOPE * (_sharpness(words) - _WORDS_USUAL)
-    by_meaning = _DENSE_SLOPE * (_sharpness(dense) - _DENSE_USUAL)
+    by_words = _WORDS_SLOPE * (_measure_sharpness(words) - _WORDS_USUAL)
+    by_meaning = _DENSE_SLOPE * (_measure_sharpness(dense) - _DENSE_USUAL)
     return min(max(weight + by_words - by_meaning, _LEAST), max(_MOST, weight))
 
 
-def _sharpness(scores: Mapping[int, float]) -> float:
+def _measure_sharpness(scores: Mapping[int, float]) -> float:
     """Tell how far the eleventh lies below the first, from 0 to 1."""
     best = nlargest(_AHEAD + 1, scores.values())
     last = best[_AHEAD] if len(best) > _AHEAD else 0.0

@@ -51,7 +51,7 @@ def run_self_test(
     """
     ranks: list[int | None] = []
     times_ms: list[float] = []
-    for question, path in _questions(catalog):
+    for question, path in _build_questions(catalog):
         if is_cancelled():
             break
         began = time.perf_counter()
@@ -67,12 +67,12 @@ def run_self_test(
         recall_at_1=round(sum(rank == 1 for rank in found) / len(ranks), 4),
         recall_at_10=round(len(found) / len(ranks), 4),
         mrr=round(sum(1 / rank for rank in found) / len(ranks), 4),
-        p50_ms=round(_percentile(times_ms, 50), 1),
-        p95_ms=round(_percentile(times_ms, 95), 1),
+        p50_ms=round(_compute_percentile(times_ms, 50), 1),
+        p95_ms=round(_compute_percentile(times_ms, 95), 1),
     )
 
 
-def _questions(catalog: Catalog) -> Iterator[tuple[str, str]]:
+def _build_questions(catalog: Catalog) -> Iterator[tuple[str, str]]:
     """Give questions with the note that each was taken from, title, heading, sentence by turns."""
     rows = catalog.rows(
         "SELECT path, title, heading, text FROM chunks JOIN notes USING (file_id)"
@@ -82,11 +82,11 @@ def _questions(catalog: Catalog) -> Iterator[tuple[str, str]]:
     chosen = chance.sample(rows, min(_MOST_QUESTIONS, len(rows)))
     for number, (path, title, heading, text) in enumerate(chosen):
         own = json.loads(heading)[-1:]
-        kinds = (title, f"{title} {own[0]}" if own else title, _sentence(text, chance) or title)
+        kinds = (title, f"{title} {own[0]}" if own else title, _choose_words(text, chance) or title)
         yield kinds[number % len(kinds)], path
 
 
-def _sentence(text: str, chance: random.Random) -> str:
+def _choose_words(text: str, chance: random.Random) -> str:
     """Give most words of a sentence, since nobody remembers all of one."""
     sentences = _SENTENCE.findall(text)
     if not sentences:
@@ -95,7 +95,7 @@ def _sentence(text: str, chance: random.Random) -> str:
     return " ".join(word for word in words if len(word) > 3 or chance.random() < 0.5)
 
 
-def _percentile(values: list[float], percent: int) -> float:
+def _compute_percentile(values: list[float], percent: int) -> float:
     if len(values) == 1:
         return mean(values)
     return quantiles(values, n=100, method="inclusive")[percent - 1]

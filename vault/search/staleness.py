@@ -12,73 +12,75 @@ from pathlib import Path
 from vault.access import parse_allowed
 from vault.embedding.chunking import Chunk, chunk_note
 from vault.errors import NoteExcluded, NoteUnreadable, UnsafePath
-from vault.exclude.rules import Rules
-from vault.notes.kinds import kind_of
+from vault.exclude.rules import ExcludeRules
+from vault.notes.kinds import find_kind
 from vault.notes.markdown import Document
 from vault.notes.note import Note, read_bytes
-from vault.scan import stat_of
+from vault.scan import read_stat
 from vault.search.passages import Passage
 
-__all__ = ["Disk"]
+__all__ = ["StalenessFilter"]
 
 
-class Disk:
+class StalenessFilter:
     """The files of a vault as one search finds them; each is looked at once."""
 
     def __init__(self, root: Path, exclude: Sequence[str] = ()):
         self._root = root
         self._exclude = tuple(exclude)
-        self._rules = Rules.of(root, exclude)
+        self._rules = ExcludeRules.load(root, exclude)
         self._seen: dict[str, Callable[[Passage], Passage | None]] = {}
 
-    def current(self, passages: Iterable[tuple[int, Passage]]) -> Iterator[tuple[int, Passage]]:
+    def keep_current(
+        self, passages: Iterable[tuple[int, Passage]]
+    ) -> Iterator[tuple[int, Passage]]:
         """Give those passages that are still there and may be given away, at their lines now."""
         for chunk_id, passage in passages:
             if passage.path not in self._seen:
-                self._seen[passage.path] = self._look(passage)
+                self._seen[passage.path] = self._check_file(passage)
             now = self._seen[passage.path](passage)
             if now is not None:
                 yield chunk_id, now
 
-    def _look(self, passage: Passage) -> Callable[[Passage], Passage | None]:
+    def _check_file(self, passage: Passage) -> Callable[[Passage], Passage | None]:
         """Look at a file and give what finds its passages in it."""
-        if self._rules.rule_along(passage.path) is not None:
-            return _gone
-        stat = stat_of(self._root, passage.path)
+        if self._rules.find_rule_on_path(passage.path) is not None:
+            return _drop
+        stat = read_stat(self._root, passage.path)
         if stat is not None and not passage.stat.differs(stat):
-            return _as_indexed
-        if kind_of(passage.path).is_foreign:
-            return self._unless_changed(passage)
+            return _keep
+        if find_kind(passage.path).needs_worker:
+            return self._check_content(passage)
         try:
             note, document = parse_allowed(self._root, passage.path, self._exclude)
         except (NoteExcluded, NoteUnreadable, UnsafePath):
-            return _gone
-        return _as_indexed if note.version == passage.version else _finder(note, document)
+            return _drop
+        return _keep if note.version == passage.version else _build_finder(note, document)
 
-    def _unless_changed(self, passage: Passage) -> Callable[[Passage], Passage | None]:
+    def _check_content(self, passage: Passage) -> Callable[[Passage], Passage | None]:
         """Leave out a changed file that would take long to read; the next update finds it again."""
         try:
             data = read_bytes(self._root, passage.path)
         except (NoteUnreadable, UnsafePath):
-            return _gone
-        return _as_indexed if hashlib.sha256(data).hexdigest() == passage.version else _gone
+            return _drop
+        return _keep if hashlib.sha256(data).hexdigest() == passage.version else _drop
 
 
-def _as_indexed(passage: Passage) -> Passage | None:
+def _keep(passage: Passage) -> Passage | None:
     return passage
 
 
-def _gone(_passage: Passage) -> Passage | None:
+def _drop(_passage: Passage) -> Passage | None:
     return None
 
 
-def _finder(note: Note, document: Document) -> Callable[[Passage], Passage | None]:
+def _build_finder(note: Note, document: Document) -> Callable[[Passage], Passage | None]:
     """Give what finds the passages of a note that was changed: by their text, or most of it."""
     chunks = chunk_note(note, document)
     by_text = {chunk.text: chunk for chunk in reversed(chunks)}
 
     def find(passage: Passage) -> Passage | None:
-        chunk = by_text.get(passage.text) or _most_alike(passage, chunks)
+        chunk = by_text.get(passage.text) or _find_most_alike(passage, chunks)
         if chunk is None:
             return None
         return replace(
@@ -94,7 +96,7 @@ def _finder(note: Note, document: Document) -> Callable[[Passage], Passage | Non
     return find
 
 
-def _most_alike(passage: Passage, chunks: Sequence[Chunk]) -> Chunk | None:
+def _find_most_alike(passage: Passage, chunks: Sequence[Chunk]) -> Chunk | None:
     """Give the chunk that shares the most lines with a passage, if those are half of it."""
     lines = set(passage.text.split("\n"))
     shared, best = max(

@@ -105,14 +105,14 @@ class Requests:
 
     def _read(self) -> None:
         sequence = 0
-        while (frame := self._next()) is not None:
+        while (frame := self._read_frame()) is not None:
             sequence += 1
             self._queue.put((0 if frame.header.get("urgent") else 1, sequence, frame))
         if self._ends_at_once:
             os._exit(0)
         self._queue.put((0, 0, None))
 
-    def _next(self) -> Frame | None:
+    def _read_frame(self) -> Frame | None:
         lengths = self._input.read(_LENGTHS.size)
         if len(lengths) < _LENGTHS.size:
             return None

@@ -79,7 +79,7 @@ class Child:
             stdout=subprocess.PIPE,
             stderr=self._stderr,
             cwd=os.path.abspath(os.sep),
-            env=_environment(is_online),
+            env=_build_environment(is_online),
             bufsize=0,
             start_new_session=True,  # Ctrl-C is for the program, which then ends its children
         )
@@ -151,7 +151,7 @@ class Child:
             ChildRefused: it answered with an error.
         """
         deadline = time.monotonic() + timeout_s
-        while (frame := self._turn(number)) is None:
+        while (frame := self._wait_turn(number)) is None:
             if time.monotonic() > deadline:
                 self.kill(f"it did not answer within {timeout_s:.0f} s")
                 raise ChildDied(self._end)
@@ -210,13 +210,13 @@ class Child:
             if writable:
                 return os.write(self._in, data)
         except (OSError, ValueError) as error:
-            raise ChildDied(self._died()) from error
+            raise ChildDied(self._describe_end()) from error
         if time.monotonic() > deadline:
             self.kill("it takes no requests any more")
             raise ChildDied(self._end)
         return 0
 
-    def _turn(self, number: int) -> Frame | None:
+    def _wait_turn(self, number: int) -> Frame | None:
         """Take the answer if it is there; otherwise read for a moment, or wait for who reads."""
         with self._state:
             if number in self._answers:
@@ -246,13 +246,13 @@ class Child:
                 return []
             data = os.read(self._out, _READ_BYTES)
             if not data:
-                raise ChildDied(self._died())
+                raise ChildDied(self._describe_end())
             self._buffer += data
             frames = []
             while (frame := decode_frame(self._buffer)) is not None:
                 frames.append(frame)
         except (OSError, ValueError) as error:
-            raise ChildDied(self._died()) from error
+            raise ChildDied(self._describe_end()) from error
         return frames
 
     def _keep(self, frame: Frame) -> None:
@@ -262,17 +262,17 @@ class Child:
         else:
             self._answers[number] = frame
 
-    def _died(self) -> str:
+    def _describe_end(self) -> str:
         """Say how the child ended, with the last line that it wrote to standard error."""
         if not self._end:
             with suppress(subprocess.TimeoutExpired):  # its output may end before it does
                 self._process.wait(1)
             code = self._process.poll()
             how = f"signal {-code}" if code is not None and code < 0 else f"code {code}"
-            self._end = f"it ended with {how}{self._last_words()}"
+            self._end = f"it ended with {how}{self._read_last_error()}"
         return self._end
 
-    def _last_words(self) -> str:
+    def _read_last_error(self) -> str:
         try:
             size = self._stderr.seek(0, os.SEEK_END)
             self._stderr.seek(max(0, size - 2000))
@@ -282,7 +282,7 @@ class Child:
         return f" ({lines[-1].strip()[:200]})" if lines else ""
 
 
-def _environment(is_online: bool) -> dict[str, str]:
+def _build_environment(is_online: bool) -> dict[str, str]:
     """Return the child's environment."""
     kept = {
         name: value

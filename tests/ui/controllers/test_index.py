@@ -71,7 +71,7 @@ def test_a_step_that_was_made_before_the_pause_does_not_end_it(
     indexing.show_progress(IndexProgress("scan", 1, 5))
     assert (indexing.state.kind, indexing.state.phase) == ("paused", "scan")
     window._column.index.run.pause.click()
-    indexing.show_progress(IndexProgress("embed", 2, 5, pace="paused"))
+    indexing.show_progress(IndexProgress("embed", 2, 5, throttle="paused"))
     assert indexing.state.kind == "running"
     wait_for(window, "done", qtbot)
 

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.documents import pdf
-from vault.access import allowed_notes, read_allowed, read_as_tool
+from vault.access import list_allowed_notes, read_allowed, read_as_tool
 from vault.errors import NoteExcluded, NoteUnreadable, UnsafePath
 
 Write = Callable[[str, str | bytes], Path]
@@ -48,8 +48,8 @@ def test_no_link_leads_around_a_rule(root: Path, tmp_path: Path) -> None:
 
 
 def test_a_folder_lists_what_no_rule_keeps_out(root: Path) -> None:
-    assert allowed_notes(root, "", ["diary/"]) == ("front.md", "open.md", "tag.txt")
-    assert allowed_notes(root, "old") == ()
+    assert list_allowed_notes(root, "", ["diary/"]) == ("front.md", "open.md", "tag.txt")
+    assert list_allowed_notes(root, "old") == ()
 
 
 def test_an_open_note_is_read_whatever_its_kind(root: Path, write: Write) -> None:

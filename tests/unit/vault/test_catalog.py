@@ -8,7 +8,7 @@ import pytest
 from vault.catalog import Catalog
 from vault.embedding.chunking import CHUNKER_VERSION, chunk_note
 from vault.embedding.models import DIMENSION, EMBEDDER, MODEL_NAME, PACKAGED
-from vault.embedding_versions import table_of, used_model
+from vault.embedding_versions import choose_vector_table, read_used_model
 from vault.errors import IndexUnusable
 from vault.migrations import MIGRATIONS, migrate, schema_version
 from vault.notes.keywords import WORDS_VERSION
@@ -48,7 +48,7 @@ def test_what_was_put_is_read_back(catalog: Catalog) -> None:
     row = records.files()["a/b.md"]
     assert (row.stat, row.state) == (STAT, "indexed")
     assert records.counts() == (1, 1)
-    assert records.states() == [("a/b.md", "Title", "indexed", "")]
+    assert records.list_states() == [("a/b.md", "Title", "indexed", "")]
     assert catalog.rows("SELECT target FROM links") == [("Link",)]
     assert catalog.rows("SELECT tag FROM tags") == [("tag",)]
     for word in ("title", "b", "other", "first"):
@@ -62,7 +62,7 @@ def test_a_removed_note_leaves_nothing_but_its_vectors(catalog: Catalog) -> None
     assert found(catalog, "secret") == []
     for table in ("notes", "chunks", "links", "tags"):
         assert catalog.rows(f"SELECT count(*) FROM {table}") == [(0,)]
-    assert Records(catalog).left_out("excluded") == (("a.md", "private"),)
+    assert Records(catalog).list_by_state("excluded") == (("a.md", "private"),)
 
 
 def test_a_rename_keeps_passages_and_changes_the_words_of_the_title(catalog: Catalog) -> None:
@@ -93,23 +93,23 @@ def test_equal_texts_wait_for_one_vector(catalog: Catalog) -> None:
     put(catalog, "x/a.md", "# T\n\nsame text\n")
     put(catalog, "y/a.md", "# T\n\nsame text\n")
     put(catalog, "b.md", "a much longer text than the other one is, by far\n")
-    waiting = catalog.unembedded()
+    waiting = catalog.list_unembedded()
     assert len({note_id for _, _, note_id in waiting}) == 2
     texts = catalog.texts([chunk_id for chunk_id, _, _ in waiting])
     assert len(texts) == 2
     with catalog.transaction():
         catalog.add_vectors([text_hash for text_hash, _ in texts], [VECTOR] * 2)
-    assert catalog.unembedded() == []
+    assert catalog.list_unembedded() == []
     assert catalog.vector(texts[0][0]) == VECTOR
 
 
 def test_vectors_without_a_passage_are_dropped(catalog: Catalog) -> None:
     put(catalog, "a.md", "text\n")
-    (used,) = [text_hash for text_hash, _ in catalog.texts([catalog.unembedded()[0][0]])]
+    (used,) = [text_hash for text_hash, _ in catalog.texts([catalog.list_unembedded()[0][0]])]
     with catalog.transaction():
         catalog.add_vectors([used, b"unused"], [VECTOR, VECTOR])
         assert catalog.drop_unused_vectors() == 1
-    assert catalog.vector_hashes() == {used}
+    assert catalog.read_vector_hashes() == {used}
 
 
 def test_readers_see_what_is_committed_while_another_thread_writes(catalog: Catalog) -> None:
@@ -164,7 +164,7 @@ def test_another_chunker_means_reading_again_and_keeping_vectors(tmp_path: Path)
     catalog = Catalog(path, is_writable=True)
     assert Records(catalog).files() == {}
     assert found(catalog, "text") == []
-    assert catalog.vector_hashes() == {b"hash"}
+    assert catalog.read_vector_hashes() == {b"hash"}
     catalog.close()
 
 
@@ -179,10 +179,10 @@ def test_a_catalog_of_the_first_version_keeps_all_that_it_holds(tmp_path: Path) 
     connection.execute("INSERT INTO files VALUES (1, 'a.md', 1, 2, 3, 4, 'indexed', '', 'version')")
     connection.close()
     catalog = Catalog(path, is_writable=True)
-    assert catalog.vector_hashes() == {b"hash"}
+    assert catalog.read_vector_hashes() == {b"hash"}
     assert list(Records(catalog).files()) == ["a.md"]
-    assert used_model(catalog) == (MODEL_NAME, EMBEDDER)
-    assert table_of(catalog, PACKAGED) == "vectors"
+    assert read_used_model(catalog) == (MODEL_NAME, EMBEDDER)
+    assert choose_vector_table(catalog, PACKAGED) == "vectors"
     catalog.close()
 
 

@@ -65,7 +65,7 @@ def use(index: VaultIndex) -> None:
     index.notes()
     index.tags()
     index.status()
-    index.still_allowed(["rain.md", "fees.md"])
+    index.filter_allowed(["rain.md", "fees.md"])
 
 
 @pytest.mark.parametrize("seed", range(30))

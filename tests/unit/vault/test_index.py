@@ -278,7 +278,7 @@ def test_a_killed_program_loses_nothing_that_was_committed(
                 break
     until(lambda: not any(_is_running(pid) for pid in children))
     catalog = Catalog(tmp_path / "index" / "catalog.db", is_writable=False)
-    committed = len(catalog.vector_hashes())
+    committed = len(catalog.read_vector_hashes())
     catalog.close()
     assert committed >= 32
     index = make_index(notes)
@@ -303,27 +303,27 @@ def test_a_paused_update_says_so_and_goes_on_where_it_stood(
     for number in range(40):
         root = write(f"n{number}.md", f"Note {number}.\n").parent
     index = make_index(root)
-    index.pace.pause()
+    index.throttle.pause()
     told: list[IndexProgress] = []
 
     def tell(progress: IndexProgress) -> None:
         told.append(progress)
-        if progress.pace == "paused":
-            index.pace.resume()
+        if progress.throttle == "paused":
+            index.throttle.resume()
 
     report = index.update(tell)
     assert (report.is_complete, report.embedded_chunks) == (True, 40)
-    assert {progress.pace for progress in told} == {"", "paused"}
-    assert told[-1].pace == ""
+    assert {progress.throttle for progress in told} == {"", "paused"}
+    assert told[-1].throttle == ""
 
 
 def test_a_paused_update_can_be_cancelled(make_index: MakeIndex, notes: Path) -> None:
     index = make_index(notes)
-    index.pace.pause()
+    index.throttle.pause()
     is_cancelled = threading.Event()
 
     def told(progress: IndexProgress) -> None:
-        if progress.pace == "paused":
+        if progress.throttle == "paused":
             is_cancelled.set()
 
     assert not index.update(told, is_cancelled.is_set).is_complete
@@ -331,11 +331,11 @@ def test_a_paused_update_can_be_cancelled(make_index: MakeIndex, notes: Path) ->
 
 def test_closing_ends_a_paused_update(notes: Path, tmp_path: Path) -> None:
     index = VaultIndex(notes, tmp_path / "index")
-    index.pace.pause()
+    index.throttle.pause()
     is_paused, errors = threading.Event(), []
 
     def told(progress: IndexProgress) -> None:
-        if progress.pace == "paused":
+        if progress.throttle == "paused":
             is_paused.set()
 
     def run() -> None:
@@ -407,11 +407,11 @@ def test_rebuilding_throws_all_away_and_the_next_update_makes_it_again(
 
 def test_rebuilding_ends_an_update_that_stands_still(make_index: MakeIndex, notes: Path) -> None:
     index = make_index(notes)
-    index.pace.pause()
+    index.throttle.pause()
     is_paused, reports = threading.Event(), []
 
     def told(progress: IndexProgress) -> None:
-        if progress.pace == "paused":
+        if progress.throttle == "paused":
             is_paused.set()
 
     running = threading.Thread(target=lambda: reports.append(index.update(told)))
@@ -449,11 +449,11 @@ def test_an_update_that_waits_for_another_can_be_cancelled(
 ) -> None:
     index = make_index(notes)
     index.update()
-    index.pace.pause()
+    index.throttle.pause()
     is_paused, is_over = threading.Event(), threading.Event()
 
     def told(progress: IndexProgress) -> None:
-        if progress.pace == "paused":
+        if progress.throttle == "paused":
             is_paused.set()
 
     running = threading.Thread(target=index.update, args=(told, is_over.is_set))

@@ -52,7 +52,7 @@ def test_a_server_holds_what_the_catalog_holds_and_nothing_lies_here(
     open_store: Callable[..., VectorStore], tmp_path: Path
 ) -> None:
     store = open_store()
-    store.bring_in_line()
+    store.synchronize()
     assert store.size == 700  # more than it gives or takes at once
     exact = [HASHES[i] for i in np.argsort(-(MATRIX @ MATRIX[9]), kind="stable")[:20]]
     assert len(set(nearest(store, 9, 20)) & set(exact)) >= 18
@@ -63,8 +63,8 @@ def test_two_indexes_on_one_server_know_nothing_of_each_other(
     open_store: Callable[..., VectorStore],
 ) -> None:
     one, other = open_store("one", 400), open_store("other", 50)
-    one.bring_in_line()
-    other.bring_in_line()
+    one.synchronize()
+    other.synchronize()
     assert (one.size, other.size) == (400, 50)
     assert nearest(one, 399)[0] == HASHES[399]
     assert set(nearest(other, 399, 60)) == set(HASHES[:50])
@@ -72,11 +72,11 @@ def test_two_indexes_on_one_server_know_nothing_of_each_other(
 
 def test_what_a_server_has_is_not_sent_again(open_store: Callable[..., VectorStore]) -> None:
     first = open_store()
-    first.bring_in_line()
+    first.synchronize()
     first.close()
     told: list[int] = []
     again = open_store()
-    again.bring_in_line(told.append)
+    again.synchronize(told.append)
     assert told == []
     assert nearest(again, 3)[0] == HASHES[3]
 
@@ -85,12 +85,12 @@ def test_a_collection_that_was_deleted_is_filled_again(
     open_store: Callable[..., VectorStore],
 ) -> None:
     store = open_store()
-    store.bring_in_line()
-    store.throw_away()
+    store.synchronize()
+    store.discard()
     with pytest.raises(VectorStoreFailed, match="not ready"):
         store.query(MATRIX[0], 1)
     told: list[int] = []
-    store.bring_in_line(told.append)
+    store.synchronize(told.append)
     assert told == [0, 512]
     assert nearest(store, 3)[0] == HASHES[3]
 
@@ -108,7 +108,7 @@ def test_a_server_that_does_not_answer_is_said_at_once(
 ) -> None:
     store = open_store("lost", 9, url)
     with pytest.raises(VectorStoreFailed, match=says):
-        store.bring_in_line()
+        store.synchronize()
     assert "Search goes on without it" in store.failure
 
 

@@ -74,7 +74,7 @@ def test_the_exact_scan_forgets_what_was_dropped(catalog: Catalog) -> None:
 def test_chroma_finds_what_the_exact_scan_finds(store: VectorStore, catalog: Catalog) -> None:
     with pytest.raises(VectorStoreFailed, match="not ready"):
         store.query(MATRIX[5], 3)
-    store.bring_in_line()
+    store.synchronize()
     assert store.is_ready
     exact = ExactScan(catalog)
     for row in (5, 77, 650):
@@ -87,11 +87,11 @@ def test_chroma_finds_what_the_exact_scan_finds(store: VectorStore, catalog: Cat
 def test_a_store_that_lags_or_has_too_much_is_brought_in_line(
     store: VectorStore, catalog: Catalog
 ) -> None:
-    store.bring_in_line()
+    store.synchronize()
     with catalog.transaction():
         catalog.run("DELETE FROM vectors WHERE hash < ?", (HASHES[100],))
     add(catalog, 600, 700)
-    store.bring_in_line()
+    store.synchronize()
     found = {text_hash for text_hash, _ in store.query(MATRIX[0], 1000)}
     assert found <= set(HASHES[100:700])
     assert store.size == 600
@@ -99,13 +99,13 @@ def test_a_store_that_lags_or_has_too_much_is_brought_in_line(
 
 
 def test_a_killed_child_is_started_again(store: VectorStore) -> None:
-    store.bring_in_line()
+    store.synchronize()
     killed = store.pid
     assert killed is not None
     os.kill(killed, signal.SIGKILL)
     with pytest.raises(VectorStoreFailed):
         store.query(MATRIX[0], 1)
-    store.bring_in_line()
+    store.synchronize()
     assert store.pid not in {None, killed}
     assert store.query(MATRIX[3], 1)[0][0] == HASHES[3]
 
@@ -116,7 +116,7 @@ def test_a_broken_store_is_thrown_away_and_filled_again(
 ) -> None:
     folder = tmp_path / "chroma"
     first = VectorStore(catalog, folder)
-    first.bring_in_line()
+    first.synchronize()
     first.close()
     match damage:
         case "database":
@@ -129,7 +129,7 @@ def test_a_broken_store_is_thrown_away_and_filled_again(
             shutil.rmtree(folder)
     again = VectorStore(catalog, folder)
     try:
-        again.bring_in_line()
+        again.synchronize()
         assert again.size == 600
         assert again.query(MATRIX[9], 1)[0][0] == HASHES[9]
     finally:
@@ -137,11 +137,11 @@ def test_a_broken_store_is_thrown_away_and_filled_again(
 
 
 def test_a_store_that_refuses_a_question_is_filled_anew(store: VectorStore, tmp_path: Path) -> None:
-    store.bring_in_line()
+    store.synchronize()
     with pytest.raises(VectorStoreFailed, match="broke"):
         store.query(MATRIX[0][:5], 1)  # of another dimension
     assert not store.is_ready
-    store.bring_in_line()
+    store.synchronize()
     assert store.query(MATRIX[0], 1)[0][0] == HASHES[0]
 
 
@@ -150,13 +150,13 @@ def test_a_store_that_cannot_be_made_says_so(catalog: Catalog, tmp_path: Path) -
     hopeless = VectorStore(catalog, tmp_path / "file" / "chroma")
     try:
         with pytest.raises(VectorStoreFailed, match="Search goes on without it"):
-            hopeless.bring_in_line()
+            hopeless.synchronize()
     finally:
         hopeless.close()
 
 
 def test_its_files_are_for_their_owner_alone(store: VectorStore, tmp_path: Path) -> None:
-    store.bring_in_line()
+    store.synchronize()
     modes = [path.stat().st_mode & 0o077 for path in (tmp_path / "chroma").rglob("*")]
     assert modes
     assert not any(modes)
@@ -172,7 +172,7 @@ def test_what_is_embedded_while_the_store_is_filled_gets_in_too(
             added.append(done)
             add(catalog, 600, 700)
 
-    store.bring_in_line(embed_more)
+    store.synchronize(embed_more)
     assert store.size == 700
     assert store.query(MATRIX[650], 1)[0][0] == HASHES[650]
 
@@ -188,6 +188,6 @@ def test_who_asks_for_the_place_it_has_does_not_wait_for_a_fill(
         asking.join(30)
         asked.append(asking.is_alive())
 
-    store.bring_in_line(ask_meanwhile)
+    store.synchronize(ask_meanwhile)
     assert asked
     assert not any(asked)

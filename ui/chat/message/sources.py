@@ -6,7 +6,7 @@ from dataclasses import replace
 from chains.citations.check import Citation, Unverified
 from context.layers import Segment
 from ui.markdown.page.card import Source
-from vault.notes.kinds import page_of
+from vault.notes.kinds import find_page
 
 __all__ = ["doubts_of", "sources_of"]
 
@@ -53,7 +53,7 @@ def _source(segment: Segment, citation: Citation | None) -> Source:
         citation.lines if citation is not None and citation.lines else segment.lines,
         segment.raw_content,
         is_verified,
-        page=page_of(segment.source, segment.heading),
+        page=find_page(segment.source, segment.heading),
     )
 
 

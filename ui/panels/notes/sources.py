@@ -23,7 +23,7 @@ from ui.widgets.controls import one_line, plain_tip, wrapped
 from ui.widgets.figures import place
 from ui.widgets.lists import ROW, FitTree, Index, paint_row_field, paint_text
 from ui.widgets.surfaces import Notice, Pane, scrolled
-from vault.notes.kinds import page_of
+from vault.notes.kinds import find_page
 
 if TYPE_CHECKING:
     from chains.citations.check import Citation, Unverified
@@ -264,6 +264,6 @@ def _doubtful(claim: "Unverified", source: "Segment | None") -> SourceRow:
     title = f"“{one_line(claim.quote)}”"
     if source is None:
         return SourceRow(claim.n, title, "Not found in the notes that were sent", False)
-    page = page_of(source.source, source.heading)
+    page = find_page(source.source, source.heading)
     detail = f"Not found in {place(one_line(source.source), source.lines, page)}"
     return SourceRow(claim.n, title, detail, False, source.source, source.lines)

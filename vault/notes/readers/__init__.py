@@ -3,7 +3,7 @@
 A reader is a function of bytes alone: no path, no file, no network, nothing run that a file holds.
 It gives an `Extract` or raises `ReadingFailed` with a reason that a person understands. Each has
 its limits: bytes of the file (in `kinds`), characters of the text (in `parts`), and pages, parts
-or depth of its own. What a library written in C reads (`kinds`: `is_foreign`) is called in a child
+or depth of its own. A library written in C (`kinds`: `needs_worker`) is called in a child
 process, `read_worker`, whose memory and time are bounded; `foreign` is the parent's end of it.
 
     canvas  Obsidian's boards text cards, file cards and links, groups as headings, edges
@@ -12,9 +12,9 @@ process, `read_worker`, whose memory and time are bounded; `foreign` is the pare
     pdf     PDF files         pdfium; each page is a heading
 """
 
-from vault.notes.encodings import decode_text, lines_joined
+from vault.notes.encodings import decode_text, normalize_line_ends
 from vault.notes.kinds import TEXT, FileKind
-from vault.notes.readers.parts import Extract, Part
+from vault.notes.readers.parts import Extract, ExtractPart
 
 __all__ = ["read_extract"]
 
@@ -33,6 +33,6 @@ def read_extract(kind: str | FileKind, data: bytes) -> Extract:
 
     name = kind if isinstance(kind, str) else kind.name
     if name == TEXT.name:
-        return Extract([Part("text", lines_joined(decode_text(data).text))])
+        return Extract([ExtractPart("text", normalize_line_ends(decode_text(data).text))])
     extract: Extract = import_module(f"vault.notes.readers.{name}").read(data)
     return extract

@@ -16,7 +16,7 @@ from typing import Final
 from xml.parsers import expat
 
 from vault.errors import ReadingFailed
-from vault.notes.readers.parts import Extract, Part, bounded, prose, table_of
+from vault.notes.readers.parts import Extract, ExtractPart, build_table, clean_prose, limit_parts
 
 MAX_FILES: Final = 20_000
 MAX_PART_BYTES: Final = 100_000_000
@@ -44,7 +44,7 @@ def read(data: bytes) -> Extract:
     """
     if data.startswith(_OLE_MARK):
         raise ReadingFailed("it is protected by a password, or an old .doc; save it as .docx")
-    with _unpacking():
+    with _translate_errors():
         package = zipfile.ZipFile(io.BytesIO(data))
     with package:
         if len(package.infolist()) > MAX_FILES:
@@ -56,7 +56,7 @@ def read(data: bytes) -> Extract:
 
 
 @contextmanager
-def _unpacking() -> Iterator[None]:
+def _translate_errors() -> Iterator[None]:
     """Say of whatever the zip's own reader meets that the document is damaged."""
     try:
         yield
@@ -67,35 +67,37 @@ def _unpacking() -> Iterator[None]:
 
 
 def _extract(package: zipfile.ZipFile) -> Extract:
-    main = _main_part(package)
+    main = _find_main_part(package)
     folder = posixpath.dirname(main)
-    styles = read_styles(_bytes(package, posixpath.join(folder, "styles.xml")))
-    parts = bounded(_parts(package, main, folder, styles))
-    titles = [text for name, text in _properties(package) if name == "title" and text.strip()]
+    styles = read_styles(_unpack(package, posixpath.join(folder, "styles.xml")))
+    parts = limit_parts(_build_parts(package, main, folder, styles))
+    titles = [text for name, text in _read_properties(package) if name == "title" and text.strip()]
     return Extract(parts, aliases=tuple(titles[:1]))
 
 
-def _parts(package: zipfile.ZipFile, main: str, folder: str, styles: Styles) -> Iterator[Part]:
-    yield from walk_body(_bytes(package, main), styles)
+def _build_parts(
+    package: zipfile.ZipFile, main: str, folder: str, styles: Styles
+) -> Iterator[ExtractPart]:
+    yield from walk_body(_unpack(package, main), styles)
     for name in ("footnotes", "endnotes"):
-        notes = list(walk_body(_bytes(package, posixpath.join(folder, f"{name}.xml")), styles))
+        notes = list(walk_body(_unpack(package, posixpath.join(folder, f"{name}.xml")), styles))
         if notes:
-            yield Part("heading", name.capitalize(), 1)
+            yield ExtractPart("heading", name.capitalize(), 1)
             yield from notes
 
 
-def _main_part(package: zipfile.ZipFile) -> str:
-    for _, name, attributes in Elements(_bytes(package, "_rels/.rels")):
+def _find_main_part(package: zipfile.ZipFile) -> str:
+    for _, name, attributes in Elements(_unpack(package, "_rels/.rels")):
         if name == "Relationship" and attributes.get("Type", "").endswith("/officeDocument"):
             return attributes.get("Target", "").lstrip("/")
     raise ReadingFailed(_DAMAGED)
 
 
-def _bytes(package: zipfile.ZipFile, name: str) -> bytes:
+def _unpack(package: zipfile.ZipFile, name: str) -> bytes:
     """Unpack one part, and no more of it than a part may have, whatever the zip claims."""
     if name not in package.NameToInfo:
         return b""
-    with _unpacking(), package.open(name) as file:
+    with _translate_errors(), package.open(name) as file:
         data = file.read(MAX_PART_BYTES + 1)
     if len(data) > MAX_PART_BYTES:
         size_mb = MAX_PART_BYTES // 1_000_000
@@ -103,9 +105,9 @@ def _bytes(package: zipfile.ZipFile, name: str) -> bytes:
     return data
 
 
-def _properties(package: zipfile.ZipFile) -> Iterator[tuple[str, str]]:
+def _read_properties(package: zipfile.ZipFile) -> Iterator[tuple[str, str]]:
     name = ""
-    for event, value, _ in Elements(_bytes(package, "docProps/core.xml")):
+    for event, value, _ in Elements(_unpack(package, "docProps/core.xml")):
         if event == "start":
             name = value
         elif event == "text":
@@ -183,12 +185,12 @@ class _Paragraph:
     outline: int = 0
 
 
-def walk_body(data: bytes, styles: Styles) -> Iterator[Part]:
+def walk_body(data: bytes, styles: Styles) -> Iterator[ExtractPart]:
     """Give the paragraphs, headings, lists and tables of a part of a document."""
     body = _Body(styles)
     for event in Elements(data):
         yield from body.take(*event)
-    yield from body.list_end()
+    yield from body.end_list()
 
 
 class _Body:
@@ -203,7 +205,7 @@ class _Body:
         self._skipped = 0
         self._is_text = False
 
-    def take(self, event: str, name: str, attributes: Mapping[str, str]) -> Iterator[Part]:
+    def take(self, event: str, name: str, attributes: Mapping[str, str]) -> Iterator[ExtractPart]:
         """Take one event, and give what it completes."""
         if event == "text":
             if self._is_text and not self._skipped and self._open:
@@ -217,13 +219,13 @@ class _Body:
         else:
             yield from self._end(name)
 
-    def list_end(self) -> Iterator[Part]:
+    def end_list(self) -> Iterator[ExtractPart]:
         """Give the list at hand, if there is one."""
         if self._items:
-            yield Part("list", "\n".join(self._items))
+            yield ExtractPart("list", "\n".join(self._items))
             self._items = []
 
-    def _start(self, name: str, attributes: Mapping[str, str]) -> Iterator[Part]:
+    def _start(self, name: str, attributes: Mapping[str, str]) -> Iterator[ExtractPart]:
         match name:
             case "p":
                 self._open.append(_Paragraph())
@@ -231,16 +233,16 @@ class _Body:
                 self._is_text = True
             case "tbl":
                 if not self._tables:
-                    yield from self.list_end()
+                    yield from self.end_list()
                 self._tables += 1
             case "tr" if self._tables == 1:
                 self._rows.append([])
             case "tc" if self._tables == 1 and self._rows:
                 self._rows[-1].append("")
             case _ if self._open:
-                self._within_paragraph(self._open[-1], name, attributes)
+                self._update_paragraph(self._open[-1], name, attributes)
 
-    def _within_paragraph(
+    def _update_paragraph(
         self, paragraph: _Paragraph, name: str, attributes: Mapping[str, str]
     ) -> None:
         value = attributes.get("val", "")
@@ -256,7 +258,7 @@ class _Body:
             case _ if name in _INSTEAD:
                 paragraph.text.append(_INSTEAD[name])
 
-    def _end(self, name: str) -> Iterator[Part]:
+    def _end(self, name: str) -> Iterator[ExtractPart]:
         match name:
             case "t":
                 self._is_text = False
@@ -267,8 +269,8 @@ class _Body:
                 if not self._tables:
                     yield from self._table()
 
-    def _paragraph(self, paragraph: _Paragraph) -> Iterator[Part]:
-        text = prose("".join(paragraph.text))
+    def _paragraph(self, paragraph: _Paragraph) -> Iterator[ExtractPart]:
+        text = clean_prose("".join(paragraph.text))
         level = self._styles.get(paragraph.style, paragraph.outline)
         if self._tables:
             if text and self._rows and self._rows[-1]:
@@ -279,10 +281,10 @@ class _Body:
             indent = "  " * paragraph.indent
             self._items.append(f"{indent}- {text}".replace("\n", f"\n{indent}  "))
         else:
-            yield from self.list_end()
+            yield from self.end_list()
             shown = text.removeprefix("\\") if level else text
-            yield Part("heading" if level else "paragraph", shown, level)
+            yield ExtractPart("heading" if level else "paragraph", shown, level)
 
-    def _table(self) -> Iterator[Part]:
+    def _table(self) -> Iterator[ExtractPart]:
         rows, self._rows = self._rows, []
-        yield from table_of(rows)
+        yield from build_table(rows)

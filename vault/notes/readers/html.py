@@ -12,7 +12,13 @@ from typing import Any, Final
 
 from vault.errors import ReadingFailed
 from vault.notes.encodings import decode_text
-from vault.notes.readers.parts import Extract, Part, bounded, prose, table_of
+from vault.notes.readers.parts import (
+    Extract,
+    ExtractPart,
+    build_table,
+    clean_prose,
+    limit_parts,
+)
 
 _UNSEEN: Final = re.compile(
     "script|style|noscript|template|head|nav|svg|math|iframe|object|embed|canvas|audio|video|map"
@@ -47,17 +53,19 @@ def read(data: bytes) -> Extract:
     parser = etree.HTMLParser(
         encoding="utf-8", remove_comments=True, remove_pis=True, no_network=True, huge_tree=True
     )
-    text = _XML_DECLARATION.sub("", _decoded(data), count=1)
+    text = _XML_DECLARATION.sub("", _decode(data), count=1)
     root = etree.fromstring(text.encode("utf-8"), parser) if text.strip() else None
     if any(error.type_name == "ERR_RESOURCE_LIMIT" for error in parser.error_log):
         raise ReadingFailed("it is nested too deeply")  # the parser leaves out what is deeper
     if root is None:
         return Extract(())
     title = root.findtext(".//title") or ""
-    return Extract(bounded(_Page().parts(etree.iterwalk(root, ("start", "end")))), prose(title))
+    return Extract(
+        limit_parts(_Page().build_parts(etree.iterwalk(root, ("start", "end")))), clean_prose(title)
+    )
 
 
-def _decoded(data: bytes) -> str:
+def _decode(data: bytes) -> str:
     """Decode a page as it says it is written, unless that is UTF-8 or does not hold."""
     declared = _CHARSET.search(data, 0, 4096)
     if declared and (b"\x1b" in data or not _is_utf8(data)):  # ISO-2022 is ASCII with escapes
@@ -87,25 +95,25 @@ class _Page:
         self._pre_depth = 0
         self._mark = ""
 
-    def parts(self, walk: Any) -> Iterator[Part]:
+    def build_parts(self, walk: Any) -> Iterator[ExtractPart]:
         for event, element in walk:
             if event == "start":
-                if _is_unseen(element):
+                if _is_hidden(element):
                     walk.skip_subtree()
                     continue
                 yield from self._open(element)
                 self._add(element.text)
             else:
-                if not _is_unseen(element):
+                if not _is_hidden(element):
                     yield from self._close(element)
                 self._add(element.tail)
-        yield from self._flushed("paragraph")
+        yield from self._flush("paragraph")
 
     def _add(self, text: str | None) -> None:
         if text:
             self._text.append(text if self._pre_depth else re.sub(r"\s+", " ", text))
 
-    def _open(self, element: Any) -> Iterator[Part]:
+    def _open(self, element: Any) -> Iterator[ExtractPart]:
         tag = element.tag
         if tag == "br":
             self._text.append("\n")
@@ -113,44 +121,44 @@ class _Page:
             self._text.append(element.get("alt") or "")
         if not _BLOCK.fullmatch(tag) or self._table is not None:
             return
-        yield from self._flushed("paragraph")
-        if tag == "table" and _holds_data(element):
+        yield from self._flush("paragraph")
+        if tag == "table" and _is_data_table(element):
             self._table, self._rows = element, []
         elif tag in ("ul", "ol"):
             self._lists.append(1 if tag == "ol" else 0)
         elif tag == "li":
-            self._mark = self._item_mark()
+            self._mark = self._build_item_mark()
         elif tag == "pre":
             self._pre_depth += 1
 
-    def _close(self, element: Any) -> Iterator[Part]:
+    def _close(self, element: Any) -> Iterator[ExtractPart]:
         tag = element.tag
         if self._table is not None:
             yield from self._close_in_table(element)
         elif _HEADING.fullmatch(tag):
-            yield from self._flushed("heading", int(tag[1]))
+            yield from self._flush("heading", int(tag[1]))
         elif tag == "pre":
             self._pre_depth -= 1
-            yield from self._flushed("fence")
+            yield from self._flush("fence")
         elif _BLOCK.fullmatch(tag):
-            yield from self._flushed("paragraph")
+            yield from self._flush("paragraph")
         if tag in ("ul", "ol") and self._lists:
             self._lists.pop()
             if not self._lists and self._items:
-                yield Part("list", "\n".join(self._items))
+                yield ExtractPart("list", "\n".join(self._items))
                 self._items = []
 
-    def _close_in_table(self, element: Any) -> Iterator[Part]:
+    def _close_in_table(self, element: Any) -> Iterator[ExtractPart]:
         if element.tag == "tr":
             self._rows.append([])
         elif element.tag in ("td", "th"):
             self._rows = self._rows or [[]]
-            self._rows[-1].append(self._taken())
+            self._rows[-1].append(self._take_text())
         elif element is self._table:
             self._table = None
-            yield from table_of(self._rows)
+            yield from build_table(self._rows)
 
-    def _item_mark(self) -> str:
+    def _build_item_mark(self) -> str:
         if not self._lists:
             return "- "
         number = self._lists[-1]
@@ -158,17 +166,17 @@ class _Page:
         indent = "  " * (len(self._lists) - 1)
         return f"{indent}{number}. " if number else f"{indent}- "
 
-    def _taken(self) -> str:
+    def _take_text(self) -> str:
         text = "".join(self._text)
         self._text = []
         if self._pre_depth:
-            return prose(text)
+            return clean_prose(text)
         lines = (" ".join(line.split()) for line in text.split("\n"))
-        return prose("\n".join(line for line in lines if line))
+        return clean_prose("\n".join(line for line in lines if line))
 
-    def _flushed(self, kind: str, level: int = 0) -> Iterator[Part]:
+    def _flush(self, kind: str, level: int = 0) -> Iterator[ExtractPart]:
         """Give the text at hand; inside a list it becomes a line of that."""
-        text = _code(self._text) if kind == "fence" else self._taken()
+        text = _fence_code(self._text) if kind == "fence" else self._take_text()
         self._text = []
         if not text:
             return
@@ -176,25 +184,25 @@ class _Page:
             indent = " " * (2 * len(self._lists))
             self._items.append(f"{self._mark or indent}{text}".replace("\n", f"\n{indent}"))
         elif kind == "heading":
-            yield Part("heading", text.removeprefix("\\"), level)
+            yield ExtractPart("heading", text.removeprefix("\\"), level)
         else:
-            yield Part("fence" if kind == "fence" else "paragraph", text)
+            yield ExtractPart("fence" if kind == "fence" else "paragraph", text)
         self._mark = ""
 
 
-def _is_unseen(element: Any) -> bool:
+def _is_hidden(element: Any) -> bool:
     if not isinstance(element.tag, str) or _UNSEEN.fullmatch(element.tag):
         return True
     is_hidden = element.get("hidden") is not None or element.get("aria-hidden") == "true"
     return is_hidden or _HIDDEN_STYLE.search(element.get("style") or "") is not None
 
 
-def _holds_data(table: Any) -> bool:
+def _is_data_table(table: Any) -> bool:
     """Tell a table of data from one that a page is laid out with."""
     return not table.xpath("boolean(.//table|.//h1|.//h2|.//h3|.//ul|.//pre)")
 
 
-def _code(pieces: list[str]) -> str:
+def _fence_code(pieces: list[str]) -> str:
     text = "".join(pieces).replace("\r\n", "\n").strip("\n")
     if not text.strip():
         return ""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from vault.errors import ReadingFailed
-from vault.notes.markdown import Block, Document, Heading, front_matter, parse_document
+from vault.notes.markdown import Block, Document, Heading, parse_document, read_front_matter
 
 MAX_CHARS: Final = 10_000_000
 _PART_CHARS: Final = 20  # what a part takes beside its text
@@ -19,7 +19,7 @@ _BLANK_LINES = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ExtractPart:
     """A piece of a text that belongs together.
 
     Attributes:
@@ -42,36 +42,36 @@ class Extract:
         is_paged: its uppermost headings are pages.
     """
 
-    parts: Sequence[Part]
+    parts: Sequence[ExtractPart]
     title: str = ""
     aliases: tuple[str, ...] = ()
     is_paged: bool = False
 
 
-def document_of(extract: Extract) -> Document:
+def build_document(extract: Extract) -> Document:
     """Put the parts together, a blank line between them, and say where each stands."""
-    written = _Written()
+    written = _DocumentBuilder()
     for part in extract.parts:
         written.add(part)
     return replace(written.document(), is_paged=extract.is_paged)
 
 
-def prose(text: str) -> str:
+def clean_prose(text: str) -> str:
     """Give text as a paragraph: no control characters, no blank lines, nothing like a heading."""
     shown = _NOT_SHOWN.sub("", text.replace("\r\n", "\n").replace("\r", "\n").replace("\xa0", " "))
     return _LOOKS_LIKE_HEADING.sub(r"\1\\\2", _BLANK_LINES.sub("\n", shown)).strip("\n ")
 
 
-def table_of(rows: Sequence[Sequence[str]]) -> Iterator[Part]:
+def build_table(rows: Sequence[Sequence[str]]) -> Iterator[ExtractPart]:
     """Give rows as a table in Markdown, the first one as its head; none where all are empty."""
     filled = [row for row in rows if any(cell.strip() for cell in row)]
     if filled:
         width = max(map(len, filled))
-        lines = [_row([*row, *[""] * (width - len(row))]) for row in filled]
-        yield Part("table", "\n".join([lines[0], "|" + " --- |" * width, *lines[1:]]))
+        lines = [_format_row([*row, *[""] * (width - len(row))]) for row in filled]
+        yield ExtractPart("table", "\n".join([lines[0], "|" + " --- |" * width, *lines[1:]]))
 
 
-def bounded(parts: Iterable[Part]) -> tuple[Part, ...]:
+def limit_parts(parts: Iterable[ExtractPart]) -> tuple[ExtractPart, ...]:
     """Take parts as they are read, up to the most that a note may hold.
 
     Raises:
@@ -88,12 +88,12 @@ def bounded(parts: Iterable[Part]) -> tuple[Part, ...]:
     return tuple(taken)
 
 
-def _row(cells: Iterable[str]) -> str:
+def _format_row(cells: Iterable[str]) -> str:
     return "| " + " | ".join(" ".join(cell.split()).replace("|", "\\|") for cell in cells) + " |"
 
 
 @dataclass(slots=True)
-class _Written:
+class _DocumentBuilder:
     """The lines and blocks so far."""
 
     lines: list[str] = field(default_factory=list)
@@ -101,7 +101,7 @@ class _Written:
     code_lines: set[int] = field(default_factory=set)
     is_private: bool = False
 
-    def add(self, part: Part) -> None:
+    def add(self, part: ExtractPart) -> None:
         if self.lines and part.text:
             self.lines.append("")
         before = len(self.lines)
@@ -123,19 +123,19 @@ class _Written:
     def _add_markdown(self, text: str, before: int) -> None:
         inside = parse_document(text)
         self.lines += inside.lines
-        self.blocks += (_moved(block, before) for block in inside.blocks)
+        self.blocks += (_move(block, before) for block in inside.blocks)
         self.code_lines |= {line + before for line in inside.code_lines}
         self.is_private |= inside.is_private
 
     def _add_text(self, text: str, before: int) -> None:
         lines = text.split("\n")
         self.lines += lines
-        self.is_private |= front_matter(lines).is_private
+        self.is_private |= read_front_matter(lines).is_private
         self.blocks += (
-            Block("paragraph", first + before, last + before) for first, last in _runs(lines)
+            Block("paragraph", first + before, last + before) for first, last in _find_runs(lines)
         )
 
-    def _add_block(self, part: Part, before: int) -> None:
+    def _add_block(self, part: ExtractPart, before: int) -> None:
         heading = None
         text = part.text
         if part.kind == "heading":
@@ -154,7 +154,7 @@ class _Written:
         )
 
 
-def _runs(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+def _find_runs(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Give the first and last line of each run of lines that are not blank."""
     first = 0
     for number, line in enumerate([*lines, ""], start=1):
@@ -165,7 +165,7 @@ def _runs(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
             first = 0
 
 
-def _moved(block: Block, by: int) -> Block:
+def _move(block: Block, by: int) -> Block:
     heading = block.heading and replace(block.heading, line=block.heading.line + by)
     inner = tuple((first + by, last + by) for first, last in block.inner)
     return Block(block.kind, block.first + by, block.last + by, inner, heading)

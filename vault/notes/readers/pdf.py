@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from vault.errors import ReadingFailed
-from vault.notes.kinds import heading_of_page
-from vault.notes.readers.parts import Extract, Part, bounded, prose
+from vault.notes.kinds import format_page_heading
+from vault.notes.readers.parts import Extract, ExtractPart, clean_prose, limit_parts
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument
@@ -26,13 +26,13 @@ def read(data: bytes) -> Extract:
     Raises:
         ReadingFailed: it is damaged, needs a password, has too many pages or no text.
     """
-    document = _opened(data)
+    document = _open_document(data)
     try:
         if len(document) > MAX_PAGES:
             raise ReadingFailed(
                 f"it has {len(document):,} pages; PDF files of up to {MAX_PAGES:,} are read"
             )
-        parts = bounded(_pages(document))
+        parts = limit_parts(_read_pages(document))
         title = str(document.get_metadata_value("Title")).strip()
     finally:
         document.close()
@@ -41,7 +41,7 @@ def read(data: bytes) -> Extract:
     return Extract(parts, aliases=(title,) if title else (), is_paged=True)
 
 
-def _opened(data: bytes) -> "PdfDocument":
+def _open_document(data: bytes) -> "PdfDocument":
     from pypdfium2 import PdfDocument, PdfiumError
 
     try:
@@ -52,20 +52,20 @@ def _opened(data: bytes) -> "PdfDocument":
         raise ReadingFailed("it is damaged or no PDF file") from error
 
 
-def _pages(document: "PdfDocument") -> Iterator[Part]:
+def _read_pages(document: "PdfDocument") -> Iterator[ExtractPart]:
     from pypdfium2 import PdfiumError
 
     for index in range(len(document)):
         try:
-            text = prose(_joined_words(_text_of(document, index)))
+            text = clean_prose(_join_words(_read_page_text(document, index)))
         except PdfiumError as error:
             raise ReadingFailed(f"its page {index + 1} is damaged") from error
         if text.strip():
-            yield Part("heading", heading_of_page(index + 1), 1)
-            yield Part("paragraph", text)
+            yield ExtractPart("heading", format_page_heading(index + 1), 1)
+            yield ExtractPart("paragraph", text)
 
 
-def _text_of(document: "PdfDocument", index: int) -> str:
+def _read_page_text(document: "PdfDocument", index: int) -> str:
     page = document[index]
     try:
         text_page = page.get_textpage()
@@ -77,7 +77,7 @@ def _text_of(document: "PdfDocument", index: int) -> str:
         page.close()
 
 
-def _joined_words(text: str) -> str:
+def _join_words(text: str) -> str:
     for hyphen in _HYPHENS:
         text = text.replace(f"{hyphen}\r\n", "").replace(hyphen, "")
     return text

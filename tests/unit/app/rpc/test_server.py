@@ -308,7 +308,7 @@ def test_a_note_that_changes_meanwhile_is_found(
 def high_load(monkeypatch: pytest.MonkeyPatch) -> None:
     """Report a busy machine from the first moment of a run on."""
     monkeypatch.setattr("vault.indexing.throttle._FREE_S", 0.0)
-    monkeypatch.setattr("vault.indexing.machine_load.Machine.strain", lambda _machine: "load")
+    monkeypatch.setattr("vault.indexing.machine_load.MachineLoad.read_reason", lambda _load: "load")
 
 
 def paces(lines: Iterable[Line]) -> set[str]:
@@ -342,10 +342,10 @@ def test_only_an_index_run_in_the_background_is_slowed_down_by_load(
     assert assistant.library is not None
     assistant.library.watch(lambda _report: None)
     events = list(assistant.index(CancelToken(), is_background=True))
-    assert "load" in {e.progress.pace for e in events if isinstance(e, IndexProgressed)}
+    assert "load" in {e.progress.throttle for e in events if isinstance(e, IndexProgressed)}
     assistant.library.rebuild()
     events = list(assistant.index(CancelToken()))
-    assert {e.progress.pace for e in events if isinstance(e, IndexProgressed)} == {""}
+    assert {e.progress.throttle for e in events if isinstance(e, IndexProgressed)} == {""}
 
 
 def test_an_edit_and_another_answer_are_siblings(caller: Caller) -> None:

@@ -10,7 +10,7 @@ from chains.retrieval.passages import passages
 from context.layers import Layer, Segment, render_segments
 from context.tokens import ByteEstimator
 from tests.support.memory_session import hit
-from vault.search.adhoc import Text, search_within
+from vault.search.adhoc import AdhocText, search_texts
 from vault.search.hits import SIGNALS, Hit
 
 COUNTER = ByteEstimator()
@@ -149,8 +149,8 @@ class Whole:
     """The real search within texts, without an embedding model."""
 
     def search_within(self, segments: Sequence[Segment], query: str, k: int) -> Sequence[Hit]:
-        texts = [Text(s.source, s.title, s.version or "", s.raw_content) for s in segments]
-        return search_within(texts, query, k)
+        texts = [AdhocText(s.source, s.title, s.version or "", s.raw_content) for s in segments]
+        return search_texts(texts, query, k)
 
 
 WORDS = st.sampled_from(["beans", "barrels", "frost", "Überwinterung", "水やり", "x1", "ledger"])

@@ -3,7 +3,7 @@
 import pytest
 
 from chains.llm.extractive import LIST_SOURCE
-from chains.retrieval.listing import WholeList, page_of, whole_list
+from chains.retrieval.listing import WholeList, find_page, whole_list
 from context.tokens import ByteEstimator
 from tests.support.memory_session import hit
 from vault.search.hits import SearchResult
@@ -52,14 +52,14 @@ def result(count: int, total: int) -> SearchResult:
 
 
 def test_a_page_numbers_its_notes_and_says_how_many_there_are() -> None:
-    page = page_of(result(3, 3), WholeList("q"), (), 10_000, ByteEstimator())
+    page = find_page(result(3, 3), WholeList("q"), (), 10_000, ByteEstimator())
     assert [s.number for s in page.segments] == [None, 1, 2, 3]
     assert page.segments[0].raw_content == "3 notes fit; all of them are listed."
     assert page.noted["listed"] == {"query": "q", "next": None, "total": 3}
 
 
 def test_a_page_keeps_to_its_room_and_says_where_it_ends() -> None:
-    page = page_of(result(100, 250), WholeList("q", 20), (), 400, ByteEstimator())
+    page = find_page(result(100, 250), WholeList("q", 20), (), 400, ByteEstimator())
     shown = len(page.segments) - 1
     assert 1 <= shown < 100
     assert page.noted["listed"]["next"] == 20 + shown
@@ -70,5 +70,5 @@ def test_a_page_keeps_to_its_room_and_says_where_it_ends() -> None:
 
 
 def test_where_nothing_fits_that_is_said() -> None:
-    page = page_of(result(0, 0), WholeList("q"), (), 400, ByteEstimator())
+    page = find_page(result(0, 0), WholeList("q"), (), 400, ByteEstimator())
     assert (page.segments, page.told) == ((), "No note fits what was asked for.")

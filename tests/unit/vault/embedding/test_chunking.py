@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vault.embedding.chunking import Chunk, chunk_note
-from vault.embedding.models import MAX_TOKENS, tokenizer
+from vault.embedding.models import MAX_TOKENS, load_tokenizer
 from vault.notes.note import parse_note
 
 WORDS = ["budget", "meeting", "plan", "garden", "river", "notes", "model", "search", "index"]
@@ -15,7 +15,7 @@ def chunks_of(text: str, path: str = "Name.md") -> tuple[Chunk, ...]:
 
 
 def tokens_of(chunk: Chunk) -> int:
-    return len(tokenizer().encode(chunk.embedded_text).ids)
+    return len(load_tokenizer().encode(chunk.embedded_text).ids)
 
 
 BLOCKS = st.sampled_from(

@@ -8,8 +8,14 @@ from hypothesis import strategies as st
 
 from tests.support.embedding_models import other_model
 from vault.embedder import Embedder
-from vault.embedding.models import CHARS_PER_TOKEN, PACKAGED, count_tokens, find_model, tokenizer
-from vault.embedding_versions import used_model
+from vault.embedding.models import (
+    CHARS_PER_TOKEN,
+    PACKAGED,
+    count_tokens,
+    find_model,
+    load_tokenizer,
+)
+from vault.embedding_versions import read_used_model
 from vault.errors import EmbedderFailed, VaultError
 from vault.index import VaultIndex
 from vault.indexing import progress as reports
@@ -69,7 +75,7 @@ def open_index(
 
 def used(index: VaultIndex) -> str:
     assert index._opened is not None
-    return used_model(index._opened.catalog)[0]
+    return read_used_model(index._opened.catalog)[0]
 
 
 def by_meaning(index: VaultIndex) -> tuple[str, float | None]:
@@ -242,7 +248,7 @@ WORDS = st.sampled_from(
 
 
 def by_the_model(text: str) -> int:
-    tokens = len(tokenizer().encode(text, add_special_tokens=False))
+    tokens = len(load_tokenizer().encode(text, add_special_tokens=False))
     return max(tokens, -(-len(text) // CHARS_PER_TOKEN))
 
 

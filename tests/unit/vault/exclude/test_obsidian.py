@@ -78,7 +78,7 @@ def test_settings_never_block_and_never_lead_out_of_the_vault(tmp_path: Path) ->
 def test_a_filter_is_the_beginning_of_a_path_or_an_expression(
     text: str, path: str, is_folder: bool, is_out: bool
 ) -> None:
-    found = IgnoreFilters([text]).filter_for(path, is_folder)
+    found = IgnoreFilters([text]).find_filter(path, is_folder)
     assert found == (text if is_out else None)
 
 
@@ -100,17 +100,17 @@ def test_a_filter_is_the_beginning_of_a_path_or_an_expression(
 def test_a_hostile_or_broken_expression_is_refused_and_told(expression: str, reason: str) -> None:
     began = time.thread_time()
     filters = IgnoreFilters([f"/{expression}/", "kept/"])
-    assert filters.filter_for("a" * 200, is_folder=False) is None
-    assert filters.filter_for("kept/x.md", is_folder=False) == "kept/"
-    assert [problem.rpartition(": ")[2] for problem in filters.problems()] == [reason]
+    assert filters.find_filter("a" * 200, is_folder=False) is None
+    assert filters.find_filter("kept/x.md", is_folder=False) == "kept/"
+    assert [problem.rpartition(": ")[2] for problem in filters.list_problems()] == [reason]
     assert time.thread_time() - began < 1
 
 
 @pytest.mark.parametrize("expression", [r"[(+)]+\(a+\)*", "(a|b)*c", "(?:ab)+c{2}", "a+b+?c*"])
 def test_a_harmless_expression_is_used(expression: str) -> None:
     filters = IgnoreFilters([f"/{expression}/"])
-    filters.filter_for("x", is_folder=False)
-    assert filters.problems() == []
+    filters.find_filter("x", is_folder=False)
+    assert filters.list_problems() == []
 
 
 def test_an_expression_that_takes_long_is_given_up_once_for_all() -> None:
@@ -119,11 +119,11 @@ def test_an_expression_that_takes_long_is_given_up_once_for_all() -> None:
     began = time.thread_time()
     filters = IgnoreFilters([hostile])
     for _ in range(100):
-        assert filters.filter_for(path, is_folder=False) is None
+        assert filters.find_filter(path, is_folder=False) is None
     again = IgnoreFilters([hostile])
-    assert again.filter_for(path, is_folder=False) is None
+    assert again.find_filter(path, is_folder=False) is None
     assert time.thread_time() - began < 3
-    assert again.problems() == [f"its filter {hostile[:60]}… is not used: it takes too long"]
+    assert again.list_problems() == [f"its filter {hostile[:60]}… is not used: it takes too long"]
 
 
 def test_only_so_many_filters_are_used_and_the_rest_is_told(
@@ -131,9 +131,9 @@ def test_only_so_many_filters_are_used_and_the_rest_is_told(
 ) -> None:
     monkeypatch.setattr(obsidian, "MAX_EXPRESSIONS", 1)
     filters = IgnoreFilters(["/a/", "/b/", "c"])
-    assert filters.filter_for("c", is_folder=False) == "c"
-    assert filters.filter_for("a", is_folder=False) == "/a/"
-    assert filters.filter_for("b", is_folder=False) is None
-    assert filters.problems() == [
+    assert filters.find_filter("c", is_folder=False) == "c"
+    assert filters.find_filter("a", is_folder=False) == "/a/"
+    assert filters.find_filter("b", is_folder=False) is None
+    assert filters.list_problems() == [
         "of its filters the first 1,000 are used, and 1 of those that are regular expressions"
     ]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault.exclude.obsidian import ObsidianSettings
-from vault.exclude.rules import DOT_FOLDER, ExcludeRules, Rules
+from vault.exclude.rules import DOT_FOLDER, ExcludePatterns, ExcludeRules
 
 Write = Callable[[str, str | bytes], Path]
 
@@ -26,17 +26,17 @@ Write = Callable[[str, str | bytes], Path]
     ],
 )
 def test_a_file_is_kept_out_by_itself_or_by_a_folder_above_it(path: str, rule: str | None) -> None:
-    rules = Rules(["Journal/", "*.draft.md"], ObsidianSettings(("Old/", "/tmp/")))
-    assert rules.rule_along(path) == rule
+    rules = ExcludeRules(["Journal/", "*.draft.md"], ObsidianSettings(("Old/", "/tmp/")))
+    assert rules.find_rule_on_path(path) == rule
 
 
 def test_the_filters_of_the_vault_are_read_with_what_is_wrong_with_them(
     tmp_path: Path, write: Write
 ) -> None:
     write(".obsidian/app.json", '{"userIgnoreFilters": ["Old/", "/(a+)+/", "/(b/"]}')
-    rules = Rules.of(tmp_path / "notes")
-    assert rules.rule_along("Old/x.md") == "Obsidian's excluded files: Old/"
-    assert rules.problems() == (
+    rules = ExcludeRules.load(tmp_path / "notes")
+    assert rules.find_rule_on_path("Old/x.md") == "Obsidian's excluded files: Old/"
+    assert rules.list_problems() == (
         (
             ".obsidian/app.json",
             "its filter /(a+)+/ is not used: it repeats what is repeated already; "
@@ -46,8 +46,8 @@ def test_the_filters_of_the_vault_are_read_with_what_is_wrong_with_them(
 
 
 def test_no_rule_is_none(tmp_path: Path) -> None:
-    assert not Rules.of(tmp_path)
-    assert Rules.of(tmp_path, ["a"])
+    assert not ExcludeRules.load(tmp_path)
+    assert ExcludeRules.load(tmp_path, ["a"])
 
 
 @pytest.mark.parametrize(
@@ -76,23 +76,23 @@ def test_no_rule_is_none(tmp_path: Path) -> None:
 def test_patterns_mean_what_they_mean_in_a_gitignore(
     pattern: str, path: str, is_folder: bool, fits: bool
 ) -> None:
-    rule = ExcludeRules([pattern]).rule_for(path, is_folder)
+    rule = ExcludePatterns([pattern]).find_rule(path, is_folder)
     assert rule == (pattern if fits else None)
 
 
 def test_the_last_fitting_pattern_decides() -> None:
-    rules = ExcludeRules(["*.md", "!keep.md"])
-    assert rules.rule_for("a/keep.md", is_folder=False) is None
-    assert rules.rule_for("a/other.md", is_folder=False) == "*.md"
+    rules = ExcludePatterns(["*.md", "!keep.md"])
+    assert rules.find_rule("a/keep.md", is_folder=False) is None
+    assert rules.find_rule("a/other.md", is_folder=False) == "*.md"
 
 
 def test_a_hostile_pattern_takes_no_time() -> None:
-    rules = ExcludeRules(["*a" * 40 + "b", "/".join(["**"] * 40) + "/z"])
+    rules = ExcludePatterns(["*a" * 40 + "b", "/".join(["**"] * 40) + "/z"])
     began = time.thread_time()
-    assert rules.rule_for("/".join(["a" * 200] * 20), is_folder=False) is None
+    assert rules.find_rule("/".join(["a" * 200] * 20), is_folder=False) is None
     assert time.thread_time() - began < 1
 
 
 @given(st.text(max_size=30), st.text(min_size=1, max_size=30))
 def test_no_pattern_raises(pattern: str, path: str) -> None:
-    assert ExcludeRules([pattern]).rule_for(path, is_folder=False) in {None, pattern.strip()}
+    assert ExcludePatterns([pattern]).find_rule(path, is_folder=False) in {None, pattern.strip()}

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from vault.indexing.machine_load import Machine, Strain
+from vault.indexing.machine_load import LoadReason, MachineLoad
 
 TICKS = os.sysconf("SC_CLK_TCK") * (os.cpu_count() or 1)
-Machines = Callable[..., Machine]
+Machines = Callable[..., MachineLoad]
 
 
 class Files:
@@ -34,8 +34,8 @@ class Files:
         for attribute, value in {"type": kind, "status": status, "scope": scope}.items():
             self.write(f"sys/class/power_supply/{name}/{attribute}", f"{value}\n")
 
-    def machine(self, *children: int) -> Machine:
-        return Machine(lambda: children, self.root, lambda: self.now)
+    def machine(self, *children: int) -> MachineLoad:
+        return MachineLoad(lambda: children, self.root, lambda: self.now)
 
 
 @pytest.fixture
@@ -53,10 +53,10 @@ def files(tmp_path: Path) -> Files:
     ],
 )
 def test_only_the_machines_own_battery_counts(
-    files: Files, kind: str, status: str, scope: str, strain: Strain
+    files: Files, kind: str, status: str, scope: str, load: LoadReason
 ) -> None:
     files.power("BAT0", kind, status, scope)
-    assert files.machine().strain() == strain
+    assert files.machine().read_reason() == load
 
 
 def test_other_programs_are_load_and_our_own_are_not(files: Files) -> None:
@@ -64,34 +64,34 @@ def test_other_programs_are_load_and_our_own_are_not(files: Files) -> None:
     machine = files.machine(41)
     files.now = 10
     files.busy(9 * TICKS)
-    assert machine.strain() == "load"
+    assert machine.read_reason() == "load"
     files.now = 20
     files.busy(18 * TICKS)
     files.used("self", 2 * TICKS)
     files.used(41, 4 * TICKS)
-    assert machine.strain() == ""
+    assert machine.read_reason() == ""
 
 
 def test_a_child_that_was_started_since_is_no_load(files: Files) -> None:
     children: list[int] = []
-    machine = Machine(lambda: children, files.root, lambda: files.now)
+    machine = MachineLoad(lambda: children, files.root, lambda: files.now)
     files.now = 10
     children.append(41)
     files.busy(8 * TICKS)
     files.used(41, 8 * TICKS)
-    assert machine.strain() == ""
+    assert machine.read_reason() == ""
 
 
 def test_what_is_nice_is_no_load(files: Files) -> None:
     machine = files.machine()
     files.now = 10
     files.busy(TICKS, nice=9 * TICKS)
-    assert machine.strain() == ""
+    assert machine.read_reason() == ""
 
 
 def test_a_system_without_these_files_is_under_no_strain(tmp_path: Path) -> None:
-    assert Machine(lambda: (41, None), tmp_path / "none").strain() == ""
+    assert MachineLoad(lambda: (41, None), tmp_path / "none").read_reason() == ""
 
 
 def test_this_machine_can_be_read() -> None:
-    assert Machine(lambda: (os.getpid(),)).strain() in ("", "battery", "load")
+    assert MachineLoad(lambda: (os.getpid(),)).read_reason() in ("", "battery", "load")

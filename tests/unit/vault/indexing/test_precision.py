@@ -17,11 +17,11 @@ BATCH = [f"row {number} of the garden has peas" for number in range(8)]
 CHOOSE = """
 import sys
 from vault import embed_worker
-from vault.embed_worker import _Model, _installed_model, _open
+from vault.embed_worker import _Model, _find_installed_model, _open
 embed_worker.measure_seconds = lambda _encoders: {"float32": 1.0, "bfloat16": float(sys.argv[1])}
 if sys.argv[2] == "other vectors":
     embed_worker._MIN_COSINE = 1.5
-model = _Model(_open(_installed_model()), None)
+model = _Model(_open(_find_installed_model()), None)
 model.encode(["a question"], True)
 before = model.precision
 model.encode(["a note", "another one"], False)

@@ -9,7 +9,7 @@ import pytest
 from vault.catalog import CATALOG_FILE, Catalog
 from vault.embedder import Embedder
 from vault.index import VaultIndex
-from vault.indexing.relocate import moved_to, take_over
+from vault.indexing.relocate import find_moved_folder, take_over_index
 from vault.open_index import take_lock
 
 Open = Callable[[Path], VaultIndex]
@@ -35,7 +35,7 @@ def index_of(indexes: Path, embedder: Embedder) -> Iterator[Open]:
     made: list[VaultIndex] = []
 
     def open_index(folder: Path) -> VaultIndex:
-        take_over(indexes / folder.name, folder)
+        take_over_index(indexes / folder.name, folder)
         made.append(VaultIndex(folder, indexes / folder.name, (), embedder))
         return made[-1]
 
@@ -95,35 +95,35 @@ def test_a_copy_has_an_index_of_its_own(indexed: Path, index_of: Open) -> None:
 def test_an_index_that_is_in_use_is_left_where_it_is(indexed: Path, indexes: Path) -> None:
     new = indexed.rename(indexed.with_name("new"))
     with take_lock(indexes / "old"):
-        assert not take_over(indexes / "new", new)
+        assert not take_over_index(indexes / "new", new)
     assert (indexes / "old" / CATALOG_FILE).exists()
-    assert take_over(indexes / "new", new)
+    assert take_over_index(indexes / "new", new)
 
 
 def test_a_folder_that_has_an_index_takes_no_other(indexed: Path, indexes: Path) -> None:
-    assert not take_over(indexes / "old", indexed)
+    assert not take_over_index(indexes / "old", indexed)
 
 
 def test_a_damaged_index_is_nobodys(indexed: Path, indexes: Path) -> None:
     (indexes / "old" / CATALOG_FILE).write_bytes(b"no database" * 100)
     new = indexed.rename(indexed.with_name("new"))
-    assert not take_over(indexes / "new", new)
+    assert not take_over_index(indexes / "new", new)
 
 
 def test_where_a_folder_went_is_known_once_it_was_indexed_there(
     indexed: Path, index_of: Open, indexes: Path
 ) -> None:
     new = indexed.rename(indexed.with_name("new"))
-    assert moved_to(indexed, indexes) is None
+    assert find_moved_folder(indexed, indexes) is None
     index = index_of(new)
     index.update()
     index.close()
     newest = new.rename(new.with_name("newest"))
     index_of(newest).update()
-    assert moved_to(indexed, indexes) == moved_to(new, indexes) == newest
-    assert moved_to(newest, indexes) is None
+    assert find_moved_folder(indexed, indexes) == find_moved_folder(new, indexes) == newest
+    assert find_moved_folder(newest, indexes) is None
     shutil.rmtree(newest)
-    assert moved_to(indexed, indexes) is None
+    assert find_moved_folder(indexed, indexes) is None
 
 
 def test_a_folder_that_comes_back_is_known_by_its_old_name(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault.notes.dates import days_of, iso_days, named_spans
+from vault.notes.dates import find_date_spans, find_iso_days, list_property_days
 
 TODAY = date(2026, 11, 18)  # a Wednesday
 
@@ -35,7 +35,7 @@ TODAY = date(2026, 11, 18)  # a Wednesday
 def test_a_question_names_days_in_many_ways(
     text: str, first: tuple[int, int, int], after: tuple[int, int, int]
 ) -> None:
-    assert named_spans(text, TODAY) == ((date(*first), date(*after)),)
+    assert find_date_spans(text, TODAY) == ((date(*first), date(*after)),)
 
 
 @pytest.mark.parametrize(
@@ -52,28 +52,30 @@ def test_a_question_names_days_in_many_ways(
     ],
 )
 def test_what_is_no_date_names_none(text: str) -> None:
-    assert named_spans(text, TODAY) == ()
+    assert find_date_spans(text, TODAY) == ()
 
 
 def test_several_days_may_be_named() -> None:
-    assert len(named_spans("between 2024-03-05 and 2024-03-09, and 2024-03-05 again", TODAY)) == 2
+    assert (
+        len(find_date_spans("between 2024-03-05 and 2024-03-09, and 2024-03-05 again", TODAY)) == 2
+    )
 
 
 @given(st.text(max_size=60), st.dates())
 def test_whatever_is_typed_names_spans_that_are_not_empty(text: str, today: date) -> None:
-    assert all(first <= after for first, after in named_spans(text, today))
+    assert all(first <= after for first, after in find_date_spans(text, today))
 
 
 @given(st.dates(date(1900, 1, 1), date(2099, 12, 31)))
 def test_a_day_is_read_as_it_is_written(day: date) -> None:
-    assert day in [first for first, _ in named_spans(f"on {day.isoformat()}", TODAY)]
-    assert list(iso_days(f"Log {day.isoformat()} Tue")) == [day]
+    assert day in [first for first, _ in find_date_spans(f"on {day.isoformat()}", TODAY)]
+    assert list(find_iso_days(f"Log {day.isoformat()} Tue")) == [day]
 
 
 def test_names_and_properties_say_their_days_in_iso_8601() -> None:
-    assert list(iso_days("2024-03-05 to 2024-03-06, 2024-99-99")) == [
+    assert list(find_iso_days("2024-03-05 to 2024-03-06, 2024-99-99")) == [
         date(2024, 3, 5),
         date(2024, 3, 6),
     ]
     properties = [("2024-03-05T08:00:00Z",), ("soon", "2023-01-02"), ("see 2022-01-01",), ()]
-    assert days_of(properties) == ["2023-01-02", "2024-03-05"]
+    assert list_property_days(properties) == ["2023-01-02", "2024-03-05"]

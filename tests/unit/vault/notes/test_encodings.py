@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault.errors import ReadingFailed
-from vault.notes.encodings import decode_text, lines_joined
+from vault.notes.encodings import decode_text, normalize_line_ends
 
 FRENCH = "L'été, la forêt était déjà jaune. « Où ? » — “non”, œuvre à 5 €\r\n"
 
@@ -77,4 +77,4 @@ def test_utf_8_is_never_taken_for_anything_else(text: str) -> None:
 
 
 def test_every_kind_of_line_end_becomes_one() -> None:
-    assert lines_joined("a\r\nb\rc\n") == "a\nb\nc\n"
+    assert normalize_line_ends("a\r\nb\rc\n") == "a\nb\nc\n"

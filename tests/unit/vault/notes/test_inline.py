@@ -5,15 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault.notes.inline import (
-    Task,
+    TaskItem,
+    blank_comments,
     blank_inline_code,
-    block_names,
+    find_block_names,
+    find_fields,
+    find_tags,
     has_private_tag,
-    inline_fields,
-    inline_tags,
     plain_text,
     tasks,
-    without_comments,
 )
 
 
@@ -31,7 +31,7 @@ from vault.notes.inline import (
     ],
 )
 def test_tags_are_told_from_what_only_looks_like_one(line: str, tags: tuple[str, ...]) -> None:
-    assert inline_tags([(1, line)]) == tags
+    assert find_tags([(1, line)]) == tags
 
 
 @pytest.mark.parametrize(
@@ -67,35 +67,37 @@ def test_the_tag_that_keeps_a_note_private_counts_in_odd_places_too(
 def test_inline_fields_are_found_on_lines_items_and_in_brackets(
     line: str, fields: list[tuple[str, str]]
 ) -> None:
-    assert list(inline_fields([(1, line)], [line])) == fields
+    assert list(find_fields([(1, line)], [line])) == fields
 
 
 def test_a_fields_value_is_taken_as_written_code_included() -> None:
     source = ["version:: `1.2`"]
-    assert list(inline_fields([(1, blank_inline_code(source[0]))], source)) == [
-        ("version", "`1.2`")
-    ]
+    assert list(find_fields([(1, blank_inline_code(source[0]))], source)) == [("version", "`1.2`")]
 
 
 def test_tasks_have_their_line_status_and_text() -> None:
     lines = ["- [ ] open `x`", "* [x] done", "1. [/] half", "> - [-] in a callout", "- [] none"]
     numbered = list(enumerate(lines, start=1))
     assert list(tasks(numbered, lines)) == [
-        Task(1, " ", "open `x`"),
-        Task(2, "x", "done"),
-        Task(3, "/", "half"),
-        Task(4, "-", "in a callout"),
+        TaskItem(1, " ", "open `x`"),
+        TaskItem(2, "x", "done"),
+        TaskItem(3, "/", "half"),
+        TaskItem(4, "-", "in a callout"),
     ]
 
 
 def test_blocks_are_named_at_the_end_of_a_line_or_on_their_own() -> None:
     lines = [(1, "text ^one"), (2, "- item ^two "), (3, "^three"), (4, "x^4"), (5, "a ^b c")]
-    assert list(block_names(lines)) == [("one", 1, False), ("two", 2, False), ("three", 3, True)]
+    assert list(find_block_names(lines)) == [
+        ("one", 1, False),
+        ("two", 2, False),
+        ("three", 3, True),
+    ]
 
 
 def test_comments_are_blanked_in_place_across_lines() -> None:
     lines = [(1, "a %%b%% c"), (3, "%%"), (4, "#hidden"), (5, "%% d <!-- e --> f"), (6, "50%% g")]
-    assert without_comments(lines) == [
+    assert blank_comments(lines) == [
         (1, "a       c"),
         (3, "  "),
         (4, "       "),
@@ -107,7 +109,7 @@ def test_comments_are_blanked_in_place_across_lines() -> None:
 @given(st.lists(st.text(alphabet="%<!->ab ", max_size=30), max_size=8))
 def test_blanking_comments_keeps_every_line_and_place(texts: list[str]) -> None:
     lines = list(enumerate(texts, start=1))
-    blanked = without_comments(lines)
+    blanked = blank_comments(lines)
     assert [(number, len(line)) for number, line in blanked] == [(n, len(t)) for n, t in lines]
 
 
@@ -143,9 +145,9 @@ def test_inline_code_is_blanked_by_matching_runs() -> None:
 def test_a_line_of_a_million_odd_characters_takes_bounded_time(unit: str) -> None:
     line = unit * (1_000_000 // len(unit))
     began = time.thread_time()
-    inline_tags([(1, line)])
-    list(inline_fields([(1, line)], [line]))
+    find_tags([(1, line)])
+    list(find_fields([(1, line)], [line]))
     list(tasks([(1, line)], [line]))
-    list(block_names([(1, line)]))
-    without_comments([(1, line)])
+    list(find_block_names([(1, line)]))
+    blank_comments([(1, line)])
     assert time.thread_time() - began < 10

@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vault.notes.keywords import TOKENIZER, any_of, fold, index_text, latin_share, query_terms
+from vault.notes.keywords import (
+    TOKENIZER,
+    build_query_terms,
+    fold,
+    index_text,
+    match_any,
+    measure_latin_share,
+)
 
 
 @pytest.fixture(scope="module")
@@ -22,11 +29,11 @@ def table() -> Iterator[sqlite3.Connection]:
 def is_found(table: sqlite3.Connection, text: str, query: str) -> bool:
     table.execute("INSERT INTO words (words) VALUES ('delete-all')")
     table.execute("INSERT INTO words (rowid, body) VALUES (1, ?)", (index_text(text),))
-    terms = query_terms(query)
+    terms = build_query_terms(query)
     if not terms:
         return False
     return bool(
-        table.execute("SELECT rowid FROM words WHERE words MATCH ?", (any_of(terms),)).fetchall()
+        table.execute("SELECT rowid FROM words WHERE words MATCH ?", (match_any(terms),)).fetchall()
     )
 
 
@@ -69,31 +76,31 @@ def test_other_words_are_not(table: sqlite3.Connection, text: str, query: str) -
 def answered(table: sqlite3.Connection, text: str) -> int:
     """Ask for each term of a text by itself, and count the questions that were answered."""
     select = "SELECT count(*) FROM words WHERE words MATCH ?"
-    return sum(len(table.execute(select, (term,)).fetchall()) for term in query_terms(text))
+    return sum(len(table.execute(select, (term,)).fetchall()) for term in build_query_terms(text))
 
 
 @settings(deadline=None)
 @given(st.text(max_size=60))
 def test_no_text_breaks_a_query_or_the_index(table: sqlite3.Connection, text: str) -> None:
     is_found(table, text, text)
-    assert answered(table, text) == len(query_terms(text))
+    assert answered(table, text) == len(build_query_terms(text))
 
 
 @settings(deadline=None)
 @given(st.text(alphabet='ab" *()^:-+{}\0\udcff日本ANDORNOT', max_size=40))
 def test_operators_and_quotes_are_words_like_others(table: sqlite3.Connection, text: str) -> None:
-    assert answered(table, text) == len(query_terms(text))
+    assert answered(table, text) == len(build_query_terms(text))
 
 
 @settings(deadline=None)
 @given(st.from_regex(r"[^\W_]{1,12}", fullmatch=True))
 def test_a_text_is_found_by_itself(table: sqlite3.Connection, word: str) -> None:
-    assert is_found(table, f"before {word} after", word) or not query_terms(word)
+    assert is_found(table, f"before {word} after", word) or not build_query_terms(word)
 
 
 def test_a_question_of_200_000_characters_is_bounded() -> None:
     began = time.thread_time()
-    terms = query_terms(" ".join(f"word{i} 日本{i}" for i in range(15_000)))
+    terms = build_query_terms(" ".join(f"word{i} 日本{i}" for i in range(15_000)))
     assert len(terms) <= 128
     assert time.thread_time() - began < 2
 
@@ -106,4 +113,4 @@ def test_folding_never_leaves_what_cannot_be_stored() -> None:
     ("text", "share"), [("hello", 1.0), ("123 !", 1.0), ("привет", 0.0), ("日本 ab", 0.5)]
 )
 def test_the_share_of_latin_letters_is_measured(text: str, share: float) -> None:
-    assert latin_share(text) == share
+    assert measure_latin_share(text) == share

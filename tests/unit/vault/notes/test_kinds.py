@@ -1,10 +1,10 @@
 import pytest
 
-from vault.notes.kinds import heading_of_page, page_of
+from vault.notes.kinds import find_page, format_page_heading
 
 
 def test_the_page_is_read_from_the_heading_that_was_made_of_it() -> None:
-    assert page_of("Manuals/Boiler.PDF", (heading_of_page(12), "Safety")) == 12
+    assert find_page("Manuals/Boiler.PDF", (format_page_heading(12), "Safety")) == 12
 
 
 @pytest.mark.parametrize(
@@ -17,4 +17,4 @@ def test_the_page_is_read_from_the_heading_that_was_made_of_it() -> None:
     ],
 )
 def test_a_note_and_a_title_of_its_own_have_no_page(path: str, heading: tuple[str, ...]) -> None:
-    assert page_of(path, heading) is None
+    assert find_page(path, heading) is None

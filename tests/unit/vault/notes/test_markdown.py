@@ -39,7 +39,7 @@ def test_headings_have_the_lines_of_the_file_front_matter_included() -> None:
 def test_code_lines_are_known_and_left_out_of_prose() -> None:
     document = parse_document(SAMPLE)
     assert document.code_lines == {10, 11, 12}
-    assert "# not a heading" not in [line for _, line in document.prose_lines()]
+    assert "# not a heading" not in [line for _, line in document.list_prose_lines()]
 
 
 def test_front_matter_without_an_end_is_text() -> None:
@@ -65,7 +65,7 @@ def test_broken_front_matter_leaves_a_note_that_is_read() -> None:
 def test_odd_text_is_parsed_in_bounded_time(text: str) -> None:
     began = time.thread_time()
     document = parse_document(text)
-    assert sum(1 for _ in document.prose_lines()) <= len(document.lines)
+    assert sum(1 for _ in document.list_prose_lines()) <= len(document.lines)
     assert time.thread_time() - began < 10
 
 

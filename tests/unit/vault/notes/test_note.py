@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.documents import docx, paragraph, pdf
 from vault.errors import NoteUnreadable, UnsafePath
-from vault.notes.note import Heading, Note, Task, parse_note, read_note
+from vault.notes.note import Heading, Note, TaskItem, parse_note, read_note
 
 Write = Callable[[str, str | bytes], Path]
 
@@ -128,10 +128,10 @@ def test_everything_that_obsidian_writes_into_a_note_is_read() -> None:
         ("Front", "", 4),
         ("Bill", "", 9),
         ("Pic.png", "", 15),
-        ("Other", "Part", 15),
+        ("Other", "ExtractPart", 15),
         ("B", "^id", 15),
     ]
-    assert note.tasks == (Task(9, " ", "pay [[Bill|the bill]]"),)
+    assert note.tasks == (TaskItem(9, " ", "pay [[Bill|the bill]]"),)
     assert note.properties["date"] == ("2024-01-05",)
     assert note.properties["status"] == ("open",)
 
@@ -181,13 +181,13 @@ goes on ^para
     ],
 )
 def test_a_links_anchor_leads_to_its_lines(anchor: str, lines: tuple[int, int] | None) -> None:
-    assert parse(PLACES).place_of(anchor) == lines
+    assert parse(PLACES).find_lines(anchor) == lines
 
 
 def test_a_page_of_a_pdf_is_a_place() -> None:
     note, document = parse_note("a.pdf", pdf(["one", "two"], title="On fees"))
     assert (note.title, note.aliases) == ("a", ("On fees",))
-    assert note.place_of("page=2") == (5, 5)
+    assert note.find_lines("page=2") == (5, 5)
     assert note.text.split("\n")[4:] == ["# Page 2", "", "two"]
     assert document.is_paged
 

@@ -11,27 +11,27 @@ from tests.support.documents import docx, paragraph, pdf
 from tests.support.hostile_files import HOSTILE
 from vault.errors import ReadingFailed
 from vault.notes import parser_client as foreign
-from vault.notes.kinds import DOCX, HTML, PDF, kind_of
-from vault.notes.parser_client import ForeignReader
-from vault.notes.readers.parts import Part
+from vault.notes.kinds import DOCX, HTML, PDF, find_kind
+from vault.notes.parser_client import ParserClient
+from vault.notes.readers.parts import ExtractPart
 
 
 @pytest.fixture
-def reader() -> Iterator[ForeignReader]:
-    with ForeignReader() as made:
+def reader() -> Iterator[ParserClient]:
+    with ParserClient() as made:
         yield made
 
 
-def test_files_of_all_kinds_are_read_by_one_process(reader: ForeignReader) -> None:
+def test_files_of_all_kinds_are_read_by_one_process(reader: ParserClient) -> None:
     assert reader.read(PDF, pdf(["a"], title="T")).aliases == ("T",)
     first = reader.pid
     assert reader.read(HTML, b"<title>t</title><p>b").title == "t"
-    assert reader.read(DOCX, docx(paragraph("c"))).parts == (Part("paragraph", "c"),)
+    assert reader.read(DOCX, docx(paragraph("c"))).parts == (ExtractPart("paragraph", "c"),)
     assert reader.pid == first
 
 
 def test_a_failure_comes_back_with_its_reason_and_the_next_file_is_read(
-    reader: ForeignReader,
+    reader: ParserClient,
 ) -> None:
     with pytest.raises(ReadingFailed, match="protected by a password"):
         reader.read(PDF, pdf(["a"], is_encrypted=True))
@@ -39,7 +39,7 @@ def test_a_failure_comes_back_with_its_reason_and_the_next_file_is_read(
 
 
 def test_a_file_that_crashes_its_reader_is_one_failure(
-    reader: ForeignReader, until: Callable[[Callable[[], bool]], None]
+    reader: ParserClient, until: Callable[[Callable[[], bool]], None]
 ) -> None:
     reader.read(HTML, b"<p>x")
     victim = reader.pid
@@ -50,11 +50,11 @@ def test_a_file_that_crashes_its_reader_is_one_failure(
     with pytest.raises(ReadingFailed, match="its reader broke off: it ended with signal 9"):
         reader.read(HTML, b"<p>y")
     killer.join()
-    assert reader.read(HTML, b"<p>z").parts == (Part("paragraph", "z"),)
+    assert reader.read(HTML, b"<p>z").parts == (ExtractPart("paragraph", "z"),)
 
 
 def test_a_file_that_takes_too_long_is_given_up(
-    reader: ForeignReader, monkeypatch: pytest.MonkeyPatch
+    reader: ParserClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reader.read(HTML, b"<p>x")
     assert reader.pid is not None
@@ -65,7 +65,7 @@ def test_a_file_that_takes_too_long_is_given_up(
     assert reader.pid is None
 
 
-def test_a_reading_that_is_cancelled_ends_its_process(reader: ForeignReader) -> None:
+def test_a_reading_that_is_cancelled_ends_its_process(reader: ParserClient) -> None:
     class Cancelled(Exception):
         pass
 
@@ -82,7 +82,7 @@ def test_a_reading_that_is_cancelled_ends_its_process(reader: ForeignReader) -> 
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_small_file_that_swells_is_given_up_within_its_bounds(
-    reader: ForeignReader, monkeypatch: pytest.MonkeyPatch, name: str
+    reader: ParserClient, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     reader.read(HTML, b"<p>x")
     data = HOSTILE[name]()
@@ -96,14 +96,14 @@ def test_a_small_file_that_swells_is_given_up_within_its_bounds(
 
     began = time.monotonic()
     with pytest.raises(ReadingFailed) as caught:
-        reader.read(kind_of(name), data, look)
+        reader.read(find_kind(name), data, look)
     assert caught.value.reason
     assert peak_kb <= 1024**2
     assert time.monotonic() - began < seconds + 10
-    assert reader.read(HTML, b"<p>z").parts == (Part("paragraph", "z"),)
+    assert reader.read(HTML, b"<p>z").parts == (ExtractPart("paragraph", "z"),)
 
 
-def test_a_reader_that_runs_out_of_memory_says_so(reader: ForeignReader) -> None:
+def test_a_reader_that_runs_out_of_memory_says_so(reader: ParserClient) -> None:
     with pytest.raises(ReadingFailed, match=r"takes more than 1 GB|more memory than"):
         reader.read(PDF, HOSTILE["swelling.pdf"]())
 

@@ -2,7 +2,12 @@ import time
 
 import pytest
 
-from vault.notes.properties import load_properties, says_private, texts_of, words_of
+from vault.notes.properties import (
+    is_marked_private,
+    load_properties,
+    read_text_properties,
+    split_values,
+)
 
 
 def test_values_are_the_texts_that_were_written() -> None:
@@ -65,14 +70,14 @@ def test_a_tag_that_would_make_an_object_makes_none() -> None:
     ],
 )
 def test_front_matter_keeps_its_note_private_also_where_it_is_broken(front: str) -> None:
-    assert says_private(front, load_properties(front))
+    assert is_marked_private(front, load_properties(front))
 
 
 @pytest.mark.parametrize(
     "front", ["private: false", "private: no\nbroken: [", "title: private", "A private matter"]
 )
 def test_front_matter_that_only_mentions_privacy_keeps_nothing_private(front: str) -> None:
-    assert not says_private(front, load_properties(front))
+    assert not is_marked_private(front, load_properties(front))
 
 
 @pytest.mark.parametrize(
@@ -85,13 +90,13 @@ def test_front_matter_that_only_mentions_privacy_keeps_nothing_private(front: st
     ],
 )
 def test_a_list_and_a_text_with_commas_are_the_same(value: object, words: tuple[str, ...]) -> None:
-    assert words_of(value) == words
+    assert split_values(value) == words
 
 
 def test_tags_may_be_parted_by_blanks() -> None:
-    assert words_of("a  b,c", splits_blanks=True) == ("a", "b", "c")
+    assert split_values("a  b,c", splits_blanks=True) == ("a", "b", "c")
 
 
 def test_texts_go_by_their_names_in_lower_case() -> None:
     front = {"Status": "open, soon", "Links": ["[[A]]", "b"], "nested": {"a": "b"}, "empty": ""}
-    assert texts_of(front) == {"status": ("open, soon",), "links": ("[[A]]", "b")}
+    assert read_text_properties(front) == {"status": ("open, soon",), "links": ("[[A]]", "b")}

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from vault.index import VaultIndex
-from vault.search.adhoc import Text, search_within
+from vault.search.adhoc import AdhocText, search_texts
 
 CHAPTERS = "\n".join(
     f"# Chapter {number}\n\nThe {word} stands by the {number}th gate and is painted {colour}.\n"
@@ -11,10 +11,10 @@ CHAPTERS = "\n".join(
         [("well", "green"), ("barrel", "red"), ("wagon", "blue"), ("plough", "white")] * 3, start=1
     )
 )
-BOOK = Text("/elsewhere/book.txt", "Book", "v1", CHAPTERS)
+BOOK = AdhocText("/elsewhere/book.txt", "Book", "v1", CHAPTERS)
 
 
-LONG = Text(
+LONG = AdhocText(
     "Long.md",
     "Long",
     "v1",
@@ -26,7 +26,7 @@ LONG = Text(
 
 
 def test_passages_are_found_with_their_lines_in_the_text() -> None:
-    hits = search_within([BOOK], "Which colour has the barrel?", 3)
+    hits = search_texts([BOOK], "Which colour has the barrel?", 3)
     assert hits
     lines = CHAPTERS.split("\n")
     for hit in hits:
@@ -36,8 +36,8 @@ def test_passages_are_found_with_their_lines_in_the_text() -> None:
 
 
 def test_hits_say_which_text_they_are_of() -> None:
-    other = Text("Diary.md", "Diary", "v2", "# May\n\nSold the barrel.\n")
-    found = search_within([BOOK, other], "barrel sold", 5)
+    other = AdhocText("Diary.md", "Diary", "v2", "# May\n\nSold the barrel.\n")
+    found = search_texts([BOOK, other], "barrel sold", 5)
     assert {(hit.path, hit.title, hit.version) for hit in found} == {
         ("/elsewhere/book.txt", "Book", "v1"),
         ("Diary.md", "Diary", "v2"),
@@ -46,29 +46,29 @@ def test_hits_say_which_text_they_are_of() -> None:
 
 
 def test_two_states_of_one_note_are_two_texts() -> None:
-    old, new = (Text("A.md", "A", v, f"# A\n\nThe barrel is {v}.\n") for v in ("old", "new"))
-    assert {hit.version for hit in search_within([old, new], "barrel", 5)} == {"old", "new"}
+    old, new = (AdhocText("A.md", "A", v, f"# A\n\nThe barrel is {v}.\n") for v in ("old", "new"))
+    assert {hit.version for hit in search_texts([old, new], "barrel", 5)} == {"old", "new"}
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "\ud800", "x" * 100_000])
 def test_a_text_of_any_kind_is_searched(text: str) -> None:
-    found = search_within([Text("a", "a", "v", text)], "barrel", 3)
+    found = search_texts([AdhocText("a", "a", "v", text)], "barrel", 3)
     assert len(found) == (min(3, len(text)) if text.strip() else 0)
 
 
 @pytest.mark.parametrize("query", ["zeppelin", "path:Nowhere zeppelin", '"no such phrase"', ""])
 def test_where_no_word_fits_the_texts_are_given_from_their_beginnings_in_turns(query: str) -> None:
-    other = Text("Diary.md", "Diary", "v2", "# May\n\nSold the plough.\n")
-    found = search_within([LONG, other], query, 4)
+    other = AdhocText("Diary.md", "Diary", "v2", "# May\n\nSold the plough.\n")
+    found = search_texts([LONG, other], query, 4)
     assert [hit.path for hit in found] == [LONG.path, other.path, LONG.path, LONG.path]
     assert found[0].lines[0] == 1 < found[2].lines[0] < found[3].lines[0]
 
 
 def test_behind_the_hits_follows_what_stands_beside_them_and_each_text_is_there() -> None:
-    other = Text("Diary.md", "Diary", "v2", "# May\n\nSold the spade.\n")
-    found = search_within([LONG, other], "wagon blue", 1)
+    other = AdhocText("Diary.md", "Diary", "v2", "# May\n\nSold the spade.\n")
+    found = search_texts([LONG, other], "wagon blue", 1)
     assert [hit.path for hit in found] == [LONG.path, other.path]
-    every = search_within([LONG, other], "wagon blue", 500)
+    every = search_texts([LONG, other], "wagon blue", 500)
     assert len({(hit.path, hit.lines) for hit in every}) == len(every) > 9
     hit, _, above, below = every[:4]
     assert "wagon" in hit.text
@@ -77,7 +77,7 @@ def test_behind_the_hits_follows_what_stands_beside_them_and_each_text_is_there(
 
 
 def test_filters_that_name_no_text_leave_the_words() -> None:
-    found = search_within([BOOK], "path:Projects tag:x barrel", 3)
+    found = search_texts([BOOK], "path:Projects tag:x barrel", 3)
     assert "barrel" in found[0].text
 
 
@@ -86,8 +86,8 @@ def test_what_an_index_holds_is_found_by_meaning_too(small_vault: Path, tmp_path
     try:
         index.update()
         note = index.read_note("Watering.md")
-        text = Text(note.path, note.title, note.version, note.text)
-        hits = index.search_within([text], "where is rain collected", 2)
+        text = AdhocText(note.path, note.title, note.version, note.text)
+        hits = index.search_texts([text], "where is rain collected", 2)
         assert any(hit.signals["dense"] is not None for hit in hits)
     finally:
         index.close()

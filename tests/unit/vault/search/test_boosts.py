@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.unit.vault.conftest import IndexMaker, NotesIndexer
 from vault.index import VaultIndex
-from vault.search.boosts import Lifts, Structure, lifted
+from vault.search.boosts import Boosts, QueryContext, apply_boosts
 
 Write = Callable[[str, str | bytes], Path]
 
@@ -108,8 +108,8 @@ def test_a_signal_that_nothing_is_named_for_was_not_used(index: VaultIndex) -> N
 
 def test_whatever_is_asked_of_no_passages_nothing_is_lifted(index: VaultIndex) -> None:
     assert index._opened is not None
-    structure = Structure(index._opened.catalog)
-    assert structure.lifts("watering 2024-03-05", [], ["Plain.md"], date(2026, 1, 1)) == {}
+    context = QueryContext(index._opened.catalog)
+    assert context.compute_boosts("watering 2024-03-05", [], ["Plain.md"], date(2026, 1, 1)) == {}
 
 
 def test_an_index_from_before_learns_the_days_and_embeds_nothing(
@@ -136,9 +136,12 @@ _MAYBE = st.none() | _SHARES
 def test_a_lifted_score_stays_from_0_to_1_and_never_sinks(
     score: float, title: float, tags: float | None, dates: float | None, links: float | None
 ) -> None:
-    plain, whole = lifted(score, Lifts(title)), lifted(score, Lifts(title, tags, dates, links))
-    assert 0.0 <= lifted(score, None) <= plain <= whole <= 1.0 + 1e-9
+    plain, whole = (
+        apply_boosts(score, Boosts(title)),
+        apply_boosts(score, Boosts(title, tags, dates, links)),
+    )
+    assert 0.0 <= apply_boosts(score, None) <= plain <= whole <= 1.0 + 1e-9
 
 
 def test_all_lifts_but_the_names_never_bring_a_bad_passage_past_a_good_one() -> None:
-    assert lifted(0.2, Lifts(0.0, 1.0, 1.0, 1.0)) < lifted(0.8, Lifts(0.0))
+    assert apply_boosts(0.2, Boosts(0.0, 1.0, 1.0, 1.0)) < apply_boosts(0.8, Boosts(0.0))

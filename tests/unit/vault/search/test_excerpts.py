@@ -2,7 +2,7 @@
 
 import pytest
 
-from vault.search.excerpts import FEWEST_PASSAGES, excerpts
+from vault.search.excerpts import FEWEST_PASSAGES, cut_excerpts
 from vault.search.hits import SIGNALS, Hit
 from vault.search.query import parse_query
 
@@ -17,7 +17,7 @@ def hit(text: str, path: str = "Long.md", score: float = 0.5) -> Hit:
 
 
 def test_an_excerpt_holds_the_words_and_names_its_own_lines() -> None:
-    (found, *_) = excerpts([hit(PASSAGE)], parse_query("tomatoes mildew"), {"Long.md"}, 5)
+    (found, *_) = cut_excerpts([hit(PASSAGE)], parse_query("tomatoes mildew"), {"Long.md"}, 5)
     assert ANSWER in found.text
     assert len(found.text) < 400
     lines = PASSAGE.split("\n")
@@ -26,11 +26,11 @@ def test_an_excerpt_holds_the_words_and_names_its_own_lines() -> None:
 
 def test_a_note_of_few_passages_is_shown_by_whole_passages() -> None:
     found = [hit(PASSAGE, "Short.md"), hit(PASSAGE, "Other.md", 0.4)]
-    assert excerpts(found, parse_query("tomatoes"), set(), 5) == found
+    assert cut_excerpts(found, parse_query("tomatoes"), set(), 5) == found
 
 
 def test_the_second_passage_comes_first_where_it_holds_the_words() -> None:
-    found = excerpts(
+    found = cut_excerpts(
         [hit(FILLER, score=0.52), hit(PASSAGE)], parse_query("tomatoes mildew"), {"Long.md"}, 1
     )
     assert ANSWER in found[0].text
@@ -38,7 +38,7 @@ def test_the_second_passage_comes_first_where_it_holds_the_words() -> None:
 
 def test_every_passage_keeps_a_place_and_scores_fall() -> None:
     hits = [hit(PASSAGE, f"{n}.md", 0.9 - n / 100) for n in range(40)]
-    found = excerpts(hits, parse_query("tomatoes"), {one.path for one in hits[::2]}, 100)
+    found = cut_excerpts(hits, parse_query("tomatoes"), {one.path for one in hits[::2]}, 100)
     assert {one.path for one in found} == {one.path for one in hits}
     assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
     assert all(0 <= one.score <= 1 for one in found)
@@ -46,7 +46,7 @@ def test_every_passage_keeps_a_place_and_scores_fall() -> None:
 
 def test_further_down_passages_are_whole_and_in_their_order() -> None:
     hits = [hit(PASSAGE, f"{n}.md", 0.9 - n / 100) for n in range(FEWEST_PASSAGES + 5)]
-    found = excerpts(hits, parse_query("tomatoes"), {one.path for one in hits}, 100)
+    found = cut_excerpts(hits, parse_query("tomatoes"), {one.path for one in hits}, 100)
     assert [one.path for one in found[-5:]] == [f"{FEWEST_PASSAGES + n}.md" for n in range(5)]
     assert all(one.text == PASSAGE for one in found[-5:])
     assert all(one.text != PASSAGE for one in found[:-5])
@@ -63,31 +63,34 @@ def test_further_down_passages_are_whole_and_in_their_order() -> None:
 def test_a_fence_or_a_table_is_not_cut(solid: str) -> None:
     text = f"{FILLER}\n\n{solid}\n\n{FILLER}"
     assert any(
-        solid in one.text for one in excerpts([hit(text)], parse_query("tomato"), {"Long.md"}, 9)
+        solid in one.text
+        for one in cut_excerpts([hit(text)], parse_query("tomato"), {"Long.md"}, 9)
     )
 
 
 def test_words_of_scripts_without_blanks_are_found() -> None:
     text = f"{FILLER}\n\n剪定ばさみは納屋の赤い箱に入っています。\n\n{FILLER}"
-    assert "納屋" in excerpts([hit(text)], parse_query("納屋"), {"Long.md"}, 1)[0].text
+    assert "納屋" in cut_excerpts([hit(text)], parse_query("納屋"), {"Long.md"}, 1)[0].text
 
 
 def test_a_search_of_filters_alone_is_left_as_it_is() -> None:
-    assert excerpts([hit(PASSAGE)], parse_query(""), {"Long.md"}, 1) == [hit(PASSAGE)]
+    assert cut_excerpts([hit(PASSAGE)], parse_query(""), {"Long.md"}, 1) == [hit(PASSAGE)]
 
 
 def test_one_endless_sentence_is_cut_between_words() -> None:
     text = "tomatoes and beans and " * 100
-    found = excerpts([hit(text)], parse_query("tomatoes"), {"Long.md"}, 9)
+    found = cut_excerpts([hit(text)], parse_query("tomatoes"), {"Long.md"}, 9)
     assert all(len(one.text) < 460 and one.text in text for one in found)
 
 
 def test_an_excerpt_holds_the_phrase_that_was_asked_for() -> None:
     text = f"{FILLER}\n\nTomatoes and mildew, mildew and tomatoes.\n\n{FILLER}\n\n{ANSWER}"
     query = parse_query('mildew tomatoes "kept off"')
-    assert [ANSWER in one.text for one in excerpts([hit(text)], query, {"Long.md"}, 9)] == [True]
+    assert [ANSWER in one.text for one in cut_excerpts([hit(text)], query, {"Long.md"}, 9)] == [
+        True
+    ]
 
 
 def test_a_passage_without_the_words_is_shown_whole() -> None:
     hits = [hit(PASSAGE), hit(FILLER, score=0.4)]
-    assert FILLER in [one.text for one in excerpts(hits, parse_query("mildew"), {"Long.md"}, 9)]
+    assert FILLER in [one.text for one in cut_excerpts(hits, parse_query("mildew"), {"Long.md"}, 9)]

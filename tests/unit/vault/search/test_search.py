@@ -9,9 +9,9 @@ from vault.catalog import Catalog
 from vault.embedder import Embedder
 from vault.errors import EmbedderFailed
 from vault.index import VaultIndex
-from vault.search.boosts import Lifts, lifted, likeness
+from vault.search.boosts import Boosts, apply_boosts, measure_likeness
 from vault.search.exact import ExactScan
-from vault.search.search import SIGNALS, Searcher, SearchResult, fuse, words_weight
+from vault.search.search import SIGNALS, Searcher, SearchResult, fuse, weigh_words
 
 Write = Callable[[str, str | bytes], Path]
 
@@ -206,10 +206,10 @@ def test_the_name_of_a_note_finds_the_note_before_what_mentions_it(
 
 
 def test_likeness_counts_words_that_are_shared_among_all() -> None:
-    assert likeness("Fee Market", ["other", "the fee market"]) == pytest.approx(2 / 3)
-    assert likeness("庭の道具", ["庭の道具"]) == 1.0
-    assert likeness("", [""]) == likeness("a", []) == 0.0
-    assert lifted(1.0, Lifts(1.0)) == 1.0
+    assert measure_likeness("Fee Market", ["other", "the fee market"]) == pytest.approx(2 / 3)
+    assert measure_likeness("庭の道具", ["庭の道具"]) == 1.0
+    assert measure_likeness("", [""]) == measure_likeness("a", []) == 0.0
+    assert apply_boosts(1.0, Boosts(1.0)) == 1.0
 
 
 def test_one_signal_alone_decides_where_the_other_is_silent() -> None:
@@ -226,6 +226,6 @@ def test_the_ranking_that_tells_its_best_from_the_rest_counts_more() -> None:
 
 
 def test_words_weigh_more_for_what_the_model_does_not_read() -> None:
-    english = words_weight("what is the meaning of this long english question")
-    assert words_weight("что такое горячая перезагрузка в этой книге") > english + 0.2
-    assert words_weight("EIP-1559 basefee_per_gas 0x12ab") > english
+    english = weigh_words("what is the meaning of this long english question")
+    assert weigh_words("что такое горячая перезагрузка в этой книге") > english + 0.2
+    assert weigh_words("EIP-1559 basefee_per_gas 0x12ab") > english

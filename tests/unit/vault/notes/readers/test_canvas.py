@@ -5,7 +5,7 @@ import pytest
 
 from vault.errors import ReadingFailed
 from vault.notes.readers import canvas as reader
-from vault.notes.readers.parts import Part
+from vault.notes.readers.parts import ExtractPart
 
 
 def canvas(nodes: object, edges: object = ()) -> bytes:
@@ -27,12 +27,12 @@ def test_cards_are_read_from_top_to_bottom_those_of_a_group_below_its_name() -> 
         {"id": "l", "type": "link", "url": "https://example.org", "x": 0, "y": 300},
     ]
     assert reader.read(canvas(nodes)).parts == (
-        Part("markdown", "first"),
-        Part("markdown", "second"),
-        Part("markdown", "![[dir/a.md#H]]"),
-        Part("markdown", "<https://example.org>"),
-        Part("heading", "Plans", 1),
-        Part("markdown", "inside"),
+        ExtractPart("markdown", "first"),
+        ExtractPart("markdown", "second"),
+        ExtractPart("markdown", "![[dir/a.md#H]]"),
+        ExtractPart("markdown", "<https://example.org>"),
+        ExtractPart("heading", "Plans", 1),
+        ExtractPart("markdown", "inside"),
     )
 
 
@@ -43,8 +43,8 @@ def test_edges_name_the_cards_at_their_ends() -> None:
         {"fromNode": "a", "toNode": "gone"},
     ]
     assert reader.read(canvas(nodes, edges)).parts[-2:] == (
-        Part("heading", "Connections", 1),
-        Part("list", f"- Idea → {'x' * 60}…: leads to"),
+        ExtractPart("heading", "Connections", 1),
+        ExtractPart("list", f"- Idea → {'x' * 60}…: leads to"),
     )
 
 

@@ -3,7 +3,7 @@ import pytest
 from tests.support.documents import docx, paragraph
 from vault.errors import ReadingFailed
 from vault.notes.readers import docx as reader
-from vault.notes.readers.parts import Part
+from vault.notes.readers.parts import ExtractPart
 
 ITEM = '<w:numPr><w:ilvl w:val="{}"/></w:numPr>'
 
@@ -11,9 +11,9 @@ ITEM = '<w:numPr><w:ilvl w:val="{}"/></w:numPr>'
 def test_headings_go_by_their_styles_name_in_whatever_language() -> None:
     body = paragraph("One", "berschrift1") + paragraph("Two", "H2") + paragraph("text", "Body")
     assert reader.read(docx(body)).parts == (
-        Part("heading", "One", 1),
-        Part("heading", "Two", 2),
-        Part("paragraph", "text"),
+        ExtractPart("heading", "One", 1),
+        ExtractPart("heading", "Two", 2),
+        ExtractPart("paragraph", "text"),
     )
 
 
@@ -26,8 +26,8 @@ def test_lists_and_tables_are_markdown() -> None:
         + f"<w:tbl><w:tr>{first}</w:tr><w:tr>{second}</w:tr></w:tbl>"
     )
     assert reader.read(docx(body)).parts == (
-        Part("list", "- one\n  - two"),
-        Part("table", "| A | B\\|b |\n| --- | --- |\n| 1 more |  |"),
+        ExtractPart("list", "- one\n  - two"),
+        ExtractPart("table", "| A | B\\|b |\n| --- | --- |\n| 1 more |  |"),
     )
 
 
@@ -38,7 +38,7 @@ def test_only_what_a_reader_sees_is_read() -> None:
         '<mc:AlternateContent xmlns:mc="m"><mc:Choice><w:r><w:t> once</w:t></w:r></mc:Choice>'
         "<mc:Fallback><w:r><w:t>twice</w:t></w:r></mc:Fallback></mc:AlternateContent></w:p>"
     )
-    assert reader.read(docx(body)).parts == (Part("paragraph", "kept\ton once"),)
+    assert reader.read(docx(body)).parts == (ExtractPart("paragraph", "kept\ton once"),)
 
 
 def test_footnotes_and_title_are_read_too() -> None:
@@ -48,7 +48,10 @@ def test_footnotes_and_title_are_read_too() -> None:
         "docProps/core.xml": "<core><title>The report</title></core>",
     }
     extract = reader.read(docx(paragraph("text"), others))
-    assert extract.parts[1:] == (Part("heading", "Footnotes", 1), Part("paragraph", "a note"))
+    assert extract.parts[1:] == (
+        ExtractPart("heading", "Footnotes", 1),
+        ExtractPart("paragraph", "a note"),
+    )
     assert extract.aliases == ("The report",)
 
 

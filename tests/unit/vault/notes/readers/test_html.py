@@ -2,10 +2,10 @@ import pytest
 
 from vault.errors import ReadingFailed
 from vault.notes.readers.html import read
-from vault.notes.readers.parts import Part
+from vault.notes.readers.parts import ExtractPart
 
 
-def body(markup: str) -> tuple[Part, ...]:
+def body(markup: str) -> tuple[ExtractPart, ...]:
     return tuple(read(f"<!doctype html><body>{markup}</body>".encode()).parts)
 
 
@@ -14,26 +14,28 @@ def test_a_page_is_read_with_its_structure() -> None:
         "<h1>Fees <b>now</b></h1>loose<p>one &amp; <a href='x'>two</a><br>three</p>"
         "<ul><li>a<li>b<ol><li>c<li>d</ol></ul><h3># x</h3>"
     ) == (
-        Part("heading", "Fees now", 1),
-        Part("paragraph", "loose"),
-        Part("paragraph", "one & two\nthree"),
-        Part("list", "- a\n- b\n  1. c\n  2. d"),
-        Part("heading", "# x", 3),
+        ExtractPart("heading", "Fees now", 1),
+        ExtractPart("paragraph", "loose"),
+        ExtractPart("paragraph", "one & two\nthree"),
+        ExtractPart("list", "- a\n- b\n  1. c\n  2. d"),
+        ExtractPart("heading", "# x", 3),
     )
 
 
 def test_tables_of_data_are_tables_and_those_of_layout_are_not() -> None:
     data = "<table><tr><th>k<th>v|w<tr><td>x</table>"
-    assert body(data) == (Part("table", "| k | v\\|w |\n| --- | --- |\n| x |  |"),)
+    assert body(data) == (ExtractPart("table", "| k | v\\|w |\n| --- | --- |\n| x |  |"),)
     assert body(f"<table><tr><td><h2>Left</h2>text<td>{data}</table>") == (
-        Part("heading", "Left", 2),
-        Part("paragraph", "text"),
+        ExtractPart("heading", "Left", 2),
+        ExtractPart("paragraph", "text"),
         *body(data),
     )
 
 
 def test_code_keeps_its_lines_inside_a_fence_of_its_own() -> None:
-    assert body("<pre>a\n  b ```x```</pre>") == (Part("fence", "````\na\n  b ```x```\n````"),)
+    assert body("<pre>a\n  b ```x```</pre>") == (
+        ExtractPart("fence", "````\na\n  b ```x```\n````"),
+    )
 
 
 @pytest.mark.parametrize(

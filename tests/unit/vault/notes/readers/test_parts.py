@@ -5,19 +5,26 @@ from hypothesis import strategies as st
 from vault.errors import ReadingFailed
 from vault.notes.markdown import Block, Heading
 from vault.notes.readers import parts, read_extract
-from vault.notes.readers.parts import Extract, Part, bounded, document_of, prose, table_of
+from vault.notes.readers.parts import (
+    Extract,
+    ExtractPart,
+    build_document,
+    build_table,
+    clean_prose,
+    limit_parts,
+)
 
 KINDS = ["heading", "paragraph", "list", "table", "fence", "markdown", "text"]
 
 
 def test_parts_stand_a_blank_line_apart_each_with_its_lines() -> None:
-    document = document_of(
+    document = build_document(
         Extract(
             [
-                Part("heading", "Page 1", 1),
-                Part("paragraph", "a\nb"),
-                Part("list", "- x\n- y"),
-                Part("markdown", "intro\n\n## Deeper\n```\ncode\n```"),
+                ExtractPart("heading", "Page 1", 1),
+                ExtractPart("paragraph", "a\nb"),
+                ExtractPart("list", "- x\n- y"),
+                ExtractPart("markdown", "intro\n\n## Deeper\n```\ncode\n```"),
             ]
         )
     )
@@ -35,19 +42,19 @@ def test_parts_stand_a_blank_line_apart_each_with_its_lines() -> None:
 
 def test_plain_text_is_kept_to_the_letter_in_paragraphs() -> None:
     text = "\n# no heading\n two\n\n\n- [ ] x\n"
-    document = document_of(read_extract("text", text.encode()))
+    document = build_document(read_extract("text", text.encode()))
     assert "\n".join(document.lines) == text
     assert [(block.first, block.last) for block in document.blocks] == [(2, 3), (6, 6)]
     assert document.headings == ()
 
 
 def test_plain_text_may_say_that_it_is_private() -> None:
-    assert document_of(read_extract("text", b"---\nprivate: true\n---\nx")).is_private
+    assert build_document(read_extract("text", b"---\nprivate: true\n---\nx")).is_private
 
 
 @given(st.lists(st.tuples(st.sampled_from(KINDS), st.text(alphabet="#-`a \n|", max_size=40))))
 def test_blocks_are_in_order_and_inside_the_text(pieces: list[tuple[parts.PartKind, str]]) -> None:
-    document = document_of(Extract([Part(kind, text, 2) for kind, text in pieces]))
+    document = build_document(Extract([ExtractPart(kind, text, 2) for kind, text in pieces]))
     last = 0
     for block in document.blocks:
         assert last < block.first <= block.last <= len(document.lines)
@@ -56,19 +63,20 @@ def test_blocks_are_in_order_and_inside_the_text(pieces: list[tuple[parts.PartKi
 
 def test_prose_holds_nothing_that_would_be_structure_or_invisible() -> None:
     assert (
-        prose("a\x00\u200bb\r\n\r\n\r\n# c\n  ## d\n#tag\xa0e\n") == "ab\n\\# c\n  \\## d\n#tag e"
+        clean_prose("a\x00\u200bb\r\n\r\n\r\n# c\n  ## d\n#tag\xa0e\n")
+        == "ab\n\\# c\n  \\## d\n#tag e"
     )
 
 
 def test_a_table_has_as_many_cells_in_each_row() -> None:
-    assert list(table_of([["a", "b\nc"], ["", " "], ["|"]])) == [
-        Part("table", "| a | b c |\n| --- | --- |\n| \\| |  |")
+    assert list(build_table([["a", "b\nc"], ["", " "], ["|"]])) == [
+        ExtractPart("table", "| a | b c |\n| --- | --- |\n| \\| |  |")
     ]
-    assert list(table_of([["", ""]])) == []
+    assert list(build_table([["", ""]])) == []
 
 
 def test_a_text_that_swells_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parts, "MAX_CHARS", 1_000_000)
-    endless = (Part("paragraph", "x" * 1_000) for _ in iter(int, 1))
+    endless = (ExtractPart("paragraph", "x" * 1_000) for _ in iter(int, 1))
     with pytest.raises(ReadingFailed, match="more than 1 million characters"):
-        bounded(endless)
+        limit_parts(endless)

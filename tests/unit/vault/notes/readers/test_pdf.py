@@ -3,16 +3,16 @@ import pytest
 from tests.support.documents import pdf
 from vault.errors import ReadingFailed
 from vault.notes.readers import pdf as reader
-from vault.notes.readers.parts import Part
+from vault.notes.readers.parts import ExtractPart
 
 
 def test_each_page_with_text_is_a_heading_with_its_number() -> None:
     extract = reader.read(pdf(["Fees (base)\nand tips: 5 €", "", "# Third\npage"]))
     assert extract.parts == (
-        Part("heading", "Page 1", 1),
-        Part("paragraph", "Fees (base)\nand tips: 5 €"),
-        Part("heading", "Page 3", 1),
-        Part("paragraph", "\\# Third\npage"),
+        ExtractPart("heading", "Page 1", 1),
+        ExtractPart("paragraph", "Fees (base)\nand tips: 5 €"),
+        ExtractPart("heading", "Page 3", 1),
+        ExtractPart("paragraph", "\\# Third\npage"),
     )
     assert extract.is_paged
 
@@ -49,4 +49,4 @@ def test_a_word_divided_at_the_end_of_a_line_is_one_word(monkeypatch: pytest.Mon
     monkeypatch.setattr(
         reader, "_text_of", lambda _document, _index: "exam\ufffe\r\nple of\x02\r\nten"
     )
-    assert reader.read(pdf(["x"])).parts[1] == Part("paragraph", "example often")
+    assert reader.read(pdf(["x"])).parts[1] == ExtractPart("paragraph", "example often")
