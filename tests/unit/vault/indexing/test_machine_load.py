@@ -44,7 +44,7 @@ def files(tmp_path: Path) -> Files:
 
 
 @pytest.mark.parametrize(
-    ("kind", "status", "scope", "strain"),
+    ("kind", "status", "scope", "load"),
     [
         ("Battery", "Discharging", "System", "battery"),
         ("Battery", "Charging", "System", ""),

@@ -44,7 +44,7 @@ def test_nothing_waits_at_full_speed() -> None:
 
 
 @pytest.mark.usefixtures("_no_real_waiting")
-@pytest.mark.parametrize("strain", ["battery", "load"])
+@pytest.mark.parametrize("load", ["battery", "load"])
 @pytest.mark.parametrize("piece_s", [0.001, 0.1, 3.0])
 def test_under_strain_half_of_the_time_is_worked(load: LoadReason, piece_s: float) -> None:
     clock = Clock()
@@ -110,7 +110,7 @@ def test_the_length_of_a_pause_is_told() -> None:
     assert throttle.wait(lambda: False, wait) == 7
 
 
-@pytest.mark.parametrize("strain", ["battery", "load"])
+@pytest.mark.parametrize("load", ["battery", "load"])
 def test_a_run_that_a_person_waits_for_is_never_slowed_down(load: LoadReason) -> None:
     clock = Clock()
     throttle = Throttle(clock)
