@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.unit.context.test_view import check_pairs
+from tests.unit.context.history.test_tool_pairing import check_pairs
 
 from context.assemble.inputs import Ports, Upkeep
 from context.assemble.turn_end import end_turn

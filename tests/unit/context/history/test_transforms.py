@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.unit.context.test_view import check_pairs
+from tests.unit.context.history.test_tool_pairing import check_pairs
 
 from context.envelope import ContextEnvelope, Messages, System, SystemPart
 from context.history.replay import read_path, replay
