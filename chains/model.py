@@ -157,7 +157,7 @@ class LiteLLMModel:
         import httpx
 
         endpoint, key = self._endpoint, self._key()
-        options = request.envelope.options
+        options = request.base.options
         is_past = endpoint.provider == "openai" and not _O_SERIES.search(endpoint.wire_name)
         messages, fill = (
             _past_the_client(request) if is_past else ({"messages": wire_conversation(request)}, {})

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from secrets import token_hex
 from typing import Any, Final
 
@@ -9,6 +10,7 @@ from chains.llm.port import RequestedCall
 from context.fit.cache import encode_message, message_body
 from context.fit.guard import PreparedRequest
 from context.frozen import compact_json, replace_surrogates
+from context.history.measured_turn import MeasuredTurn
 from context.history.tool_pairing import results_of
 from context.messages import Message
 
@@ -17,11 +19,13 @@ __all__ = [
     "TextJoiner",
     "encode_conversation",
     "encode_messages",
+    "encode_turns",
     "wire_conversation",
     "wire_messages",
     "wire_system",
 ]
 
+_HISTORY: Final = "wire"
 # What the services that take marks write at the end of what they are to keep.
 _MARK: Final = {"type": "ephemeral"}
 
@@ -109,8 +113,32 @@ def encode_conversation(request: PreparedRequest) -> str:
     if request.marks:
         return compact_json(wire_conversation(request))
     system = map(compact_json, wire_system(request.base.system.compiled))
-    texts = (*system, *encode_messages(request.messages, _count_uncached(request)))
-    return f"[{','.join(texts)}]"
+    history = request.draft.history.accumulate(_HISTORY, encode_turns)
+    messages = (*history.open, *request.draft.present)
+    now = encode_messages(messages, _count_uncached(request))
+    return f"[{','.join((*system, *filter(None, [history.text]), *now))}]"
+
+
+@dataclass(frozen=True)
+class _EncodedHistory:
+    """The history of a request as JSON.
+
+    Attributes:
+        open: the messages at its end that may become one with what follows.
+    """
+
+    text: str = ""
+    open: tuple[Message, ...] = ()
+
+
+def encode_turns(known: _EncodedHistory | None, turns: Sequence[MeasuredTurn]) -> _EncodedHistory:
+    """Return the turns of a history as JSON, continued from the first of them."""
+    known = known or _EncodedHistory()
+    messages = (*known.open, *(message for turn in turns for message in turn.messages))
+    starts = [start for start, _ in _split_runs(messages)]
+    closed = messages[: starts[-1]] if starts else ()
+    texts = _encode_runs(closed, len(messages))
+    return _EncodedHistory(",".join((*filter(None, [known.text]), *texts)), messages[len(closed) :])
 
 
 def _count_uncached(request: PreparedRequest) -> int:
@@ -175,18 +203,27 @@ def encode_messages(messages: Sequence[Message], uncached: int) -> list[str]:
     """
     cached = range(len(messages) - uncached - 1, -1, -1)
     work_from = next((at for at in cached if messages[at].role == "user"), len(messages))
+    return _encode_runs(messages, work_from)
+
+
+def _encode_runs(messages: Sequence[Message], work_from: int) -> list[str]:
     texts: list[str] = []
+    for start, stop in _split_runs(messages):
+        if stop - start == 1:
+            encode = _encode_work if start > work_from else _encode_message
+            texts.append(messages[start].encode_once(encode, encode))
+        else:
+            texts += _encode_run(messages[start:stop], work_from - start)
+    return texts
+
+
+def _split_runs(messages: Sequence[Message]) -> Iterator[tuple[int, int]]:
+    """Yield where neighbours that may become one message begin and end; most stand alone."""
     start = 0
     for at, message in enumerate(messages, 1):
-        if at < len(messages) and _may_join(message, messages[at]):
-            continue
-        if at - start == 1:
-            encode = _encode_work if start > work_from else _encode_message
-            texts.append(message.encode_once(encode, encode))
-        else:
-            texts += _encode_run(messages[start:at], work_from - start)
-        start = at
-    return texts
+        if at == len(messages) or not _may_join(message, messages[at]):
+            yield start, at
+            start = at
 
 
 def _may_join(first: Message, second: Message) -> bool:

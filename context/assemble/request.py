@@ -172,7 +172,7 @@ class Draft:
     @cached_property
     def history_messages(self) -> tuple[Message, ...]:
         """The messages of L4; listing them takes as long as there are many."""
-        return tuple(self.history.messages)
+        return self.history.messages
 
     @cached_property
     def question(self) -> Message:

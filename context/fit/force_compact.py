@@ -12,9 +12,7 @@ from context.compaction import CompactResult
 from context.fit.policy import Past, Standing, Why, compact, compaction_json
 from context.fit.summaries import Maker
 from context.history.boundaries import Epoch, Reach, reach_of, resting_cut
-from context.history.measured_turn import MeasuredTurn
 from context.history.replay import Conversation, OpenTurn, read_path
-from context.history.turn_list import TurnList
 from context.layers import Layer
 from context.messages import Message
 from context.tokens import TokenCounter, count_message
@@ -95,7 +93,7 @@ def _past(inputs: PrepareInputs, ports: Ports, room: Room) -> tuple[Past, Standi
     envelope = envelope_of(inputs, ports, room, reading)
     start = preamble(envelope.system, envelope.tools, counter)
     worked_on = _worked_on(reading, inputs.turn)
-    turns = reading.earlier if worked_on else _all_turns(reading, counter)
+    turns = reading.earlier if worked_on else reading.turns
     _, question, work = worked_on.parts if worked_on else ((), None, ())
     epoch = Epoch(room.budget, inputs.model)
     cut = resting_cut(reading.drops, turns, epoch)
@@ -126,10 +124,3 @@ def _tail(
     if worked_on is None or question is None:
         return None
     return Tail(worked_on.turn.segments, question, counter, worked_on.memory.render())
-
-
-def _all_turns(reading: Conversation, counter: TokenCounter) -> TurnList:
-    if reading.open is None:
-        return reading.earlier
-    last = MeasuredTurn.measure(reading.open.turn, reading.open.as_history, counter)
-    return TurnList.of((*reading.earlier, last))

@@ -43,6 +43,7 @@ END_LOOP: Final = "end_loop"
 GUARANTEE_BROKEN: Final = "history_guarantee_broken"
 
 _SEAL: Final = object()
+_BODY: Final = "body"
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,9 @@ class PreparedRequest:
     def encode_body(self) -> EncodedJson:
         """Return `request_body` as text; only messages that were never sent are encoded."""
         head, end = compact_json(self._head), compact_json(self._end)
-        messages = ",".join(map(encode_message, self.messages))
+        history = self.draft.history.accumulate(_BODY, _encode_turns)
+        now = map(encode_message, self.draft.present)
+        messages = ",".join((*filter(None, [history]), *now))
         return EncodedJson(f'{head[:-1]},"messages":[{messages}],{end[1:]}')
 
     @property
@@ -107,6 +110,11 @@ class PreparedRequest:
     def _end(self) -> dict[str, object]:
         marks = [mark.to_dict() for mark in self.marks]
         return {"options": thaw_mapping(self.base.options), "marks": marks}
+
+
+def _encode_turns(known: str | None, turns: Sequence[MeasuredTurn]) -> str:
+    new = (encode_message(message) for turn in turns for message in turn.messages)
+    return ",".join((*filter(None, [known]), *new))
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,6 +116,8 @@ def shown_turns(
 ) -> TurnList:
     """Return the turns as they are shown within that reach; pinned messages stay as they are."""
     furthest = max(reach.cleaned, reach.trimmed)
+    if not furthest:
+        return turns
     shown: list[MeasuredTurn] = []
     start = 0
     for place, turn in enumerate(turns):

@@ -8,6 +8,7 @@ forgetting one changes nothing but speed.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Final
 
 from context.envelope import ContextEnvelope, Messages
@@ -88,6 +89,18 @@ class OpenTurn:
             return self.turn.shown
         return (*self.patched, *self.turn.shown[self.seen :])
 
+    def measure(self, counter: TokenCounter) -> MeasuredTurn:
+        """Return the turn as one that is over, the same value each time."""
+        known = self._measured.get(counter)
+        if known is None:
+            measured = MeasuredTurn.measure(self.turn, self.as_history, counter)
+            known = self._measured.setdefault(counter, measured)
+        return known
+
+    @cached_property
+    def _measured(self) -> dict[TokenCounter, MeasuredTurn]:
+        return {}
+
     def with_said(self, entry: Said) -> "OpenTurn":
         """Return the turn with one more thing said in it."""
         return OpenTurn(self.turn.with_said(entry), self.memory, self.patched, self.seen)
@@ -128,6 +141,13 @@ class Conversation:
     def current(self) -> Turn | None:
         """The last turn; `None` where nothing was said yet."""
         return None if self.open is None else self.open.turn
+
+    @property
+    def turns(self) -> TurnList:
+        """All turns, the last one as if it were over."""
+        if self.open is None:
+            return self.earlier
+        return self.earlier.with_turn(self.open.measure(self.counter))
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -280,10 +300,8 @@ class _Reader:
 
     def _close(self) -> None:
         if self._open is not None:
-            turn, messages = self._open.turn, self._open.as_history
-            measured = MeasuredTurn.measure(turn, messages, self._counter)
-            self._earlier = self._earlier.with_turn(measured)
-            self._carried.add(turn)
+            self._earlier = self._earlier.with_turn(self._open.measure(self._counter))
+            self._carried.add(self._open.turn)
 
     def _transform(self, entry: TransformEntry) -> None:
         open_messages = self._open.messages if self._open else ()

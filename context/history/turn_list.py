@@ -2,15 +2,19 @@
 
 import hashlib
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final, overload
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from typing import Any, Final, TypeVar, overload
 
 from context.history.measured_turn import MeasuredTurn
 from context.messages import Message
 from context.offload import Offloaded
 
 REMEMBERED_DIGESTS: Final = 4
+REMEMBERED_VALUES: Final = 8  # three of a request, for each of the last places where one began
+_MESSAGES: Final = "messages"
 KEPT_CLAIMS: Final = 64
+
+T = TypeVar("T")
 
 
 class TurnList(Sequence[MeasuredTurn]):
@@ -108,9 +112,21 @@ class TurnList(Sequence[MeasuredTurn]):
         return self._store.messages[self._stop] - self._store.messages[self._start]
 
     @property
-    def messages(self) -> Iterator[Message]:
+    def messages(self) -> tuple[Message, ...]:
         """Their messages, one after the other."""
-        return (message for turn in self for message in turn.messages)
+        return self.accumulate(_MESSAGES, _add_messages)
+
+    def accumulate(
+        self, form: Hashable, extend: "Callable[[T | None, Sequence[MeasuredTurn]], T]"
+    ) -> T:
+        """Return what is made of the turns, continued from what was made of the first of them.
+
+        Args:
+            form: what is made, the same for the same `extend`.
+            extend: takes what was made so far, None for nothing, and the turns that follow.
+        """
+        value: T = self._store.accumulate(form, self._start, self._stop, extend)
+        return value
 
     @property
     def entries(self) -> "EntryIds":
@@ -132,6 +148,12 @@ class TurnList(Sequence[MeasuredTurn]):
     @property
     def _place(self) -> tuple[int, int, int]:
         return id(self._store), self._start, self._stop
+
+
+def _add_messages(
+    known: tuple[Message, ...] | None, turns: Sequence[MeasuredTurn]
+) -> tuple[Message, ...]:
+    return (*(known or ()), *(message for turn in turns for message in turn.messages))
 
 
 class EntryIds(Sequence[str]):
@@ -177,6 +199,7 @@ class _Store:
         self.messages = [0]
         self.places: dict[str, int] = {}
         self.with_stubs: list[int] = []
+        self._made: dict[tuple[Hashable, int], tuple[int, Any]] = {}
         self._digests: dict[int, tuple[int, hashlib._Hash]] = {}
         self._claims: dict[int, object] = {}
         for turn in turns:
@@ -184,6 +207,8 @@ class _Store:
 
     def append(self, turn: MeasuredTurn, at: int) -> bool:
         """Add a turn behind the first `at`, unless another one stands there already."""
+        if at < len(self.turns) and self.turns[at] is turn:
+            return True
         claim = object()
         # Two threads may read the same chat on; whoever sets the key first adds the turn.
         if at != len(self.turns) or self._claims.setdefault(at, claim) is not claim:
@@ -204,6 +229,21 @@ class _Store:
         for old in list(self._digests)[:-REMEMBERED_DIGESTS]:
             self._digests.pop(old, None)
         return result
+
+    def accumulate(
+        self, form: Hashable, start: int, stop: int, extend: Callable[[Any, Any], Any]
+    ) -> Any:
+        """Return what is made of the turns in between, continued from what began there before."""
+        key = form, start
+        reached, value = self._made.pop(key, (start, None))
+        if reached > stop:
+            reached, value = start, None
+        if reached < stop or value is None:
+            value = extend(value, self.turns[reached:stop])
+        self._made[key] = stop, value
+        for old in list(self._made)[:-REMEMBERED_VALUES]:
+            self._made.pop(old, None)
+        return value
 
     def count(self, start: int, stop: int) -> int:
         """Return the tokens of the turns in between, whose first one has nothing before it."""

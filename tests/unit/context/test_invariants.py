@@ -106,6 +106,7 @@ def test_no_request_exceeds_its_budget_and_the_layers_add_up(chat, steps):
 def test_what_is_reported_is_what_the_rendered_request_holds(chat, steps):
     for _, prepared in play(chat, steps):
         body = prepared.request_body()
+        assert prepared.encode_body() == body
         messages = [Message.from_dict(message) for message in body["messages"]]
         if body["system"]:
             messages.append(Message("system", body["system"]))

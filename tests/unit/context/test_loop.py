@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.unit.context.history.test_tool_pairing import check_pairs
 
 from context.assemble.inputs import Ports, Upkeep
 from context.assemble.turn_end import end_turn
@@ -28,6 +27,7 @@ from context.report.markdown import envelope_markdown
 from context.tokens import count_message
 from tests.support.chats import TIME, Chat, passage
 from tests.support.recount import merge_for_wire
+from tests.unit.context.history.test_tool_pairing import check_pairs
 
 SEARCH = ToolDefinition("search", "Searches the notes", {"type": "object"})
 WHY = {"scope": "cached", "invalidateCacheReason": "because"}

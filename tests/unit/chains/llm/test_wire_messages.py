@@ -4,9 +4,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chains.llm import wire_messages as wire
-from chains.llm.wire_messages import encode_messages, wire_messages
+from chains.llm.wire_messages import (
+    encode_conversation,
+    encode_messages,
+    encode_turns,
+    wire_conversation,
+    wire_messages,
+)
 from context.fit.cache import message_body
 from context.frozen import compact_json
+from context.history.measured_turn import MeasuredTurn
+from context.history.turn_list import TurnList
+from context.history.turns import Turn
 from context.messages import (
     ImagePart,
     Message,
@@ -15,6 +24,8 @@ from context.messages import (
     ToolCallPart,
     ToolResultPart,
 )
+from context.tokens import ByteEstimator
+from tests.support.chats import Chat, passage
 
 _TEXTS = st.sampled_from(["", "Hello", 'Quoted "so", \\ and ä\n'])
 _USER_PARTS = st.one_of(_TEXTS.map(TextPart), st.just(ImagePart("image/png", "aGk=")))
@@ -81,3 +92,27 @@ def test_a_message_of_an_earlier_request_is_not_converted_again(monkeypatch) -> 
     monkeypatch.setattr(wire, "message_body", watch)
     encoded([*said, Message("user", "Two?"), Message("assistant", "2"), Message("user", "3?")], 0)
     assert converted_now == []
+
+
+@given(st.lists(st.lists(_MESSAGES, max_size=4), max_size=5), st.lists(_MESSAGES, max_size=3))
+def test_a_history_is_encoded_turn_by_turn_to_the_same_bytes(
+    turns: list[list[Message]], work: list[Message]
+) -> None:
+    history, said = TurnList.of(), []
+    for messages in turns:
+        turn = MeasuredTurn.measure(Turn("t", (), None), messages, ByteEstimator())
+        history = history.with_turn(turn)
+        known = history.accumulate("wire", encode_turns)
+        said += messages
+    known = history.accumulate("wire", encode_turns)
+    now = [Message("user", "And now?"), *work]
+    texts = encode_messages((*known.open, *now), 0)
+    assert ",".join((*filter(None, [known.text]), *texts)) == ",".join(converted([*said, *now], 0))
+
+
+def test_the_conversation_of_a_chat_that_grows_is_encoded_to_the_byte() -> None:
+    chat = Chat(threshold=50_000)
+    for number, answer in enumerate(("One.", None, "Three.", "", "Five.")):
+        prepared = chat.ask(f"Number {number}?", answer, [passage(1, f"<{number}>")])
+        assert encode_conversation(prepared) == compact_json(wire_conversation(prepared))
+        assert prepared.encode_body().text == compact_json(prepared.request_body())

@@ -3,7 +3,6 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.unit.context.history.test_tool_pairing import check_pairs
 
 from context.envelope import ContextEnvelope, Messages, System, SystemPart
 from context.history.replay import read_path, replay
@@ -19,6 +18,7 @@ from context.messages import Message, ToolCallPart, ToolDefinition, ToolResultPa
 from context.patches import apply_patch
 from context.tokens import ByteEstimator
 from tests.support.chats import TIME
+from tests.unit.context.history.test_tool_pairing import check_pairs
 
 COUNTER = ByteEstimator()
 WHY = {"scope": "cached", "invalidateCacheReason": "because"}

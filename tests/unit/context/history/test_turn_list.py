@@ -77,3 +77,33 @@ def test_results_that_are_kept_elsewhere_are_told_of():
         {"ref_id": "r1", "tool": "search", "bytes": 5_000}
     ]
     assert list(every[:2].offloaded) == []
+
+
+def test_what_is_made_of_turns_goes_on_from_what_was_made_of_the_first_of_them():
+    seen: list[int] = []
+
+    def names(known, more):
+        seen.append(len(more))
+        return (*(known or ()), *(one.turn.turn_id for one in more))
+
+    every = turns(5)
+    first = TurnList.of(every[:3])
+    longer = first.with_turn(every[3]).with_turn(every[4])
+
+    assert first.accumulate("names", names) == ("t0", "t1", "t2")
+    assert longer.accumulate("names", names) == ("t0", "t1", "t2", "t3", "t4")
+    assert longer[2:].accumulate("names", names) == ("t2", "t3", "t4")
+    assert seen == [3, 2, 3], "the turns that were not there before, and those of another beginning"
+    assert first.accumulate("names", names) == ("t0", "t1", "t2")
+    assert TurnList.of().accumulate("names", names) == ()
+
+
+def test_the_turn_that_stands_there_already_is_not_added_twice():
+    first, last = TurnList.of(turns(2)), turn("t2", "word")
+    again = [first.with_turn(last), first.with_turn(last)]
+
+    assert [len(one) for one in again] == [3, 3]
+    assert again[0].common(again[1]) == 3
+    other = first.with_turn(turn("t3", "word"))
+    assert [one.turn.turn_id for one in other] == ["t0", "t1", "t3"]
+    assert again[0][2] is last
