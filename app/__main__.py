@@ -33,7 +33,7 @@ _clean_import_path()
 import contextlib  # noqa: E402
 from typing import TYPE_CHECKING, NoReturn  # noqa: E402
 
-from app.cli.parser import run, window_parser  # noqa: E402
+from app.cli.parser import run, run_window  # noqa: E402
 from app.faults import install_fault_hooks  # noqa: E402
 
 if TYPE_CHECKING:
@@ -49,13 +49,11 @@ def main() -> NoReturn:
 def main_window() -> NoReturn:
     """Open the window, for a desktop's menu, and end with its exit code."""
     install_fault_hooks()
-    args = window_parser().parse_args(sys.argv[1:])
-    from app.cli.window import start_window
-
-    _end(start_window(args, _show))
+    _end(run_window(sys.argv[1:], _show))
 
 
 def _show(opening: "Opening") -> int:
+    """Show the window until it is closed; on a trial run, until it has been painted once."""
     from ui.main import run as run_window
 
     is_trial = os.environ.get("STRATA_EXIT_AFTER_SHOW") == "1"

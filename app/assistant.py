@@ -19,7 +19,7 @@ from app.sessions.ask import Asking, AskRequest
 from app.sessions.branches import Branching, LeftBranch
 from app.sessions.request_history import LookingBack, context_of
 from app.sessions.store import SessionInfo, SessionStore
-from app.sessions.transcript_items import Transcript
+from app.sessions.transcript import Transcript
 from app.sessions.user_messages import mode_of
 from chains.cancel import CancelToken
 from chains.events import Event, IndexProgressed, Mode

@@ -10,9 +10,9 @@ from typing import Any
 
 from app.assistant import Assistant
 from app.config import secrets
+from app.config.models import index_options
 from app.customize.hooks import Hooks
 from app.errors import AppError, describe
-from app.library.index_options import index_options
 from app.library.instructions import InstructionsBook
 from app.library.library import Library
 from app.paths import make_private_folder

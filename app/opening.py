@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from app.errors import StorageFailed
-from app.library.folders import check_folder
 from app.paths import Paths
 from vault.errors import VaultError
+from vault.paths import check_folder
 
 if TYPE_CHECKING:
     from app.assistant import Assistant
@@ -104,13 +104,11 @@ class Opening:
             VaultError: the folder that was named cannot be opened.
             StorageFailed: its index cannot be written.
         """
-        from app.wiring import folder_of
+        from app.wiring import open_vault
 
         assistant = self._build()
-        folder = folder_of(assistant, self._folder)
         try:
-            if folder is not None:
-                assistant.open_vault(folder, remember=False)
+            open_vault(assistant, self._folder)
         except (VaultError, StorageFailed) as error:
             if self._folder is not None:
                 raise

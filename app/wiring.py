@@ -1,4 +1,4 @@
-"""The one place where the parts are put together."""
+"""Put the parts of the program together, and open the folder of notes of a run."""
 
 import os
 from collections.abc import Mapping
@@ -39,6 +39,20 @@ def build(
     settings = SettingsStore(paths.settings_file, overrides)
     sessions = SessionStore(paths.sessions, StateDB(paths.state_db))
     return Assistant(paths, settings, sessions, embedder)
+
+
+def open_vault(assistant: Assistant, named: str | None, session: str | None = None) -> None:
+    """Open the folder that was named for this run, else that of the chat, else of the settings.
+
+    Nothing is opened where none of them names a folder; the settings stay as they are.
+
+    Raises:
+        VaultError: the folder is missing, or it may not be read.
+        StorageFailed: the index cannot be written.
+    """
+    folder = folder_of(assistant, named, session)
+    if folder is not None:
+        assistant.open_vault(folder, remember=False)
 
 
 def folder_of(assistant: Assistant, named: str | None, session: str | None = None) -> Path | None:

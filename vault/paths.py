@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from vault.errors import UnsafePath
+from vault.errors import UnsafePath, VaultMissing, VaultUnreadable
 
 _TRIES: Final = 3
 _BYTE: Final = re.compile(rb"\\x([89a-f][0-9a-f])")
@@ -17,6 +17,25 @@ _FOLDER: Final = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOE
 _FILE: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 # What systems report for a link where none may be: Linux ELOOP (ENOTDIR for a folder), BSD EMLINK.
 _LINK_ERRORS: Final = frozenset({errno.ELOOP, errno.ENOTDIR, errno.EMLINK})
+
+
+def check_folder(folder: Path) -> Path:
+    """Return the folder's full path.
+
+    Raises:
+        VaultMissing: there is no folder there.
+        VaultUnreadable: it may not be read.
+    """
+    try:
+        root = folder.expanduser().resolve(strict=True)
+        next(root.iterdir(), None)
+    except NotADirectoryError as error:
+        raise VaultMissing(f"{folder} is a file, not a folder of notes.") from error
+    except PermissionError as error:
+        raise VaultUnreadable(f"The folder {folder} may not be read.") from error
+    except (OSError, RuntimeError) as error:  # RuntimeError: a home folder that cannot be found
+        raise VaultMissing(f"There is no folder at {folder}.") from error
+    return root
 
 
 def safe_path(root: Path, relative: str) -> Path:

@@ -1,25 +1,20 @@
-"""The command line: what may be typed, what each verb does, how it is printed.
+"""The command line: parse it, run a verb of the assistant, print its result.
 
-    instructions  Instructions for models on the command line: show all; accept or refuse those of
-                  the notes.
-    keys          Keys of services and servers from the command line: entered, removed, and where
-                  they come from.
-    map_reduce    Reading attachments whole from the command line: what it takes is told before it
-                  begins.
-    output        Standard output and Ctrl-C: the two ends at which a shell holds the program.
-    parser        The command line: what may be typed, and the way from there to an exit code.
-    run           What every run of the program shares: what was named for it alone, and how it
-                  ends badly.
-    search        Searching from the command line: the best passages, whole lists, and what is
-                  near a note.
-    sessions      The chats from the command line: listed, read, copied.
-    text          How results read to a person.
-    turn          A turn as it is printed while it runs: text for a person, or one document at its
-                  end.
-    verbs         What each verb does: a use-case of the assistant, printed for a person or as one
-                  document.
-    window        The window's way in: what can be refused before it is shown, and what comes
-                  after it closes.
+    argv → parser ─→ verbs, ask, sessions, settings → Assistant → text → output → standard output
+                └─→ the window
+    interrupt: Ctrl+C and the exit code of all of them
 
-May import: the rest of app, chains, context, vault.
+    parser     Define verbs, options and arguments; run a verb or open the window.
+    verbs      Run index, search, related, selftest, doctor and rpc; the table of all verbs.
+    ask        Ask a question and print the answer as it arrives.
+    sessions   List, show, fork and compact chats; show a request.
+    settings   Settings, API keys, and instructions for models.
+    interrupt  Ctrl+C (SIGINT) and SIGTERM, and the exit code of every run.
+    output     Print one JSON document, or text for a person; messages on standard error.
+    text       Format results for a person; escape what a terminal must not receive.
+
+May import: the rest of app, chains, context, vault. Always holds: with `--json`, standard output
+has one document and nothing else.
 """
+
+__all__ = ["parser"]

@@ -1,16 +1,13 @@
-"""Standard output and Ctrl-C: the two ends at which a shell holds the program."""
+"""Standard output as one JSON document or text for a person, and messages on standard error."""
 
-import contextlib
 import json
 import os
-import signal
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Self
+from typing import Any
 
 from app.cli import text as cli_text
 from app.errors import ErrorInfo
-from chains.cancel import CancelToken
 
 
 class OutputGone(Exception):
@@ -86,31 +83,12 @@ def complain(message: str) -> None:
     sys.stderr.write(f"strata: {cli_text.plain(message)}\n")
 
 
-class Interruptible:
-    """While it is entered, Ctrl-C and SIGTERM cancel; a second one ends the program at once.
+def can_ask() -> bool:
+    """Return whether somebody is there who can be asked."""
+    streams = (sys.stdin, sys.stderr)
+    return all(stream is not None and stream.isatty() for stream in streams)
 
-    Attributes:
-        cancel: what is cancelled.
-        exit_code: what the shell expects after such a signal; None where there was none.
-    """
 
-    def __init__(self) -> None:
-        self.cancel = CancelToken()
-        self.exit_code: int | None = None
-        self._before: dict[int, Any] = {}
-
-    def __enter__(self) -> Self:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            with contextlib.suppress(ValueError):  # only the main thread may; others are not asked
-                self._before[number] = signal.signal(number, self._on_signal)
-        return self
-
-    def __exit__(self, *_exc: object) -> None:
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
-
-    def _on_signal(self, number: int, _frame: object) -> None:
-        if self.exit_code is not None:
-            raise KeyboardInterrupt
-        self.exit_code = 128 + number
-        self.cancel.cancel()
+def readable(text: str) -> str:
+    """Return an argument as text; bytes that are no UTF-8 become the sign for that."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

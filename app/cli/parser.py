@@ -1,44 +1,51 @@
-"""The command line: what may be typed, and the way from there to an exit code.
+"""Parse the command line, then run a verb or open the window.
 
-Nothing heavy is imported here, so that `--version` and `--help` answer at once; what a verb does is
-in `cli_verbs`, how it reads to a person in `cli_text`.
+Only the standard library is imported at the top: `--version` and `--help` need no more, and the
+window is painted before the assistant is loaded.
 """
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from app.opening import Opening
 
 USAGE_ERROR = 2
-INTERRUPTED = 130
 _MOST_HITS = 1_000
 
 
 def run(argv: Sequence[str], open_window: "Callable[[Opening], int]") -> int:
-    """Do what was typed and return the exit code.
+    """Run the verb of a command line, or open the window, and return the exit code.
 
     Args:
         argv: the words after the program's name.
         open_window: shows the window; called where no verb was given.
     """
-    args = parser().parse_args(argv)
+    args = build_parser().parse_args(argv)
     try:
         if args.verb is None:
-            from app.cli.window import start_window
-
-            return start_window(args, open_window)
+            return _start_window(args, open_window)
         from app.cli.verbs import run_verb
-    except KeyboardInterrupt:
+    except KeyboardInterrupt:  # while the program is being loaded
+        from app.cli.interrupt import INTERRUPTED
+
         return INTERRUPTED
     return run_verb(args)
 
 
-def window_parser() -> argparse.ArgumentParser:
-    """Return what `strata-gui` takes."""
+def run_window(argv: Sequence[str], open_window: "Callable[[Opening], int]") -> int:
+    """Open the window as `strata-gui` was called, and return its exit code."""
+    args = build_window_parser().parse_args(argv)
+    return _start_window(args, open_window)
+
+
+def build_window_parser() -> argparse.ArgumentParser:
+    """Build the parser of `strata-gui`."""
     found = _Parser(prog="strata-gui", description=_ABOUT, allow_abbrev=False)
     found.set_defaults(verb=None, **_no_globals("middle"), **_no_globals("late"))
     _add_version(found)
@@ -46,8 +53,8 @@ def window_parser() -> argparse.ArgumentParser:
     return found
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return what `strata` takes."""
+def build_parser() -> argparse.ArgumentParser:
+    """Build the parser of `strata`."""
     found = _Parser(
         prog="strata",
         description=_ABOUT,
@@ -87,6 +94,14 @@ _Verbs = argparse._SubParsersAction
 
 
 class _Parser(argparse.ArgumentParser):
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Set `overrides` and `vault` from wherever `--set` and `--vault` stood; the last wins."""
+        found = super().parse_args(args, namespace)
+        found.overrides = dict([*found.early_set, *found.middle_set, *found.late_set])
+        folders = (found.late_vault, found.middle_vault, found.early_vault)
+        found.vault = next((str(named) for named in folders if named is not None), None)
+        return found
+
     def error(self, message: str) -> NoReturn:
         from app.cli.text import plain
 
@@ -100,6 +115,38 @@ class _Version(argparse.Action):
 
         print(f"strata {version('strata-notes')}")
         parser.exit()
+
+
+def _start_window(args: argparse.Namespace, open_window: "Callable[[Opening], int]") -> int:
+    """Open the window on the chosen folder, and return its exit code."""
+    from app.cli.interrupt import run_to_exit_code
+    from app.cli.output import Output
+    from app.log import open_log
+    from app.opening import Opening
+    from app.paths import Paths
+
+    def work() -> int:
+        _require_display()
+        paths = Paths.find()
+        open_log(paths)
+        with closing(Opening(paths, args.overrides, args.vault)) as opening:
+            opening.refuse_early()
+            return open_window(opening)
+
+    return run_to_exit_code(work, Output(is_json=False), reports_stop=False)
+
+
+def _require_display() -> None:
+    has_one = any(
+        os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
+    )
+    if sys.platform.startswith("linux") and not has_one:
+        from app.errors import InvalidRequest
+
+        raise InvalidRequest(
+            "There is no display to open a window on.",
+            hint='Ask without one: strata ask "…", or see strata --help.',
+        )
 
 
 def _no_globals(place: str) -> dict[str, Any]:

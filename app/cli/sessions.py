@@ -1,16 +1,27 @@
-"""The chats from the command line: listed, read, copied."""
+"""Chats on the command line: list, show and fork them, show a request, and compact."""
 
 import argparse
-from collections.abc import Iterator
+import logging
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
 
 from app.assistant import Assistant
 from app.cli import text as cli_text
-from app.cli.output import Output, complain
+from app.cli.interrupt import Interruptible
+from app.cli.output import Output, complain, readable
+from app.errors import AppError, NotFound, SessionMissing
 from app.sessions.file import LoadedLog
+from app.wiring import open_vault
+from chains.events import CompactionEnded, CompactionStarted
+from context.report.markdown import envelope_markdown, report_markdown
+from vault.errors import VaultError
+
+_log = logging.getLogger(__name__)
 
 
-def run(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    """Do what `strata sessions` was told to do, and return the exit code."""
+def run_sessions(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
+    """Run `strata sessions`, and return the exit code."""
     _ACTIONS[args.action](args, assistant, output)
     return 0
 
@@ -46,6 +57,48 @@ def _fork(args: argparse.Namespace, assistant: Assistant, output: Output) -> Non
     session = args.session
     copy = assistant.fork(session, args.at)
     output.show(lambda: {"session": copy, "branchedFrom": session}, [copy])
+
+
+def compact(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
+    """Compact a chat, and return the exit code."""
+    try:
+        open_vault(assistant, args.vault, args.session)
+    except (AppError, VaultError) as error:
+        _log.info("The notes of the chat are not open: %s", error)
+    line = cli_text.ProgressLine()
+    with Interruptible() as run:
+        for event in assistant.compact(args.session, run.cancel, readable(args.instructions)):
+            match event:
+                case CompactionStarted():
+                    line.show("Summing up…")
+                case CompactionEnded(result):
+                    line.clear()
+                    output.show(partial(dict, result), cli_text.compaction(result))
+    return run.exit_code or 0
+
+
+def show_context(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
+    """Show the last or the next request of a chat, and return the exit code."""
+    session = args.session or assistant.sessions.newest()
+    if args.next:
+        open_vault(assistant, args.vault, session)
+        found: Mapping[str, Any] | None = assistant.preview(session, full=args.full)
+    elif session is None:
+        raise SessionMissing("There is no chat yet.", hint='Begin one with strata ask "…".')
+    else:
+        found = assistant.last_context(session, args.full)
+    if found is None:
+        raise NotFound(f"Nothing has been asked in the chat {session} yet.")
+    output.show(lambda: found, _context_text(found))
+    return 0
+
+
+def _context_text(found: Mapping[str, Any]) -> Iterator[str]:
+    if found["rebuilt"]:
+        yield "(rebuilt: the request itself is not kept any more)\n"
+    body = found.get("request_body")
+    text = report_markdown(found) if body is None else envelope_markdown(found, body)
+    yield cli_text.plain(text)
 
 
 _ACTIONS = {"list": _list, "show": _show, "fork": _fork}

@@ -14,12 +14,11 @@ import regex
 if TYPE_CHECKING:
     from app.doctor import Check
     from app.sessions.store import SessionInfo
-    from app.sessions.transcript_items import (
-        AnswerItem,
+    from app.sessions.transcript import (
+        MessageItem,
         StepItem,
         Transcript,
         TranscriptItem,
-        UserItem,
     )
     from chains.events import AskResult, ToolStarted
     from vault.indexing.indexer import IndexProgress, IndexReport
@@ -47,7 +46,7 @@ _WRITTEN: Final = regex.compile(
     | (?<=[\p{jt=D}\p{jt=L}]\p{Mn}*)\u200c(?=[\p{jt=D}\p{jt=R}])
     | (?<=[\p{jt=D}\p{jt=R}\p{jt=L}]\p{Mn}*)\u200d(?!\u200d)
     | (?<=[\p{Khmer}\p{Lao}\p{Myanmar}\p{Thai}])\u200b(?=[\p{Khmer}\p{Lao}\p{Myanmar}\p{Thai}])
-    | (?<=\p{Mongolian})[\u180b-\u180f]""",
+    | (?<=\p{Mongolian})(?<![\u180b-\u180f])[\u180b-\u180f]""",
     regex.VERBOSE,
 )
 _BESIDE_CHARS: Final = 8  # as many as a character before a hidden one may be away that allows it
@@ -290,7 +289,7 @@ def transcript(chat: "Transcript") -> Iterator[str]:
 
 
 def _item(item: "TranscriptItem") -> Iterator[str]:
-    from app.sessions.transcript_items import (
+    from app.sessions.transcript import (
         AnswerItem,
         CustomItem,
         ShapedItem,
@@ -321,7 +320,7 @@ def _item(item: "TranscriptItem") -> Iterator[str]:
             yield f"--- {item.turns:,} turns above are not sent any more ({item.reason}) ---"
 
 
-def _head(who: str, item: "UserItem | AnswerItem") -> str:
+def _head(who: str, item: "MessageItem") -> str:
     """Return who said something and when, its entry, and where there are others, its siblings."""
     label = f" [{plain(item.label)}]" if item.label else ""
     said = f"{who}, {item.time}, {item.entry}{label}"

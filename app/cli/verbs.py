@@ -1,67 +1,45 @@
-"""What each verb does: a use-case of the assistant, printed for a person or as one document."""
+"""What each verb does: a use-case of the assistant, printed for a person or as one document.
+
+`ask` is in `app.cli.ask`, chats are in `app.cli.sessions`, settings, keys and instructions in
+`app.cli.settings`.
+"""
 
 import argparse
 import logging
-import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, redirect_stdout
-from functools import partial
-from typing import Any
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import replace
+from typing import Final
 
 from app.assistant import Assistant
-from app.cli import (
-    instructions as cli_instructions,
-)
-from app.cli import (
-    keys as cli_keys,
-)
-from app.cli import (
-    map_reduce as cli_reading,
-)
-from app.cli import (
-    search as cli_search,
-)
-from app.cli import (
-    sessions as cli_sessions,
-)
-from app.cli import (
-    text as cli_text,
-)
-from app.cli.output import Interruptible, Output, OutputGone, complain
-from app.cli.run import FAILED, INTERRUPTED, fail, open_vault, run_settings, vault_folder
-from app.cli.search import readable
-from app.cli.turn import TurnPrinter
+from app.cli import text as cli_text
+from app.cli.ask import ask
+from app.cli.interrupt import FAILED, Interruptible, run_to_exit_code
+from app.cli.output import Output, complain, readable
+from app.cli.sessions import compact, run_sessions, show_context
+from app.cli.settings import change_instructions, change_keys, change_settings
 from app.doctor import check_up
-from app.errors import (
-    AppError,
-    NotFound,
-    SessionMissing,
-    StorageFailed,
-    TurnFailed,
-    VaultNotChosen,
-    describe,
-)
-from app.library.attachments import Selection
-from app.library.library import IndexFinished
+from app.errors import NotFound, StorageFailed, VaultNotChosen
+from app.library.library import IndexFinished, Library
 from app.log import open_log
 from app.paths import Paths
-from app.sessions.ask import AskRequest
-from app.wiring import build, folder_of
-from chains.events import CompactionEnded, CompactionStarted
-from context.report.markdown import envelope_markdown, report_markdown
+from app.wiring import build, folder_of, open_vault
 from vault.errors import VaultError
+from vault.search.hits import SearchResult
+
+PAGE_NOTES: Final = 100
 
 _log = logging.getLogger(__name__)
-OUTPUT_GONE = 141  # as a shell reports a program that SIGPIPE ended
 
 
 def run_verb(args: argparse.Namespace) -> int:
     """Do what a verb says, and return the exit code."""
     output = Output(args.json)
-    try:
+
+    def work() -> int:
         paths = Paths.find()
         open_log(paths)
-        assistant = build(paths, run_settings(args))
+        assistant = build(paths, args.overrides)
         if args.verb not in _BEARS_DAMAGE:
             assistant.settings.require_sound()
         _log.info("strata %s", args.verb)
@@ -70,22 +48,14 @@ def run_verb(args: argparse.Namespace) -> int:
             for said in assistant.take_warnings():
                 complain(said)
             return code
-    except OutputGone as gone:
-        if not gone.reason:
-            return OUTPUT_GONE
-        complain(f"The result cannot be printed: {gone.reason}.")
-        return FAILED
-    except KeyboardInterrupt as error:
-        output.failure(describe(error))
-        return INTERRUPTED
-    except Exception as error:  # noqa: BLE001 (the end of the line: it is told, and logged if a bug)
-        return fail(output, error)
+
+    return run_to_exit_code(work, output)
 
 
 def _index(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     if args.dir is not None:
-        args.late_vault = args.dir
-    open_vault(args, assistant)
+        args.vault = args.dir
+    open_vault(assistant, args.vault)
     if assistant.library is not None and args.retry:
         assistant.library.retry()
     if assistant.library is not None and args.rebuild:
@@ -101,117 +71,76 @@ def _index(args: argparse.Namespace, assistant: Assistant, output: Output) -> in
     return run.exit_code or 0
 
 
-def _ask(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    request = AskRequest(
-        question=_question(args.question),
-        mode=args.mode,
-        model=args.model,
-        session=args.session,
-        dry_run=args.dry_run,
-        update_index=not args.no_index,
-        attach=tuple(args.attach),
-        selections=tuple(Selection(*lines) for lines in args.selection),
-        parent=args.parent,
-        reads_whole=args.read_whole,
+def _search(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
+    """Show what `strata search` was asked for, and return the exit code."""
+    open_vault(assistant, args.vault)
+    query = readable(args.query)
+    result = _found(args, assistant, query)
+    if _is_rebuilt(assistant):
+        result = replace(_found(args, assistant, query), warnings=result.warnings)
+    why_not = None
+    if args.why_not is not None:
+        path = readable(args.why_not)
+        shown = args.k or assistant.settings.values.retrieval_top_k
+        why_not = {"path": path, "reason": _library(assistant).why_not(path, query, shown)}
+    if not output.is_json:
+        for warning in result.warnings:
+            complain(warning)
+    added = {} if why_not is None else {"why_not": why_not}
+    lines = cli_text.listing(result, args.offset) if args.all else cli_text.search_result(result)
+    output.show(
+        lambda: {**result.to_dict(), **added},
+        [*lines, *([] if why_not is None else [cli_text.plain(why_not["reason"])])],
     )
-    _open_vault_to_ask(args, assistant)
-    is_read = args.read_whole and not args.dry_run
-    if is_read and not cli_reading.is_agreed(assistant, request, output.is_json):
-        return FAILED
-    if not (output.is_json or args.dry_run):
-        cli_instructions.ask_once(assistant)
-    printer = TurnPrinter(output, args.dry_run)
-    # What a hook prints goes to standard error: the answer has standard output to itself.
-    with Interruptible() as run, redirect_stdout(sys.stderr):
-        for event in assistant.ask(request, run.cancel):
-            printer.show(event)
-    return run.exit_code or 0
+    return 0
 
 
-def _open_vault_to_ask(args: argparse.Namespace, assistant: Assistant) -> None:
-    """Open the notes where they are needed, or where something of them may be attached."""
-    is_needed = args.mode != "chat" or args.attach or args.selection
-    if not is_needed and args.session is None and vault_folder(args) is None:
-        return
-    try:
-        open_vault(args, assistant, args.session)
-    except (AppError, VaultError) as error:
-        if is_needed:
-            raise TurnFailed(error, args.session) from error
-        _log.info("The notes of the chat are not open: %s", error)
+def _related(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
+    """Show the notes near a note, and return the exit code."""
+    open_vault(assistant, args.vault)
+    library, path = _library(assistant), readable(args.path)
+    library.notes()
+    _is_rebuilt(assistant)
+    if all(note.path != path or note.state != "indexed" for note in library.notes()):
+        raise NotFound(
+            f"There is no note {path} in the index.",
+            hint="Give its path from the folder of notes on, as strata search prints it.",
+        )
+    found = library.related(path, args.k)
+    output.show(
+        lambda: {"path": path, "notes": [note.to_dict() for note in found]},
+        cli_text.related_notes(found),
+    )
+    return 0
 
 
-def _compact(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    try:
-        open_vault(args, assistant, args.session)
-    except (AppError, VaultError) as error:
-        _log.info("The notes of the chat are not open: %s", error)
+def _found(args: argparse.Namespace, assistant: Assistant, query: str) -> SearchResult:
+    if args.all:
+        return _library(assistant).list_notes(query, args.k or PAGE_NOTES, args.offset)
+    return assistant.search(query, args.k)
+
+
+def _is_rebuilt(assistant: Assistant) -> bool:
+    """Make the index anew where it turned out to be damaged; say whether it was."""
+    if not _library(assistant).is_mending:
+        return False
     line = cli_text.ProgressLine()
     with Interruptible() as run:
-        for event in assistant.compact(args.session, run.cancel, readable(args.instructions)):
-            match event:
-                case CompactionStarted():
-                    line.show("Summing up…")
-                case CompactionEnded(result):
-                    line.clear()
-                    output.show(partial(dict, result), cli_text.compaction(result))
-    return run.exit_code or 0
+        for event in assistant.index(run.cancel):
+            if not isinstance(event, IndexFinished):
+                line.show(cli_text.progress(event.progress))
+    line.clear()
+    return True
 
 
-def _context(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    session = args.session or assistant.sessions.newest()
-    if args.next:
-        open_vault(args, assistant, session)
-        found: Mapping[str, Any] | None = assistant.preview(session, full=args.full)
-    elif session is None:
-        raise SessionMissing("There is no chat yet.", hint='Begin one with strata ask "…".')
-    else:
-        found = assistant.last_context(session, args.full)
-    if found is None:
-        raise NotFound(f"Nothing has been asked in the chat {session} yet.")
-    output.show(lambda: found, _context_text(found))
-    return 0
-
-
-def _context_text(found: Mapping[str, Any]) -> Iterator[str]:
-    if found["rebuilt"]:
-        yield "(rebuilt: the request itself is not kept any more)\n"
-    body = found.get("request_body")
-    text = report_markdown(found) if body is None else envelope_markdown(found, body)
-    yield cli_text.plain(text)
-
-
-def _settings(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    store = assistant.settings
-    match args.action:
-        case "list":
-            listing = store.listing()
-            output.show(lambda: {"settings": listing}, cli_text.setting_lines(listing))
-            for key in store.unknown:
-                complain(f"{key} in settings.toml is not known here.")
-        case "get":
-            found = store.get(args.key)
-            output.show(lambda: {"key": args.key, "value": found}, [cli_text.value(found)])
-        case "set":
-            held = store.set(args.key, args.value)
-            text = f"{args.key} = {cli_text.value(held)}"
-            output.show(lambda: {"key": args.key, "value": held}, [text])
-        case _:
-            output.show(lambda: {"path": str(store.path)}, [str(store.path)])
-    return 0
-
-
-def _keys(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    return cli_keys.run(args, assistant, output)
-
-
-def _instructions(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    open_vault(args, assistant)
-    return cli_instructions.run(args, assistant, output)
+def _library(assistant: Assistant) -> Library:
+    if assistant.library is None:
+        raise VaultNotChosen
+    return assistant.library
 
 
 def _selftest(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    open_vault(args, assistant)
+    open_vault(assistant, args.vault)
     if assistant.library is None:
         raise VaultNotChosen
     with Interruptible() as run:
@@ -221,7 +150,7 @@ def _selftest(args: argparse.Namespace, assistant: Assistant, output: Output) ->
 
 
 def _doctor(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    checks = check_up(assistant, folder_of(assistant, vault_folder(args)))
+    checks = check_up(assistant, folder_of(assistant, args.vault))
     is_ok = all(check.ok for check in checks)
     output.show(
         lambda: {"ok": is_ok, "checks": [check.to_dict() for check in checks]},
@@ -234,34 +163,26 @@ def _rpc(args: argparse.Namespace, assistant: Assistant, _output: Output) -> int
     from app.rpc.server import serve_standard_streams
 
     try:
-        open_vault(args, assistant)
+        open_vault(assistant, args.vault)
     except (VaultError, StorageFailed) as error:
-        if vault_folder(args) is not None:
+        if args.vault is not None:
             raise
         _log.warning("The folder of the settings was not opened: %s", error)
     serve_standard_streams(assistant)
     return 0
 
 
-def _question(text: str) -> str:
-    if text != "-":
-        return readable(text)
-    if sys.stdin is None:
-        return ""
-    return sys.stdin.buffer.read().decode("utf-8", "replace").removesuffix("\n")
-
-
 _VERBS: Mapping[str, Callable[[argparse.Namespace, Assistant, Output], int]] = {
     "index": _index,
-    "search": cli_search.search,
-    "related": cli_search.related,
-    "ask": _ask,
-    "compact": _compact,
-    "context": _context,
-    "settings": _settings,
-    "sessions": cli_sessions.run,
-    "instructions": _instructions,
-    "keys": _keys,
+    "search": _search,
+    "related": _related,
+    "ask": ask,
+    "compact": compact,
+    "context": show_context,
+    "settings": change_settings,
+    "sessions": run_sessions,
+    "instructions": change_instructions,
+    "keys": change_keys,
     "selftest": _selftest,
     "doctor": _doctor,
     "rpc": _rpc,

@@ -1,10 +1,21 @@
-"""Which models can be chosen, and where each of them is."""
+"""Models as the settings choose them: those that answer, and those of the index.
+
+A server's key is looked up where it is needed, and not kept.
+"""
 
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
 
 from app.config import secrets
 from app.config.schema import Settings
+from chains.llm.http import host_of, is_loopback
 from chains.models import EXTRACTIVE, describe, served_models
+from vault.options import IndexOptions, VectorServer
+
+__all__ = ["ModelChoice", "index_options", "model_choices"]
+
+_VECTOR_SERVER: Final = "chroma"  # the name its key is kept under
 
 
 @dataclass(frozen=True)
@@ -50,3 +61,21 @@ def _choice(name: str, values: Settings) -> ModelChoice:
         input_limit=info.input_limit,
         is_set=name == values.chat_model,
     )
+
+
+def index_options(values: Settings) -> IndexOptions:
+    """Return the models and the vector store that the settings choose for the index.
+
+    With `privacy.offline`, a vector store on another computer is refused.
+    """
+    url, model = values.vector_store_url, values.retrieval_rerank_model
+    folder = str(Path(model).expanduser()) if model else ""
+    reranker = folder if values.retrieval_rerank else None
+    if not url:
+        return IndexOptions(values.embedding_model, reranker=reranker)
+    server = VectorServer(
+        url,
+        token=secrets.key_for(_VECTOR_SERVER) or "",
+        is_refused=values.privacy_offline and not is_loopback(host_of(url)),
+    )
+    return IndexOptions(values.embedding_model, server, reranker)

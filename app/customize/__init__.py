@@ -1,11 +1,10 @@
-"""What the user adds to every turn: prompts, instructions and hooks.
+"""The user's customization of every turn: prompts, instructions and hooks.
 
-    customization  What the user adds to each turn: prompts, instructions, the AGENTS.md of the
-                   notes, hooks.
-    hooks          Hooks: code of installed packages and of the user that is asked about each
-                   turn.
-    prompts        Prompts of the user's own, each in a file that takes the place of the one that
-                   is shipped.
+    customization  Collect the user's prompts, the instructions and the hooks for a turn.
+    hooks          Load hooks from installed packages and from the user's own files.
 
-May import: `app.config`, `app.library`, chains, context.
+May import: `app.config`, `app.library`, chains, context. Always holds: no code runs from a folder
+of notes.
 """
+
+__all__ = ["customization", "hooks"]

@@ -1,17 +1,21 @@
 """What the user adds to each turn: prompts, instructions, the AGENTS.md of the notes, hooks."""
 
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
 from app.config.settings_file import SettingsStore
 from app.customize.hooks import Hooks
-from app.customize.prompts import prompts_in
 from app.errors import InvalidRequest, NotFound
 from app.library.instructions import Decision, Instructions, InstructionsBook, UserInstructionsFile
 from app.library.open_vault import OpenNotes
 from app.paths import Paths
-from chains.prompts import Additions
+from chains.errors import BadPrompt
+from chains.prompts import Additions, Prompt, PromptSource, built_in, read_prompt
 from context.hooks import HookRegistry
 from vault.errors import NoteUnreadable
 
-__all__ = ["UserAdditions"]
+__all__ = ["UserAdditions", "prompts_in"]
 
 
 class UserAdditions:
@@ -82,3 +86,28 @@ class UserAdditions:
         if found is None or found.accepted:
             return found, ()
         return None, (found.warning,) if found.warning else ()
+
+
+def prompts_in(folder: Path) -> PromptSource:
+    """Return the prompts of a folder, the built-in one where a file is missing or cannot be used.
+
+    Each file is read once, so that a prompt stays what it is while a turn goes on.
+    """
+
+    @cache
+    def prompt(name: str) -> Prompt:
+        file = folder / f"{name}.md"
+        try:
+            return read_prompt(file.read_text("utf-8-sig"))
+        except FileNotFoundError:
+            return built_in(name)
+        except UnicodeDecodeError:
+            reason = "it is not UTF-8"
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+        except BadPrompt as error:
+            reason = str(error)
+        problem = f"The prompt {file} is not used: {reason}. The built-in one stands in for it."
+        return replace(built_in(name), problem=problem)
+
+    return prompt

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.library.folders import check_folder
 from app.paths import Paths, make_private_folder
 from chains.cancel import CancelToken
 from chains.concurrency import Emit, iterate
@@ -21,6 +20,7 @@ from vault.indexing.relocate import take_over_index
 from vault.indexing.status import IndexStatus
 from vault.notes.note import Note
 from vault.options import IndexOptions
+from vault.paths import check_folder
 from vault.search.adhoc import AdhocText
 from vault.search.hits import Hit
 from vault.search.related import RelatedNote

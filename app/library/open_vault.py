@@ -7,10 +7,9 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from app.config.models import index_options
 from app.config.settings_file import SettingsStore
 from app.errors import InvalidRequest, VaultNotChosen, storage_errors
-from app.library.folders import check_folder
-from app.library.index_options import index_options
 from app.library.library import IndexFinished, Library
 from app.paths import Paths
 from chains.cancel import CancelToken
@@ -18,6 +17,7 @@ from chains.events import Event, IndexProgressed, Step, Warned
 from context.layers import Segment
 from vault.embedder import Embedder
 from vault.errors import EmbedderFailed, IndexBusy, VectorStoreFailed
+from vault.paths import check_folder
 from vault.search.adhoc import AdhocText, search_texts
 from vault.search.hits import Hit
 from vault.search.search import SearchResult

@@ -16,14 +16,16 @@ from app.customize.customization import UserAdditions
 from app.errors import InvalidRequest, TurnFailed
 from app.library.attachments import Attachments
 from app.library.open_vault import OpenNotes
-from app.sessions.reattach import Reattached, attach_again, names_again
 from app.sessions.session import Session
 from app.sessions.store import SessionStore
 from app.sessions.user_messages import (
     AskRequest,
+    Reattached,
+    attach_again,
     last_question,
     mode_of,
     model_of,
+    names_again,
     noted,
     require_model,
     require_text,

@@ -1,8 +1,8 @@
-"""A chat's log as bytes: reading and mending what a crash, a bad disk or an editor may have left.
+"""The file of a chat: read its lines, mend a torn end, rewrite a file of an older version.
 
 Reading never changes the file. A line that cannot be read is skipped and reported; what the entries
-say of each other is mended by `context.log.parse`. Before the first write `mend_end` mends the end
-of a file whose last write was cut off.
+say of each other is mended by `context.log.parse`. A torn last line is set aside when the file is
+opened for writing.
 """
 
 import gc
@@ -13,10 +13,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
-from app.durable import sync_folder, write_all
+from app.durable import open_file, replace_synced, sync_folder, write_all, write_atomically
 from context.log.entries import (
     Entry,
     LeafEntry,
@@ -25,7 +26,7 @@ from context.log.entries import (
     UsageEntry,
     is_path_entry,
 )
-from context.log.parse import read_log
+from context.log.parse import log_lines, read_log
 from context.log.tree import EntryTree
 
 _log = logging.getLogger(__name__)
@@ -133,7 +134,7 @@ def encode_line(value: Mapping[str, Any]) -> bytes:
 def load_log(session: str, content: bytes) -> LoadedLog:
     """Read a log; `session` is the id that the file's name says."""
     with _no_collections():
-        return _read(session, content)
+        return _read_log(session, content)
 
 
 def mend_end(handle: int, path: Path, log: LoadedLog) -> None:
@@ -177,7 +178,7 @@ def _no_collections() -> Iterator[None]:
             gc.enable()
 
 
-def _read(session: str, content: bytes) -> LoadedLog:
+def _read_log(session: str, content: bytes) -> LoadedLog:
     lines, rest = content.split(b"\n"), b""
     values = _objects(content, lines)
     is_unended = values[-1] is not None
@@ -242,3 +243,42 @@ def _header(session: str, found: SessionHeader | None, entries: tuple[Entry, ...
         return replace(found, id=session)
     begun = entries[0].timestamp if entries else ""
     return SessionHeader(session, begun, vault=None, project=None)
+
+
+def migrate_file(path: Path, log: LoadedLog) -> int:
+    """Rewrite a chat's file, and return the new one, open and locked.
+
+    Args:
+        path: the file, whose lock is held.
+        log: what it holds.
+
+    Raises:
+        OSError: it could not be done; the file is as it was.
+    """
+    lines = log_lines(log.header, log.entries)
+    _keep_original(path)
+    return replace_synced(path, b"".join(encode_line(line) for line in lines))
+
+
+def _keep_original(path: Path) -> None:
+    """Give the file a second name that it keeps; one that is taken already is left alone."""
+    names = (f"{path.name}.v1{f'-{number}' if number > 1 else ''}" for number in count(1))
+    content = _read_file(path)
+    aside = next(file for file in map(path.with_name, names) if _is_free(file, content))
+    if aside.exists():
+        return
+    try:
+        aside.hardlink_to(path)
+    except OSError:  # a file system without links
+        write_atomically(aside, content)
+    sync_folder(path.parent)
+
+
+def _is_free(file: Path, content: bytes) -> bool:
+    """Return whether a file may hold the original; after a crash it may do so already."""
+    return not os.path.lexists(file) or (not file.is_symlink() and _read_file(file) == content)
+
+
+def _read_file(file: Path) -> bytes:
+    with os.fdopen(open_file(file, os.O_RDONLY), "rb") as opened:
+        return opened.read()

@@ -5,19 +5,25 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from app.errors import NotFound
+from app.library.library import Library
 from app.sessions.ask import Asking
 from app.sessions.session import Session, turn_ids
 from app.sessions.store import SessionStore
-from app.sessions.transcript import build_transcript
-from app.sessions.transcript_items import Transcript
+from app.sessions.transcript import Transcript
+from app.sessions.transcript_reader import build_transcript
 from app.state_db import StoredRequest
+from chains.request.request import SEARCHED
+from chains.request.session import ChatPort
+from chains.retrieval.follow_up import notes_in_play
 from chains.turn.regenerate import asked_last
 from context.fit.guard import PreparedRequest
+from context.history.turns import turns
 from context.log.entries import EphemeralEntry, MessageEntry
 
-__all__ = ["LookingBack", "context_of"]
+__all__ = ["NOT_ASKED", "LookingBack", "context_of", "why_sent"]
 
 MOST_LOGGED: Final = 50
+NOT_ASKED: Final = "Nothing was asked in this chat yet."
 
 
 class LookingBack:
@@ -85,6 +91,32 @@ def context_of(prepared: PreparedRequest, chat: Session | None, full: bool) -> d
     """Return the *Context* of a request that was prepared and not sent."""
     shown = _shown(prepared.request_body(), None, chat) if full else {}
     return {**prepared.report.to_dict(), "rebuilt": False, **shown}
+
+
+def why_sent(library: Library, chat: ChatPort, path: str, k: int) -> str:
+    """Say why a note was, or was not, among the passages for the last question of a chat.
+
+    The search is made again, over the notes as they are now.
+
+    Args:
+        library: the open notes.
+        chat: its last question counts.
+        path: the note.
+        k: how many passages a question is given.
+
+    Raises:
+        VaultError: the index cannot be searched.
+    """
+    asked = turns(chat.path())
+    while asked and asked[-1].user is None:
+        asked = asked[:-1]
+    if not asked or (last := asked[-1]).user is None:
+        return NOT_ASKED
+    attached = [segment for segment in last.segments if segment.kind != "passage"]
+    if any(segment.source == path for segment in attached):
+        return f"{path} was attached to the question."
+    query = str(last.noted.get(SEARCHED) or last.user.message.text)
+    return library.why_not_sent(path, query, k, notes_in_play(asked[:-1], attached))
 
 
 def _counted(chat: Session, report: Mapping[str, Any]) -> dict[str, int] | None:

@@ -12,26 +12,27 @@ from typing import Any
 from app.durable import create_synced, write_synced
 from app.errors import InvalidRequest, NotFound, SessionBusy, StorageFailed, storage_errors
 from app.paths import make_private_folder
-from app.sessions.file import LoadedLog, encode_line, extend_path
-from app.sessions.migration import migrate_file
-from app.sessions.snapshots import compaction_in, counts_of, recall_counts
-from app.state_db import StateDB, StoredRequest
+from app.sessions.file import LoadedLog, encode_line, extend_path, migrate_file
+from app.state_db import Snapshot, StateDB, StoredRequest
 from context.errors import UnknownEntry
+from context.history.replay import read_path
 from context.log.entries import (
     Entry,
     LeafEntry,
     MessageEntry,
     OtherEntry,
     SessionHeader,
+    TransformEntry,
     UsageEntry,
 )
 from context.log.tree import EntryTree
-from context.tokens import TokenCounter
+from context.tokens import TokenCounter, count_message
 
 _log = logging.getLogger(__name__)
 
 # Takes a log as it was written, and what the system says of its file then.
 Remember = Callable[[LoadedLog, os.stat_result], None]
+COMPACTION = "compaction"
 
 
 class Session:
@@ -164,7 +165,7 @@ class Session:
         self._log = self._log.with_entries(entries)
         self._has_written = True
         self._active = None if self._active is None else extend_path(self._active, entries)
-        self._is_compacted |= compaction_in(entries) is not None
+        self._is_compacted |= _find_last_compaction(entries) is not None
 
     def take_back(self, leaf: str | None) -> bool:
         """Go on from an earlier leaf; what was added behind it stays in the log beside the path.
@@ -194,14 +195,14 @@ class Session:
             self._degrade(error)
             return
         if snapshot:
-            recall_counts(self.path(), snapshot, counter())
+            _recall_counts(self.path(), snapshot, counter())
 
     def keep_counts(self, counter: Callable[[], TokenCounter]) -> None:
         """Keep what was counted before the last compaction, if one was stored by this session."""
-        if not self._is_compacted or (at := compaction_in(self.path())) is None:
+        if not self._is_compacted or (at := _find_last_compaction(self.path())) is None:
             return
         try:
-            self._state.save_snapshot(self.id, counts_of(self.path()[:at], counter()))
+            self._state.save_snapshot(self.id, _count_messages(self.path()[:at], counter()))
         except StorageFailed as error:
             _log.warning("What was counted of the chat %s is not kept: %s", self.id, error)
             self._degrade(error)
@@ -345,3 +346,36 @@ def timestamp(seconds: float) -> str:
     """Return a time in seconds since 1970 as ISO 8601, UTC, to the millisecond."""
     at = datetime.fromtimestamp(seconds, UTC)
     return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _find_last_compaction(path: Sequence[Entry]) -> int | None:
+    """Return where the last compaction stands in a path; None where there is none."""
+    places = [
+        at
+        for at, entry in enumerate(path)
+        if isinstance(entry, TransformEntry) and entry.transformer_name == COMPACTION
+    ]
+    return places[-1] if places else None
+
+
+def _count_messages(path: tuple[Entry, ...], counter: TokenCounter) -> Snapshot:
+    """Return what a counter finds in the messages of a path, nearly all of which it knows."""
+    said = read_path(path, counter).messages
+    return {_name_counter(counter): {m.digest.hex(): count_message(m, counter) for m in said}}
+
+
+def _recall_counts(path: Sequence[Entry], snapshot: Snapshot, counter: TokenCounter) -> None:
+    """Let the messages of a path know what was counted of them before."""
+    known = snapshot.get(_name_counter(counter))
+    if not known:
+        return
+    for entry in path:
+        if isinstance(entry, MessageEntry):
+            tokens = known.get(entry.message.digest.hex())
+            if tokens is not None:
+                entry.message.token_counts.setdefault(counter, tokens)
+
+
+def _name_counter(counter: TokenCounter) -> str:
+    overheads = f"{counter.message_overhead}+{counter.part_overhead}"
+    return f"{counter.name}, {overheads}, {'exact' if counter.is_exact else 'guessed'}"

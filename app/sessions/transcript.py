@@ -1,287 +1,159 @@
-"""A chat as it is read: what was asked, what was answered, what is no longer sent as it was."""
+"""The transcript of a chat as values, for whoever shows it."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
-from functools import cached_property
-from typing import Any, Final
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
+from typing import Final
 
-from app.sessions.snapshots import COMPACTION
-from app.sessions.transcript_items import (
-    AnswerItem,
-    CustomItem,
-    DroppedItem,
-    ShapedItem,
-    StepItem,
-    SummaryItem,
-    Transcript,
-    TranscriptItem,
-    UserItem,
-)
-from app.sessions.user_messages import mode_in, named_in, selections_in
-from chains.citations.check import check_citations
-from chains.tools.registry import ToolRun
-from context.history.tool_pairing import is_final
-from context.history.turns import Turn, turns
+from app.library.attachments import Selection
+from chains.citations.check import Citation, Unverified
+from chains.events import Mode, ToolStatus
 from context.layers import Segment
-from context.log.entries import (
-    CustomMessageEntry,
-    DropEntry,
-    Entry,
-    LabelEntry,
-    MessageEntry,
-    PinEntry,
-    TransformEntry,
-)
-from context.log.tree import EntryTree
-from context.messages import ToolCallPart, ToolResultPart, calls_of
-
-__all__ = ["build_transcript"]
 
 MOST_STEP_CHARS: Final = 2_000
 
 
-def build_transcript(
-    title: str, log: Sequence[Entry], report: Mapping[str, Any] | None
-) -> Transcript:
-    """Return a chat as it is read along its active path.
+@dataclass(frozen=True)
+class MessageItem:
+    """A message of the user or an answer, with its place among its versions.
 
-    Args:
-        title: what the list calls it.
-        log: all of its entries.
-        report: the *Context* of its last request, which says what that left out; where it is gone
-            the log's own note of the last cut is used.
+    Attributes:
+        entry: its id in the log; of a turn that broke off, that of the last message.
+        time: ISO 8601, UTC.
+        siblings: its versions, itself included, in the order of the log.
+        label: the user's name for it.
+        is_pinned: whether it is sent word for word whatever else is left out.
     """
-    reader = _Reader(log)
-    lines = dict(_summaries(reader.path))
-    divider, boundary = _dropped(reader.path, report)
-    shaped = _shaped(reader.path)
-    items: list[TranscriptItem] = []
-    for turn in turns(reader.path):
-        items += [lines.pop(entry) for entry in turn.entry_ids if entry in lines]
-        if divider is not None and boundary in turn.entry_ids:
-            items.append(divider)
-        items += reader.items(turn)
-        items += [line for entry in turn.entry_ids for line in shaped.get(entry, ())]
-    return Transcript(title, (*items, *lines.values()))
+
+    entry: str
+    text: str
+    time: str
+    _: KW_ONLY
+    siblings: tuple[str, ...] = ()
+    label: str = ""
+    is_pinned: bool = False
 
 
-class _Reader:
-    """Reads turns, knowing the whole tree that they stand in."""
+@dataclass(frozen=True)
+class UserItem(MessageItem):
+    """A message of the user.
 
-    def __init__(self, log: Sequence[Entry]) -> None:
-        self._log = log
-        self._tree = EntryTree(log)
-        self.path = self._tree.path()
-
-    def items(self, turn: Turn) -> Iterator[TranscriptItem]:
-        """Return what is shown of a turn."""
-        if turn.user is not None:
-            yield self._question(turn.user, turn.segments)
-        work: list[MessageEntry] = []
-        for entry in turn.said:
-            if isinstance(entry, CustomMessageEntry):
-                if entry.display is not False:
-                    yield CustomItem(entry.id, entry.message.text, entry.timestamp)
-                continue
-            work.append(entry)
-            if is_final(entry.message):
-                yield self._answer(turn, work)
-                work = []
-        if work:
-            yield self._answer(turn, work)
-
-    def _question(self, asked: MessageEntry, sent: Sequence[Segment]) -> UserItem:
-        return UserItem(
-            entry=asked.id,
-            text=asked.message.text,
-            time=asked.timestamp,
-            mode=mode_in(asked),
-            attach=named_in(asked),
-            selections=selections_in(asked),
-            siblings=self._siblings(asked.id, asked.id),
-            label=self._labels.get(asked.id, ""),
-            is_pinned=self._pins.get(asked.id, False),
-            sent=tuple(sent),
-        )
-
-    def _answer(self, turn: Turn, work: Sequence[MessageEntry]) -> AnswerItem:
-        last = work[-1]
-        is_whole = is_final(last.message)
-        text = last.message.text if is_whole else ""
-        question = "" if turn.user is None else turn.user.message.text
-        sources = (*turn.segments, *self._sources(turn))
-        checked = check_citations(text, sources, question)
-        return AnswerItem(
-            entry=last.id,
-            text=text,
-            time=last.timestamp,
-            model=next((entry.model for entry in reversed(work) if entry.model), ""),
-            status=(last.status or "complete") if is_whole else "interrupted",
-            citations=checked.citations,
-            unverified=checked.unverified,
-            sources=tuple(part for part in sources if part.number is not None),
-            seconds=None if turn.user is None else _seconds(turn.user.timestamp, last.timestamp),
-            siblings=self._siblings(work[0].id, last.id),
-            label=self._labels.get(last.id, ""),
-            steps=tuple(self._steps(work)),
-            is_pinned=self._pins.get(last.id, False),
-        )
-
-    def _sources(self, turn: Turn) -> Iterator[Any]:
-        for entry in turn.answers:
-            if (run := self._runs.get(entry.id)) is not None:
-                yield from run.sources
-
-    def _steps(self, work: Sequence[MessageEntry]) -> Iterator[StepItem]:
-        results = {
-            part.tool_call_id: (entry.id, part) for entry in work for part in _results(entry)
-        }
-        for entry in work:
-            said = entry.message.text.strip()
-            for call in calls_of(entry.message):
-                place, result = results.get(call.id, ("", None))
-                yield _step(call, result, self._runs.get(place), said)
-                said = ""
-
-    def _siblings(self, entry: str, shown: str) -> tuple[str, ...]:
-        """Return the alternatives to a message, each by what is shown of it."""
-        found = self._tree.siblings(entry)
-        return tuple(shown if e.id == entry else self._shown(e) for e in found)
-
-    def _shown(self, start: MessageEntry) -> str:
-        """Return the last thing said in the branch of a message, before the next question."""
-        if start.message.role == "user":
-            return start.id
-        branch = self._tree.path(self._tree.newest_leaf(start.id))
-        last = start
-        for entry in branch[branch.index(start) + 1 :]:
-            if isinstance(entry, MessageEntry):
-                if entry.message.role == "user":
-                    break
-                last = entry
-        return last.id
-
-    @cached_property
-    def _labels(self) -> dict[str, str]:
-        found = (entry for entry in self._log if isinstance(entry, LabelEntry))
-        return {entry.target: entry.label or "" for entry in found}
-
-    @cached_property
-    def _pins(self) -> dict[str, bool]:
-        return {entry.target: entry.on for entry in self.path if isinstance(entry, PinEntry)}
-
-    @cached_property
-    def _runs(self) -> dict[str | None, ToolRun]:
-        """How tools ran, by the entry of the result."""
-        found = ((entry.parent_id, ToolRun.from_entry(entry)) for entry in self._log)
-        return {place: run for place, run in found if run is not None}
-
-
-def _results(entry: MessageEntry) -> Iterator[ToolResultPart]:
-    content = entry.message.content
-    if not isinstance(content, str):
-        yield from (part for part in content if isinstance(part, ToolResultPart))
-
-
-def _step(
-    call: ToolCallPart, result: ToolResultPart | None, run: ToolRun | None, said: str
-) -> StepItem:
-    is_well = result is not None and not result.is_error
-    return StepItem(
-        id=call.id,
-        name=call.name,
-        arguments=call.arguments,
-        status=run.status if run is not None else "ok" if is_well else "error",
-        seconds=None if run is None else run.seconds,
-        ref_id=None if run is None else run.ref_id,
-        text="" if result is None else result.content[:MOST_STEP_CHARS],
-        said=said[:MOST_STEP_CHARS],
-    )
-
-
-def _seconds(start: str, end: str) -> float | None:
-    try:
-        seconds = (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds()
-    except (ValueError, TypeError):  # a time that was edited by hand, or has no zone
-        return None
-    return seconds if seconds >= 0 else None
-
-
-def _shaped(path: Sequence[Entry]) -> dict[str, list[ShapedItem]]:
-    """Return what hooks want to be seen of their changes, by the message that each stands below."""
-    found: dict[str, list[ShapedItem]] = {}
-    above = ""
-    for entry in path:
-        if isinstance(entry, MessageEntry | CustomMessageEntry):
-            above = entry.id
-        elif isinstance(entry, TransformEntry) and (item := _shaping(entry)) is not None:
-            if entry.transformer_name == COMPACTION:
-                continue  # no hook, and its summary stands in the chat already
-            found.setdefault(above, []).append(item)
-    return found
-
-
-def _shaping(entry: TransformEntry) -> ShapedItem | None:
-    shown = entry.display or {}
-    title, summary, markdown = (
-        text if isinstance(text := shown.get(name), str) else ""
-        for name in ("title", "summary", "markdown")
-    )
-    if not (title + summary + markdown).strip():
-        return None
-    return ShapedItem(entry.id, entry.transformer_name, title, summary, markdown)
-
-
-def _summaries(path: Sequence[Entry]) -> Iterator[tuple[str, SummaryItem]]:
-    """Return each summary with the first entry that it left standing, else with its own."""
-    ids = {entry.id for entry in path}
-    for entry in path:
-        for op in entry.patch if isinstance(entry, TransformEntry) else ():
-            if op.get("op") == "compaction_apply":
-                kept = op.get("firstKeptEntryId")
-                yield str(kept) if kept in ids else entry.id, _summary(entry.id, op)
-
-
-def _summary(entry: str, op: Mapping[str, Any]) -> SummaryItem:
-    after = op.get("tokensAfter")
-    return SummaryItem(
-        entry=entry,
-        summary=str(op.get("summary", "")),
-        before_tokens=int(op.get("tokensBefore", 0)),
-        after_tokens=after if isinstance(after, int) else None,
-        by=str(op.get("by", "model")),
-    )
-
-
-def _dropped(
-    path: Sequence[Entry], report: Mapping[str, Any] | None
-) -> tuple[DroppedItem | None, str]:
-    """Return the line that stands above the oldest turn that is still sent, and that turn's entry.
-
-    Turns leave from the oldest on, so that one line says it for all of them.
+    Attributes:
+        mode: None where an older version did not say.
+        attach: what was named to be attached.
+        sent: what was sent along with it.
     """
-    if report is None:
-        return _dropped_by_log(path)
-    left_out = [item for item in report["dropped"] if item["layer"] == "L4" and item["turns"]]
-    gone = {entry for item in left_out for entry in item["entries"]}
-    kept = [turn for turn in turns(path) if not gone.intersection(turn.entry_ids)]
-    if not left_out or not kept:
-        return None, ""
-    item = DroppedItem(
-        turns=sum(item["turns"] for item in left_out),
-        tokens=sum(item["tokens"] for item in left_out),
-        reason=str(left_out[-1]["reason"]),
-    )
-    return item, kept[0].entry_ids[0]
+
+    mode: Mode | None = None
+    attach: tuple[str, ...] = ()
+    selections: tuple[Selection, ...] = ()
+    sent: tuple[Segment, ...] = ()
 
 
-def _dropped_by_log(path: Sequence[Entry]) -> tuple[DroppedItem | None, str]:
-    cuts = [entry for entry in path if isinstance(entry, DropEntry)]
-    if not cuts:
-        return None, ""
-    cut = cuts[-1]
-    above = [entry.id for entry in path]
-    above = above[: above.index(cut.up_to_entry_id)] if cut.up_to_entry_id in above else []
-    n_turns = sum(1 for turn in turns(path) if turn.entry_ids[0] in above)
-    item = DroppedItem(n_turns, max(0, cut.tokens_before - cut.tokens_after), cut.reason)
-    return item, cut.up_to_entry_id
+@dataclass(frozen=True)
+class StepItem:
+    """A tool that was called on the way to an answer.
+
+    Attributes:
+        seconds: how long it took; None where that is not known.
+        ref_id: where a large result is kept.
+        text: the beginning of its result; empty where there is none.
+        said: what the model said before it called; empty where it said nothing.
+    """
+
+    id: str
+    name: str
+    arguments: Mapping[str, object]
+    status: ToolStatus
+    seconds: float | None
+    ref_id: str | None
+    text: str
+    said: str = ""
+
+
+@dataclass(frozen=True)
+class AnswerItem(MessageItem):
+    """An answer with the sources it was given.
+
+    Attributes:
+        status: complete, interrupted, limit or error.
+        sources: what was sent with the question or read by tools, and can be cited by its number.
+        seconds: from the question to the end of the answer; None where it cannot be told.
+        steps: the tools that were called, in their order.
+    """
+
+    model: str
+    status: str
+    citations: tuple[Citation, ...]
+    unverified: tuple[Unverified, ...]
+    sources: tuple[Segment, ...]
+    seconds: float | None
+    steps: tuple[StepItem, ...] = ()
+
+
+@dataclass(frozen=True)
+class CustomItem:
+    """A message that a program put into the chat."""
+
+    entry: str
+    text: str
+    time: str
+
+
+@dataclass(frozen=True)
+class DroppedItem:
+    """The turns above this line are not sent any more.
+
+    Attributes:
+        turns: how many they are.
+        tokens: what leaving them out saves.
+    """
+
+    turns: int
+    tokens: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class SummaryItem:
+    """What stands above this line is sent as a summary.
+
+    Attributes:
+        entry: where that was decided; the chat can be continued from before it.
+        after_tokens: None where it was not noted.
+        by: model or outline.
+    """
+
+    entry: str
+    summary: str
+    before_tokens: int
+    after_tokens: int | None
+    by: str
+
+
+@dataclass(frozen=True)
+class ShapedItem:
+    """A hook changed what later requests hold, and wants that to be seen.
+
+    Attributes:
+        entry: where the change is kept.
+        hook: its name.
+        title: what it did, in its own words; empty where it only tells more.
+        markdown: the whole of it; empty where there is no more to say.
+    """
+
+    entry: str
+    hook: str
+    title: str
+    summary: str = ""
+    markdown: str = ""
+
+
+TranscriptItem = UserItem | AnswerItem | CustomItem | DroppedItem | ShapedItem | SummaryItem
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """A whole chat, from its first message to its last."""
+
+    title: str
+    items: tuple[TranscriptItem, ...]

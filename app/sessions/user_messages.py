@@ -1,33 +1,41 @@
-"""A question as it is asked, and what the log keeps of it beside its text.
+"""User messages: what is asked, what the log records beside the text, and attaching it again.
 
-That is the mode, and what the user named to attach.
+The log records the mode and the names of what the user attached. When a message is edited or
+answered again, notes are attached as they are now, and selections as they were made.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, cast, get_args
 
-from app.errors import InvalidRequest
-from app.library.attachments import Selection
+from app.errors import AppError, InvalidRequest
+from app.library.attachments import Attachments, Selection
 from chains.events import Mode
 from chains.models import EXTRACTIVE
 from chains.request.request import TurnRequest
 from context.frozen import replace_surrogates
+from context.layers import Layer, Segment
 from context.log.entries import Entry, MessageEntry, SegmentsEntry
+from vault.errors import VaultError
 
 __all__ = [
     "AskRequest",
+    "Reattached",
+    "attach_again",
     "last_question",
     "mode_in",
     "mode_of",
     "model_of",
     "named_in",
+    "names_again",
     "noted",
     "require_model",
     "require_text",
     "selections_in",
     "was_prepared",
 ]
+
+_Place = tuple[str, tuple[int, int] | None]
 
 
 @dataclass(frozen=True)
@@ -144,3 +152,94 @@ def _selection(item: object) -> Selection | None:
     if isinstance(path, str) and isinstance(first, int) and isinstance(last, int):
         return Selection(path, first, last)
     return None
+
+
+@dataclass(frozen=True)
+class Reattached:
+    """What of a question's attachments is still to be had.
+
+    Attributes:
+        segments: numbered from 1.
+        lost: one sentence for each thing that is not attached again.
+    """
+
+    segments: tuple[Segment, ...]
+    lost: tuple[str, ...] = ()
+
+
+def names_again(
+    question: MessageEntry, sent: Sequence[Segment]
+) -> tuple[tuple[str, ...], tuple[Selection, ...]]:
+    """Return the names and the lines that were attached to a question; nothing is read.
+
+    Args:
+        question: it says what the user named, unless an older version wrote it.
+        sent: what was sent along with it.
+    """
+    own = _attached(sent)
+    attach = named_in(question) or tuple(dict.fromkeys(_named(own)))
+    return attach, selections_in(question) or tuple(_selections(_selected(own).values()))
+
+
+def attach_again(
+    attachments: Attachments, question: MessageEntry, sent: Sequence[Segment]
+) -> Reattached:
+    """Attach what was attached to a question.
+
+    Args:
+        attachments: reads what is named.
+        question: as for `names_again`.
+        sent: what was sent along with it.
+    """
+    made = _selected(_attached(sent))
+    again = _Again(attachments)
+    attach, selections = names_again(question, sent)
+    for path in attach:
+        again.attach(path)
+    for selection in selections:
+        again.select(selection, made)
+    return again.result
+
+
+class _Again:
+    def __init__(self, attachments: Attachments) -> None:
+        self._attachments = attachments
+        self._found: dict[_Place, Segment] = {}
+        self._lost: list[str] = []
+
+    @property
+    def result(self) -> Reattached:
+        numbered = (replace(s, number=n) for n, s in enumerate(self._found.values(), start=1))
+        return Reattached(tuple(numbered), tuple(self._lost))
+
+    def attach(self, path: str) -> None:
+        try:
+            for segment in self._attachments.segments([path]):
+                self._found.setdefault((segment.source, None), segment)
+        except (AppError, VaultError) as error:
+            self._lost.append(f"{path} is not attached again: {error}")
+
+    def select(self, selection: Selection, made: Mapping[_Place, Segment]) -> None:
+        """Take the lines as they were when they were selected, if the note may still be read."""
+        try:
+            (now,) = self._attachments.segments([], [selection])
+        except (AppError, VaultError) as error:
+            self._lost.append(f"The lines of {selection.path} are not attached again: {error}")
+            return
+        self._found.setdefault((now.source, now.lines), made.get((now.source, now.lines), now))
+
+
+def _attached(sent: Iterable[Segment]) -> list[Segment]:
+    return [s for s in sent if s.layer is Layer.L3 and s.kind != "passage"]
+
+
+def _selected(own: Iterable[Segment]) -> dict[_Place, Segment]:
+    return {(s.source, s.lines): s for s in own if s.kind == "selection"}
+
+
+def _named(own: Iterable[Segment]) -> Iterator[str]:
+    return (segment.source for segment in own if segment.kind != "selection")
+
+
+def _selections(made: Iterable[Segment]) -> Iterator[Selection]:
+    return (Selection(s.source, *s.lines) for s in made if s.lines is not None)

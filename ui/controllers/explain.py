@@ -4,7 +4,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.assistant import Assistant
 from app.errors import describe
-from app.library.explain import NOT_ASKED, why_sent
+from app.sessions.request_history import NOT_ASKED, why_sent
 from ui.controllers.session import Conversation
 from ui.panels.notes.sources import SourcesPanel
 from ui.tasks import LatestOnly, TaskRunner

@@ -14,7 +14,7 @@ from PySide6.QtGui import QDesktopServices
 from app.assistant import Assistant
 from app.config.models import ModelChoice
 from app.errors import ErrorInfo, describe
-from app.sessions.transcript_items import AnswerItem, SummaryItem, Transcript, UserItem
+from app.sessions.transcript import AnswerItem, SummaryItem, Transcript, UserItem
 from chains.events import CITES_NOTHING, AskResult
 from context.layers import Segment
 from ui.chat.composer.composer import Composer

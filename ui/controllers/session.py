@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from app.assistant import Assistant
 from app.errors import describe
 from app.sessions.ask import AskRequest
-from app.sessions.transcript_items import Transcript, UserItem
+from app.sessions.transcript import Transcript, UserItem
 from chains.events import (
     ContextPrepared,
     IndexProgressed,

@@ -4,8 +4,8 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from app.sessions.transcript_items import AnswerItem, UserItem
-from app.sessions.transcript_items import Transcript as Chat
+from app.sessions.transcript import AnswerItem, UserItem
+from app.sessions.transcript import Transcript as Chat
 from ui.chat.message.answer import Answer
 from ui.chat.transcript.feed import MOST_LIVE
 from ui.chat.transcript.finder import Finder

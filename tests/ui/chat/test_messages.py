@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication, QPlainTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.library.attachments import Selection
-from app.sessions.transcript_items import (
+from app.sessions.transcript import (
     AnswerItem,
     CustomItem,
     ShapedItem,
@@ -18,7 +18,7 @@ from app.sessions.transcript_items import (
     TranscriptItem,
     UserItem,
 )
-from app.sessions.transcript_items import Transcript as Chat
+from app.sessions.transcript import Transcript as Chat
 from chains.events import ToolEnded, ToolStarted
 from tests.support import widgets
 from ui.chat.composer.attachment import Attachment

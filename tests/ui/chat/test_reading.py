@@ -4,8 +4,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
-from app.sessions.transcript_items import Transcript as Chat
-from app.sessions.transcript_items import UserItem
+from app.sessions.transcript import Transcript as Chat
+from app.sessions.transcript import UserItem
 from tests.support.transcripts import (
     LONG,
     TIME,

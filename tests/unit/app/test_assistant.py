@@ -11,7 +11,7 @@ from app.errors import InvalidRequest, SessionMissing, TurnFailed, VaultNotChose
 from app.library.library import IndexFinished
 from app.paths import Paths
 from app.sessions.ask import AskRequest
-from app.sessions.transcript_items import AnswerItem, UserItem
+from app.sessions.transcript import AnswerItem, UserItem
 from app.wiring import build, folder_of
 from chains.cancel import CancelToken
 from chains.events import Event, IndexProgressed, MessageEnded, TextDelta, Warned

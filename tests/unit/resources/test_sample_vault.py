@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 import yaml
 
-from app.cli.parser import parser
+from app.cli.parser import build_parser
 from app.commands import COMMANDS as SLASH_COMMANDS
 from app.config.schema import Settings, schema
 from app.errors import _CODES, AppError
@@ -200,7 +200,7 @@ def commands() -> list[str]:
 
 @pytest.mark.parametrize("line", commands())
 def test_every_command_line_can_be_typed(line: str) -> None:
-    assert parser().parse_args(shlex.split(line, comments=True)[1:]).verb
+    assert build_parser().parse_args(shlex.split(line, comments=True)[1:]).verb
 
 
 def test_every_error_code_has_its_way_out() -> None:

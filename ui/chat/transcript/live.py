@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from PySide6.QtCore import QObject
 
 from app.errors import ErrorInfo
-from app.sessions.transcript_items import AnswerItem
+from app.sessions.transcript import AnswerItem
 from chains.events import AskResult, ToolEnded, ToolStarted
 from context.layers import Segment
 from ui.chat.composer.attachment import Attachment

@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.errors import ErrorInfo
-from app.sessions.transcript_items import (
+from app.sessions.transcript import (
     AnswerItem,
     CustomItem,
     DroppedItem,

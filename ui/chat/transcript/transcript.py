@@ -6,8 +6,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QStackedLayout, QWidget
 
-from app.sessions.transcript_items import Transcript as Chat
-from app.sessions.transcript_items import TranscriptItem
+from app.sessions.transcript import Transcript as Chat
+from app.sessions.transcript import TranscriptItem
 from ui.chat.composer.attachment import Attachment
 from ui.chat.composer.composer import Choice
 from ui.chat.message.answer import Answer

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from app.customize.prompts import prompts_in
+from app.customize.customization import prompts_in
 from chains.prompts import Additions, built_in
 
 OWN = (

@@ -8,7 +8,7 @@ import pytest
 
 from app.assistant import Assistant
 from app.errors import InvalidRequest, NotFound, TurnFailed, describe
-from app.sessions.transcript_items import AnswerItem, CustomItem, UserItem
+from app.sessions.transcript import AnswerItem, CustomItem, UserItem
 from chains.cancel import CancelToken
 from chains.events import AskResult, Warned
 from context.log.entries import BranchSummaryEntry

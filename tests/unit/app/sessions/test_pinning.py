@@ -4,7 +4,7 @@ import pytest
 
 from app.assistant import Assistant
 from app.errors import SessionMissing, describe
-from app.sessions.transcript_items import AnswerItem, UserItem
+from app.sessions.transcript import AnswerItem, UserItem
 from context.errors import BadPin
 from tests.support.model_server import Answer, ModelServer
 from tests.support.turns import ask, result_of

@@ -322,7 +322,7 @@ def test_a_chat_that_cannot_be_brought_up_to_date_stays_as_it_is(
     original = old_chat(store, OLD)
     with monkeypatch.context() as patched, store.open("old") as session:
         patched.setattr(Path, failing, fail)
-        patched.setattr("app.sessions.migration.write_atomically", fail)
+        patched.setattr("app.sessions.file.write_atomically", fail)
         with pytest.raises(StorageFailed):
             say(session, "assistant", "third")
         assert store.file("old").read_bytes() == original

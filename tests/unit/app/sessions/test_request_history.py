@@ -3,8 +3,8 @@
 import pytest
 
 from app.assistant import Assistant
-from app.library.explain import why_sent
 from app.library.library import Library
+from app.sessions.request_history import why_sent
 from chains.request.session import ChatPort
 from tests.support.turns import ask, result_of
 

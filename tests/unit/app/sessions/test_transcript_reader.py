@@ -2,8 +2,8 @@ from dataclasses import replace
 from typing import Any
 
 from app.library.attachments import Selection
-from app.sessions.transcript import build_transcript
-from app.sessions.transcript_items import AnswerItem, DroppedItem, ShapedItem, SummaryItem, UserItem
+from app.sessions.transcript import AnswerItem, DroppedItem, ShapedItem, SummaryItem, UserItem
+from app.sessions.transcript_reader import build_transcript
 from chains.tools.registry import ToolRun
 from context.layers import Layer, Segment
 from context.log.entries import (

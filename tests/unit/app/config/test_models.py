@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
+from app.config.models import index_options
 from app.config.schema import Settings, check
 from app.errors import BadSetting
-from app.library.index_options import index_options
 from app.library.library import IndexFinished, Library
 from app.paths import Paths
 from chains.cancel import CancelToken

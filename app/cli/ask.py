@@ -1,0 +1,156 @@
+"""The verb `ask`: a question, what has to be agreed before it, and the answer as it arrives."""
+
+import argparse
+import logging
+import sys
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+
+from app.assistant import Assistant
+from app.cli import text as cli_text
+from app.cli.interrupt import FAILED, Interruptible
+from app.cli.output import Output, can_ask, complain, readable
+from app.cli.settings import ask_about_instructions
+from app.errors import AppError, TurnFailed
+from app.library.attachments import Selection
+from app.sessions.ask import AskRequest
+from app.wiring import open_vault
+from chains.events import (
+    AskResult,
+    Event,
+    IndexProgressed,
+    ReadingPart,
+    Step,
+    TextDelta,
+    ToolStarted,
+    TurnEnded,
+    Warned,
+)
+from context.report.markdown import report_markdown
+from vault.errors import VaultError
+
+_log = logging.getLogger(__name__)
+
+
+def ask(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
+    """Answer a question, and return the exit code."""
+    request = AskRequest(
+        question=_question(args.question),
+        mode=args.mode,
+        model=args.model,
+        session=args.session,
+        dry_run=args.dry_run,
+        update_index=not args.no_index,
+        attach=tuple(args.attach),
+        selections=tuple(Selection(*lines) for lines in args.selection),
+        parent=args.parent,
+        reads_whole=args.read_whole,
+    )
+    _open_vault_to_ask(args, assistant)
+    is_read = args.read_whole and not args.dry_run
+    if is_read and not _is_reading_agreed(assistant, request, output.is_json):
+        return FAILED
+    if not (output.is_json or args.dry_run):
+        ask_about_instructions(assistant)
+    printer = TurnPrinter(output, args.dry_run)
+    # What a hook prints goes to standard error: the answer has standard output to itself.
+    with Interruptible() as run, redirect_stdout(sys.stderr):
+        for event in assistant.ask(request, run.cancel):
+            printer.show(event)
+    return run.exit_code or 0
+
+
+class TurnPrinter:
+    """Prints what happens in a turn; progress goes to standard error, where a person sees it."""
+
+    def __init__(self, output: Output, is_dry: bool) -> None:
+        self._output = output
+        self._is_dry = is_dry
+        self._line = cli_text.ProgressLine()
+        self._text = cli_text.PlainStream()
+        self._is_in_text = False
+
+    def show(self, event: Event) -> None:
+        """Print an event, as far as it is anything to print."""
+        match event:
+            case IndexProgressed():
+                self._line.show(cli_text.progress(event.progress))
+            case Step() | ReadingPart():
+                self._line.show(event.text)
+            case ToolStarted():
+                self._end_text()
+                self._line.show(cli_text.call(event))
+            case Warned() if not self._output.is_json:
+                self._line.clear()
+                complain(event.message)
+            case TextDelta() if not self._output.is_json:
+                self._line.clear()
+                self._output.write(self._text.feed(event.text))
+                self._is_in_text = True
+            case TurnEnded():
+                self._line.clear()
+                result = event.result
+                self._output.show(result.to_dict, self._answered(result))
+
+    def _end_text(self) -> None:
+        """Let what is said after the tools begin a paragraph of its own."""
+        if self._is_in_text:
+            self._output.write(f"{self._text.flush()}\n\n")
+        self._is_in_text = False
+
+    def _answered(self, result: AskResult) -> Iterator[str]:
+        if self._is_dry:
+            yield cli_text.plain(report_markdown(result.context))
+            if result.read_whole is not None:
+                yield from ("", *cli_text.reading_cost(result.read_whole))
+            return
+        if rest := self._text.flush():
+            self._output.write(rest)
+        if not result.answer.endswith("\n"):
+            yield ""
+        yield from cli_text.sources(result)
+
+
+def _open_vault_to_ask(args: argparse.Namespace, assistant: Assistant) -> None:
+    """Open the notes where they are needed, or where something of them may be attached."""
+    is_needed = args.mode != "chat" or args.attach or args.selection
+    if not is_needed and args.session is None and args.vault is None:
+        return
+    try:
+        open_vault(assistant, args.vault, args.session)
+    except (AppError, VaultError) as error:
+        if is_needed:
+            raise TurnFailed(error, args.session) from error
+        _log.info("The notes of the chat are not open: %s", error)
+
+
+def _is_reading_agreed(assistant: Assistant, request: AskRequest, is_json: bool) -> bool:
+    """Tell what reading takes, and ask where somebody can answer; elsewhere the flag says yes.
+
+    Raises:
+        TurnFailed: it cannot be read whole, or what is attached cannot be read at all.
+    """
+    try:
+        cost = assistant.reading_cost(request)
+    except Exception as error:
+        raise TurnFailed(error, request.session) from error
+    if cost is None:
+        complain("All that is attached fits as it is, so nothing is read part by part.")
+        return True
+    sys.stderr.write("".join(f"{line}\n" for line in cli_text.reading_cost(cost.to_dict())))
+    if is_json or not can_ask():
+        return True
+    sys.stderr.write("Read it all? [y/N] ")
+    sys.stderr.flush()
+    if sys.stdin.readline().strip().lower() in ("y", "yes"):
+        return True
+    complain("Nothing was sent. Without --read-whole what is closest to the question is sent.")
+    return False
+
+
+def _question(text: str) -> str:
+    if text != "-":
+        return readable(text)
+    if sys.stdin is None:
+        return ""
+    return sys.stdin.buffer.read().decode("utf-8", "replace").removesuffix("\n")

@@ -1,0 +1,191 @@
+"""Settings, keys and instructions for models on the command line.
+
+A key is read from standard input, so that it is in no list of processes and no shell's history.
+"""
+
+import argparse
+import getpass
+import sys
+from collections.abc import Iterator
+
+from app.assistant import Assistant
+from app.cli import text as cli_text
+from app.cli.output import Output, can_ask, complain
+from app.config import secrets
+from app.errors import AppError, InvalidRequest, NotFound, VaultNotChosen
+from app.library.instructions import Instructions, UserInstructions, visible_text
+from app.wiring import open_vault
+from chains.llm.http import origin_of
+from vault.errors import NoteUnreadable
+
+
+def change_settings(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
+    """Run `strata settings`, and return the exit code."""
+    store = assistant.settings
+    match args.action:
+        case "list":
+            listing = store.listing()
+            output.show(lambda: {"settings": listing}, cli_text.setting_lines(listing))
+            for key in store.unknown:
+                complain(f"{key} in settings.toml is not known here.")
+        case "get":
+            found = store.get(args.key)
+            output.show(lambda: {"key": args.key, "value": found}, [cli_text.value(found)])
+        case "set":
+            held = store.set(args.key, args.value)
+            text = f"{args.key} = {cli_text.value(held)}"
+            output.show(lambda: {"key": args.key, "value": held}, [text])
+        case _:
+            output.show(lambda: {"path": str(store.path)}, [str(store.path)])
+    return 0
+
+
+def change_keys(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
+    """Run `strata keys`, and return the exit code."""
+    if args.action == "show":
+        return _show_key(assistant, output)
+    owner = _find_owner(args.owner, assistant)
+    if args.action == "set":
+        key = _read_key(owner, allows_plain_http=args.plain_http)
+        assistant.set_key(owner, key, allows_plain_http=args.plain_http)
+        said = f"The key for {owner} is in the system's keyring."
+    else:
+        assistant.set_key(owner, "")
+        said = f"The system's keyring has no key for {owner} any more."
+    output.show(lambda: {"owner": owner}, [said])
+    return 0
+
+
+def _show_key(assistant: Assistant, output: Output) -> int:
+    owner = assistant.key_provider(assistant.settings.values.chat_model)
+    source = None if owner is None else secrets.find_key(owner)
+    said = "The model that is set takes no key."
+    if owner is not None:
+        said = {
+            "keyring": f"The key for {owner} is in the system's keyring.",
+            "environment": f"The key for {owner} comes from the environment.",
+        }.get(source or "", f"There is no key for {owner}.")
+    output.show(lambda: {"owner": owner, "source": source}, [said])
+    return 0
+
+
+def _find_owner(named: str | None, assistant: Assistant) -> str:
+    """Return whose key is meant: a service, or an address without its path."""
+    if named is not None:
+        owner = origin_of(named) if secrets.is_address(named) else named
+        if not owner or not owner.isprintable():
+            raise InvalidRequest(f"{named} is not an address.")
+        return owner
+    owner = assistant.key_provider(assistant.settings.values.chat_model) or ""
+    if not owner:
+        raise InvalidRequest(
+            "The model that is set takes no key.", hint="Name a service or an address."
+        )
+    return owner
+
+
+def _read_key(owner: str, *, allows_plain_http: bool) -> str:
+    """Return the key that is typed or piped in.
+
+    Raises:
+        InvalidRequest: there is none, or it may not be kept for this address.
+    """
+    if not allows_plain_http:
+        secrets.require_private_way(owner)
+    prompt = f"Key for {owner}: "
+    key = getpass.getpass(prompt) if sys.stdin.isatty() else sys.stdin.readline()
+    if not key.strip():
+        raise InvalidRequest("No key was entered.", hint="It is read from standard input.")
+    return key.strip()
+
+
+def change_instructions(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
+    """Run `strata instructions`, and return the exit code."""
+    open_vault(assistant, args.vault)
+    if args.action == "show":
+        return _show_instructions(assistant, output)
+    found = assistant.instructions()
+    if found is None:
+        raise _no_instructions(assistant)
+    if args.action == "accept":
+        assistant.accept_instructions(found.digest)
+    else:
+        assistant.refuse_instructions(found.digest)
+    found = assistant.instructions() or found
+    output.show(lambda: _describe(found), [f"{found.path} is {_name_state(found)}."])
+    return 0
+
+
+def _show_instructions(assistant: Assistant, output: Output) -> int:
+    """Show the user's own instructions and those of the notes."""
+    own, found = assistant.user_instructions.read(), assistant.instructions()
+    has_own = bool(own.text.strip() or own.problem)
+    if found is None and not has_own:
+        raise _no_instructions(assistant)
+    document = _describe(found) | {"text": "" if found is None else found.text}
+    user = {"path": str(own.path), "text": own.text, "problem": own.problem or None}
+    lines = [
+        *(_own_lines(own) if has_own else ()),
+        *(() if found is None else _list_lines(found)),
+    ]
+    output.show(lambda: document | {"user": user}, lines)
+    return 0
+
+
+def _no_instructions(assistant: Assistant) -> AppError:
+    if assistant.library is None:
+        return VaultNotChosen()
+    return NotFound(
+        "These notes have no AGENTS.md that a model may be given.",
+        hint="Write one into the uppermost folder of the notes; a private or excluded one "
+        "does not count.",
+    )
+
+
+def _describe(found: Instructions | None) -> dict[str, str | None]:
+    if found is None:
+        return {"path": None, "digest": None, "state": None}
+    state = found.decision or "undecided"
+    return {"path": found.path, "digest": found.digest, "state": state}
+
+
+def ask_about_instructions(assistant: Assistant) -> None:
+    """Show an AGENTS.md that nobody decided about, and ask; only where somebody can answer."""
+    if not can_ask():
+        return
+    try:
+        found = assistant.instructions()
+    except NoteUnreadable:
+        return  # the turn itself says so
+    if found is None or found.decision is not None:
+        return
+    sys.stderr.write("".join(f"{line}\n" for line in _list_lines(found)))
+    sys.stderr.write("Give these instructions to models that work on these notes? [y/N] ")
+    sys.stderr.flush()
+    answer = sys.stdin.readline()
+    if not answer:
+        sys.stderr.write("\n")
+    elif answer.strip().lower() in ("y", "yes"):
+        assistant.accept_instructions(found.digest)
+    else:
+        assistant.refuse_instructions(found.digest)
+        sys.stderr.write("They are left out. `strata instructions accept` takes them on.\n")
+
+
+def _own_lines(own: UserInstructions) -> Iterator[str]:
+    yield own.problem or f"Your instructions, in {own.path}:"
+    yield ""
+    yield from (f"    {line}" for line in visible_text(own.text).split("\n"))
+    yield ""
+
+
+def _list_lines(found: Instructions) -> Iterator[str]:
+    yield f"{found.path} of these notes, {_name_state(found)}:"
+    yield ""
+    yield from (f"    {line}" for line in found.visible_text.split("\n"))
+    yield ""
+
+
+def _name_state(found: Instructions) -> str:
+    states = {"accepted": "used", "refused": "refused and not used"}
+    return states.get(found.decision or "", "not used until you have taken it on")
