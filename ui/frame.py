@@ -4,6 +4,10 @@ It is what the first paint shows, so nothing here needs the program behind the w
 """
 
 import base64
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QSize, Qt, Signal
 from PySide6.QtGui import QPaintEvent
@@ -21,20 +25,53 @@ from ui.state import load_state, save_state
 from ui.theme import Theme, tokens
 from ui.widgets.columns import Columns
 
-__all__ = ["Frame"]
+if TYPE_CHECKING:
+    from ui.chat.transcript.transcript import Transcript
+    from ui.panels.reveal import Docking
+
+__all__ = ["Navigation", "WindowFrame"]
 
 _HINT_MESSAGES = 10
 # What a title bar and borders take at most: no desktop tells that before a window is shown.
 _BORDERS = QSize(16, 48)
 
 
-class Frame(QMainWindow):
+@dataclass(frozen=True)
+class Navigation:
+    """What controllers can ask the window to show.
+
+    Attributes:
+        show_note: opens a note by its path, at its first and last line (0 for the whole note).
+        open_session: opens a chat by its id; None begins a new one.
+        open_settings: opens the settings at a page.
+        open_folder: opens a folder of notes.
+        choose_folder: lets the user choose a folder of notes and opens it.
+        run_command: runs a command of the window by its name.
+    """
+
+    show_note: Callable[[str, int, int], object]
+    open_session: Callable[[str | None], object]
+    open_settings: Callable[[str], object]
+    open_folder: Callable[[Path], object]
+    choose_folder: Callable[[], object]
+    run_command: Callable[[str], object]
+
+
+class WindowFrame(QMainWindow):
     """Three columns where they stood the last time.
 
     `first_painted` is emitted once, when the window has been drawn for the first time.
+
+    Attributes:
+        transcript: the messages of the open chat; there once the notes are open, as what follows.
+        docking: brings the panels of the right column into sight.
+        navigation: what controllers can ask the window to show.
     """
 
     first_painted = Signal()
+    transcript: "Transcript"
+    docking: "Docking"
+    navigation: Navigation
 
     def __init__(self, look: FirstLook) -> None:
         super().__init__()
@@ -48,11 +85,6 @@ class Frame(QMainWindow):
     def font_scale(self) -> float:
         """How large text was the last time."""
         return self._state.font_scale
-
-    @property
-    def notifier(self) -> Notifier:
-        """The door for short messages over the conversation."""
-        return self._notifier
 
     def open_on_screen(self) -> None:
         """Show the window where it was last; the first time it takes a screen too small for it."""
@@ -72,14 +104,14 @@ class Frame(QMainWindow):
             self.first_painted.emit()
 
     def _make_views(self) -> None:
-        self._composer = Composer()
-        self._sidebar, self._rail = Sidebar(), Rail()
-        self._column = RightColumn()
-        self._middle = Middle(self._composer)
-        self._notifier = Notifier(self._middle)
-        self._columns = Columns(self._sidebar, self._rail, self._middle, self._column)
-        self._columns.changed.connect(self._on_columns_changed)
-        self.setCentralWidget(self._columns)
+        self.composer = Composer()
+        self.sidebar, self.rail = Sidebar(), Rail()
+        self.column = RightColumn()
+        self.middle = Middle(self.composer)
+        self.notifier = Notifier(self.middle)
+        self.columns = Columns(self.sidebar, self.rail, self.middle, self.column)
+        self.columns.changed.connect(self._on_columns_changed)
+        self.setCentralWidget(self.columns)
         self.setWindowTitle("Strata")
         layout = tokens()["layout"]
         self.setMinimumSize(*layout["window_min"])
@@ -89,36 +121,41 @@ class Frame(QMainWindow):
     def _restore(self, look: FirstLook) -> None:
         state = self._state
         self.restoreGeometry(QByteArray(base64.b64decode(state.geometry)))
-        self._column.restore(QByteArray(base64.b64decode(state.docks)))
-        self._column.set_shares(state.shares)
-        self._columns.set_widths(state.columns)
-        self._columns.wants_sidebar = state.is_sidebar_open
-        self._columns.wants_right = state.is_panel_open
-        self._columns.arrange()
+        self.column.restore(QByteArray(base64.b64decode(state.docks)))
+        self.column.set_shares(state.shares)
+        self.columns.set_widths(state.columns)
+        self.columns.wants_sidebar = state.is_sidebar_open
+        self.columns.wants_right = state.is_panel_open
+        self.columns.arrange()
         self._show_sent_hint()
-        self._middle.show_chat(look.vault is not None)
+        self.middle.show_chat(look.vault is not None)
         name = folder_name(look.vault) if look.vault else ""
-        self._sidebar.show_vault(name, str(look.vault or ""))
+        self.sidebar.show_vault(name, str(look.vault or ""))
         if look.vault:  # which is opened after the first paint
-            self._sidebar.footer.show_state(IndexState(message="Loading…"))
+            self.sidebar.footer.show_state(IndexState(message="Loading…"))
 
     def _remember_places(self) -> None:
         state = self._state
         state.geometry = base64.b64encode(self.saveGeometry().data()).decode()
-        state.docks = base64.b64encode(self._column.places().data()).decode()
-        state.shares = self._column.shares()
-        state.columns = self._columns.widths()
-        state.is_sidebar_open = self._columns.wants_sidebar
-        state.is_panel_open = self._columns.wants_right
+        state.docks = base64.b64encode(self.column.places().data()).decode()
+        state.shares = self.column.shares()
+        state.columns = self.columns.widths()
+        state.is_sidebar_open = self.columns.wants_sidebar
+        state.is_panel_open = self.columns.wants_right
         state.font_scale = Theme.current().scale
         save_state(self._state_path, state)
 
+    def count_sent_message(self) -> None:
+        """Count a message that was sent; the hint below the composer goes after ten."""
+        self._state.sent += 1
+        self._show_sent_hint()
+
     def _show_sent_hint(self) -> None:
-        self._composer.set_hint_visible(self._state.sent < _HINT_MESSAGES)
+        self.composer.set_hint_visible(self._state.sent < _HINT_MESSAGES)
 
     def _on_columns_changed(self) -> None:
-        columns = self._columns
-        self._middle.set_columns(
+        columns = self.columns
+        self.middle.set_columns(
             has_sidebar=columns.is_sidebar_shown,
             has_rail=not columns.is_sidebar_docked,
             has_panel=columns.is_right_shown,
@@ -128,11 +165,12 @@ class Frame(QMainWindow):
         steps = tokens()["font"]["scale_steps"]
         scale = Theme.current().scale
         at = min(range(len(steps)), key=lambda place: abs(steps[place] - scale))
-        self._set_scale(steps[max(0, min(len(steps) - 1, at + step))] if step else 1.0)
+        self.set_scale(steps[max(0, min(len(steps) - 1, at + step))] if step else 1.0)
 
-    def _set_scale(self, scale: float) -> None:
+    def set_scale(self, scale: float) -> None:
+        """Set the size of all text."""
         Theme.current().apply(scale=scale)
-        self._columns.arrange()
+        self.columns.arrange()
 
     def _next_region(self, step: int) -> None:
         shown = [region for region in self._regions() if region.isVisible()]
@@ -142,13 +180,13 @@ class Frame(QMainWindow):
         _focus_first(target)
 
     def _regions(self) -> list[QWidget]:
-        return [self._composer, self._column, self._sidebar, self._rail]
+        return [self.composer, self.column, self.sidebar, self.rail]
 
     def _reset_layout(self) -> None:
-        self._columns.wants_sidebar = self._columns.wants_right = True
-        self._columns.set_widths([])
-        self._column.reset()
-        self._columns.arrange()
+        self.columns.wants_sidebar = self.columns.wants_right = True
+        self.columns.set_widths([])
+        self.column.reset()
+        self.columns.arrange()
 
 
 def _focus_first(region: QWidget) -> None:

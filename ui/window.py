@@ -1,11 +1,13 @@
-"""The main window: puts the parts together and carries commands between them.
+"""The main window: makes the controllers and connects the commands.
 
-It comes in two steps. `MainWindow(look)` is the frame: columns, panels and the composer, painted
-and typed into at once. `attach` brings it to life when the notes are open; what it needs for that
-(the transcript with its Markdown, the flows, the program below) is imported there and nowhere
-above, since importing it takes longer than the window takes to appear.
+A start has two steps. `MainWindow(look)` is the frame: columns, panels and the composer, which are
+painted and take text at once. `attach` makes the transcript and the controllers when the notes are
+open. The modules for that are imported there, since importing them takes longer than the first
+paint.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +19,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from app.opening import FirstLook
 from resources import sample_vault
 from ui.actions import ShortcutsDialog, add_actions
-from ui.frame import Frame
+from ui.frame import Navigation, WindowFrame
 from ui.panels.index import IndexState
 from ui.state import load_drafts, save_drafts
 from ui.tasks import TaskRunner
@@ -25,17 +27,47 @@ from ui.theme import Theme
 
 if TYPE_CHECKING:
     from app.assistant import Assistant
-    from ui.controllers.notes import Listing
-    from ui.controllers.turns import Turn
+    from ui.controllers.composer import ComposerController
+    from ui.controllers.context import ContextController
+    from ui.controllers.drafts import DraftStore
+    from ui.controllers.index import IndexController
+    from ui.controllers.messages import MessageController
+    from ui.controllers.navigation import PaletteController, SessionListController
+    from ui.controllers.notes import NotesController
+    from ui.controllers.session import SessionController
+    from ui.controllers.vault import VaultController
     from ui.settings.dialog import SettingsDialog
 
-__all__ = ["MainWindow"]
+__all__ = ["Controllers", "MainWindow"]
 
 
-class MainWindow(Frame):
-    """Three columns and the flows behind them; `attached` is emitted when they work."""
+@dataclass(frozen=True)
+class Controllers:
+    """The controllers of a window whose notes are open."""
+
+    session: "SessionController"
+    sessions: "SessionListController"
+    drafts: "DraftStore"
+    composer: "ComposerController"
+    context: "ContextController"
+    messages: "MessageController"
+    notes: "NotesController"
+    index: "IndexController"
+    vault: "VaultController"
+    palette: "PaletteController"
+
+
+class MainWindow(WindowFrame):
+    """Three columns and their controllers.
+
+    `attached` is emitted when the controllers are made.
+
+    Attributes:
+        controllers: there after `attach`.
+    """
 
     attached = Signal()
+    controllers: Controllers
 
     def __init__(self, look: FirstLook, runner: TaskRunner | None = None) -> None:
         super().__init__(look)
@@ -44,65 +76,79 @@ class MainWindow(Frame):
         self._is_attached = False
 
     def attach(self, assistant: "Assistant") -> None:
-        """Make what works on open notes, and connect it; the first step is over."""
-        self._assistant = assistant
-        self._make_flows()
+        """Make the controllers for an assistant, and connect them."""
+        self.assistant = assistant
+        self._add_late_views()
+        self.navigation = self._make_navigation()
+        self.controllers = self._make_controllers()
+        self._actions = add_actions(self, self._commands())
         self._connect()
         is_open = assistant.vault is not None
-        self._middle.show_chat(is_open)
+        self.middle.show_chat(is_open)
         if not is_open:
-            self._sidebar.show_vault("", "")
-        self._sidebar.footer.show_state(IndexState())
-        self._bringing.take_drops(self._middle, self._composer)
+            self.sidebar.show_vault("", "")
+        self.sidebar.footer.show_state(IndexState())
         self._is_attached = True
         self.attached.emit()
 
     def begin(self) -> None:
-        """Show what the last time left open, and bring its index up to date."""
-        self._presenter.load_models()
-        self._chats.refresh()
-        self._librarian.begin(self._state.open_folders)
-        typed = self._composer.text()
+        """Restore what was open at the last end, and update the index."""
+        controllers = self.controllers
+        controllers.composer.load_models()
+        controllers.sessions.refresh()
+        controllers.vault.begin(self._state.open_folders)
+        typed = self.composer.text()
         if self._state.session:
-            self._talk.open(self._state.session)
+            controllers.session.open(self._state.session)
         else:
-            self._presenter.drafting.open(None)
-            self._presenter.contexts.refresh()
+            controllers.composer.open(None)
+            controllers.context.refresh()
         if typed.strip():  # while the notes were being opened
-            self._composer.set_text(f"{self._composer.text()}\n{typed}".strip())
-        is_open = self._assistant.vault is not None
-        (self._composer if is_open else self._middle.welcome.choose).setFocus()
+            self.composer.set_text(f"{self.composer.text()}\n{typed}".strip())
+        is_open = self.assistant.vault is not None
+        (self.composer if is_open else self.middle.welcome.choose).setFocus()
 
     def open_folder(self, folder: Path) -> None:
         """Open a folder of notes and index it."""
-        self._librarian.notes.open(folder)
+        self.controllers.notes.open(folder)
 
     def open_samples(self) -> None:
-        """Open the notes that come with the program."""
-        self._librarian.notes.open(sample_vault())
+        """Open the sample vault."""
+        self.open_folder(sample_vault())
 
     def choose_folder(self) -> None:
         """Ask for a folder of notes and open it."""
-        start = str(self._assistant.vault or Path.home())
+        start = str(self.assistant.vault or Path.home())
         chosen = QFileDialog.getExistingDirectory(self, "Choose a folder of notes", start)
         if chosen:
             self.open_folder(Path(chosen))
 
     def show_note(self, path: str, first: int = 0, last: int = 0) -> None:
-        """Open a note beside the conversation, at its lines."""
-        self._librarian.notes.show(path, first, last)
+        """Open a note beside the chat, at its lines."""
+        self.controllers.notes.show(path, first, last)
+
+    def open_session(self, session: str | None) -> None:
+        """Open a chat; None begins a new one."""
+        self.columns.close_drawer()
+        if session is None or session != self.controllers.session.session:
+            self.controllers.session.open(session)
+        self.composer.setFocus()
+
+    def run_command(self, name: str) -> None:
+        """Run a command by its name."""
+        self._actions[name].trigger()
 
     def open_settings(self, page: str = "") -> None:
         """Show the settings, at a page."""
         from ui.settings.dialog import SettingsDialog
 
         if self._settings is None:
-            self._settings = SettingsDialog(self._assistant, self.runner, self)
+            self._settings = SettingsDialog(self.assistant, self.runner, self)
             self._settings.changed.connect(self._on_setting_changed)
-            self._settings.scale_chosen.connect(self._set_scale)
-            self._settings.index_requested.connect(self._librarian.indexing.start)
+            self._settings.scale_chosen.connect(self.set_scale)
+            self._settings.index_requested.connect(self.controllers.index.start)
             self._settings.finished.connect(self._on_settings_closed)
-        self._settings.set_preview(self._presenter.contexts.preview_call())
+        self._settings.set_preview(self.controllers.context.preview_call())
         self._settings.show_page(page)
         self._settings.show()
         self._settings.raise_()
@@ -113,230 +159,168 @@ class MainWindow(Frame):
         self.runner.close()
         super().closeEvent(event)
 
-    def _make_flows(self) -> None:
-        from ui.chat.transcript.instructions_bar import InstructionsBar
+    def _add_late_views(self) -> None:
+        """Make the views that the first paint does not show."""
         from ui.chat.transcript.transcript import Transcript
-        from ui.controllers.chats import Chats
-        from ui.controllers.drafts import Drafts
-        from ui.controllers.drops import Bringing
-        from ui.controllers.instructions import Instructing
-        from ui.controllers.presenter import Presenter, Views
-        from ui.controllers.search import Searching
-        from ui.controllers.session import Conversation
-        from ui.controllers.vault import Librarian, Shelves
-        from ui.palette import Palette
         from ui.panels.index.panel import IndexPanel
         from ui.panels.notes.related import RelatedPanel
-        from ui.panels.request_view import RequestView
         from ui.panels.reveal import Docking
 
-        self._column.take_panels(RelatedPanel(), IndexPanel())
-        self._docking = Docking(self._columns, self._column, self._sidebar)
-        self._transcript = Transcript()
-        self._middle.take_transcript(self._transcript)
-        self._talk = Conversation(self._assistant, self.runner, self)
-        views = Views(self._composer, self._transcript, self._column, self._notifier)
-        place = self._state_path.with_name("drafts.json")
-        self._drafts = Drafts(load_drafts(place), partial(save_drafts, place), self)
-        self._presenter = Presenter(self._assistant, self.runner, self._talk, views, self._drafts)
-        shelves = Shelves(self._sidebar, self._rail, self._middle, self._column, self._notifier)
-        self._librarian = Librarian(self._assistant, self.runner, shelves, self)
-        self._chats = Chats(self._assistant, self.runner, self._talk, self._sidebar)
-        self._searching = Searching(
-            Palette(self), self._middle, self._transcript, self._chats, self._librarian.notes
-        )
-        self._bringing = Bringing(self._assistant, self._presenter.drafting, self, self._notifier)
-        bar = InstructionsBar()
-        self._middle.add_bar(bar)
-        self._instructing = Instructing(self._assistant, self.runner, bar)
-        self._request = RequestView(self)
-        self._add_actions()
+        self.column.take_panels(RelatedPanel(), IndexPanel())
+        self.docking = Docking(self.columns, self.column, self.sidebar)
+        self.transcript = Transcript()
+        self.middle.take_transcript(self.transcript)
 
-    def _add_actions(self) -> None:
-        self._actions = add_actions(
-            self,
-            {
-                "new_chat": self._new_chat,
-                "find": self._searching.find,
-                "answer_again": self._presenter.answer_again,
-                "edit_last": self._transcript.edit_last,
-                "saw": self._presenter.show_last_request,
-                "open_note": self._searching.open_notes,
-                "attach": lambda: self._composer.completer.begin("@"),
-                "attach_note": self._column.note.attach_selection,
-                "palette": self._searching.open_palette,
-                "show_request": self._column.context.request_requested.emit,
-                "previous_chat": lambda: self._step_chat(-1),
-                "next_chat": lambda: self._step_chat(1),
-                "focus_composer": self._composer.setFocus,
-                "choose_mode": self._composer.open_modes,
-                "choose_model": self._composer.open_models,
-                "previous_message": lambda: self._transcript.step_message(-1),
-                "next_message": lambda: self._transcript.step_message(1),
-                "copy_answer": self._transcript.copy_last_answer,
-                "copy_code": self._transcript.copy_last_code,
-                "stop": self._stop,
-                "toggle_related": self._docking.toggle_related,
-                "toggle_index": self._docking.toggle_index,
-                "read_again": self._librarian.indexing.resume,
-                "pause_index": self._librarian.indexing.toggle_pause,
-                "choose_folder": self.choose_folder,
-                "toggle_sidebar": self._columns.toggle_sidebar,
-                "toggle_panel": self._columns.toggle_right,
-                "settings": self.open_settings,
-                "larger": lambda: self._zoom(1),
-                "smaller": lambda: self._zoom(-1),
-                "normal_size": lambda: self._zoom(0),
-                "next_region": lambda: self._next_region(1),
-                "previous_region": lambda: self._next_region(-1),
-                "reset_layout": self._reset_layout,
-                "shortcuts": self._show_shortcuts,
-                "quit": self.close,
-            },
+    def _make_controllers(self) -> Controllers:
+        """Make the controllers; each one connects itself to those that it is given."""
+        from ui.controllers.attachments import AttachmentPicker
+        from ui.controllers.composer import ComposerController
+        from ui.controllers.context import ContextController
+        from ui.controllers.drafts import DraftStore
+        from ui.controllers.error_actions import ErrorActionController
+        from ui.controllers.index import IndexController
+        from ui.controllers.messages import CompactionController, MessageController
+        from ui.controllers.navigation import PaletteController, SessionListController
+        from ui.controllers.notes import NotesController
+        from ui.controllers.related import ReasonController, RelatedController
+        from ui.controllers.session import SessionController
+        from ui.controllers.vault import InstructionsController, VaultController
+
+        base = (self.assistant, self.runner, self)
+        place = self._state_path.with_name("drafts.json")
+        drafts = DraftStore(load_drafts(place), partial(save_drafts, place), self)
+        session = SessionController(*base)
+        sessions = SessionListController(*base, session)
+        composer = ComposerController(*base, session, drafts)
+        context = ContextController(*base, session, composer)
+        messages = MessageController(*base, session, sessions, composer, context)
+        CompactionController(*base, session, composer, context)
+        errors = ErrorActionController(*base, session)
+        AttachmentPicker(self.assistant, self, composer.attach)
+        ReasonController(*base, session)
+        related = RelatedController(*base)
+        notes = NotesController(*base, related)
+        index = IndexController(*base, session)
+        vault = VaultController(*base, session, composer, index, notes, related)
+        instructions = InstructionsController(*base, vault)
+        for changed in (errors.hooks_switched, instructions.decided, vault.opened, vault.indexed):
+            changed.connect(context.refresh)
+        palette = PaletteController(self, sessions, notes)
+        made = (session, sessions, drafts, composer, context, messages, notes, index, vault)
+        return Controllers(*made, palette)
+
+    def _make_navigation(self) -> Navigation:
+        return Navigation(
+            self.show_note,
+            self.open_session,
+            self.open_settings,
+            self.open_folder,
+            self.choose_folder,
+            self.run_command,
         )
+
+    def _commands(self) -> dict[str, Callable[[], object]]:
+        """Return what each command of the table does, by its name."""
+        controllers = self.controllers
+        return {
+            "new_chat": lambda: self.open_session(None),
+            "find": controllers.palette.find,
+            "answer_again": controllers.messages.answer_again,
+            "edit_last": self.transcript.edit_last,
+            "saw": controllers.context.show_last_request,
+            "open_note": controllers.palette.open_notes,
+            "attach": lambda: self.composer.completer.begin("@"),
+            "attach_note": self.column.note.attach_selection,
+            "palette": controllers.palette.open,
+            "show_request": self.column.context.request_requested.emit,
+            "previous_chat": lambda: self._step_chat(-1),
+            "next_chat": lambda: self._step_chat(1),
+            "focus_composer": self.composer.setFocus,
+            "choose_mode": self.composer.open_modes,
+            "choose_model": self.composer.open_models,
+            "previous_message": lambda: self.transcript.step_message(-1),
+            "next_message": lambda: self.transcript.step_message(1),
+            "copy_answer": self.transcript.copy_last_answer,
+            "copy_code": self.transcript.copy_last_code,
+            "stop": self._stop,
+            "toggle_related": self.docking.toggle_related,
+            "toggle_index": self.docking.toggle_index,
+            "read_again": controllers.index.resume,
+            "pause_index": controllers.index.toggle_pause,
+            "choose_folder": self.choose_folder,
+            "toggle_sidebar": self.columns.toggle_sidebar,
+            "toggle_panel": self.columns.toggle_right,
+            "settings": self.open_settings,
+            "larger": lambda: self._zoom(1),
+            "smaller": lambda: self._zoom(-1),
+            "normal_size": lambda: self._zoom(0),
+            "next_region": lambda: self._next_region(1),
+            "previous_region": lambda: self._next_region(-1),
+            "reset_layout": self._reset_layout,
+            "shortcuts": self._show_shortcuts,
+            "quit": self.close,
+        }
 
     def _connect(self) -> None:
-        self._connect_sidebar()
-        middle, welcome = self._middle, self._middle.welcome
-        middle.sidebar_requested.connect(self._columns.toggle_sidebar)
-        middle.panel_requested.connect(self._columns.toggle_right)
-        middle.composer_resized.connect(self._notifier.set_bottom)
-        welcome.folder_requested.connect(self.choose_folder)
-        welcome.samples_requested.connect(self.open_samples)
-        self._column.close_requested.connect(self._columns.toggle_right)
-        self._column.note.attach_requested.connect(self._bringing.attach_note)
-        self._column.related.attach_requested.connect(self._bringing.attach_note)
-        self._column.sources.cited.connect(self._librarian.relating.show_cited)
-        self._composer.file_requested.connect(self._bringing.choose_files)
-        self._bringing.folder_dropped.connect(self.open_folder)
-        librarian = self._librarian
-        librarian.opened.connect(self._on_opened)
-        librarian.indexed.connect(self._on_indexed)
-        librarian.note_shown.connect(self._docking.show_note)
-        librarian.offer_changed.connect(self._presenter.set_empty)
-        librarian.listed.connect(self._on_listed)
-        librarian.folder_requested.connect(self.choose_folder)
-        self._talk.index_progressed.connect(librarian.indexing.show_progress)
-        self._talk.turn_ended.connect(librarian.indexing.settle)
-        self._talk.turn_begun.connect(self._on_turn_begun)
-        self._talk.session_changed.connect(self._on_session_changed)
-        self._talk.loaded.connect(self._on_chat_loaded)
-        presenter = self._presenter
-        presenter.place_chosen.connect(self.show_note)
-        presenter.link_chosen.connect(librarian.follow)
-        presenter.settings_requested.connect(self.open_settings)
-        presenter.folder_requested.connect(self.choose_folder)
-        presenter.panel_requested.connect(self._columns.show_right)
-        presenter.explaining.told.connect(self._docking.show_sources)
-        presenter.chats_changed.connect(self._chats.refresh)
-        presenter.contexts.request_shown.connect(self._request.show_request)
-        presenter.chat_requested.connect(self._on_chat_requested)
-        presenter.drafting.asked.connect(self._on_asked)
-        self._chats.titled.connect(self._middle.set_title)
-        self._chats.failed.connect(self._notifier.toast)
-        self._instructing.decided.connect(presenter.contexts.refresh)
-        self._instructing.failed.connect(self._notifier.toast)
-        self._searching.command_chosen.connect(self._run_command)
-        self._searching.chat_chosen.connect(self._open_chat)
-        self._searching.note_chosen.connect(self.show_note)
-
-    def _connect_sidebar(self) -> None:
-        sidebar, footer, rail = self._sidebar, self._sidebar.footer, self._rail
-        sidebar.new_chat_requested.connect(self._new_chat)
-        sidebar.chat_chosen.connect(self._open_chat)
-        sidebar.notes.attach_requested.connect(self._bringing.attach_note)
-        sidebar.notes.reason_requested.connect(self._presenter.explaining.explain)
-        sidebar.folder_requested.connect(self.choose_folder)
-        sidebar.samples_requested.connect(self.open_samples)
-        footer.settings_requested.connect(self.open_settings)
-        rail.open_requested.connect(self._columns.toggle_sidebar)
-        rail.new_chat_requested.connect(self._new_chat)
-        rail.settings_requested.connect(self.open_settings)
-        rail.index_requested.connect(self._docking.show_index)
+        middle, welcome = self.middle, self.middle.welcome
+        middle.sidebar_requested.connect(self.columns.toggle_sidebar)
+        middle.panel_requested.connect(self.columns.toggle_right)
+        middle.composer_resized.connect(self.notifier.set_bottom)
+        self.column.close_requested.connect(self.columns.toggle_right)
+        sidebar, rail = self.sidebar, self.rail
+        for column in (sidebar, rail):
+            column.new_chat_requested.connect(self._on_new_chat)
+        for place in (sidebar, welcome):
+            place.folder_requested.connect(self.choose_folder)
+            place.samples_requested.connect(self.open_samples)
+        for view in (sidebar.footer, rail):
+            view.settings_requested.connect(self.open_settings)
+        sidebar.chat_chosen.connect(self.open_session)
+        rail.open_requested.connect(self.columns.toggle_sidebar)
+        rail.index_requested.connect(self.docking.show_index)
+        self.controllers.vault.indexed.connect(self._on_indexed)
 
     def _regions(self) -> list[QWidget]:
-        return [self._transcript, *super()._regions()]
+        return [self.transcript, *super()._regions()]
 
     def _remember(self) -> None:
         if self._is_attached:
-            self._state.session = self._talk.session or ""
-            self._state.open_folders = self._sidebar.notes.open_folders()
-            self._drafts.save()
+            self._state.session = self.controllers.session.session or ""
+            self._state.open_folders = self.sidebar.notes.open_folders()
+            self.controllers.drafts.save()
         self._remember_places()
 
-    def _on_opened(self) -> None:
-        self._presenter.drafting.check()
-        self._instructing.look()
-        self._presenter.contexts.refresh()
-        self._composer.setFocus()
-
-    def _on_indexed(self) -> None:
-        self._instructing.look()
-        self._presenter.contexts.refresh()
-        if self._settings is not None:
-            self._settings.refresh_index()
-
-    def _run_command(self, name: str) -> None:
-        self._actions[name].trigger()
-
-    def _on_listed(self, listing: "Listing") -> None:
-        self._presenter.drafting.set_offers(listing.offers)
-
-    def _new_chat(self) -> None:
-        self._columns.close_drawer()
-        self._talk.open(None)
-        self._composer.setFocus()
-
-    def _open_chat(self, session: str) -> None:
-        self._columns.close_drawer()
-        if session != self._talk.session:
-            self._talk.open(session)
-        self._composer.setFocus()
-
-    def _on_chat_requested(self, session: str | None) -> None:
-        if session is None:
-            self._new_chat()
-        else:
-            self._open_chat(session)
-
     def _step_chat(self, step: int) -> None:
-        session = self._chats.neighbour(step)
+        session = self.controllers.sessions.find_neighbour(step)
         if session is not None:
-            self._open_chat(session)
-
-    def _on_turn_begun(self, turn: "Turn") -> None:
-        if turn.session is None:
-            self._middle.set_title(turn.question)
-
-    def _on_session_changed(self, session: str | None) -> None:
-        self._sidebar.chats.select(session)
-        if session is None:
-            self._middle.set_title("")
-
-    def _on_chat_loaded(self, transcript: object) -> None:
-        self._middle.set_title(getattr(transcript, "title", ""))
-
-    def _on_asked(self) -> None:
-        self._state.sent += 1
-        self._show_sent_hint()
+            self.open_session(session)
 
     def _stop(self) -> None:
-        if not self._searching.close() and not self._columns.close_drawer():
-            self._talk.stop()
+        """Close the palette or the open column over the chat, else stop the running turn."""
+        if not self.controllers.palette.close() and not self.columns.close_drawer():
+            self.controllers.session.stop()
 
     def _show_shortcuts(self) -> None:
         ShortcutsDialog(self).exec()
 
+    def _on_new_chat(self) -> None:
+        self.open_session(None)
+
+    def _on_indexed(self) -> None:
+        if self._settings is not None:
+            self._settings.refresh_index()
+
     def _on_setting_changed(self, key: str) -> None:
+        controllers = self.controllers
         if key == "ui.theme":
-            Theme.current().apply(self._assistant.settings.values.ui_theme)
-        elif key == "vault.exclude" and self._assistant.vault is not None:
-            self._librarian.notes.open(self._assistant.vault, remember=False)
+            Theme.current().apply(self.assistant.settings.values.ui_theme)
+        elif key == "vault.exclude" and self.assistant.vault is not None:
+            controllers.notes.open(self.assistant.vault, remember=False)
         elif key == "vault.path":
-            self._librarian.show_opened()
+            controllers.vault.show_opened()
         elif key.startswith("chat."):
-            self._presenter.load_models()
-        self._presenter.contexts.refresh()
+            controllers.composer.load_models()
+        controllers.context.refresh()
 
     def _on_settings_closed(self) -> None:
-        self._composer.setFocus()
+        self.composer.setFocus()

@@ -6,9 +6,13 @@ from typing import Any
 from chains.events import Mode
 from tests.support.model_server import Answer
 from tests.support.stage import BACKUPS, POWER, Stage, save, settle, wait_until
+from tests.support.window_pages import find
 from ui.chat.composer.attachment import Attachment
 from ui.chat.message.answer import Answer as AnswerWidget
 from ui.chat.message.user import UserMessage
+from ui.chat.transcript.instructions_bar import InstructionsBar
+from ui.palette import Palette
+from ui.widgets.find_bar import FindBar
 
 TASK = "What is backed up, and what would be lost in a fire?"
 FOUND = """\
@@ -30,7 +34,7 @@ def make_more_states(on: Stage, name: str, folder: Path) -> None:
     """Make them in the look and the size that the window has."""
     for state in (_agent, _chips, _versions, _commands, _instructions, _palette, _request, _shelf):
         state(on, name, folder)
-        on.window._columns.close_drawer()
+        on.window.columns.close_drawer()
 
 
 def _agent(on: Stage, name: str, folder: Path) -> None:
@@ -41,14 +45,14 @@ def _agent(on: Stage, name: str, folder: Path) -> None:
     answer.steps.head.click()
     answer.steps.rows[1].line.click()
     settle()
-    on.window._transcript.scroller.to_end()
+    on.window.transcript.scroller.to_end()
     settle()
     save(on.window, folder / f"agent-open-{name}.png")
 
 
 def _chips(on: Stage, name: str, folder: Path) -> None:
-    on.window._new_chat()
-    drafting = on.window._presenter.drafting
+    on.window.open_session(None)
+    drafting = on.window.controllers.composer
     drafting.attach(
         [
             Attachment("Examples/Home server.md"),
@@ -57,7 +61,7 @@ def _chips(on: Stage, name: str, folder: Path) -> None:
             Attachment("Questions worth asking.md"),
         ]
     )
-    composer = on.window._composer
+    composer = on.window.composer
     composer.set_text("Draft the mail to Ines that asks for the April restore test")
     wait_until(
         lambda: all(chip.state.problem or chip.state.tokens for chip in composer.chips.chips())
@@ -77,12 +81,12 @@ def _chips(on: Stage, name: str, folder: Path) -> None:
 
 def _versions(on: Stage, name: str, folder: Path) -> None:
     on.play(POWER)
-    on.window._presenter.answer_again()
-    wait_until(lambda: not on.window._talk.is_running)
+    on.window.controllers.messages.answer_again()
+    wait_until(lambda: not on.window.controllers.session.is_running)
     settle(600)
     question = _last(on, UserMessage)
-    on.assistant.label(str(on.window._talk.session), question.entry, "to check")
-    on.window._talk.load()
+    on.assistant.label(str(on.window.controllers.session.session), question.entry, "to check")
+    on.window.controllers.session.load()
     settle(600)
     question.tools.set_seen(True)
     save(on.window, folder / f"versions-{name}.png")
@@ -93,14 +97,14 @@ def _versions(on: Stage, name: str, folder: Path) -> None:
 
 
 def _commands(on: Stage, name: str, folder: Path) -> None:
-    composer = on.window._composer
+    composer = on.window.composer
     composer.submitted.emit("/context")
     settle(600)
     composer.set_text("/home")
     composer.submitted.emit("/home")
     settle(600)
     save(on.window, folder / f"command-{name}.png")
-    on.window._presenter.drafting.clear()
+    on.window.controllers.composer.clear()
     composer.clear_error()
     composer.set_mode("agent")
     composer.set_obstacle(
@@ -109,11 +113,11 @@ def _commands(on: Stage, name: str, folder: Path) -> None:
     )
     settle()
     save(on.window, folder / f"no-model-{name}.png")
-    on.window._presenter.drafting.set_mode("vault")
+    on.window.controllers.composer.set_mode("vault")
 
 
 def _instructions(on: Stage, name: str, folder: Path) -> None:
-    bar = on.window._instructing._bar
+    bar = find(on.window, InstructionsBar)
     bar.ask("AGENTS.md", INSTRUCTIONS, "0")
     settle()
     save(on.window, folder / f"instructions-{name}.png")
@@ -121,48 +125,48 @@ def _instructions(on: Stage, name: str, folder: Path) -> None:
 
 
 def _palette(on: Stage, name: str, folder: Path) -> None:
-    on.window._actions["palette"].trigger()
-    on.window._searching._palette.field.setText("co")
+    on.window.run_command("palette")
+    find(on.window, Palette).field.setText("co")
     settle()
     save(on.window, folder / f"palette-{name}.png")
-    on.window._searching.close()
-    on.window._actions["find"].trigger()
-    on.window._searching._finder._bar.field.setText("power")
+    on.window.controllers.palette.close()
+    on.window.run_command("find")
+    find(on.window, FindBar).field.setText("power")
     settle()
     save(on.window, folder / f"finding-{name}.png")
-    on.window._searching._finder.close()
+    find(on.window, FindBar).closed.emit()
 
 
 def _shelf(on: Stage, name: str, folder: Path) -> None:
     on.window.show_note("Examples/Home server.md")
     settle(500)
-    on.window._actions["toggle_related"].trigger()
+    on.window.run_command("toggle_related")
     settle(1_000)
     save(on.window, folder / f"related-{name}.png")
-    on.window._docking.show_index()
+    on.window.docking.show_index()
     settle(500)
     save(on.window, folder / f"index-{name}.png")
-    on.window._reset_layout()
+    on.window.run_command("reset_layout")
 
 
 def _request(on: Stage, name: str, folder: Path) -> None:
     on.open(BACKUPS)
-    on.window._presenter.show_last_request()
-    on.window._actions["show_request"].trigger()
-    wait_until(on.window._request.isVisible)
-    on.window._request.finder.field.setText("backed up")
+    on.window.controllers.context.show_last_request()
+    on.window.run_command("show_request")
+    wait_until(on.window.controllers.context.request_view.isVisible)
+    on.window.controllers.context.request_view.finder.field.setText("backed up")
     settle()
-    save(on.window._request, folder / f"request-{name}.png")
-    on.window._request.close()
+    save(on.window.controllers.context.request_view, folder / f"request-{name}.png")
+    on.window.controllers.context.request_view.close()
 
 
 def _ask(on: Stage, question: str, mode: Mode) -> None:
-    on.window._new_chat()
-    on.window._presenter.drafting.set_mode(mode)
-    on.window._talk.ask(question)
-    wait_until(lambda: not on.window._talk.is_running)
+    on.window.open_session(None)
+    on.window.controllers.composer.set_mode(mode)
+    on.window.controllers.session.ask(question)
+    wait_until(lambda: not on.window.controllers.session.is_running)
     settle(600)
-    on.window._presenter.drafting.set_mode("vault")
+    on.window.controllers.composer.set_mode("vault")
 
 
 def _work(body: dict[str, Any]) -> Answer:
@@ -184,5 +188,5 @@ def _work(body: dict[str, Any]) -> Answer:
 
 
 def _last(on: Stage, kind: type) -> Any:
-    rows = on.window._transcript.feed.rows
+    rows = on.window.transcript.feed.rows
     return [row.widget for row in rows if isinstance(row.widget, kind)][-1]

@@ -29,7 +29,9 @@ from tests.support.stage import (
     settle,
     stage,
 )
+from tests.support.window_pages import find
 from ui.icons import app_icon
+from ui.settings.dialog import SettingsDialog
 from ui.theme import Mode, Theme
 
 README_PICTURE = "Attachments/window.png"
@@ -57,7 +59,7 @@ def make_all(on: Stage, folder: Path, sizes: Sequence[str]) -> None:
 def make_states(on: Stage, mode: Mode, size: str, folder: Path) -> None:
     """Make the states of the conversation in one look and one size."""
     on.show(mode, size)
-    on.window._new_chat()
+    on.window.open_session(None)
     settle()
     save(on.window, folder / f"empty-{size}-{mode}.png")
     on.play_half(RESTORE)
@@ -66,15 +68,15 @@ def make_states(on: Stage, mode: Mode, size: str, folder: Path) -> None:
     for name, question in (("japanese", INDEX), ("arabic", COFFEE), ("long", BACKUPS)):
         on.open(question)
         save(on.window, folder / f"{name}-{size}-{mode}.png")
-    on.window._presenter.show_last_request()
+    on.window.controllers.context.show_last_request()
     open_layer(on, 4)
     save(on.window, folder / f"panel-{size}-{mode}.png")
-    row = on.window._column.sources.rows()[0]
+    row = on.window.column.sources.rows()[0]
     on.window.show_note(row.path, *(row.lines or (0, 0)))
     settle(500)
     save(on.window, folder / f"note-{size}-{mode}.png")
-    on.window._column.note_dock.close()
-    on.window._columns.close_drawer()
+    on.window.column.note_dock.close()
+    on.window.columns.close_drawer()
     make_more_states(on, f"{size}-{mode}", folder)
 
 
@@ -83,7 +85,7 @@ def make_settings(on: Stage, mode: Mode, folder: Path) -> None:
     for page in ("Appearance", "Vault and index", "Models", "Context", "Retrieval", "Privacy"):
         on.window.open_settings(page)
         settle(500)
-        dialog = on.window._settings
+        dialog = find(on.window, SettingsDialog)
         assert dialog is not None
         save(dialog, folder / f"settings-{page.split()[0].lower()}-{mode}.png")
         dialog.close()
@@ -91,7 +93,7 @@ def make_settings(on: Stage, mode: Mode, folder: Path) -> None:
 
 def open_layer(on: Stage, place: int) -> None:
     """Open a row of the context panel."""
-    tree = on.window._column.context.findChild(QTreeView)
+    tree = on.window.column.context.findChild(QTreeView)
     tree.expand(tree.model().index(place, 0))
     settle()
 

@@ -109,34 +109,34 @@ class Stage:
 
     def play(self, question: str) -> None:
         """Ask in a new chat, and wait for the whole answer."""
-        self.window._new_chat()
+        self.window.open_session(None)
         self.go_on(question)
 
     def go_on(self, question: str) -> None:
         """Ask in the open chat, and wait for the whole answer."""
         self.server.script(say)
-        self.window._talk.ask(question)
-        wait_until(lambda: not self.window._talk.is_running)
+        self.window.controllers.session.ask(question)
+        wait_until(lambda: not self.window.controllers.session.is_running)
         settle()
 
     def open(self, question: str) -> None:
         """Show a chat that is listed."""
         chats = self.assistant.list_sessions()
         session = next(chat.session for chat in chats if chat.title[:40] == question[:40])
-        self.window._open_chat(session)
+        self.window.open_session(session)
         settle(800)
 
     def play_half(self, question: str) -> None:
         """Ask in a new chat, and stay in the middle of the answer."""
         self.server.script(lambda body: Answer(say(body).text, usage=None, stall_after=30))
-        self.window._new_chat()
-        self.window._talk.ask(question)
+        self.window.open_session(None)
+        self.window.controllers.session.ask(question)
         settle(2_500)
 
     def stop(self) -> None:
         """End the answer that was left in its middle."""
-        self.window._talk.stop()
-        wait_until(lambda: not self.window._talk.is_running)
+        self.window.controllers.session.stop()
+        wait_until(lambda: not self.window.controllers.session.is_running)
 
     def show(self, mode: Mode, size: str) -> None:
         """Give the window a look and a size."""
@@ -204,7 +204,7 @@ def stage() -> Iterator[Stage]:
         played = Stage(assistant, server)
         played.window.show()
         played.window.begin()
-        wait_until(lambda: not played.window._librarian.indexing.is_running)
+        wait_until(lambda: not played.window.controllers.index.is_running)
         yield played
         played.window.close()
         assistant.close()

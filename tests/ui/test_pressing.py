@@ -26,10 +26,13 @@ from tests.support.pressing import (
     row_of,
     type_keys,
 )
+from tests.support.window_pages import find
 from ui.actions import ShortcutsDialog
 from ui.chat.message.answer import Answer
 from ui.faults import FaultNotice
+from ui.palette import Palette
 from ui.panels.request_view import RequestView
+from ui.settings.dialog import SettingsDialog
 from ui.tasks import TaskRunner
 from ui.window import MainWindow
 
@@ -60,23 +63,23 @@ def window(
 @pytest.mark.parametrize("press", [click_row, press_enter_on])
 def test_pressing_a_chat_opens_it(window: MainWindow, press: Press) -> None:
     for question in reversed(QUESTIONS):
-        press(window._sidebar.chats, question)
-        assert window._middle._title.whole == question
-        assert window._sidebar.chats.currentIndex().data() == question
+        press(window.sidebar.chats, question)
+        assert window.middle._title.whole == question
+        assert window.sidebar.chats.currentIndex().data() == question
 
 
 def test_a_list_that_arrives_while_another_folder_is_opened_is_shown(window: MainWindow) -> None:
-    listing = window._librarian.notes.listing
+    listing = window.controllers.notes.listing
     assert listing.indexed_at is not None
-    assert window._assistant.library is not None
-    window._assistant.library.close()
-    window._librarian.notes.listed.emit(listing)
-    assert not window._sidebar.notes.isHidden()
+    assert window.assistant.library is not None
+    window.assistant.library.close()
+    window.controllers.notes.listed.emit(listing)
+    assert not window.sidebar.notes.isHidden()
 
 
 @pytest.mark.parametrize("press", [click_row, press_enter_on])
 def test_pressing_a_note_opens_it_beside_the_chat(window: MainWindow, press: Press) -> None:
-    notes, column = window._sidebar.notes, window._column
+    notes, column = window.sidebar.notes, window.column
     press(notes, "garden")
     for name in ("Tomatoes.md", "Watering.md"):
         press(notes, name)
@@ -93,19 +96,19 @@ def test_the_menu_of_the_folder_opens_another_one_and_reads_it_again(
     other = write_notes(tmp_path / "other")
     monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(other))
     choose_from_button(window, "Folder of notes: notes", "Choose a folder…")
-    assert window._assistant.vault == other
+    assert window.assistant.vault == other
     (other / "New.md").write_text("# New\n", "utf-8")
     choose_from_button(window, "Folder of notes: other", "Read the notes again")
-    click_row(window._sidebar.notes, "New.md")
-    assert window._column.note.path == "New.md"
+    click_row(window.sidebar.notes, "New.md")
+    assert window.column.note.path == "New.md"
     monkeypatch.setattr("ui.window.sample_vault", lambda: tmp_path / "notes")
     choose_from_button(window, "Folder of notes: other", "Open the sample notes")
-    assert window._assistant.vault == tmp_path / "notes"
+    assert window.assistant.vault == tmp_path / "notes"
 
 
 def test_the_lists_at_the_right_open_what_they_show(window: MainWindow) -> None:
-    column = window._column
-    click_row(window._sidebar.chats, QUESTIONS[0])
+    column = window.column
+    click_row(window.sidebar.chats, QUESTIONS[0])
     cited = column.sources.rows()[0]
     click_row(column.sources.list, cited.title)
     assert column.note.path == cited.path
@@ -121,56 +124,55 @@ def test_the_lists_at_the_right_open_what_they_show(window: MainWindow) -> None:
 
 
 def test_a_row_of_the_palette_is_chosen_by_a_click(window: MainWindow) -> None:
-    palette = window._searching._palette
+    palette = find(window, Palette)
     press_keys(window, "Ctrl+K")
     palette.field.setText("settings")
     click_row(palette.view, "Settings")
-    assert window._settings is not None
-    assert window._settings.isVisible()
-    click_button(window._settings, "Close settings")
+    dialog = find(window, SettingsDialog)
+    assert dialog.isVisible()
+    click_button(dialog, "Close settings")
     press_keys(window, "Ctrl+K")
     palette.field.setText("emptied")
     click_row(palette.view, QUESTIONS[1])
-    assert window._middle._title.whole == QUESTIONS[1]
+    assert window.middle._title.whole == QUESTIONS[1]
 
 
 def test_a_note_is_attached_from_the_menu_of_its_row(window: MainWindow) -> None:
-    choose_from_row(window._sidebar.notes, "Watering.md", "Attach to the message")
-    assert [chip.attachment.target for chip in window._composer.chips.chips()] == ["Watering.md"]
+    choose_from_row(window.sidebar.notes, "Watering.md", "Attach to the message")
+    assert [chip.attachment.target for chip in window.composer.chips.chips()] == ["Watering.md"]
 
 
 def test_an_answer_is_named_pinned_and_copied_by_its_buttons(window: MainWindow) -> None:
-    click_row(window._sidebar.chats, QUESTIONS[0])
-    answer = window._transcript.findChildren(Answer)[-1]
+    click_row(window.sidebar.chats, QUESTIONS[0])
+    answer = window.transcript.findChildren(Answer)[-1]
     click_button(answer, "Copy answer")
     assert "210" in QGuiApplication.clipboard().text()
     click_button(answer, "Name this answer")
     type_keys(answer.tools.label.field, "the barrel")
-    session = window._talk.session
+    session = window.controllers.session.session
     assert session is not None
-    items = window._assistant.transcript(session).items
+    items = window.assistant.transcript(session).items
     assert [getattr(item, "label", "") for item in items][-1] == "the barrel"
-    click_button(window._transcript, "Pin answer")
-    assert button_named(window._transcript, "Unpin answer").isVisible()
+    click_button(window.transcript, "Pin answer")
+    assert button_named(window.transcript, "Unpin answer").isVisible()
 
 
 def test_a_question_is_typed_and_sent_by_a_click(window: MainWindow) -> None:
     click_button(window, "New chat")
-    window._composer.set_text("Which tomato is the earliest?")
+    window.composer.set_text("Which tomato is the earliest?")
     click_button(window, "Send")
-    assert window._middle._title.whole == "Which tomato is the earliest?"
-    assert window._column.sources.rows()
+    assert window.middle._title.whole == "Which tomato is the earliest?"
+    assert window.column.sources.rows()
 
 
 def test_every_page_of_the_settings_is_turned_to_by_a_click(window: MainWindow) -> None:
     click_button(window, "Settings")
-    dialog = window._settings
-    assert dialog is not None
+    dialog = find(window, SettingsDialog)
     for page in ("Privacy", "Agent", "Retrieval", "Context", "Models", "Vault and index"):
-        click_row(dialog._pages, page)
-        assert dialog._stack.currentIndex() == row_of(dialog._pages, page).row()
+        click_row(dialog.pages, page)
+        assert dialog.stack.currentIndex() == row_of(dialog.pages, page).row()
         click_button(dialog, "Reset this page")
-    press_enter_on(dialog._pages, "Appearance")
+    press_enter_on(dialog.pages, "Appearance")
     click_button(dialog, "Close settings")
     assert not dialog.isVisible()
 
@@ -223,8 +225,8 @@ def test_open_log_on_the_toast_of_a_fault_opens_the_log_and_takes_the_toast_away
 
 def open_request(window: MainWindow, qtbot: QtBot) -> RequestView:
     """Open the request of a chat's last answer by the link in the context panel."""
-    click_row(window._sidebar.chats, QUESTIONS[0])
-    click_button(window._column.context, "Show the request")
+    click_row(window.sidebar.chats, QUESTIONS[0])
+    click_button(window.column.context, "Show the request")
     view = window.findChild(RequestView)
     qtbot.waitUntil(view.isActiveWindow)
     return view

@@ -21,11 +21,13 @@ from app.sessions.store import SessionInfo
 from chains.errors import Offline
 from tests.support import widgets
 from tests.support.contexts import make_context
+from tests.support.window_pages import find
 from ui.actions import COMMANDS, ShortcutsDialog
 from ui.chat.composer.attachment import Attachment
 from ui.chat.composer.chips import ChipState
 from ui.chat.composer.drops import Drops
-from ui.controllers.notes import Listing
+from ui.chat.transcript.instructions_bar import InstructionsBar
+from ui.controllers.notes import NoteListing
 from ui.panels.index import IndexState
 from ui.panels.index.by_state import NotesByState
 from ui.panels.notes.folders import Folders
@@ -72,12 +74,12 @@ import sys
 from pathlib import Path
 from PySide6.QtWidgets import QApplication
 from app.opening import FirstLook
-from ui.frame import Frame
+from ui.frame import WindowFrame
 from ui.theme import Theme
 
 app = QApplication([])
 Theme.current().apply("light", 1.0)
-window = Frame(FirstLook(Path(sys.argv[1]), None))
+window = WindowFrame(FirstLook(Path(sys.argv[1]), None))
 window.show()
 print(window.width(), window.height())
 """
@@ -100,16 +102,16 @@ def first_size(folder: Path, width: int, height: int) -> tuple[int, int]:
 def fill(window: MainWindow) -> None:
     """Show a chat in full swing, with everything that has a place."""
     notes = [NoteState(f"Folder {n % 7}/Note {n}.md", f"Note {n}", "indexed") for n in range(60)]
-    window._sidebar.show_vault("A folder with quite a long name indeed", "/home/me/notes")
-    window._sidebar.show_notes(Folders(notes), "")
-    window._column.context.show_context(make_context(None, factor=1.1, reused=36_558), {})
-    window._column.sources.show_rows([SourceRow(1, "Tomatoes", "garden/Tomatoes.md", True)])
-    window._column.index.show_state(IndexState("running", 3_000, 12_000, 60, phase="embed"))
+    window.sidebar.show_vault("A folder with quite a long name indeed", "/home/me/notes")
+    window.sidebar.show_notes(Folders(notes), "")
+    window.column.context.show_context(make_context(None, factor=1.1, reused=36_558), {})
+    window.column.sources.show_rows([SourceRow(1, "Tomatoes", "garden/Tomatoes.md", True)])
+    window.column.index.show_state(IndexState("running", 3_000, 12_000, 60, phase="embed"))
     failed = NoteState("A.md", "A", "failed", "It is no text.")
-    window._column.index.show_notes(NotesByState([*notes, failed]))
-    window._column.related.show_notes("A.md", [RelatedNote("B.md", "B", 0.5, is_linked=True)])
-    window._middle.show_chat(True)
-    window._middle.set_title("A question that is long enough to be cut in a narrow window " * 3)
+    window.column.index.show_notes(NotesByState([*notes, failed]))
+    window.column.related.show_notes("A.md", [RelatedNote("B.md", "B", 0.5, is_linked=True)])
+    window.middle.show_chat(True)
+    window.middle.set_title("A question that is long enough to be cut in a narrow window " * 3)
 
 
 def shown_texts(window: MainWindow) -> list[str]:
@@ -133,7 +135,7 @@ def test_before_the_notes_are_open_nothing_is_said_of_them(
     window.show()
     said = {"No chats yet. Ctrl+N starts one.", "No notes are open"}
     assert not said & set(shown_texts(window))
-    assert window._sidebar.footer.state.text == "Loading…"
+    assert window.sidebar.footer.state.text == "Loading…"
     window.attach(assistant)  # whose folder is gone
     window.begin()
     assert said <= set(shown_texts(window))
@@ -157,7 +159,7 @@ def test_nothing_overlaps_and_nothing_is_cut(make: Make, mode: Any, scale: float
         if state == "full":
             fill(window)
         elif state != "empty":
-            window._column.show_dock(getattr(window._column, f"{state}_dock"))
+            window.column.show_dock(getattr(window.column, f"{state}_dock"))
         for width in (1920, 1280, 900, 720):
             window.resize(width, 900)
             QApplication.processEvents()
@@ -173,9 +175,9 @@ def test_nothing_overlaps_and_nothing_is_cut(make: Make, mode: Any, scale: float
 @pytest.mark.parametrize("scale", [1.0, 1.5])
 def test_the_lists_of_the_sidebar_end_where_its_footer_begins(make: Make, scale: float) -> None:
     window = make(1440, 700)
-    window._set_scale(scale)
+    window.set_scale(scale)
     fill(window)
-    sidebar = window._sidebar
+    sidebar = window.sidebar
     at = "2026-05-14T14:03:00+00:00"
     chats = [SessionInfo(f"s{n}", f"Chat {n}", at, at, None, None, 2) for n in range(60)]
     sidebar.show_chats(chats, None)
@@ -188,7 +190,7 @@ def test_the_lists_of_the_sidebar_end_where_its_footer_begins(make: Make, scale:
 def test_no_list_of_the_sidebar_stands_over_what_follows_it(make: Make) -> None:
     window = make(1440, 900)
     fill(window)
-    sidebar = window._sidebar
+    sidebar = window.sidebar
     many = Folders([NoteState(f"{n:03}.md", f"Note {n}", "indexed") for n in range(90)])
     sidebar.show_notes(many, "")
     sidebar.show_chats([], None)
@@ -222,7 +224,7 @@ def test_tab_visits_every_stop_once_and_returns(make: Make, qtbot: QtBot) -> Non
     fill(window)
     window.activateWindow()
     qtbot.waitUntil(window.isActiveWindow)
-    window._composer.setFocus()
+    window.composer.setFocus()
     first = QApplication.focusWidget()
     seen = [first]
     while True:
@@ -238,85 +240,85 @@ def test_tab_visits_every_stop_once_and_returns(make: Make, qtbot: QtBot) -> Non
 
 def test_below_1160_the_right_column_is_closed_and_comes_back(make: Make) -> None:
     window = make(1160)
-    assert window._column.isVisible()
+    assert window.column.isVisible()
     window.resize(1159, 900)
-    assert not window._column.isVisible()
+    assert not window.column.isVisible()
     window.resize(1160, 900)
-    assert window._column.isVisible()
+    assert window.column.isVisible()
 
 
 def test_below_960_the_sidebar_is_a_rail_and_comes_back(make: Make) -> None:
     window = make(960)
-    assert window._sidebar.isVisible()
-    assert not window._rail.isVisible()
+    assert window.sidebar.isVisible()
+    assert not window.rail.isVisible()
     window.resize(959, 900)
-    assert not window._sidebar.isVisible()
-    assert window._rail.isVisible()
+    assert not window.sidebar.isVisible()
+    assert window.rail.isVisible()
     window.resize(960, 900)
-    assert window._sidebar.isVisible()
+    assert window.sidebar.isVisible()
 
 
 def test_a_column_that_was_hidden_stays_hidden_when_there_is_room_again(make: Make) -> None:
     window = make(1440)
-    window._actions["toggle_panel"].trigger()
+    window.run_command("toggle_panel")
     window.resize(900, 900)
     window.resize(1440, 900)
-    assert not window._column.isVisible()
+    assert not window.column.isVisible()
 
 
 def test_in_a_narrow_window_the_panel_is_a_drawer_that_escape_closes(make: Make) -> None:
     window = make(900)
-    window._actions["toggle_panel"].trigger()
-    assert window._column.isVisible()
-    assert widgets.rect_in(window, window._column).right() == 899
-    assert window._middle.width() == 900 - 49
-    window._actions["stop"].trigger()
-    assert not window._column.isVisible()
+    window.run_command("toggle_panel")
+    assert window.column.isVisible()
+    assert widgets.rect_in(window, window.column).right() == 899
+    assert window.middle.width() == 900 - 49
+    window.run_command("stop")
+    assert not window.column.isVisible()
 
 
 def test_a_drawer_becomes_a_column_where_there_is_room(make: Make) -> None:
     window = make(900)
-    window._actions["toggle_panel"].trigger()
+    window.run_command("toggle_panel")
     window.resize(1440, 900)
-    assert window._column.isVisible()
-    assert not window._columns.close_drawer()
+    assert window.column.isVisible()
+    assert not window.columns.close_drawer()
     assert widgets.overlapping_siblings(window) == []
 
 
 def test_the_sidebar_drawer_closes_when_a_chat_is_chosen(make: Make) -> None:
     window = make(900)
-    window._rail.open_requested.emit()
-    assert window._sidebar.isVisible()
-    window._sidebar.new_chat_requested.emit()
-    assert not window._sidebar.isVisible()
+    window.rail.open_requested.emit()
+    assert window.sidebar.isVisible()
+    window.sidebar.new_chat_requested.emit()
+    assert not window.sidebar.isVisible()
 
 
 def test_larger_text_for_a_while_leaves_the_widths_that_were_chosen(make: Make) -> None:
     window = make(1440)
-    window._columns.set_widths([250, 330])
-    window._columns.arrange()
+    window.columns.set_widths([250, 330])
+    window.columns.arrange()
     for scale in (2.0, 1.0):
-        window._set_scale(scale)
+        window.set_scale(scale)
         QApplication.processEvents()
-    assert window._columns.widths() == [250, 330]
-    assert (window._sidebar.width(), window._column.width()) == (250, 330)
+    assert window.columns.widths() == [250, 330]
+    assert (window.sidebar.width(), window.column.width()) == (250, 330)
 
 
 def test_a_reset_while_text_is_large_gives_the_first_widths_at_every_size(make: Make) -> None:
     window = make(1440)
-    window._set_scale(2.0)
-    window._actions["reset_layout"].trigger()
-    window._set_scale(1.0)
+    window.set_scale(2.0)
+    window.run_command("reset_layout")
+    window.set_scale(1.0)
     QApplication.processEvents()
-    assert (window._sidebar.width(), window._column.width()) == (248, 344)
+    assert (window.sidebar.width(), window.column.width()) == (248, 344)
 
 
 def test_a_full_composer_keeps_its_parts_apart_where_text_is_large(make: Make) -> None:
     window = make(900, 700)
-    window._set_scale(2.0)
-    window._middle.show_chat(True)
-    window._transcript.show_empty(27, None, ["When is it?", "Why?"])
-    composer = window._composer
+    window.set_scale(2.0)
+    window.middle.show_chat(True)
+    window.transcript.show_empty(27, None, ["When is it?", "Why?"])
+    composer = window.composer
     names = ("Home server.md", "Garden log.md", "Questions worth asking.md")
     composer.set_attached({Attachment(name): ChipState(tokens=577) for name in names})
     composer.set_text("Draft the mail to Ines that asks for the April restore test")
@@ -324,16 +326,16 @@ def test_a_full_composer_keeps_its_parts_apart_where_text_is_large(make: Make) -
     for _ in range(5):
         QApplication.processEvents()
     assert widgets.overlapping_siblings(window) == []
-    assert widgets.cut_labels(window._transcript) == []
+    assert widgets.cut_labels(window.transcript) == []
 
 
 def test_a_question_about_instructions_leaves_its_answers_free_where_text_is_large(
     make: Make,
 ) -> None:
     window = make(900, 700)
-    window._set_scale(2.0)
-    window._middle.show_chat(True)
-    window._instructing._bar.ask("AGENTS.md", "A line.\n" * 9, "d1")
+    window.set_scale(2.0)
+    window.middle.show_chat(True)
+    find(window, InstructionsBar).ask("AGENTS.md", "A line.\n" * 9, "d1")
     for _ in range(5):
         QApplication.processEvents()
     assert widgets.overlapping_siblings(window) == []
@@ -341,17 +343,17 @@ def test_a_question_about_instructions_leaves_its_answers_free_where_text_is_lar
 
 def test_what_is_said_above_the_chat_stands_in_its_column(make: Make) -> None:
     window = make(1440)
-    window._middle.show_chat(True)
-    window._middle.show_notice("amber", "The settings file cannot be understood.", "Line 3.")
-    window._actions["find"].trigger()
+    window.middle.show_chat(True)
+    window.middle.show_notice("amber", "The settings file cannot be understood.", "Line 3.")
+    window.run_command("find")
     QApplication.processEvents()
-    notice, find = window._middle._notice, window.findChild(FindBar)
-    frame = widgets.rect_in(window, window._composer._frame)
+    notice, find = window.middle._notice, window.findChild(FindBar)
+    frame = widgets.rect_in(window, window.composer._frame)
     for bar in (notice, find):
         place = widgets.rect_in(window, bar)
         assert (place.left(), place.right()) == (frame.left(), frame.right())
     assert widgets.rect_in(window, notice).top() == 44 + 8
-    window._middle.clear_notice()
+    window.middle.clear_notice()
     QApplication.processEvents()
     assert widgets.rect_in(window, find).top() == 44
 
@@ -380,7 +382,7 @@ def test_the_list_of_shortcuts_cuts_nothing_and_fits_the_window(
     make: Make, qtbot: QtBot, scale: float
 ) -> None:
     window = make(900, 700)
-    window._set_scale(scale)
+    window.set_scale(scale)
     dialog = ShortcutsDialog(window)
     qtbot.addWidget(dialog)
     dialog.show()
@@ -393,17 +395,17 @@ def test_the_list_of_shortcuts_cuts_nothing_and_fits_the_window(
 def test_text_grows_and_shrinks_by_the_steps(make: Make) -> None:
     window = make()
     for name, scale in (("larger", 1.1), ("larger", 1.25), ("smaller", 1.1), ("normal_size", 1.0)):
-        window._actions[name].trigger()
+        window.run_command(name)
         assert Theme.current().scale == scale
 
 
 def test_a_panel_that_is_opened_as_a_drawer_has_the_size_of_all_text(make: Make) -> None:
     window = make(900)
-    window._set_scale(1.5)
-    window._columns.show_right()
+    window.set_scale(1.5)
+    window.columns.show_right()
     sizes = {
         label.font().pixelSize()
-        for label in window._column.findChildren(QLabel)
+        for label in window.column.findChildren(QLabel)
         if label.property("kind") == "ui_strong"
     }
     assert sizes == {Theme.current().font("ui_strong").pixelSize()}
@@ -414,35 +416,35 @@ def test_f6_walks_the_regions(make: Make, qtbot: QtBot) -> None:
     fill(window)
     window.activateWindow()
     qtbot.waitUntil(window.isActiveWindow)
-    window._composer.setFocus()
+    window.composer.setFocus()
     regions = []
     for _ in range(4):
-        window._actions["next_region"].trigger()
+        window.run_command("next_region")
         focus = QApplication.focusWidget()
-        parts = (window._composer, window._transcript, window._column, window._sidebar)
+        parts = (window.composer, window.transcript, window.column, window.sidebar)
         regions += [part for part in parts if part is focus or part.isAncestorOf(focus)]
     assert len(set(regions)) >= 3
 
 
 def test_places_are_remembered(make: Make, qtbot: QtBot) -> None:
     window = make(1440)
-    window._actions["toggle_panel"].trigger()
-    window._columns.set_widths([300, 400])
-    window._actions["larger"].trigger()
+    window.run_command("toggle_panel")
+    window.columns.set_widths([300, 400])
+    window.run_command("larger")
     window.close()
     again = make(1440)
     assert again.font_scale == 1.1
-    assert not again._columns.wants_right
-    assert again._columns.widths() == [300, 400]
+    assert not again.columns.wants_right
+    assert again.columns.widths() == [300, 400]
 
 
 def test_the_layout_can_be_reset(make: Make) -> None:
     window = make(1440)
-    window._actions["toggle_panel"].trigger()
-    window._columns.set_widths([300, 400])
-    window._actions["reset_layout"].trigger()
-    assert window._column.isVisible()
-    assert window._columns.widths() == [248, 344]
+    window.run_command("toggle_panel")
+    window.columns.set_widths([300, 400])
+    window.run_command("reset_layout")
+    assert window.column.isVisible()
+    assert window.columns.widths() == [248, 344]
 
 
 def test_a_damaged_memory_means_the_first_layout(tmp_path: Path) -> None:
@@ -468,10 +470,10 @@ def test_a_note_opens_at_its_lines_beside_the_conversation(
     assistant.open_vault(small_vault, remember=False)
     window = make(1440, is_begun=False)
     window.show_note("garden/Tomatoes.md", 3, 6)
-    assert window._column.note_dock.isVisible()
-    assert window._column.note.path == "garden/Tomatoes.md"
-    assert window._column.note.text.marked_lines() == (3, 6)
-    assert window._column.sources_dock._head.is_folded
+    assert window.column.note_dock.isVisible()
+    assert window.column.note.path == "garden/Tomatoes.md"
+    assert window.column.note.text.marked_lines() == (3, 6)
+    assert window.column.sources_dock._head.is_folded
 
 
 def test_closing_the_note_gives_the_sources_their_header_back(
@@ -480,8 +482,8 @@ def test_closing_the_note_gives_the_sources_their_header_back(
     assistant.open_vault(small_vault, remember=False)
     window = make(1440, is_begun=False)
     window.show_note("Welcome.md")
-    window._column.note.closed.emit()
-    assert not window._column.sources_dock._head.is_folded
+    window.column.note.closed.emit()
+    assert not window.column.sources_dock._head.is_folded
 
 
 def test_a_link_in_an_answer_opens_the_note_at_its_heading(
@@ -490,11 +492,11 @@ def test_a_link_in_an_answer_opens_the_note_at_its_heading(
     assistant.open_vault(small_vault, remember=False)
     window = make(1440, is_begun=False)
     notes = (NoteState("Watering.md", "Watering", "indexed"),)
-    window._librarian.notes.listing = Listing(notes)
-    window._librarian.follow("Watering#In winter")
-    assert window._column.note.text.marked_lines() == (7, 7)
-    window._librarian.follow("Nothing")
-    assert window._notifier.texts() == ["There is no note named Nothing."]
+    window.controllers.notes.listing = NoteListing(notes)
+    window.controllers.notes.follow_link("note:Watering#In winter")
+    assert window.column.note.text.marked_lines() == (7, 7)
+    window.controllers.notes.follow_link("note:Nothing")
+    assert window.notifier.texts() == ["There is no note named Nothing."]
 
 
 def test_a_note_that_is_gone_says_so_in_its_place(
@@ -503,8 +505,8 @@ def test_a_note_that_is_gone_says_so_in_its_place(
     assistant.open_vault(small_vault, remember=False)
     window = make(1440, is_begun=False)
     window.show_note("gone.md")
-    assert window._column.note_dock.isVisible()
-    assert not window._column.note.text.isVisible()
+    assert window.column.note_dock.isVisible()
+    assert not window.column.note.text.isVisible()
 
 
 def test_a_folder_that_is_gone_is_named_where_the_notes_would_be(
@@ -569,7 +571,7 @@ def test_without_notes_only_a_folder_can_be_dropped(make: Make, small_vault: Pat
 def opened_by(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """The folders that are opened from now on, which they are not really."""
     opened: list[Path] = []
-    monkeypatch.setattr(window._librarian.notes, "open", opened.append)
+    monkeypatch.setattr(window.controllers.notes, "open", opened.append)
     return opened
 
 
@@ -578,7 +580,7 @@ def test_without_notes_a_dropped_folder_is_opened(
 ) -> None:
     window = make(is_begun=False)
     opened = opened_by(window, monkeypatch)
-    drop(window, small_vault, middle_of(window, window._middle))
+    drop(window, small_vault, middle_of(window, window.middle))
     assert opened == [small_vault]
 
 
@@ -588,10 +590,10 @@ def test_a_hidden_file_that_is_dropped_is_asked_about(
     assistant.open_vault(small_vault, remember=False)
     (small_vault / ".env").write_text("KEY=1")
     window = make()
-    drop(window, small_vault / ".env", middle_of(window, window._middle))
-    attaching = window._presenter.drafting.attaching
+    drop(window, small_vault / ".env", middle_of(window, window.middle))
+    attaching = window.controllers.composer.attachments
     said = ".env is a hidden file, which may hold keys. It is not attached."
-    assert (attaching.attached, window._notifier.texts()) == ((), [said])
+    assert (attaching.attached, window.notifier.texts()) == ((), [said])
     (agree,) = [b for b in window.findChildren(QPushButton) if b.text() == "Attach it"]
     qtbot.mouseClick(agree, Qt.MouseButton.LeftButton)
     (item,) = attaching.attached
@@ -617,12 +619,12 @@ def test_a_folder_that_is_none_of_the_notes_is_opened_from_the_sidebar(
     assistant.open_vault(small_vault, remember=False)
     window = make(is_begun=False)
     opened = opened_by(window, monkeypatch)
-    drop(window, other_folder, middle_of(window, window._middle))
+    drop(window, other_folder, middle_of(window, window.middle))
     assert opened == []
-    assert window._notifier.texts() == [
+    assert window.notifier.texts() == [
         "elsewhere is not among the open notes, so it cannot be attached."
     ]
-    drop(window, other_folder, middle_of(window, window._sidebar))
+    drop(window, other_folder, middle_of(window, window.sidebar))
     assert opened == [other_folder]
 
 
@@ -640,14 +642,14 @@ def test_a_damaged_settings_file_is_named_and_the_window_opens(
 def test_a_toast_is_said_once_and_two_at_most(make: Make) -> None:
     window = make()
     for text in ("one", "two", "three\nlines"):
-        window._notifier.toast(text)
-    assert window._notifier.texts() == ["two", "three lines"]
+        window.notifier.toast(text)
+    assert window.notifier.texts() == ["two", "three lines"]
 
 
 def test_a_toast_names_settings_by_their_labels(make: Make) -> None:
     window = make()
-    window._notifier.toast(describe(Offline("OpenAI")).message)
-    (said,) = window._notifier.texts()
+    window.notifier.toast(describe(Offline("OpenAI")).message)
+    (said,) = window.notifier.texts()
     assert said.endswith('or switch "Offline" off.')
 
 
@@ -664,7 +666,7 @@ def test_the_first_window_is_no_larger_than_the_screen(
 def test_a_long_toast_is_cut_and_runs_from_the_left(make: Make) -> None:
     window = make(720)
     text = "הערה is not among the open notes, so it cannot be attached. " * 3
-    window._notifier.toast(text)
+    window.notifier.toast(text)
     QApplication.processEvents()
     (line,) = (label for label in window.findChildren(ElidedLabel) if "הערה" in label.whole)
     assert line.text().endswith("…")
@@ -674,12 +676,12 @@ def test_a_long_toast_is_cut_and_runs_from_the_left(make: Make) -> None:
 
 def test_toasts_stand_at_the_lower_edge_where_there_is_no_composer(make: Make) -> None:
     window = make()
-    window._notifier.toast("Nothing was deleted.")
-    (toast,) = window._notifier._toasts
-    assert window._middle.height() - toast.geometry().bottom() == 17
-    window._middle.show_chat(True)
+    window.notifier.toast("Nothing was deleted.")
+    (toast,) = window.notifier._toasts
+    assert window.middle.height() - toast.geometry().bottom() == 17
+    window.middle.show_chat(True)
     QApplication.processEvents()
-    assert widgets.bottom_in(window, toast) <= widgets.rect_in(window, window._composer).top()
+    assert widgets.bottom_in(window, toast) <= widgets.rect_in(window, window.composer).top()
 
 
 def test_chats_that_cannot_be_listed_are_told(
@@ -689,11 +691,11 @@ def test_chats_that_cannot_be_listed_are_told(
         raise StorageFailed("The disk is full.")
 
     monkeypatch.setattr(assistant, "list_sessions", fail)
-    assert "The disk is full." in make()._notifier.texts()
+    assert "The disk is full." in make().notifier.texts()
 
 
 def test_very_large_notes_are_read_without_holding_the_window(make: Make) -> None:
     window = make()
     text = "\n".join("word " * 20 for _ in range(60_000))
-    window._column.note.show_note(Note("big.md", "big", text, "v"), 59_000, 59_001)
-    assert window._column.note.text.blockCount() <= 4_000
+    window.column.note.show_note(Note("big.md", "big", text, "v"), 59_000, 59_001)
+    assert window.column.note.text.blockCount() <= 4_000

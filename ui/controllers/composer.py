@@ -1,6 +1,6 @@
-"""The message that is being written: its text, what goes along, how it is asked, and sending it."""
+"""The message that is being written: its text, attachments, mode and model, and sending it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, cast
 
 from PySide6.QtCore import QObject, Signal
@@ -8,84 +8,87 @@ from PySide6.QtCore import QObject, Signal
 from app.assistant import Assistant
 from app.commands import Situation
 from app.config.models import ModelChoice
-from app.errors import ErrorInfo
+from app.errors import ErrorInfo, describe
+from app.sessions.transcript import Transcript, UserItem
 from chains.events import Mode
 from chains.models import EXTRACTIVE
 from ui.chat.composer.attachment import Attachment
 from ui.chat.composer.completion import Offers
-from ui.chat.composer.composer import Composer
 from ui.chat.composer.parts import Action, ComposerLine
-from ui.controllers.attachments import Attaching
-from ui.controllers.context import Draft, over_sentence
-from ui.controllers.drafts import Drafts, Written
-from ui.controllers.map_reduce import Reading
-from ui.controllers.overlong import Overlong
-from ui.controllers.session import Conversation
-from ui.controllers.slash_commands import Commanding, command_choices
-from ui.controllers.turns import Turn
+from ui.controllers.attachments import AttachmentController
+from ui.controllers.commands import CommandController, command_choices
+from ui.controllers.drafts import DraftStore, NextMessage, UnsentMessage
+from ui.controllers.long_message import LongMessageController
+from ui.controllers.map_reduce import ReadWholeController
+from ui.controllers.session import SessionController
+from ui.controllers.turns import ChatTurn
+from ui.frame import WindowFrame
 from ui.tasks import TaskRunner
+from ui.widgets.figures import count
 
-__all__ = ["Drafting"]
+__all__ = ["ComposerController"]
 
 _NO_MODEL = "The agent needs a model that can call tools, and no model is set."
 
 
-class Drafting(QObject):
+class ComposerController(QObject):
     """Keeps the composer, its attachments and the drafts of all chats in step.
 
-    `changed` is emitted when the next request would be another one, with whether that is to be
-    shown at once; `asked` when a question was sent; `place_chosen` carries path and lines of
-    something attached; `settings_requested` a page.
+    `changed` is emitted when the next request changes, with whether that is shown at once.
     """
 
     changed = Signal(bool)
-    asked = Signal()
-    place_chosen = Signal(str, int, int)
-    settings_requested = Signal(str)
 
     def __init__(
         self,
         assistant: Assistant,
         runner: TaskRunner,
-        talk: Conversation,
-        composer: Composer,
-        drafts: Drafts,
+        frame: WindowFrame,
+        session: SessionController,
+        drafts: DraftStore,
     ) -> None:
-        super().__init__(talk)
-        self._assistant = assistant
-        self._talk, self._composer, self._drafts = talk, composer, drafts
+        super().__init__(session)
+        self._assistant, self._runner = assistant, runner
+        self._frame = frame
+        self._session, self._composer, self._drafts = session, frame.composer, drafts
         self._is_over = self._is_opening = False
-        self.attaching = Attaching(assistant, runner, self)
-        self.reading = Reading(assistant, runner, self)
-        self.overlong = Overlong(assistant, runner, self._written, self._model, self)
-        self.commanding = Commanding(assistant, runner, self)
-        self._connect()
+        self.attachments = AttachmentController(assistant, runner, self)
+        self.read_whole = ReadWholeController(assistant, runner, self)
+        self.long_message = LongMessageController(
+            assistant, runner, self._unsent_message, self._model, self
+        )
+        self.commands = CommandController(assistant, runner, frame, self)
+        self._connect_composer()
+        self._connect_parts()
+        session.turn_ended.connect(self._on_turn_ended)
+        session.session_changed.connect(self._on_session_changed)
+        session.loaded.connect(self._on_loaded)
 
-    def draft(self) -> Draft:
-        """Return what would be sent now."""
-        talk, sendable = self._talk, self.attaching.sendable
-        text = self._composer.text()
-        return Draft(talk.session, text, talk.mode_in_force, talk.model, sendable)
+    def next_message(self) -> NextMessage:
+        """Return the message as it would be sent now."""
+        session = self._session
+        return NextMessage(
+            session.session,
+            self._composer.text(),
+            session.mode_in_force,
+            session.model,
+            self.attachments.sendable,
+        )
 
     def open(self, session: str | None) -> None:
-        """Show what was written in a chat and not sent."""
-        written = self._drafts.open(session)
-        self._is_opening = True  # what is shown now is not what was written in the chat before
+        """Show the unsent message of a chat."""
+        unsent = self._drafts.open(session)
+        self._is_opening = True  # what is shown now was not written in the chat before
         self._composer.clear_error()
-        self._show(written)
+        self._show(unsent)
         self._is_opening = False
 
-    def begun(self, session: str) -> None:
-        """Take what is being written over into the chat that has just begun."""
-        self._drafts.begun(session)
-        self._note()
-
-    def set_models(self, choices: Sequence[ModelChoice]) -> None:
-        """Offer these models."""
-        self._composer.set_models(choices)
-        chosen = next((choice.name for choice in choices if choice.is_set), "")
-        self._composer.set_model(self._talk.model or chosen)
-        self.check()
+    def load_models(self) -> None:
+        """Fill the list of models in a task, since a server may be asked."""
+        task = self._runner.call(self._assistant.model_choices)
+        task.yielded.connect(self._on_models)
+        task.failed.connect(self._on_models_failed)
+        task.start()
 
     def set_offers(self, offers: Offers) -> None:
         """Complete these notes and tags, and the commands."""
@@ -94,187 +97,242 @@ class Drafting(QObject):
 
     def set_mode(self, mode: Mode) -> None:
         """Ask in this mode from now on."""
-        self._talk.mode = mode
+        self._session.mode = mode
         self._composer.set_mode(mode)
         self.check()
 
     def attach(self, items: Iterable[Attachment]) -> None:
         """Send these along with the message."""
-        self.attaching.add(items)
+        self.attachments.add(items)
         self._composer.setFocus()
 
+    def open_attachment(self, item: Attachment) -> None:
+        """Show an attached note, at its lines."""
+        if not item.is_tag and not item.is_folder:
+            self._frame.navigation.show_note(item.target, *(item.lines or (0, 0)))
+
     def submit(self, text: str) -> None:
-        """Send what is written, or do what it commands."""
-        talk = self._talk
-        situation = Situation(talk.session, talk.mode_in_force, talk.model)
+        """Run the command that is written, or send the message."""
+        session = self._session
+        situation = Situation(session.session, session.mode_in_force, session.model)
         self._composer.clear_error()
-        if not self.commanding.take(text, situation):
+        if not self.commands.run(text, situation):
             self.send(text)
 
     def send(self, text: str) -> None:
-        """Send a text with what is attached."""
-        if not text.strip() or self._talk.is_running:
+        """Send a text with the attachments."""
+        if not text.strip() or self._session.is_running:
             return
-        attached, is_read = self.attaching.attached, self.reading.is_wanted
+        attached, reads_whole = self.attachments.attached, self.read_whole.is_wanted
         self.clear()
-        self.asked.emit()
-        self._talk.ask(text, attached, is_read)
+        self._frame.count_sent_message()
+        self._session.ask(text, attached, reads_whole)
 
     def clear(self) -> None:
-        """Begin with an empty message, or with the next part of a long one."""
-        self._show(self.overlong.next())
+        """Begin an empty message, or the next part of a long one."""
+        self._show(self.long_message.next())
 
-    def restore(self, turn: Turn) -> None:
-        """Give a message back that was not sent, before what was written meanwhile."""
-        asked = turn.asked
-        written = Written(asked.question, asked.attached, asked.reads_whole)
-        if turn.session != self._talk.session:
-            self._drafts.give_back(turn.session, written)
+    def restore(self, turn: ChatTurn) -> None:
+        """Put a message that was not sent back, before what was written meanwhile."""
+        request = turn.request
+        unsent = UnsentMessage(request.text, request.attached, request.reads_whole)
+        if turn.session != self._session.session:
+            self._drafts.give_back(turn.session, unsent)
         else:
-            self._show(written.before(self._written()))
+            self._show(unsent.before(self._unsent_message()))
 
-    def take_context(self, context: Mapping[str, Any]) -> None:
-        """Show how full the next request is, and what of the attachments fits into it."""
-        self.attaching.count(context)
-        self.overlong.measure(context)
-        self.reading.look(self.draft(), context["budget"])
+    def show_budget(self, context: Mapping[str, Any] | None) -> None:
+        """Show how full the next request is and what of the attachments fits; None if unknown."""
+        if context is None:
+            self._composer.set_meter(None)
+            return
+        self.attachments.count(context)
+        self.long_message.measure(context)
+        self.read_whole.look(self.next_message(), context["budget"])
         self._composer.set_meter(context["fraction"], context["policy"]["trim_at"])
         is_over = context["used"] > context["budget"]
         if is_over:
-            self._composer.show_error(over_sentence(context), self._ways_to_fit())
+            self._composer.show_error(_overflow_sentence(context), self._ways_to_fit())
         elif self._is_over:
             self._composer.clear_error()
         self._is_over = is_over
 
-    def show_overflow(self, sentence: str, context: Mapping[str, Any] | None) -> None:
-        """Say that what was to be sent did not fit."""
-        self._is_over = True
-        if context is not None:
-            self.overlong.measure(context)
-        self._composer.show_error(sentence, self._ways_to_fit())
-
     def check(self) -> None:
-        """Say what keeps a message from being sent as things are chosen."""
+        """Show what prevents sending with the chosen mode and model."""
         model = self._composer.models.value or self._assistant.settings.values.chat_model
-        if self._talk.mode_in_force == "agent" and model == EXTRACTIVE:
+        if self._session.mode_in_force == "agent" and model == EXTRACTIVE:
             ways = (
-                ("Set a model", lambda: self.settings_requested.emit("Models")),
+                ("Set a model", lambda: self._frame.navigation.open_settings("Models")),
                 ("Ask in Vault mode", lambda: self._on_mode_changed("vault")),
             )
             self._composer.set_obstacle(_NO_MODEL, ways)
         else:
             self._composer.set_obstacle("")
 
-    def _connect(self) -> None:
-        composer = self._composer
+    def _connect_composer(self) -> None:
+        composer, transcript = self._composer, self._frame.transcript
         composer.submitted.connect(self.submit)
-        composer.stop_requested.connect(self._talk.stop)
+        composer.stop_requested.connect(self._session.stop)
+        composer.last_requested.connect(transcript.edit_last)
         composer.text_changed.connect(self._on_text_changed)
         composer.mode_changed.connect(self._on_mode_changed)
         composer.model_changed.connect(self._on_model_changed)
         composer.attach_chosen.connect(self._on_attach_chosen)
-        composer.attach_removed.connect(self.attaching.remove)
+        composer.attach_removed.connect(self.attachments.remove)
         composer.attach_opened.connect(self.open_attachment)
-        self.attaching.changed.connect(self._on_attached)
-        self.attaching.told.connect(self._show_chips)
-        self.reading.changed.connect(self._on_reading)
-        self.overlong.replaced.connect(self._on_replaced)
-        self.overlong.changed.connect(self._show_line)
-        self.overlong.failed.connect(composer.show_error)
-        self.commanding.shown.connect(self.clear)
-        self.commanding.new_chat_requested.connect(self.clear)
-        self.commanding.compact_requested.connect(self.clear)
-        self.commanding.failed.connect(self._on_command_failed)
+        transcript.question_chosen.connect(self.send)
+        transcript.maker.attachment_opened.connect(self.open_attachment)
+        transcript.maker.edit_closed.connect(composer.setFocus)
 
-    def open_attachment(self, item: Attachment) -> None:
-        """Show a note that is attached, at its lines."""
-        if not item.is_tag and not item.is_folder:
-            self.place_chosen.emit(item.target, *(item.lines or (0, 0)))
+    def _connect_parts(self) -> None:
+        self.attachments.changed.connect(self._on_attachments_changed)
+        self.attachments.measured.connect(self._show_chips)
+        self.read_whole.changed.connect(self._on_read_whole_changed)
+        self.long_message.replaced.connect(self._on_replaced)
+        self.long_message.changed.connect(self._show_line)
+        self.long_message.failed.connect(self._composer.show_error)
+        self.commands.succeeded.connect(self.clear)
+        self.commands.failed.connect(self._on_command_failed)
 
-    def _ways_to_fit(self) -> list[tuple[str, Any]]:
-        ways: list[tuple[str, Any]] = list(self.overlong.ways)
-        if not ways and (attached := self.attaching.attached):
+    def _ways_to_fit(self) -> list[tuple[str, Callable[[], object]]]:
+        ways = list(self.long_message.ways)
+        if not ways and (attached := self.attachments.attached):
             last = attached[-1]
-            ways.append((f"Remove {last.name}", lambda: self.attaching.remove(last)))
-        ways.append(("Raise the limit", lambda: self.settings_requested.emit("Context")))
+            ways.append((f"Remove {last.name}", lambda: self.attachments.remove(last)))
+        ways.append(("Raise the limit", lambda: self._frame.navigation.open_settings("Context")))
         return ways
 
-    def _written(self) -> Written:
-        parts = self.overlong
-        return Written(
+    def _unsent_message(self) -> UnsentMessage:
+        long_message = self.long_message
+        return UnsentMessage(
             self._composer.text(),
-            self.attaching.attached,
-            self.reading.is_wanted,
-            parts.waiting,
-            parts.parts,
+            self.attachments.attached,
+            self.read_whole.is_wanted,
+            long_message.waiting,
+            long_message.parts,
         )
 
     def _model(self) -> str:
-        return self._talk.model or self._assistant.settings.values.chat_model
+        return self._session.model or self._assistant.settings.values.chat_model
 
-    def _show(self, written: Written) -> None:
-        """Let this be what is written."""
-        self.overlong.keep(written)
-        self.reading.keep(written.attached if written.reads_whole else ())
-        self._composer.set_text(written.text)
-        self.attaching.replace(written.attached)
+    def _show(self, unsent: UnsentMessage) -> None:
+        """Put a message into the composer."""
+        self.long_message.keep(unsent)
+        self.read_whole.keep(unsent.attached if unsent.reads_whole else ())
+        self._composer.set_text(unsent.text)
+        self.attachments.replace(unsent.attached)
         self._show_line()
 
     def _show_line(self) -> None:
-        _say(self._composer.queue, *self.overlong.line)
+        _show_in(self._composer.queue, *self.long_message.line)
 
-    def _note(self) -> None:
+    def _keep_draft(self) -> None:
         if not self._is_opening:
-            self._drafts.note(self._written())
+            self._drafts.keep(self._unsent_message())
+
+    def _on_session_changed(self, session: str | None) -> None:
+        if session is not None and self._session.is_followed:
+            self._drafts.begin(session)
+            self._keep_draft()
+        else:
+            self.open(session)
+
+    def _on_loaded(self, transcript: Transcript, is_new: bool) -> None:
+        """Ask in the mode in which the chat was asked last."""
+        user_messages = [item for item in transcript.items if isinstance(item, UserItem)]
+        if is_new and user_messages and user_messages[-1].mode is not None:
+            self.set_mode(user_messages[-1].mode)
+
+    def _on_turn_ended(self, turn: ChatTurn) -> None:
+        """Put a message that was not sent back into the composer."""
+        if turn.result is not None or turn.is_stored:
+            return
+        info = turn.error
+        is_cancelled = info is None or info.code == "cancelled"
+        is_open = self._session.is_open(turn)
+        if not turn.request.instead and (is_open or not is_cancelled):
+            self.restore(turn)
+        if is_open and info is not None and info.code == "context_overflow":
+            self._show_overflow(info)
+
+    def _show_overflow(self, info: ErrorInfo) -> None:
+        self._is_over = True
+        sentence = info.message
+        if info.context is not None:
+            self.long_message.measure(info.context)
+            sentence = _overflow_sentence(info.context)
+        self._composer.show_error(sentence, self._ways_to_fit())
+
+    def _on_models(self, choices: Sequence[ModelChoice]) -> None:
+        self._frame.transcript.set_models(choices)
+        self._composer.set_models(choices)
+        chosen = next((choice.name for choice in choices if choice.is_set), "")
+        self._composer.set_model(self._session.model or chosen)
+        self.check()
+
+    def _on_models_failed(self, error: Exception) -> None:
+        self._frame.notifier.toast(describe(error).message)
 
     def _on_text_changed(self, _text: str) -> None:
         if not self._is_over:
             self._composer.clear_error()
-        self._note()
+        self._keep_draft()
         self.changed.emit(False)
 
-    def _on_replaced(self, written: Written) -> None:
-        self._show(written)
+    def _on_replaced(self, unsent: UnsentMessage) -> None:
+        self._show(unsent)
         self._composer.setFocus()
 
-    def _on_reading(self) -> None:
-        """Show what is read, or could be."""
-        reading = self.reading
-        is_wanted = reading.is_wanted
-        self.attaching.tell_parts(reading.parts, is_wanted)
+    def _on_read_whole_changed(self) -> None:
+        """Show which attachments are read whole, or could be."""
+        offer = self.read_whole
+        is_wanted = offer.is_wanted
+        self.attachments.set_parts(offer.parts, is_wanted)
         word = "Search it instead" if is_wanted else "Read it all"
-        way = (word, lambda: reading.want(not is_wanted))
-        _say(self._composer.offer, reading.sentence, [way] if reading.is_offered else [])
-        self._note()
+        way = (word, lambda: offer.want(not is_wanted))
+        _show_in(self._composer.offer, offer.sentence, [way] if offer.is_offered else [])
+        self._keep_draft()
 
-    def _on_attached(self) -> None:
+    def _on_attachments_changed(self) -> None:
         self._show_chips()
-        self._note()
+        self._keep_draft()
         self.changed.emit(True)
 
     def _show_chips(self) -> None:
-        self._composer.set_attached(self.attaching.states)
+        self._composer.set_attached(self.attachments.states)
 
     def _on_attach_chosen(self, value: str) -> None:
-        self.attaching.add([Attachment(value)])
+        self.attachments.add([Attachment(value)])
 
     def _on_mode_changed(self, mode: str) -> None:
         self.set_mode(cast(Mode, mode))
         self.changed.emit(True)
 
     def _on_model_changed(self, model: str) -> None:
-        self._talk.model = model
+        self._session.model = model
         self.check()
         self.changed.emit(True)
 
     def _on_command_failed(self, text: str, info: ErrorInfo) -> None:
-        said = f"{info.message} {info.hint or ''}".strip()
-        self._composer.show_error(said, [("Send as text", lambda: self.send(text))])
+        message = f"{info.message} {info.hint or ''}".strip()
+        self._composer.show_error(message, [("Send as text", lambda: self.send(text))])
 
 
-def _say(line: ComposerLine, text: str, actions: Sequence[Action]) -> None:
-    """Say something in a line, or take it away where that is nothing."""
+def _show_in(line: ComposerLine, text: str, actions: Sequence[Action]) -> None:
+    """Show a text in a line; hide the line where there is none."""
     if text:
         line.say(text, actions)
     else:
         line.hide()
+
+
+def _overflow_sentence(context: Mapping[str, Any]) -> str:
+    """Say that a message does not fit, with its size and the tokens that are free for it."""
+    tokens = context["layers"]["L5"]["tokens"]
+    free = context["budget"] - context["used"] + tokens
+    if free <= 0:
+        return "The instructions alone fill the limit, so nothing can be asked. Nothing was sent."
+    return (
+        f"Your message does not fit. It has {count(tokens)} tokens; {count(free)} are free for "
+        "it. Nothing was sent."
+    )

@@ -1,26 +1,38 @@
-"""What is written and attached in each chat and not sent yet; it comes back with its chat."""
+"""Unsent messages: one draft for each chat, restored when the chat is opened."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QObject, QTimer
 
+from chains.events import Mode
 from ui.chat.composer.attachment import Attachment
 
-__all__ = ["Drafts", "Written"]
+__all__ = ["DraftStore", "NextMessage", "UnsentMessage"]
 
 _SAVED_AFTER_MS = 1_000
 Kept = dict[str, dict[str, object]]
 
 
 @dataclass(frozen=True)
-class Written:
+class NextMessage:
+    """The message as it would be sent now, with the settings of its chat."""
+
+    session: str | None
+    text: str
+    mode: Mode
+    model: str | None
+    attached: tuple[Attachment, ...] = ()
+
+
+@dataclass(frozen=True)
+class UnsentMessage:
     """A message that was not sent.
 
     Attributes:
-        reads_whole: whether what is too large of what is attached is to be read.
-        waiting: the parts of a message that was split which follow this one.
-        parts: how many there were; 0 where none was split.
+        reads_whole: whether attachments that are too large to be sent are read whole.
+        waiting: the following parts of a message that was split.
+        parts: the number of parts; 0 where the message was not split.
     """
 
     text: str = ""
@@ -29,8 +41,8 @@ class Written:
     waiting: tuple[str, ...] = ()
     parts: int = 0
 
-    def before(self, later: "Written") -> "Written":
-        """Return this message with what was written after it, which it is not to take away."""
+    def before(self, later: "UnsentMessage") -> "UnsentMessage":
+        """Return this message followed by what was written after it."""
         if later.parts:
             waiting = (later.text, *later.waiting) if later.text.strip() else later.waiting
             return replace(self, waiting=waiting, parts=later.parts)
@@ -39,7 +51,7 @@ class Written:
         return replace(self, text=text, attached=(*self.attached, *others))
 
     def to_dict(self) -> dict[str, object]:
-        """Return it as JSON."""
+        """Return the message as JSON."""
         attached = [{"target": item.target, "lines": item.lines} for item in self.attached]
         more = {"reads_whole": self.reads_whole, "waiting": self.waiting, "parts": self.parts}
         return {"text": self.text, "attached": attached} | {
@@ -47,62 +59,62 @@ class Written:
         }
 
 
-class Drafts(QObject):
-    """The drafts of all chats, kept also over a crash.
+class DraftStore(QObject):
+    """The drafts of all chats, saved a second after each change so that they survive a crash.
 
     Args:
-        kept: those of the last time, by chat; empty names the one that has not begun.
-        save: writes them down.
-        parent: as in Qt.
+        kept: the saved drafts by session; the empty key is the chat that has not begun.
+        save: writes all drafts to the disk.
+        parent: the Qt parent.
     """
 
     def __init__(self, kept: Kept, save: Callable[[Kept], object], parent: QObject) -> None:
         super().__init__(parent)
-        self._written = {session: _read(draft) for session, draft in kept.items()}
+        self._drafts = {session: _read(draft) for session, draft in kept.items()}
         self._save = save
         self._session = ""
         self._timer = QTimer(self, singleShot=True, interval=_SAVED_AFTER_MS)
         self._timer.timeout.connect(self.save)
 
-    def open(self, session: str | None) -> Written:
-        """Return what was written in a chat; from now on what is noted belongs to it."""
+    def open(self, session: str | None) -> UnsentMessage:
+        """Return the draft of a chat; `keep` stores into this chat from now on."""
         self._session = session or ""
-        return self._written.get(self._session, Written())
+        return self._drafts.get(self._session, UnsentMessage())
 
-    def begun(self, session: str) -> None:
-        """Take over what is noted for the chat that had not begun: it has now."""
+    def begin(self, session: str) -> None:
+        """Move the draft of the chat that had not begun to its session."""
         if not self._session:
-            self._written.pop("", None)
+            self._drafts.pop("", None)
             self._session = session
 
-    def note(self, written: Written) -> None:
-        """Remember what is written in the open chat."""
-        if written == self._written.get(self._session, Written()):
+    def keep(self, message: UnsentMessage) -> None:
+        """Keep the draft of the open chat."""
+        if message == self._drafts.get(self._session, UnsentMessage()):
             return
-        if written == Written():
-            self._written.pop(self._session, None)
+        if message == UnsentMessage():
+            self._drafts.pop(self._session, None)
         else:
-            self._written[self._session] = written
+            self._drafts[self._session] = message
         self._timer.start()
 
-    def give_back(self, session: str | None, written: Written) -> None:
-        """Remember a message in another chat than the open one, before what is written there."""
-        later = self._written.get(session or "", Written())
-        self._written[session or ""] = written.before(later)
+    def give_back(self, session: str | None, message: UnsentMessage) -> None:
+        """Keep a message for a chat that is not open, before its present draft."""
+        later = self._drafts.get(session or "", UnsentMessage())
+        self._drafts[session or ""] = message.before(later)
         self._timer.start()
 
     def save(self) -> None:
-        """Write them down now."""
+        """Save all drafts now."""
         self._timer.stop()
-        self._save({session: written.to_dict() for session, written in self._written.items()})
+        self._save({session: message.to_dict() for session, message in self._drafts.items()})
 
 
-def _read(draft: dict[str, object]) -> Written:
+def _read(draft: dict[str, object]) -> UnsentMessage:
     text, found = draft.get("text"), draft.get("attached")
     items = found if isinstance(found, list) else []
     read = (_attachment(item) for item in items if isinstance(item, dict))
     waiting, parts = draft.get("waiting"), draft.get("parts")
-    return Written(
+    return UnsentMessage(
         text if isinstance(text, str) else "",
         tuple(item for item in read if item is not None),
         draft.get("reads_whole") is True,

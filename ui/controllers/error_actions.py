@@ -1,14 +1,19 @@
-"""The ways out of an error, by their names."""
+"""The actions that an error offers: settings pages, a folder, the log, hooks off."""
 
-from collections.abc import Callable
 from pathlib import Path
 
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QGuiApplication
 
+from app.assistant import Assistant
 from app.errors import ErrorInfo
+from ui.controllers.session import SessionController
 from ui.faults import open_log_file
+from ui.frame import WindowFrame
+from ui.settings.writer import SettingsWriter
+from ui.tasks import TaskRunner
 
-__all__ = ["WaysOut"]
+__all__ = ["ErrorActionController"]
 
 _PAGES = {
     "enter_key": "Models",
@@ -16,39 +21,64 @@ _PAGES = {
     "privacy_settings": "Privacy",
     "raise_limit": "Context",
 }
+_HOOKS_KEY = "hooks.enabled"
+_HOOKS_OFF = "Your hook files are off."
+_HOOKS_ON = "Your hook files are on again."
+_PACKAGE_HOOK = "This hook is part of an installed package, and goes when that is removed."
 
 
-class WaysOut:
-    """Takes them.
+class ErrorActionController(QObject):
+    """Performs the actions of errors; `hooks_switched` when the user's hooks went off or on."""
 
-    Args:
-        open_page: shows a page of the settings.
-        choose_folder: asks for a folder of notes.
-        turn_hooks_off: switches the user's own hooks off.
-        log: where the log is.
-    """
+    hooks_switched = Signal()
 
     def __init__(
         self,
-        open_page: Callable[[str], object],
-        choose_folder: Callable[[], object],
-        turn_hooks_off: Callable[[], object],
-        log: Path,
+        assistant: Assistant,
+        runner: TaskRunner,
+        frame: WindowFrame,
+        session: SessionController,
     ) -> None:
-        self._open_page, self._choose_folder = open_page, choose_folder
-        self._turn_hooks_off = turn_hooks_off
-        self._log = log
+        super().__init__(session)
+        self._frame, self._session = frame, session
+        self._notifier = frame.notifier
+        self._log: Path = assistant.paths.log_file
+        self._writer = SettingsWriter(assistant, runner, self)
+        self._writer.changed.connect(self._on_hooks_switched)
+        self._writer.refused.connect(self._on_refused)
+        frame.transcript.maker.error_action.connect(self.perform)
 
-    def take(self, name: str, info: ErrorInfo | None) -> None:
-        """Take one out of an error."""
+    def perform(self, name: str) -> None:
+        """Perform an action of the error that was shown last."""
         if name in _PAGES:
-            self._open_page(_PAGES[name])
+            self._frame.navigation.open_settings(_PAGES[name])
         elif name == "choose_folder":
-            self._choose_folder()
+            self._frame.navigation.choose_folder()
         elif name == "turn_hooks_off":
             self._turn_hooks_off()
         elif name == "open_log":
             open_log_file(self._log)
-        elif name == "copy_details" and info is not None:
-            details = "\n".join(filter(None, (info.code, info.message, info.hint)))
-            QGuiApplication.clipboard().setText(details)
+        elif name == "copy_details" and self._session.failure is not None:
+            _copy(self._session.failure)
+
+    def _turn_hooks_off(self) -> None:
+        """Disable the user's hook files; a hook of an installed package has no switch."""
+        if self._writer.value(_HOOKS_KEY):
+            self._writer.set(_HOOKS_KEY, False)
+        else:
+            self._notifier.toast(_PACKAGE_HOOK)
+
+    def _on_hooks_switched(self, _key: str) -> None:
+        if self._writer.value(_HOOKS_KEY):
+            self._notifier.toast(_HOOKS_ON)
+        else:
+            self._notifier.toast(_HOOKS_OFF, "Undo", lambda: self._writer.set(_HOOKS_KEY, True))
+        self.hooks_switched.emit()
+
+    def _on_refused(self, _key: str, sentence: str) -> None:
+        self._notifier.toast(sentence)
+
+
+def _copy(info: ErrorInfo) -> None:
+    details = "\n".join(filter(None, (info.code, info.message, info.hint)))
+    QGuiApplication.clipboard().setText(details)

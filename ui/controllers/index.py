@@ -1,10 +1,11 @@
-"""Bringing the index up to date beside everything else, and saying how far it is."""
+"""Indexing: running it, following changes on the disk, and showing its state."""
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from time import monotonic
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.assistant import Assistant
 from app.config.schema import use_labels
@@ -12,36 +13,47 @@ from app.errors import describe
 from app.library.library import IndexFinished, Library
 from chains.cancel import CancelToken
 from chains.events import IndexProgressed
+from ui.controllers.session import SessionController
+from ui.controllers.turns import ChatTurn
+from ui.frame import WindowFrame
 from ui.panels.index import IndexState
-from ui.tasks import Task, TaskRunner
+from ui.tasks import LatestOnly, Mailbox, Task, TaskRunner
 from ui.widgets.controls import one_line
-from vault.errors import IndexBusy, VaultMissing
+from vault.errors import IndexBusy, VaultError, VaultMissing
 from vault.indexing.indexer import IndexProgress, IndexReport
 from vault.indexing.status import IndexStatus
 
-__all__ = ["Indexing"]
+__all__ = ["IndexController", "WatchController"]
 
 _log = logging.getLogger(__name__)
 
 Order = Callable[[Library], None]
 
+_STATUS_PAUSE_MS = 200
+_MINUTE_MS = 60_000
+_MOMENT_S = 0.4
 
-class Indexing(QObject):
-    """Runs one index update at a time.
 
-    `state_changed` carries an `IndexState`; `phase_changed` the new phase of a run, at which the
-    list of notes may have grown; `finished` the report, after the notes on the disk and
-    in the index agree as far as the run came.
+class IndexController(QObject):
+    """Runs one index update at a time and shows it in footer, rail and index panel.
+
+    Signals: `phase_changed` carries the new phase of a run, when there may be more notes to list;
+    `finished` the report of a run.
     """
 
-    state_changed = Signal(object)
     phase_changed = Signal(str)
     finished = Signal(object)
 
-    def __init__(self, assistant: Assistant, runner: TaskRunner, parent: QObject) -> None:
-        super().__init__(parent)
-        self._assistant = assistant
-        self._runner = runner
+    def __init__(
+        self,
+        assistant: Assistant,
+        runner: TaskRunner,
+        frame: WindowFrame,
+        session: SessionController,
+    ) -> None:
+        super().__init__(frame)
+        self._assistant, self._runner = assistant, runner
+        self._frame, self._panel = frame, frame.column.index
         self._task: Task | None = None
         self._orders: list[Order] = []
         self._is_wanted_again = False
@@ -49,17 +61,26 @@ class Indexing(QObject):
         self._is_mending = False
         self._phase = ""
         self.state = self._settled = IndexState()
+        self._status = LatestOnly(runner, _STATUS_PAUSE_MS, self)
+        self._status.answered.connect(self._panel.show_status)
+        self._status.failed.connect(self._on_status_failed)
+        self._minutes = QTimer(self, interval=_MINUTE_MS)  # the panel shows times ago
+        self._minutes.timeout.connect(self.refresh_status)
+        self._minutes.start()
+        self._connect_views()
+        session.event_arrived.connect(self._on_turn_event)
+        session.turn_ended.connect(self._on_turn_ended)
 
     @property
     def is_running(self) -> bool:
-        """Whether notes are being read now."""
+        """Whether an index update is running."""
         return self._task is not None
 
     def start(self, *, is_background: bool = False) -> None:
-        """Begin, or begin again when the present run has ended.
+        """Start a run, or another one when the present run has ended.
 
         Args:
-            is_background: the user did not ask for this run, so that load may slow it down.
+            is_background: whether nobody asked for the run, so that load may slow it down.
         """
         if self._task is not None:
             self._is_wanted_again = True
@@ -73,7 +94,7 @@ class Indexing(QObject):
         self._task.start()
 
     def cancel(self) -> None:
-        """Stop, also what a question or a change began; what was done by then is kept."""
+        """Stop the run, also one that a turn or a change began; what is indexed by then is kept."""
         self._is_wanted_again = False
         library = self._assistant.library
         if library is not None and self.state.is_going_on:
@@ -85,14 +106,14 @@ class Indexing(QObject):
         self._let_go_on()
 
     def pause(self) -> None:
-        """Let a run stand still until `resume`."""
+        """Pause the run until `resume`."""
         library = self._assistant.library
         if library is not None and self.state.kind == "running":
             library.pause()
             self._show(replace(self.state, kind="paused"))
 
     def resume(self) -> None:
-        """Let a paused run go on; begin one where there is none."""
+        """Resume a paused run; start one where there is none."""
         self._let_go_on()
         if self._task is None:
             self.start()
@@ -100,32 +121,32 @@ class Indexing(QObject):
             self._show(replace(self.state, kind="running"))
 
     def toggle_pause(self) -> None:
-        """Pause a run, or let it go on."""
+        """Pause the run, or resume it."""
         if self.state.kind == "paused":
             self.resume()
         else:
             self.pause()
 
     def retry(self, paths: Sequence[str]) -> None:
-        """Read notes again that could not be read; all of them where none is named."""
+        """Index failed notes again; all of them where no path is given."""
         self._orders.append(lambda library: library.retry(paths or None))
         self.start()
 
     def rebuild(self) -> None:
-        """Throw the index away and make it again."""
+        """Delete the index and build it again."""
         self.cancel()
         self._orders.append(Library.rebuild)
         self.start()
 
     def forget(self) -> None:
-        """Say nothing of the notes that were open before."""
+        """Forget the state of the folder that was open before."""
         self._orders.clear()
         self.cancel()
-        self.state = self._settled = IndexState()
-        self.state_changed.emit(self.state)
+        self._settled = IndexState()
+        self._show(IndexState())
 
     def show_progress(self, progress: IndexProgress) -> None:
-        """Show how far a run has come, also one that a question or a change began."""
+        """Show the progress of a run, also one that a turn or a change began."""
         if progress.phase != self._phase:
             self._phase = progress.phase
             self.phase_changed.emit(progress.phase)
@@ -149,7 +170,7 @@ class Indexing(QObject):
         )
 
     def settle(self) -> None:
-        """Show how the index stood before the reading that somebody else began and has ended."""
+        """Show the state of before a run that a turn or a change began, when that has ended."""
         if self.is_running or not self.state.is_going_on:
             return
         library = self._assistant.library
@@ -157,12 +178,12 @@ class Indexing(QObject):
         self._show(replace(self.state, kind="paused") if is_paused else self._settled)
 
     def show_counts(self, notes: int, failed: int) -> None:
-        """Take over what the list of notes says, once nothing is being read."""
+        """Take the counts from the list of notes while no run is going on."""
         if self.state.kind == "done" and notes + failed:
             self._show(IndexState("done", notes=notes, failed=failed))
 
     def show_report(self, report: IndexReport) -> None:
-        """Show how the index stands after a run."""
+        """Show the state of the index after a run."""
         failed = len(report.failed)
         if report.is_complete:
             self._show(IndexState("done", notes=report.notes, failed=failed))
@@ -170,7 +191,7 @@ class Indexing(QObject):
             self._show(replace(self.state, kind="stopped", notes=report.notes, failed=failed))
 
     def show_failure(self, error: Exception) -> None:
-        """Say why the index could not be brought up to date."""
+        """Show why the index could not be updated."""
         info = describe(error)
         _log.warning("The notes could not be indexed: %s", info.message)
         message, is_elsewhere = info.message, isinstance(error, IndexBusy)
@@ -178,6 +199,37 @@ class Indexing(QObject):
             message = f"The folder {self._assistant.vault} cannot be reached. Nothing was deleted."
         failed = IndexState("failed", notes=self.state.notes, message=use_labels(one_line(message)))
         self._show(replace(failed, is_elsewhere=is_elsewhere))
+
+    def refresh_status(self) -> None:
+        """Read the status of the index again, if the panel is visible."""
+        if self._panel.isVisible():
+            self._status.ask(self._read_status)
+
+    def _connect_views(self) -> None:
+        panel, footer = self._panel, self._frame.sidebar.footer
+        panel.looked_at.connect(self.refresh_status)
+        panel.lists.retry_requested.connect(self.retry)
+        panel.rebuild_confirmed.connect(self.rebuild)
+        panel.run.index_requested.connect(self.resume)
+        self._frame.sidebar.index_requested.connect(self.resume)
+        for view in (panel.run, footer):
+            view.pause_requested.connect(self.pause)
+            view.continue_requested.connect(self.resume)
+            view.cancel_requested.connect(self.cancel)
+
+    def _read_status(self) -> IndexStatus | None:
+        library = self._assistant.library
+        return None if library is None else library.status()
+
+    def _on_status_failed(self, _error: Exception) -> None:
+        self._panel.show_status(None)  # the run shows what is wrong with the index
+
+    def _on_turn_event(self, _turn: ChatTurn, event: object) -> None:
+        if isinstance(event, IndexProgressed):
+            self.show_progress(event.progress)
+
+    def _on_turn_ended(self, _turn: ChatTurn) -> None:
+        self.settle()
 
     def _work(self, token: CancelToken) -> Iterator[object]:
         orders, self._orders = self._orders, []
@@ -220,4 +272,70 @@ class Indexing(QObject):
         self.state = state
         if not state.is_going_on:
             self._settled = state
-        self.state_changed.emit(state)
+        for view in (self._frame.sidebar.footer, self._frame.rail, self._panel):
+            view.show_state(state)
+
+
+class WatchController(QObject):
+    """Watches one folder at a time for changes on the disk.
+
+    Signals: `looked` after every change on the disk; `changed` carries the report where the index
+    changed, `failed` the error where it could not be updated; `progressed` the progress of an
+    update that takes longer than a moment.
+    """
+
+    looked = Signal()
+    changed = Signal(object)
+    progressed = Signal(object)
+    failed = Signal(object)
+
+    def __init__(self, runner: TaskRunner, parent: QObject) -> None:
+        super().__init__(parent)
+        self._runner = runner
+        self._library: Library | None = None
+        self._mail: Mailbox | None = None
+        self._begun_s: float | None = None
+        self._left_out: tuple[object, object] | None = None
+
+    def start(self, library: Library) -> None:
+        """Watch these notes and no others; start again where watching has ended by itself."""
+        if library is not self._library:
+            self._listen_to(library)
+        assert self._mail is not None
+        put = self._mail.put
+        # In a task, since another process may hold the index for a moment.
+        self._runner.call(lambda: library.watch(put, put, put)).start()
+
+    def _listen_to(self, library: Library) -> None:
+        if self._mail is not None:
+            self._mail.close()
+            self._mail.deleteLater()
+        self._library, self._begun_s, self._left_out = library, None, None
+        self._mail = self._runner.mailbox()
+        self._mail.arrived.connect(self._on_arrived)
+
+    def _on_arrived(self, news: object) -> None:
+        match news:
+            case IndexProgress() if news.phase != "done":
+                self._on_progress(news)
+            case IndexReport():
+                self._begun_s = None
+                self.looked.emit()
+                if self._is_news(news):
+                    self.changed.emit(news)
+            case VaultError():
+                self._begun_s = None
+                self.looked.emit()
+                self.failed.emit(news)
+
+    def _on_progress(self, progress: IndexProgress) -> None:
+        if self._begun_s is None:
+            self._begun_s = monotonic()
+        elif monotonic() - self._begun_s >= _MOMENT_S:
+            self.progressed.emit(progress)
+
+    def _is_news(self, report: IndexReport) -> bool:
+        """Return whether the index changed, or the excluded or failed notes."""
+        before, self._left_out = self._left_out, (report.excluded, report.failed)
+        counts = (report.added, report.changed, report.removed, report.renamed)
+        return any(counts) or before != self._left_out

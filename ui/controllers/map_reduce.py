@@ -1,7 +1,7 @@
-"""What is attached and too large to be sent: whether all of it is read, and what that takes.
+"""The offer to read attachments whole that are too large to be sent, with its cost.
 
-Reading is offered with its cost, and wanted only for what that was told of: with other attachments,
-another model or another limit it is offered anew.
+An accepted offer holds for the attachments, model and limit it was made for; when one of these
+changes, a new offer is made.
 """
 
 from collections.abc import Mapping
@@ -15,18 +15,18 @@ from chains.errors import CannotRead
 from chains.models import EXTRACTIVE
 from chains.retrieval.map_reduce.plan import ReadingCost
 from ui.chat.composer.attachment import Attachment
-from ui.controllers.context import Draft
-from ui.controllers.turns import paths_of, selections_of
+from ui.controllers.drafts import NextMessage
+from ui.controllers.turns import list_paths, list_selections
 from ui.tasks import LatestOnly, TaskRunner
 from ui.widgets.figures import count, money, plural
 
-__all__ = ["Reading"]
+__all__ = ["ReadWholeController"]
 
 _LONGEST_NAME = 32
 
 
-class Reading(QObject):
-    """Whether what goes along with the message is read whole; `changed` when that is another."""
+class ReadWholeController(QObject):
+    """Offers to read large attachments whole; `changed` when the offer or the choice changes."""
 
     changed = Signal()
 
@@ -44,24 +44,24 @@ class Reading(QObject):
 
     @property
     def is_wanted(self) -> bool:
-        """Whether the user wants all of it to be read, as it was offered."""
+        """Whether the user accepted the present offer."""
         return self._cost is not None and self._cost == self._agreed
 
     @property
     def is_offered(self) -> bool:
-        """Whether there is anything to be read."""
+        """Whether an attachment is too large to be sent."""
         return self._cost is not None
 
     @property
     def parts(self) -> Mapping[str, int]:
-        """The parts that each source would be read in."""
+        """The number of parts for reading each source."""
         if self._cost is None:
             return {}
         return {source: parts for source, _, _, parts in self._cost.attachments}
 
     @property
     def sentence(self) -> str:
-        """What is done with what is too large; nothing where all of it fits."""
+        """The offer in words; empty where all attachments fit."""
         if self._cost is None:
             return self._refusal
         sources = [source for source, *_ in self._cost.attachments]
@@ -74,41 +74,41 @@ class Reading(QObject):
         goes = "goes" if len(sources) == 1 else "go"
         return f"{what} {goes} in excerpts, closest to your question. Reading {it} takes {takes}."
 
-    def look(self, draft: Draft, budget: int) -> None:
-        """Find out what is too large in what is about to be sent."""
-        about = (draft.attached, draft.mode, draft.model, draft.session, budget)
+    def look(self, message: NextMessage, budget: int) -> None:
+        """Look for attachments that are too large, and for the cost of reading them."""
+        about = (message.attached, message.mode, message.model, message.session, budget)
         if about == self._about:
             return
         self._about = about
         if self._agreed is not None:
             self.want(False)
-        if not draft.attached or self._model_of(draft) == EXTRACTIVE:
+        if not message.attached or self._model_for(message) == EXTRACTIVE:
             self._looks.forget()
             self._show(None)
             return
         request = AskRequest(
-            draft.text,
-            draft.mode,
-            draft.model,
-            draft.session,
-            attach=paths_of(draft.attached),
-            selections=selections_of(draft.attached),
+            message.text,
+            message.mode,
+            message.model,
+            message.session,
+            attach=list_paths(message.attached),
+            selections=list_selections(message.attached),
         )
         self._looks.ask(partial(self._assistant.reading_cost, request), now=True)
 
     def want(self, is_wanted: bool) -> None:
-        """Have all of it read when the message is sent, or have it searched."""
+        """Accept the offer, or have the attachments searched."""
         self._agreed = self._cost if is_wanted else None
         self.changed.emit()
 
     def keep(self, attached: tuple[Attachment, ...]) -> None:
-        """Take it that these are wanted whole as soon as they are what is attached again."""
+        """Accept the offer for these attachments as soon as it is made again."""
         self._kept, self._about, self._agreed = attached, (), None
         self._looks.forget()
         self._show(None)
 
-    def _model_of(self, draft: Draft) -> str:
-        return draft.model or self._assistant.settings.values.chat_model
+    def _model_for(self, message: NextMessage) -> str:
+        return message.model or self._assistant.settings.values.chat_model
 
     def _figures(self, cost: ReadingCost) -> list[str]:
         takes = [f"up to {plural(cost.calls, 'call')}", f"{count(cost.prompt_tokens)} tokens"]
@@ -120,7 +120,7 @@ class Reading(QObject):
         self._show(cost)
 
     def _on_failed(self, error: Exception) -> None:
-        """Say why something cannot be read; what else is wrong with it, its chip says."""
+        """Show why an attachment cannot be read; other errors are shown by its chip."""
         self._show(None, str(error) if isinstance(error, CannotRead) else "")
 
     def _show(self, cost: ReadingCost | None, refusal: str = "") -> None:
@@ -130,5 +130,5 @@ class Reading(QObject):
 
 
 def _short(name: str) -> str:
-    """Return a name that fits a sentence: without the middle of one that is long."""
+    """Shorten a long name by leaving its middle out."""
     return name if len(name) <= _LONGEST_NAME else f"{name[:16]}…{name[-12:]}"

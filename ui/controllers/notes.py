@@ -1,24 +1,29 @@
-"""The open folder: opening it, listing what is in it, reading one note of it."""
+"""The notes of the open folder: listing them, opening one, and what the composer completes."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from typing import Any
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, QTimer, QUrl, Signal
+from PySide6.QtGui import QDesktopServices
 
 from app.assistant import Assistant
-from app.errors import describe
+from app.errors import ErrorInfo, describe
 from ui.chat.composer.completion import Offers
-from ui.controllers.offers import offers_of
+from ui.controllers.related import RelatedController
+from ui.frame import WindowFrame
 from ui.panels.index.by_state import NotesByState
 from ui.panels.notes.folders import Folders
 from ui.tasks import LatestOnly, TaskRunner
+from ui.widgets.choices import Choice
+from ui.widgets.figures import plural
 from vault.index import NoteState
 from vault.notes.kinds import MARKDOWN, find_kind
 from vault.notes.note import Note
 
-__all__ = ["Listing", "Notes", "find_note", "suggested_questions"]
+__all__ = ["NoteListing", "NotesController", "build_offers", "find_note", "suggest_questions"]
 
 _LATER_MS = 1_000
 _QUESTIONS = "Questions worth asking.md"
@@ -28,15 +33,15 @@ _ITEM = re.compile(
 
 
 @dataclass(frozen=True)
-class Listing:
-    """What is in the folder; `folders` and `by_state` stay the same objects until it changes.
+class NoteListing:
+    """The notes of the folder; `folders` and `by_state` stay the same objects until they change.
 
     Attributes:
-        questions: what its notes can answer.
-        offers: what of it can be attached.
-        folders: the notes below the folders they lie in.
-        by_state: the notes by how they stand in the index.
-        indexed_at: when the index was last brought up to date, ISO 8601; None before that.
+        questions: questions that the notes can answer.
+        offers: what can be attached.
+        folders: the notes as a tree of folders.
+        by_state: the notes by their state in the index.
+        indexed_at: when the index was last updated, ISO 8601; None before that.
     """
 
     notes: tuple[NoteState, ...] = ()
@@ -47,144 +52,165 @@ class Listing:
     indexed_at: str | None = None
 
 
-class Notes(QObject):
-    """The notes of the open folder.
+class NotesController(QObject):
+    """Lists the notes of the open folder, and shows one in the note panel.
 
-    `opened` and `open_failed` carry the folder, the latter what went wrong too; `listed` what there
-    is in it; `read` a note with the lines to mark; `read_failed` its path. `changed` carries the
-    note that was read last as it is now, where it has become another; `lost` its path.
+    Signals: `opened` when another folder is open; `open_failed` carries the error; `listed` the
+    `NoteListing`.
     """
 
-    opened = Signal(object)
-    open_failed = Signal(object, object)
+    opened = Signal()
+    open_failed = Signal(object)
     listed = Signal(object)
-    read = Signal(object, int, int)
-    read_failed = Signal(str, object)
-    changed = Signal(object)
-    lost = Signal(str)
 
-    def __init__(self, assistant: Assistant, runner: TaskRunner, parent: QObject) -> None:
-        super().__init__(parent)
-        self._assistant = assistant
-        self._runner = runner
+    def __init__(
+        self,
+        assistant: Assistant,
+        runner: TaskRunner,
+        frame: WindowFrame,
+        related: RelatedController,
+    ) -> None:
+        super().__init__(frame)
+        self._assistant, self._runner = assistant, runner
+        self._frame, self._panel, self._related = frame, frame.column.note, related
         self._lists = LatestOnly(runner, 0, self)
         self._lists.answered.connect(self._on_listed)
         self._lists.failed.connect(self._on_list_failed)
         self._reads = LatestOnly(runner, 0, self)
         self._reads.answered.connect(self._on_read)
-        self._looks = LatestOnly(runner, 0, self)
-        self._looks.answered.connect(self._on_looked_again)
+        self._rereads = LatestOnly(runner, 0, self)
+        self._rereads.answered.connect(self._on_reread)
         self._later = QTimer(self, singleShot=True, interval=_LATER_MS)
         self._later.timeout.connect(self.list)
         self._shown: Note | None = None
-        self.listing = Listing()
+        self.listing = NoteListing()
+        self._panel.closed.connect(self._on_closed)
+        frame.transcript.maker.link_activated.connect(self.follow_link)
+        for view in (frame.sidebar, frame.column.related, frame.column.index.lists):
+            view.note_chosen.connect(self.show)
 
     def open(self, folder: Path, *, remember: bool = True) -> None:
-        """Open a folder; what was open stays so if that fails."""
+        """Open a folder; the present one stays open if that fails."""
         task = self._runner.call(lambda: self._open(folder, remember))
         task.yielded.connect(self._on_opened)
         task.start()
 
     def list(self) -> None:
-        """Ask what is in the folder now."""
+        """List the notes again."""
         self._lists.ask(self._list, now=True)
 
     def list_soon(self) -> None:
-        """Ask in a moment, when somebody else has taken up what changed."""
+        """List the notes in a moment, when another process has indexed the change."""
         self._later.start()
 
-    def look_again(self) -> None:
-        """Read the note that was read last again, since it may have changed."""
+    def reread(self) -> None:
+        """Read the open note again, since it may have changed."""
         shown = self._shown
         if shown is not None:
-            self._looks.ask(lambda: self._read(shown.path, 0, 0), now=True)
+            self._rereads.ask(lambda: self._read(shown.path, 0, 0), now=True)
 
-    def put_away(self) -> None:
-        """Follow the note that was read last no more."""
+    def forget(self) -> None:
+        """Stop following the open note."""
         self._shown = None
-        self._looks.forget()
+        self._rereads.forget()
 
     def show(self, path: str, first: int = 0, last: int = 0) -> None:
-        """Read a note as it is on the disk now."""
+        """Show a note as it is on the disk now, at its lines."""
         self._reads.ask(lambda: self._read(path, first, last), now=True)
 
-    def follow(self, link: str) -> bool:
-        """Read the note that a link names, at its heading or block; false where there is none."""
+    def follow_link(self, address: str) -> None:
+        """Open the target of a link: a note at its heading or block, else an address."""
+        if not address.startswith("note:"):
+            QDesktopServices.openUrl(QUrl(address))
+            return
+        link = address.removeprefix("note:")
         name, _, heading = link.partition("#")
         path = find_note(self.listing.notes, name)
         if path is None:
-            return False
-        self._reads.ask(lambda: self._read(path, 0, 0, heading), now=True)
-        return True
+            self._frame.notifier.toast(f"There is no note named {link}.")
+        else:
+            self._reads.ask(lambda: self._read(path, 0, 0, heading), now=True)
 
-    def _open(self, folder: Path, remember: bool) -> tuple[Path, Exception | None]:
+    def _open(self, folder: Path, remember: bool) -> Exception | None:
         try:
             self._assistant.open_vault(folder, remember)
-        except Exception as error:  # noqa: BLE001 - it is shown in words where the notes would be
-            return folder, error
-        return folder, None
+        except Exception as error:  # noqa: BLE001 - the window shows it in words
+            return error
+        return None
 
-    def _list(self) -> Listing:
+    def _list(self) -> NoteListing:
         notes, before = self._assistant.notes(), self.listing
-        questions = suggested_questions(notes, self._text_of_questions(notes))
-        offers = offers_of(notes, self._assistant.tags())
+        questions = suggest_questions(notes, self._read_questions(notes))
+        offers = build_offers(notes, self._assistant.tags())
         library = self._assistant.library
         indexed_at = None if library is None else library.indexed_at
         folders, by_state = before.folders, before.by_state
         if notes != before.notes:
             folders, by_state = Folders(notes), NotesByState(notes, before.by_state)
-        return Listing(notes, questions, offers, folders, by_state, indexed_at)
+        return NoteListing(notes, questions, offers, folders, by_state, indexed_at)
 
-    def _text_of_questions(self, notes: Sequence[NoteState]) -> str:
+    def _read_questions(self, notes: Sequence[NoteState]) -> str:
         paths = [note.path for note in notes if note.path.rpartition("/")[2] == _QUESTIONS]
         return self._assistant.read_note(paths[0]).text if paths else ""
 
     def _read(self, path: str, first: int, last: int, heading: str = "") -> object:
         try:
             note = self._assistant.read_note(path)
-        except Exception as error:  # noqa: BLE001 - it is shown in words where the note would be
+        except Exception as error:  # noqa: BLE001 - the panel shows it in words
             return path, describe(error)
         if heading:
             first, last = note.find_lines(heading) or (0, 0)
         return note, first, max(first, last)
 
-    def _on_opened(self, answer: tuple[Path, Exception | None]) -> None:
-        folder, error = answer
+    def _on_opened(self, error: Exception | None) -> None:
         if error is not None:
-            self.open_failed.emit(folder, describe(error))
+            self.open_failed.emit(describe(error))
             return
-        self.listing = Listing()
-        self.put_away()
-        self.opened.emit(folder)
+        self.listing = NoteListing()
+        self.forget()
+        self.opened.emit()
 
-    def _on_listed(self, listing: Listing) -> None:
+    def _on_listed(self, listing: NoteListing) -> None:
         self.listing = listing
         self.listed.emit(listing)
 
     def _on_list_failed(self, error: Exception) -> None:
-        self.open_failed.emit(self._assistant.vault, describe(error))
+        self.open_failed.emit(describe(error))
 
-    def _on_read(self, answer: tuple[object, ...]) -> None:
-        self.put_away()
+    def _on_read(self, answer: tuple[Any, ...]) -> None:
+        self.forget()
         if isinstance(answer[0], Note):
-            self._shown = answer[0]
-            self.read.emit(*answer)
+            self._show(*answer)
         else:
-            self.read_failed.emit(*answer)
+            self._show_error(*answer)
+        self._frame.docking.show_note()
 
-    def _on_looked_again(self, answer: tuple[object, ...]) -> None:
+    def _show(self, note: Note, first: int, last: int) -> None:
+        self._shown = note
+        self._panel.show_note(note, first, last)
+        self._related.set_open(note.path)
+        self._frame.sidebar.notes.select(note.path)
+
+    def _show_error(self, path: str, info: ErrorInfo) -> None:
+        self._panel.show_error(path, info.message, info.hint or "")
+
+    def _on_reread(self, answer: tuple[Any, ...]) -> None:
         note, shown = answer[0], self._shown
         if shown is None:
             return
         if not isinstance(note, Note):
-            self.lost.emit(shown.path)
+            self._panel.show_lost(shown.path)
         elif note.path == shown.path:
             self._shown = note
-            self.changed.emit(note)
+            self._panel.show_changed(note)
+
+    def _on_closed(self) -> None:
+        self.forget()
+        self._related.set_open("")
 
 
 def find_note(notes: Sequence[NoteState], name: str) -> str | None:
-    """Return the path of the note that a link means: by path, then by name, then by title."""
+    """Find the note of a link: by path, then by name, then by title."""
     wanted = name.strip().removesuffix(".md").casefold()
     found: dict[int, str] = {}
     for note in notes:
@@ -197,7 +223,7 @@ def find_note(notes: Sequence[NoteState], name: str) -> str | None:
     return found[min(found)] if found else None
 
 
-def suggested_questions(notes: Sequence[NoteState], questions: str) -> tuple[str, ...]:
+def suggest_questions(notes: Sequence[NoteState], questions: str) -> tuple[str, ...]:
     """Return up to three questions that these notes can answer.
 
     Args:
@@ -212,3 +238,43 @@ def suggested_questions(notes: Sequence[NoteState], questions: str) -> tuple[str
         if note.state == "indexed" and 3 < len(note.title) < 48 and not note.title[0].isdigit():
             titles.setdefault(note.path.rpartition("/")[0], note.title)
     return tuple(f"What do my notes say about {title}?" for title in list(titles.values())[:3])
+
+
+def build_offers(notes: Sequence[NoteState], tags: Mapping[str, Sequence[str]]) -> Offers:
+    """Return the notes, folders and tags that can be attached; excluded notes are left out.
+
+    Args:
+        notes: the files of the folder with their states.
+        tags: each tag with the notes that carry it.
+    """
+    known = [note for note in notes if note.state == "indexed"]
+    folders: dict[str, int] = {}
+    for note in known:
+        for folder in _parent_folders(note.path):
+            folders[folder] = folders.get(folder, 0) + 1
+    return Offers(
+        notes=[_note_choice(note) for note in known],
+        folders=[_folder_choice(path, folders[path]) for path in sorted(folders, key=str.casefold)],
+        tags=[
+            Choice(f"#{tag}", tag, "hash", beside=plural(len(tags[tag]), "note"))
+            for tag in sorted(tags, key=str.casefold)
+        ],
+    )
+
+
+def _note_choice(note: NoteState) -> Choice:
+    folder, _, name = note.path.rpartition("/")
+    stem = name.rpartition(".")[0] or name
+    other = note.title if note.title and note.title != stem else ""
+    detail = " · ".join(part for part in (other, folder) if part)
+    return Choice(note.path, stem, "file-text", detail, "note")
+
+
+def _folder_choice(path: str, notes: int) -> Choice:
+    above, _, name = path.rpartition("/")
+    return Choice(f"{path}/", name, "folder", above, plural(notes, "note"))
+
+
+def _parent_folders(path: str) -> list[str]:
+    parts = path.split("/")[:-1]
+    return ["/".join(parts[: end + 1]) for end in range(len(parts))]

@@ -1,55 +1,60 @@
-"""Which notes stand beside the one that is read, or else beside the one that was cited last."""
+"""Panels about single notes: their related notes, and why they were given to the model or not."""
 
 from PySide6.QtCore import QObject
 
 from app.assistant import Assistant
 from app.errors import describe
-from ui.panels.notes.related import RelatedPanel
+from app.sessions.request_history import NOT_ASKED, why_sent
+from ui.controllers.session import SessionController
+from ui.controllers.turns import ChatTurn
+from ui.frame import WindowFrame
 from ui.tasks import LatestOnly, TaskRunner
 from vault.search.related import RelatedNote
 
-__all__ = ["Relating"]
+__all__ = ["ReasonController", "RelatedController"]
 
 Answer = tuple[str, list[RelatedNote] | Exception]
 
 
-class Relating(QObject):
-    """Fills the panel of related notes when it is in sight, and again when they may be others."""
+class RelatedController(QObject):
+    """Shows the notes related to the open note, else to the note that was cited last.
 
-    def __init__(
-        self, assistant: Assistant, runner: TaskRunner, panel: RelatedPanel, parent: QObject
-    ) -> None:
-        super().__init__(parent)
+    The panel is filled while it is visible, and again when the notes have changed.
+    """
+
+    def __init__(self, assistant: Assistant, runner: TaskRunner, frame: WindowFrame) -> None:
+        super().__init__(frame)
         self._assistant = assistant
-        self._panel = panel
-        self._read = self._cited = ""
+        self._panel = frame.column.related
+        self._open = self._cited = ""
         self._shown: str | None = None
         self._asks = LatestOnly(runner, 0, self)
         self._asks.answered.connect(self._on_answered)
-        panel.looked_at.connect(self._look)
+        self._panel.looked_at.connect(self._show)
+        frame.column.sources.cited.connect(self.set_cited)
 
-    def show_read(self, path: str) -> None:
-        """Show what is beside the note that is read now; empty for none."""
-        self._read = path
-        self._look()
+    def set_open(self, path: str) -> None:
+        """Set the note that is open; empty for none."""
+        self._open = path
+        self._show()
 
-    def show_cited(self, path: str) -> None:
-        """Show what is beside this note while none is read."""
+    def set_cited(self, path: str) -> None:
+        """Set the note whose related notes are shown while none is open."""
         self._cited = path
-        self._look()
+        self._show()
 
     def refresh(self) -> None:
-        """Look again, since notes have changed."""
+        """Look for related notes again, since notes have changed."""
         self._shown = None
-        self._look()
+        self._show()
 
     def forget(self) -> None:
-        """Other notes are open now."""
-        self._read = self._cited = ""
+        """Forget both notes, since another folder is open."""
+        self._open = self._cited = ""
         self.refresh()
 
-    def _look(self) -> None:
-        path = self._read or self._cited
+    def _show(self) -> None:
+        path = self._open or self._cited
         if not self._panel.isVisible() or path == self._shown:
             return
         self._shown = path
@@ -58,13 +63,13 @@ class Relating(QObject):
             self._panel.show_nothing()
             return
         self._panel.begin(path)
-        self._asks.ask(lambda: self._related(path), now=True)
+        self._asks.ask(lambda: self._find(path), now=True)
 
-    def _related(self, path: str) -> Answer:
+    def _find(self, path: str) -> Answer:
         library = self._assistant.library
         try:
             return path, [] if library is None else library.related(path)
-        except Exception as error:  # noqa: BLE001 - it is shown in words where the notes would be
+        except Exception as error:  # noqa: BLE001 - the panel shows it in words
             return path, error
 
     def _on_answered(self, answer: Answer) -> None:
@@ -73,3 +78,59 @@ class Relating(QObject):
             self._panel.show_error(path, describe(found).message)
         else:
             self._panel.show_notes(path, found)
+
+
+class ReasonController(QObject):
+    """Shows above the sources why a note was given to the model for the last answer, or why not."""
+
+    def __init__(
+        self,
+        assistant: Assistant,
+        runner: TaskRunner,
+        frame: WindowFrame,
+        session: SessionController,
+    ) -> None:
+        super().__init__(session)
+        self._assistant, self._session, self._frame = assistant, session, frame
+        self._asks = LatestOnly(runner, 0, self)
+        self._asks.answered.connect(self._on_answered)
+        self._asks.failed.connect(self._on_failed)
+        frame.column.sources.reason_requested.connect(self.explain)
+        frame.sidebar.notes.reason_requested.connect(self.explain)
+        session.turn_begun.connect(self._on_turn_begun)
+        session.session_changed.connect(self._on_session_changed)
+
+    def explain(self, path: str) -> None:
+        """Show why a note was given to the model for the last user message, or why not."""
+        session = self._session.session
+        if session is None:
+            self._show(NOT_ASKED)
+        else:
+            self._asks.ask(lambda: self._reason(session, path), now=True)
+
+    def _reason(self, session: str, path: str) -> str:
+        assistant = self._assistant
+        if assistant.library is None:
+            return "No folder is open."
+        chat = assistant.sessions.read(session)
+        return why_sent(assistant.library, chat, path, assistant.settings.values.retrieval_top_k)
+
+    def _on_turn_begun(self, _turn: ChatTurn) -> None:
+        self._forget()
+
+    def _on_session_changed(self, _session: str | None) -> None:
+        self._forget()
+
+    def _forget(self) -> None:
+        self._asks.forget()
+        self._frame.column.sources.hide_reason()
+
+    def _on_answered(self, reason: str) -> None:
+        self._show(reason)
+
+    def _on_failed(self, error: Exception) -> None:
+        self._show(describe(error).message)
+
+    def _show(self, reason: str) -> None:
+        self._frame.column.sources.show_reason(reason)
+        self._frame.docking.show_sources()

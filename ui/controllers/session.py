@@ -1,20 +1,21 @@
-"""One chat as it is led: what is asked goes out, what is answered comes in, the panels follow.
+"""The open chat: opening it, asking in it, and showing the events of the running turn.
 
-This is the window's side of `Assistant.ask`, `edit` and `regenerate`: it starts the work and hands
-each event to the view that it concerns.
+Every event of a turn arrives in `SessionController._on_event` and is shown there. Controllers of
+other views take what concerns them from `event_arrived`.
 """
 
+from collections.abc import Sequence
 from time import monotonic
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.assistant import Assistant
-from app.errors import describe
+from app.errors import ErrorInfo, describe
 from app.sessions.ask import AskRequest
-from app.sessions.transcript import Transcript, UserItem
+from app.sessions.transcript import AnswerItem, Transcript, UserItem
 from chains.events import (
-    ContextPrepared,
-    IndexProgressed,
+    CITES_NOTHING,
+    AskResult,
     MessageEnded,
     Mode,
     ReadingPart,
@@ -23,132 +24,153 @@ from chains.events import (
     TextDelta,
     ToolEnded,
     ToolStarted,
-    TurnEnded,
     Warned,
 )
+from context.layers import Segment
 from ui.chat.composer.attachment import Attachment
 from ui.chat.message.step_words import StepView, doing
-from ui.controllers.turns import Asked, Begin, Turn, paths_of, selections_of
+from ui.controllers.turns import (
+    ChatTurn,
+    OutgoingMessage,
+    StartTurn,
+    list_paths,
+    list_selections,
+)
+from ui.frame import WindowFrame
+from ui.notify import announce
+from ui.panels.notes.sources import source_rows
 from ui.tasks import TaskRunner
 
-__all__ = ["Conversation"]
+__all__ = ["SessionController"]
 
 _FIRST_STEPS = {"vault": "Searching…", "agent": "Thinking…", "chat": "Writing…"}
+_NO_SOURCES_YET = "Sources appear here with the answer."
 
 
-class Conversation(QObject):
-    """The open chat.
+class SessionController(QObject):
+    """Runs turns in the open chat and shows them in the transcript.
 
-    Signals name what happened; whoever shows it decides how.
+    Signals: `turn_begun` and `turn_ended` carry the `ChatTurn`, the latter also one whose chat
+    is not open any more; `event_arrived` carries the turn and one of its events;
+    `session_changed` the id of the open chat, None for one that has not begun; `loaded` the
+    transcript that is shown now, and whether its chat was not shown before.
+
+    Attributes:
+        user_messages: the texts of the user messages of the open chat, by their entries.
+        failure: the error that was shown last.
+        is_unsent: whether the turn that failed last left its message in the composer.
     """
 
     turn_begun = Signal(object)
-    question_stored = Signal(str)
-    step_begun = Signal(str, float)
-    sources_found = Signal(object)
-    context_prepared = Signal(object)
-    text_arrived = Signal(str)
-    tool_begun = Signal(object)
-    tool_ended = Signal(object)
-    warned = Signal(str)
-    index_progressed = Signal(object)
+    event_arrived = Signal(object, object)
     turn_ended = Signal(object)
-    loaded = Signal(object)
-    refreshed = Signal(object)
-    load_failed = Signal(object)
     session_changed = Signal(object)
-    ended_elsewhere = Signal(object)
+    loaded = Signal(object, bool)
 
-    def __init__(self, assistant: Assistant, runner: TaskRunner, parent: QObject) -> None:
-        super().__init__(parent)
+    def __init__(self, assistant: Assistant, runner: TaskRunner, frame: WindowFrame) -> None:
+        super().__init__(frame)
         self._assistant = assistant
         self._runner = runner
-        self._turns: list[Turn] = []
+        self._frame = frame
+        self._composer, self._transcript = frame.composer, frame.transcript
+        self._turns: list[ChatTurn] = []
         self._view = 0
         self.session: str | None = None
         self.mode: Mode = "vault"
         self.model: str | None = None
-        self.questions: dict[str, str] = {}
+        self.user_messages: dict[str, str] = {}
+        self._empty: tuple[int, str | None, Sequence[str]] = (0, None, ())
+        self.failure: ErrorInfo | None = None
+        self.is_unsent = False
+        self._unsent_edit: tuple[str, str] | None = None
         self._step = ""
         self._ticker = QTimer(self, interval=100)
-        self._ticker.timeout.connect(self._on_tick)
+        self._ticker.timeout.connect(self._show_step)
 
     @property
-    def turn(self) -> Turn | None:
+    def turn(self) -> ChatTurn | None:
         """The turn that runs in the open chat."""
-        return next((turn for turn in self._turns if self._is_shown(turn)), None)
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether the running turn was begun in this showing, so that its text can be followed."""
-        return self.turn is not None and self._is_whole(self.turn)
+        return next((turn for turn in self._turns if self.is_open(turn)), None)
 
     @property
     def is_running(self) -> bool:
-        """Whether an answer is on its way in the open chat."""
+        """Whether a turn runs in the open chat."""
         return self.turn is not None
 
     @property
+    def is_followed(self) -> bool:
+        """Whether a turn runs in the open chat and all its text is shown."""
+        return self.turn is not None and self._is_followed(self.turn)
+
+    @property
     def mode_in_force(self) -> Mode:
-        """How the next question is asked; without notes a model can only be talked to."""
+        """The mode of the next turn; without notes only `chat` is possible."""
         return self.mode if self._assistant.vault is not None else "chat"
 
+    def is_open(self, turn: ChatTurn) -> bool:
+        """Return whether a turn belongs to the open chat."""
+        return self._is_followed(turn) or turn.session == self.session is not None
+
     def ask(
-        self, question: str, attached: tuple[Attachment, ...] = (), reads_whole: bool = False
+        self, text: str, attached: tuple[Attachment, ...] = (), reads_whole: bool = False
     ) -> None:
-        """Send a question, unless one is being answered here."""
+        """Send a user message, unless a turn is running here."""
         request = AskRequest(
-            question,
+            text,
             self.mode_in_force,
             self.model,
             self.session,
-            attach=paths_of(attached),
-            selections=selections_of(attached),
+            attach=list_paths(attached),
+            selections=list_selections(attached),
             reads_whole=reads_whole,
         )
-        asked = Asked(question, attached, reads_whole=reads_whole)
-        self._begin(asked, lambda token: self._assistant.ask(request, token))
+        self._start(
+            OutgoingMessage(text, attached, reads_whole=reads_whole),
+            lambda token: self._assistant.ask(request, token),
+        )
 
-    def edit(self, entry: str, question: str, attached: tuple[Attachment, ...]) -> None:
-        """Ask a question of the open chat in other words; the first ones are kept beside them."""
+    def edit(self, entry: str, text: str, attached: tuple[Attachment, ...]) -> None:
+        """Send another version of a user message; the first version is kept beside it."""
         session, model, mode = self.session, self.model, self.mode_in_force
         if session is not None:
-            self._begin(
-                Asked(question, attached, instead=entry),
+            self._start(
+                OutgoingMessage(text, attached, instead=entry),
                 lambda token: self._assistant.edit(
-                    session, entry, question, token, model=model, mode=mode
+                    session, entry, text, token, model=model, mode=mode
                 ),
             )
 
     def regenerate(self, entry: str) -> None:
-        """Answer a question of the open chat once more; the first answer is kept beside the new."""
+        """Answer a user message again; the first answer is kept beside the new one."""
         session, model = self.session, self.model
         if session is not None:
-            self._begin(
-                Asked(self.questions.get(entry, ""), instead=entry, is_again=True),
+            self._start(
+                OutgoingMessage(self.user_messages.get(entry, ""), instead=entry, is_again=True),
                 lambda token: self._assistant.regenerate(session, entry, token, model=model),
             )
 
     def stop(self) -> None:
-        """Stop the answer that is on its way here; what has arrived is kept."""
+        """Stop the running turn; the text that has arrived is kept."""
         if self.turn is not None:
             self.turn.task.cancel()
 
     def open(self, session: str | None) -> None:
-        """Show another chat; None for one that has not begun.
-
-        An answer that is on its way in the present chat goes on.
-        """
+        """Open another chat; None begins a new one. A turn of the present chat goes on."""
         self._view += 1
         self.session = session
-        self.questions = {}
+        self.user_messages = {}
         self._step = ""
+        self._composer.set_running(self.is_running)
+        self._frame.column.sources.show_rows((), _NO_SOURCES_YET)
+        if session is None:
+            self._frame.middle.set_title("")
+            self._transcript.show_empty(*self._empty)
         self.session_changed.emit(session)
         if session is not None:
             self.load(is_new=True)
 
     def load(self, *, is_new: bool = False) -> None:
-        """Read the open chat; `is_new` where it was not shown before."""
+        """Read the open chat from its log; `is_new` where it was not shown before."""
         session = self.session
         if session is None:
             return
@@ -157,138 +179,171 @@ class Conversation(QObject):
         task.failed.connect(self._on_load_failed)
         task.start()
 
-    def _begin(self, asked: Asked, begin: Begin) -> None:
+    def show_suggestions(self, notes: int, indexed: str | None, questions: Sequence[str]) -> None:
+        """Set what an empty chat shows: the number of notes, the time of indexing, questions."""
+        self._empty = (notes, indexed, questions)
+        if self.session is None and not self._transcript.feed.slots():
+            self._transcript.show_empty(*self._empty)
+
+    def _start(self, request: OutgoingMessage, start: StartTurn) -> None:
         if self.is_running:
             return
-        task = self._runner.stream(begin)
-        turn = Turn(asked, self.session, self._view, task, self)
+        task = self._runner.stream(start)
+        turn = ChatTurn(request, self.session, self._view, task, self)
         self._turns.append(turn)
-        for signal, slot in (
-            (task.yielded, self._on_yielded),
-            (task.failed, self._on_failed),
-            (task.finished, self._on_finished),
-        ):
-            signal.connect(slot)
-        self._step = _FIRST_STEPS[self.mode_in_force]
+        task.yielded.connect(self._on_event)
+        task.failed.connect(self._on_failed)
+        task.finished.connect(self._on_finished)
+        self._show_start(turn)
         self.turn_begun.emit(turn)
-        self._on_tick()
+        self._step = _FIRST_STEPS[self.mode_in_force]
+        self._show_step()
         self._ticker.start()
         task.start()
 
-    def _is_shown(self, turn: Turn) -> bool:
-        return self._is_whole(turn) or turn.session == self.session is not None
+    def _show_start(self, turn: ChatTurn) -> None:
+        request = turn.request
+        if turn.session is None:
+            self._frame.middle.set_title(request.text)
+        self._composer.clear_error()
+        self._composer.set_running(True)
+        self._transcript.begin_turn(
+            request.text, request.attached, instead=request.instead, is_again=request.is_again
+        )
+        self._frame.column.sources.show_rows((), _NO_SOURCES_YET)
 
-    def _is_whole(self, turn: Turn) -> bool:
+    def _is_followed(self, turn: ChatTurn) -> bool:
         return turn.view == self._view
 
-    def _turn_of_sender(self) -> Turn | None:
+    def _turn_of_sender(self) -> ChatTurn:
         sender = self.sender()
-        return next((turn for turn in self._turns if turn.task is sender), None)
+        return next(turn for turn in self._turns if turn.task is sender)
 
-    def _on_yielded(self, event: object) -> None:
+    def _on_event(self, event: object) -> None:
+        """Show an event of a turn where its text is followed."""
         turn = self._turn_of_sender()
-        if turn is None:
-            return
-        if isinstance(event, IndexProgressed):
-            self.index_progressed.emit(event.progress)
-        elif isinstance(event, TurnEnded):
-            turn.result = event.result
-        elif isinstance(event, Retrieved):
-            turn.sources = event.segments
-        elif isinstance(event, MessageEnded):
-            self._note_entry(turn, event)
-        elif isinstance(event, ContextPrepared):
-            self._note_context(turn, event)
-        if self._is_shown(turn):
-            self._show(event, turn)
-
-    def _note_context(self, turn: Turn, event: ContextPrepared) -> None:
-        turn.context = event.report.to_dict()
-
-    def _note_entry(self, turn: Turn, event: MessageEnded) -> None:
-        if event.role != "user":
-            return
-        turn.is_stored = True
-        is_shown = self._is_shown(turn)
-        if turn.session is None:
-            turn.session = event.session
-            if is_shown:
-                self.session = event.session
-                self.session_changed.emit(event.session)
-        if is_shown:
-            self.questions[event.entry_id] = turn.question
-            if self._is_whole(turn):
-                self.question_stored.emit(event.entry_id)
-
-    def _show(self, event: object, turn: Turn) -> None:
+        live = self._transcript.live
         match event:
-            case Step() | ReadingPart():
-                self._say(event.text)
-            case Retrieved():
-                self.sources_found.emit(event.segments)
-            case ContextPrepared():
-                self.context_prepared.emit(turn.context)
-            case Warned():
-                self.warned.emit(event.message)
-            case TextDelta() | ToolStarted() | ToolEnded() if self._is_whole(turn):
-                self._show_growth(event)
+            case TextDelta() if self._is_followed(turn):
+                live.append(event.text)
+            case ToolStarted() if self._is_followed(turn):
+                live.begin_tool(event)
+                self._show_step(doing(StepView(event.id, event.name, event.arguments)))
+            case ToolEnded() if self._is_followed(turn):
+                live.end_tool(event)
+            case Retrieved() if self._is_followed(turn):
+                live.show_sources(event.segments)
+            case Step() | ReadingPart() if self.is_open(turn):
+                self._show_step(event.text)
+            case Warned() if self.is_open(turn):
+                self._frame.notifier.toast(event.message)
+        self._record(turn, event)
+        self.event_arrived.emit(turn, event)
 
-    def _show_growth(self, event: TextDelta | ToolStarted | ToolEnded) -> None:
-        """Show what only who has seen the turn from its start can put together."""
-        if isinstance(event, TextDelta):
-            self.text_arrived.emit(event.text)
-        elif isinstance(event, ToolStarted):
-            self.tool_begun.emit(event)
-            self._say(doing(StepView(event.id, event.name, event.arguments)))
-        else:
-            self.tool_ended.emit(event)
-
-    def _say(self, step: str) -> None:
-        self._step = step
-        self._on_tick()
-
-    def _on_failed(self, error: Exception) -> None:
-        turn = self._turn_of_sender()
-        if turn is not None:
-            turn.error = describe(error)
-            turn.is_stored = turn.is_stored and not turn.error.is_taken_back
-            if turn.session is None and turn.error.session is not None and self._is_shown(turn):
-                self.session = turn.error.session
-            turn.session = turn.session or turn.error.session
-
-    def _on_finished(self) -> None:
-        turn = self._turn_of_sender()
-        if turn is None:
+    def _record(self, turn: ChatTurn, event: object) -> None:
+        """Keep what an event says; the open chat gets its id from its first entry."""
+        is_open, had_session = self.is_open(turn), turn.session is not None
+        turn.record(event)
+        if not is_open:
             return
-        is_shown = self._is_shown(turn)
-        self._turns.remove(turn)
-        if turn.result is not None and turn.session is None:
-            turn.session = turn.result.session
-            if is_shown:
-                self.session = turn.session
-        if is_shown:
-            self._ticker.stop()
-            self.turn_ended.emit(turn)
-            self.load(is_new=not self._is_whole(turn))
-        else:
-            self.ended_elsewhere.emit(turn)
-        turn.deleteLater()
+        if not had_session and turn.session is not None:
+            self.session = turn.session
+            self.session_changed.emit(turn.session)
+        if isinstance(event, MessageEnded) and event.role == "user":
+            self.user_messages[event.entry_id] = turn.request.text
+            if self._is_followed(turn):
+                self._transcript.live.place_question(event.entry_id)
 
-    def _on_tick(self) -> None:
+    def _show_step(self, text: str = "") -> None:
+        """Show a new step, or how long the present one takes."""
+        self._step = text or self._step
         turn = self.turn
         if turn is None:
             self._ticker.stop()
         elif self._step:
-            self.step_begun.emit(self._step, monotonic() - turn.started_s)
+            self._transcript.live.show_step(self._step, monotonic() - turn.started_s)
+
+    def _on_failed(self, error: Exception) -> None:
+        turn = self._turn_of_sender()
+        is_open = self.is_open(turn)
+        turn.record_failure(error)
+        if is_open:
+            self.session = self.session or turn.session
+
+    def _on_finished(self) -> None:
+        turn = self._turn_of_sender()
+        is_open = self.is_open(turn)
+        self._turns.remove(turn)
+        if is_open:
+            self._ticker.stop()
+            self._composer.set_running(False)
+            if turn.result is not None:
+                self._show_answer(turn.result, turn.sources)
+            else:
+                self._show_failure(turn, turn.error)
+        elif turn.error is not None and turn.error.code != "cancelled":
+            self._keep_unsent_edit(turn)
+            said = f"The answer to “{turn.request.text[:60]}” failed."
+            self._frame.notifier.toast(said)
+        self.turn_ended.emit(turn)
+        if is_open:
+            self.load(is_new=not self._is_followed(turn))
+        turn.deleteLater()
+
+    def _show_answer(self, result: AskResult, sources: Sequence[Segment]) -> None:
+        rows = source_rows(result.citations, result.unverified, sources)
+        self._transcript.live.finish(result, sources)
+        self._frame.column.sources.show_rows(rows, CITES_NOTHING)
+        announce(self._transcript, f"Answer finished, {len(rows)} sources")
+
+    def _show_failure(self, turn: ChatTurn, info: ErrorInfo | None) -> None:
+        """Show why there is no answer."""
+        self._keep_unsent_edit(turn)
+        self.is_unsent = not turn.is_stored
+        live = self._transcript.live
+        if info is None or info.code == "cancelled":
+            live.forget()
+            return
+        self.failure = info
+        announce(self._transcript, info.message, is_urgent=True)
+        if info.code == "context_overflow" and not turn.is_stored:
+            live.forget()  # the composer shows it
+        else:
+            live.fail(info, is_stored=turn.is_stored)
+
+    def _keep_unsent_edit(self, turn: ChatTurn) -> None:
+        """Keep another version that was not sent, so that it can be edited again."""
+        if not turn.is_stored and turn.request.instead:
+            self._unsent_edit = (turn.request.instead, turn.request.text)
 
     def _on_loaded(self, answer: tuple[str, bool, Transcript]) -> None:
         session, is_new, transcript = answer
-        if session != self.session or self.is_whole:
+        if session != self.session or self.is_followed:
             return
-        self.questions = {
+        self.user_messages = {
             item.entry: item.text for item in transcript.items if isinstance(item, UserItem)
         }
-        (self.loaded if is_new else self.refreshed).emit(transcript)
+        if is_new:
+            self._transcript.load(transcript)
+            self._frame.middle.set_title(transcript.title)
+        else:
+            self._transcript.refresh(transcript)
+        if not self._transcript.feed.slots():  # every user message came back unsent
+            self._transcript.show_empty(*self._empty)
+        if is_new or not self.is_running:
+            self._show_sources(transcript)
+        if self._unsent_edit is not None and not is_new:
+            self._transcript.edit(*self._unsent_edit)
+            self._unsent_edit = None
+        self.loaded.emit(transcript, is_new)
+
+    def _show_sources(self, transcript: Transcript) -> None:
+        """Show the sources of the last answer."""
+        answers = [item for item in transcript.items if isinstance(item, AnswerItem)]
+        if answers:
+            last = answers[-1]
+            rows = source_rows(last.citations, last.unverified, last.sources)
+            self._frame.column.sources.show_rows(rows, CITES_NOTHING)
 
     def _on_load_failed(self, error: Exception) -> None:
-        self.load_failed.emit(describe(error))
+        self._composer.show_error(describe(error).message, ())

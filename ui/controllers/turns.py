@@ -1,78 +1,89 @@
-"""One question on its way to its answer."""
+"""A turn in progress: the message that was sent, and what has come back so far."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from time import monotonic
-from typing import Any
 
 from PySide6.QtCore import QObject
 
-from app.errors import ErrorInfo
+from app.errors import ErrorInfo, describe
 from app.library.attachments import Selection
 from chains.cancel import CancelToken
-from chains.events import AskResult, Event
+from chains.events import AskResult, Event, MessageEnded, Retrieved, TurnEnded
 from context.layers import Segment
 from ui.chat.composer.attachment import Attachment
 from ui.tasks import Task
 
-__all__ = ["Asked", "Begin", "Turn", "paths_of", "selections_of"]
+__all__ = ["ChatTurn", "OutgoingMessage", "StartTurn", "list_paths", "list_selections"]
 
-Begin = Callable[[CancelToken], Iterator[Event]]
+StartTurn = Callable[[CancelToken], Iterator[Event]]
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What is asked, and where in the chat.
+class OutgoingMessage:
+    """A user message and its place in the chat.
 
     Attributes:
-        attached: what goes along with it.
-        instead: the entry in whose place it is put; empty for the end of the chat.
-        is_again: whether only the answer is made anew.
-        reads_whole: whether what is attached and too large to be sent is read first.
+        attached: what is sent along with it.
+        instead: the entry that it replaces as another version; empty at the end of the chat.
+        is_again: whether only the answer is regenerated.
+        reads_whole: whether attachments that are too large to be sent are read first.
     """
 
-    question: str
+    text: str
     attached: tuple[Attachment, ...] = ()
     instead: str = ""
     is_again: bool = False
     reads_whole: bool = False
 
 
-class Turn(QObject):
-    """A turn that runs; it goes on when the user looks elsewhere.
+class ChatTurn(QObject):
+    """A turn that runs in a task; it goes on when the user opens another chat.
 
     Attributes:
-        view: which showing of a chat it was asked in; in a later one its text is not complete.
-        is_stored: whether the chat goes on with the question; one of which no request could be
-            made is in its log only.
+        view: counts the openings of chats; in a later one than its own a turn is not followed,
+            since its text is not complete there.
+        is_stored: whether the chat goes on with the user message; where no request could be made,
+            the message is in the log only.
     """
 
     def __init__(
-        self, asked: Asked, session: str | None, view: int, task: Task, parent: QObject
+        self, request: OutgoingMessage, session: str | None, view: int, task: Task, parent: QObject
     ) -> None:
         super().__init__(parent)
-        self.asked = asked
+        self.request = request
         self.session = session
         self.view = view
         self.task = task
         self.started_s = monotonic()
-        self.is_stored = asked.is_again
+        self.is_stored = request.is_again
         self.result: AskResult | None = None
         self.error: ErrorInfo | None = None
-        self.sources: tuple[Segment, ...] = ()
-        self.context: Mapping[str, Any] | None = None
+        self.sources: Sequence[Segment] = ()
 
-    @property
-    def question(self) -> str:
-        """What is asked."""
-        return self.asked.question
+    def record(self, event: object) -> None:
+        """Keep what an event says about the turn."""
+        if isinstance(event, TurnEnded):
+            self.result = event.result
+            self.session = self.session or event.result.session
+        elif isinstance(event, Retrieved):
+            self.sources = event.segments
+        elif isinstance(event, MessageEnded) and event.role == "user":
+            self.is_stored = True
+            self.session = self.session or event.session
+
+    def record_failure(self, error: Exception) -> None:
+        """Keep why the turn failed."""
+        self.error = describe(error)
+        self.is_stored = self.is_stored and not self.error.is_taken_back
+        self.session = self.session or self.error.session
 
 
-def paths_of(attached: tuple[Attachment, ...]) -> tuple[str, ...]:
-    """Return what is attached whole, as the assistant names it."""
+def list_paths(attached: tuple[Attachment, ...]) -> tuple[str, ...]:
+    """Return the paths of what is attached whole."""
     return tuple(item.target for item in attached if item.lines is None)
 
 
-def selections_of(attached: tuple[Attachment, ...]) -> tuple[Selection, ...]:
-    """Return the lines that are attached, as the assistant names them."""
+def list_selections(attached: tuple[Attachment, ...]) -> tuple[Selection, ...]:
+    """Return the selected lines that are attached."""
     return tuple(Selection(item.target, *item.lines) for item in attached if item.lines)

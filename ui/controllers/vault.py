@@ -1,7 +1,7 @@
-"""Between the open folder and what is seen of it: sidebar, footer, welcome, note panel."""
+"""The open folder: opening it, keeping views and index in step, and its instructions for models."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -9,217 +9,217 @@ from PySide6.QtCore import QObject, Signal
 from app.assistant import Assistant
 from app.config.schema import use_labels
 from app.errors import ErrorInfo, describe
-from ui.chat.column import Middle
-from ui.controllers.index import Indexing
-from ui.controllers.index_panel import Tending
-from ui.controllers.notes import Listing, Notes
-from ui.controllers.related import Relating
-from ui.controllers.watcher import Watching
-from ui.notify import Notifier, announce
-from ui.panels.index import IndexState
-from ui.panels.rail import Rail
-from ui.panels.right_column import RightColumn
-from ui.panels.sidebar import Sidebar, folder_name
-from ui.tasks import TaskRunner
+from app.library.instructions import Instructions
+from ui.chat.transcript.instructions_bar import InstructionsBar
+from ui.controllers.composer import ComposerController
+from ui.controllers.index import IndexController, WatchController
+from ui.controllers.notes import NoteListing, NotesController
+from ui.controllers.related import RelatedController
+from ui.controllers.session import SessionController
+from ui.frame import WindowFrame
+from ui.notify import announce
+from ui.panels.sidebar import folder_name
+from ui.tasks import LatestOnly, TaskRunner
 from vault.errors import IndexBusy, VaultError
-from vault.indexing.indexer import IndexProgress, IndexReport
-from vault.notes.note import Note
+from vault.indexing.progress import IndexProgress, IndexReport
 
-__all__ = ["Librarian", "Shelves"]
+__all__ = ["InstructionsController", "VaultController"]
 
 _EMPTY = "No notes in this folder yet. Add Markdown files, or choose another folder."
 
 
-@dataclass(frozen=True)
-class Shelves:
-    """What shows the notes."""
+class VaultController(QObject):
+    """Opens folders of notes and shows what is in them and in the index.
 
-    sidebar: Sidebar
-    rail: Rail
-    middle: Middle
-    column: RightColumn
-    notifier: Notifier
-
-
-class Librarian(QObject):
-    """Keeps the views, the open folder and its index in step.
-
-    `opened` is emitted when another folder is open, `indexed` when a run has ended, `note_shown`
-    when the note panel has something to show, `offer_changed` with the count of notes, when they
-    were indexed and what can be asked of them, `listed` with all that is in the folder.
+    Signals: `opened` when another folder is open, `indexed` when the index may have changed.
     """
 
     opened = Signal()
     indexed = Signal()
-    note_shown = Signal()
-    offer_changed = Signal(int, object, object)
-    listed = Signal(object)
-    folder_requested = Signal()
 
     def __init__(
-        self, assistant: Assistant, runner: TaskRunner, views: Shelves, parent: QObject
+        self,
+        assistant: Assistant,
+        runner: TaskRunner,
+        frame: WindowFrame,
+        session: SessionController,
+        composer: ComposerController,
+        index: IndexController,
+        notes: NotesController,
+        related: RelatedController,
     ) -> None:
-        super().__init__(parent)
-        self._assistant = assistant
-        self._views = views
+        super().__init__(frame)
+        self._assistant, self._frame = assistant, frame
+        self._session, self._composer = session, composer
+        self._index, self._notes, self._related = index, notes, related
         self._folders_to_open: Sequence[str] = ()
-        self.indexing = Indexing(assistant, runner, self)
-        self.notes = Notes(assistant, runner, self)
-        self.relating = Relating(assistant, runner, views.column.related, self)
-        self._tending = Tending(assistant, runner, self.indexing, views.column.index)
-        self._watching = Watching(runner, self)
+        self.watch = WatchController(runner, self)
         self._connect()
-        self._connect_watching()
 
     def begin(self, open_folders: Sequence[str]) -> None:
-        """Show the folder of the last time, or why it is not there."""
+        """Show the folder of the last session, or why it cannot be opened."""
         self._folders_to_open = open_folders
         lost = self._assistant.settings.values.vault_path
         if self._assistant.vault is not None:
             self.show_opened()
         elif lost:
             message = f"The folder {lost} cannot be reached."
-            self._views.middle.welcome.show_problem(message, "Nothing was deleted.")
-        self._show_settings_problem()
+            self._frame.middle.welcome.show_problem(message, "Nothing was deleted.")
+        problems = self._assistant.settings.problems
+        if problems:
+            self._show_notice(describe(problems[0]))
 
     def show_opened(self) -> None:
-        """Show the folder that the assistant has open, and bring its index up to date."""
+        """Show the folder that the assistant has open, and update its index."""
         folder = self._assistant.vault
         if folder is None:
             return
-        self._views.middle.welcome.clear_problem()
-        self._views.middle.clear_notice()
-        self._views.middle.show_chat(True)
-        self._views.sidebar.show_vault(folder_name(folder), str(folder))
-        self._views.column.note.clear()
-        self.relating.forget()
-        self.indexing.forget()
-        self.indexing.start(is_background=True)
+        frame = self._frame
+        frame.middle.welcome.clear_problem()
+        frame.middle.clear_notice()
+        frame.middle.show_chat(True)
+        frame.sidebar.show_vault(folder_name(folder), str(folder))
+        frame.column.note.clear()
+        self._related.forget()
+        self._index.forget()
+        self._index.start(is_background=True)
         self._watch()
-        self.notes.list()
+        self._notes.list()
+        self._composer.check()
         self.opened.emit()
-
-    def follow(self, link: str) -> None:
-        """Show the note that a link in an answer names."""
-        if not self.notes.follow(link):
-            self._views.notifier.toast(f"There is no note named {link}.")
-
-    def look_again(self) -> None:
-        """Try the folder of the settings once more."""
-        path = self._assistant.settings.values.vault_path
-        if path:
-            self.notes.open(Path(path))
-        else:
-            self._views.middle.welcome.clear_problem()
+        frame.composer.setFocus()
 
     def _connect(self) -> None:
-        self.notes.opened.connect(self.show_opened)
-        self.notes.open_failed.connect(self._on_open_failed)
-        self.notes.listed.connect(self._on_listed)
-        self.notes.read.connect(self._on_read)
-        self.notes.read_failed.connect(self._on_read_failed)
-        self.indexing.state_changed.connect(self._on_state)
-        self.indexing.phase_changed.connect(self.notes.list)
-        self.indexing.finished.connect(self._on_indexed)
-        sidebar, footer = self._views.sidebar, self._views.sidebar.footer
-        sidebar.note_chosen.connect(self.notes.show)
-        sidebar.index_requested.connect(self.indexing.resume)
-        footer.cancel_requested.connect(self.indexing.cancel)
-        footer.pause_requested.connect(self.indexing.pause)
-        footer.continue_requested.connect(self.indexing.resume)
-        column = self._views.column
-        column.note.closed.connect(self._on_note_closed)
-        for panel in (column.related, column.index.lists):
-            panel.note_chosen.connect(self.notes.show)
-        self._views.middle.welcome.again_requested.connect(self.look_again)
+        self._notes.opened.connect(self.show_opened)
+        self._notes.open_failed.connect(self._on_open_failed)
+        self._notes.listed.connect(self._on_listed)
+        self._index.phase_changed.connect(self._notes.list)
+        self._index.finished.connect(self._on_indexed)
+        self._frame.middle.welcome.again_requested.connect(self._open_again)
+        self.watch.progressed.connect(self._on_progressed)
+        self.watch.looked.connect(self._on_looked)
+        self.watch.changed.connect(self._on_changed)
+        self.watch.failed.connect(self._on_watch_failed)
 
-    def _connect_watching(self) -> None:
-        self._watching.progressed.connect(self._on_progressed)
-        self._watching.looked.connect(self._on_looked)
-        self._watching.changed.connect(self._on_changed)
-        self._watching.failed.connect(self._on_watching_failed)
-        self.notes.changed.connect(self._views.column.note.show_changed)
-        self.notes.lost.connect(self._views.column.note.show_lost)
+    def _open_again(self) -> None:
+        """Open the folder of the settings again."""
+        path = self._assistant.settings.values.vault_path
+        if path:
+            self._notes.open(Path(path))
+        else:
+            self._frame.middle.welcome.clear_problem()
 
     def _watch(self) -> None:
         if self._assistant.library is not None:
-            self._watching.start(self._assistant.library)
-
-    def _on_progressed(self, progress: IndexProgress) -> None:
-        if not self.indexing.is_running:
-            self.indexing.show_progress(progress)
-
-    def _on_looked(self) -> None:
-        self.indexing.settle()
-        self.notes.look_again()
-
-    def _on_changed(self, _report: IndexReport) -> None:
-        if self.indexing.state.kind == "failed":
-            self.indexing.start(is_background=True)  # what failed then may be done now
-        self._refresh()
-
-    def _on_watching_failed(self, error: VaultError) -> None:
-        if isinstance(error, IndexBusy):
-            self.notes.list_soon()  # the other Strata has the change in hand
-        elif not self.indexing.is_running:
-            self.indexing.show_failure(error)
+            self.watch.start(self._assistant.library)
 
     def _refresh(self) -> None:
-        """Show what the index holds now, in whatever shows it."""
-        self.notes.list()
-        self.relating.refresh()
-        self._tending.refresh()
+        """Update all views of the notes and the index."""
+        self._notes.list()
+        self._related.refresh()
+        self._index.refresh_status()
         self.indexed.emit()
 
-    def _on_open_failed(self, _folder: Path | None, info: ErrorInfo) -> None:
-        middle = self._views.middle
+    def _show_notice(self, info: ErrorInfo, *actions: tuple[str, Callable[[], object]]) -> None:
+        middle = self._frame.middle
+        dismiss = ("Dismiss", middle.clear_notice)
+        message, hint = use_labels(info.message), use_labels(info.hint or "")
+        middle.show_notice("amber", message, hint, *actions, dismiss)
+
+    def _on_progressed(self, progress: IndexProgress) -> None:
+        if not self._index.is_running:
+            self._index.show_progress(progress)
+
+    def _on_looked(self) -> None:
+        self._index.settle()
+        self._notes.reread()
+
+    def _on_changed(self, _report: IndexReport) -> None:
+        if self._index.state.kind == "failed":
+            self._index.start(is_background=True)  # what failed then may succeed now
+        self._refresh()
+
+    def _on_watch_failed(self, error: VaultError) -> None:
+        if isinstance(error, IndexBusy):
+            self._notes.list_soon()  # another process indexes the change
+        elif not self._index.is_running:
+            self._index.show_failure(error)
+
+    def _on_open_failed(self, info: ErrorInfo) -> None:
+        middle = self._frame.middle
         announce(middle, info.message, is_urgent=True)
         if self._assistant.vault is None:
             middle.welcome.show_problem(info.message, info.hint or "Nothing was deleted.")
         else:
-            self._note(info, ("Choose a folder", self.folder_requested.emit))
+            self._show_notice(info, ("Choose a folder", self._frame.navigation.choose_folder))
 
-    def _show_settings_problem(self) -> None:
-        problems = self._assistant.settings.problems
-        if problems:
-            self._note(describe(problems[0]))
-
-    def _note(self, info: ErrorInfo, *actions: tuple[str, Callable[[], object]]) -> None:
-        middle = self._views.middle
-        dismiss = ("Dismiss", middle.clear_notice)
-        said, hint = use_labels(info.message), use_labels(info.hint or "")
-        middle.show_notice("amber", said, hint, *actions, dismiss)
-
-    def _on_listed(self, listing: Listing) -> None:
-        sidebar = self._views.sidebar
-        sidebar.show_notes(listing.folders, "" if self.indexing.is_running else _EMPTY)
+    def _on_listed(self, listing: NoteListing) -> None:
+        sidebar = self._frame.sidebar
+        sidebar.show_notes(listing.folders, "" if self._index.is_running else _EMPTY)
         sidebar.notes.open_folders_again(self._folders_to_open)
         self._folders_to_open = ()
-        count, failed = (len(listing.by_state.of(state)) for state in ("indexed", "failed"))
-        self.indexing.show_counts(count, failed)
-        self._views.column.index.show_notes(listing.by_state)
-        self.offer_changed.emit(count, listing.indexed_at, listing.questions)
-        self.listed.emit(listing)
+        indexed, failed = (len(listing.by_state.of(state)) for state in ("indexed", "failed"))
+        self._index.show_counts(indexed, failed)
+        self._frame.column.index.show_notes(listing.by_state)
+        self._session.show_suggestions(indexed, listing.indexed_at, listing.questions)
+        self._composer.set_offers(listing.offers)
 
-    def _on_state(self, state: IndexState) -> None:
-        self._views.sidebar.footer.show_state(state)
-        self._views.rail.show_state(state)
-
-    def _on_indexed(self, _report: object) -> None:
-        announce(self._views.sidebar, self.indexing.state.text)
-        self._watch()  # it ends with the folder, and the folder is there
+    def _on_indexed(self, _report: IndexReport) -> None:
+        announce(self._frame.sidebar, self._index.state.text)
+        self._watch()  # watching ends where the folder disappears, and the folder is there now
         self._refresh()
 
-    def _on_note_closed(self) -> None:
-        self.notes.put_away()
-        self.relating.show_read("")
 
-    def _on_read(self, note: Note, first: int, last: int) -> None:
-        self._views.column.note.show_note(note, first, last)
-        self.relating.show_read(note.path)
-        self._views.sidebar.notes.select(note.path)
-        self.note_shown.emit()
+class InstructionsController(QObject):
+    """Asks once whether the folder's instructions for models are used, and again when they change.
 
-    def _on_read_failed(self, path: str, info: ErrorInfo) -> None:
-        self._views.column.note.show_error(path, info.message, info.hint or "")
-        self.note_shown.emit()
+    `decided` is emitted when the user accepted or refused them.
+    """
+
+    decided = Signal()
+
+    def __init__(
+        self,
+        assistant: Assistant,
+        runner: TaskRunner,
+        frame: WindowFrame,
+        vault: VaultController,
+    ) -> None:
+        super().__init__(vault)
+        self._assistant, self._runner, self._frame = assistant, runner, frame
+        self._bar = InstructionsBar()
+        frame.middle.add_bar(self._bar)
+        self._reads = LatestOnly(runner, 0, self)
+        self._reads.answered.connect(self._on_read)
+        self._reads.failed.connect(self._on_failed)
+        self._bar.accepted.connect(self._on_accepted)
+        self._bar.refused.connect(self._on_refused)
+        vault.opened.connect(self._read)
+        vault.indexed.connect(self._read)
+
+    def _read(self) -> None:
+        self._reads.ask(self._assistant.instructions, now=True)
+
+    def _on_read(self, found: Instructions | None) -> None:
+        if found is None or found.decision is not None:
+            self._bar.hide()
+            return
+        if self._bar.isHidden():
+            announce(self._bar, f"{found.path} has instructions for models.", is_urgent=True)
+        self._bar.ask(found.path, found.visible_text, found.digest)
+
+    def _on_accepted(self, digest: str) -> None:
+        self._decide(partial(self._assistant.accept_instructions, digest))
+
+    def _on_refused(self, digest: str) -> None:
+        self._decide(partial(self._assistant.refuse_instructions, digest))
+
+    def _decide(self, work: Callable[[], object]) -> None:
+        task = self._runner.call(work)
+        task.yielded.connect(self.decided)
+        task.failed.connect(self._on_failed)
+        task.finished.connect(self._read)
+        task.start()
+
+    def _on_failed(self, error: Exception) -> None:
+        self._frame.notifier.toast(describe(error).message)

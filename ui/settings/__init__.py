@@ -1,13 +1,16 @@
-"""The pages of the settings dialog, made from the schema.
+"""The settings dialog: its pages are made from the settings schema of `app.config`.
 
-    writer   the one way to a setting: in a task, in order, each answer to the row that asked
-    rows     name, help, control, reset
-    fields   the controls, made by the kind of the setting
-    limit    the row of `autoCompactThreshold`, which shows its effect
-    extras   what stands on a page beside its settings: keys, the index, what leaves the computer
+    dialog         the pages, and what belongs to the dialog as a whole
+    rows           one setting: name, help, control, reset
+    fields         the controls for each kind of setting
+    limit          the row of `autoCompactThreshold`, with a preview of its effect
+    extras         sections without a setting: keys, index, privacy, text size
     instructions   the user's own instructions for models
+    writer         writes settings in a task, in order, and reports errors to the row
 
 May import: `ui.widgets`, `ui.panels.context.bar`, `ui.tasks`, `app`. Must not: `ui.window`,
 `ui.controllers`.
-Holds always: a value that is refused changes nothing, and the row says what it takes.
+Holds always: a refused value changes nothing, and its row says which values are allowed.
 """
+
+__all__ = ["dialog", "writer"]

@@ -82,16 +82,16 @@ class SettingsDialog(QDialog):
         self.writer = SettingsWriter(assistant, runner, self)
         self.writer.changed.connect(self._on_changed)
         self.rows: dict[str, SettingRow] = {}
-        self._keys = KeySection(assistant, runner)
-        self._index = IndexSection(assistant, runner)
-        self._index.index_requested.connect(self.index_requested)
-        self._privacy = PrivacySection(assistant, runner)
-        self._instructions = InstructionsSection(assistant, runner)
-        self._instructions.saved.connect(lambda: self.changed.emit("instructions"))
-        self._size = TextSizeSection()
-        self._size.scale_chosen.connect(self.scale_chosen)
-        self._stack = QStackedWidget()
-        self._pages = FitTree("Pages")
+        self.keys = KeySection(assistant, runner)
+        self.index = IndexSection(assistant, runner)
+        self.index.index_requested.connect(self.index_requested)
+        self.privacy = PrivacySection(assistant, runner)
+        self.instructions = InstructionsSection(assistant, runner)
+        self.instructions.saved.connect(lambda: self.changed.emit("instructions"))
+        self.text_size = TextSizeSection()
+        self.text_size.scale_chosen.connect(self.scale_chosen)
+        self.stack = QStackedWidget()
+        self.pages = FitTree("Pages")
         self.setWindowTitle("Settings")
         self._lay_out()
         Theme.current().changed.connect(self._fit)
@@ -100,12 +100,12 @@ class SettingsDialog(QDialog):
 
     def show_page(self, name: str) -> None:
         """Turn to a page; an empty name keeps the present one."""
-        place = SECTIONS.index(name) if name in SECTIONS else max(0, self._stack.currentIndex())
-        self._stack.setCurrentIndex(place)
-        self._pages.setCurrentIndex(self._pages.model().index(place, 0))
+        place = SECTIONS.index(name) if name in SECTIONS else max(0, self.stack.currentIndex())
+        self.stack.setCurrentIndex(place)
+        self.pages.setCurrentIndex(self.pages.model().index(place, 0))
         for row in self.rows.values():
             row.refresh()
-        for extra in (self._keys, self._index, self._privacy, self._instructions, self._size):
+        for extra in (self.keys, self.index, self.privacy, self.instructions, self.text_size):
             extra.refresh()
 
     def set_preview(self, preview: Callable[[Mapping[str, object]], Mapping[str, Any]]) -> None:
@@ -114,7 +114,7 @@ class SettingsDialog(QDialog):
 
     def refresh_index(self) -> None:
         """Show anew how the index stands."""
-        self._index.refresh()
+        self.index.refresh()
 
     @property
     def _limit_row(self) -> LimitRow:
@@ -127,14 +127,14 @@ class SettingsDialog(QDialog):
         if key in _SHOWN_WITH_LIMIT:
             self._limit_row.show_in_force()
         if key.startswith(("chat.", "privacy.")):
-            self._keys.refresh()
-            self._privacy.refresh()
+            self.keys.refresh()
+            self.privacy.refresh()
 
     def _on_page(self, index: QModelIndex) -> None:
-        self._stack.setCurrentIndex(index.row())
+        self.stack.setCurrentIndex(index.row())
 
     def _reset_page(self) -> None:
-        section = SECTIONS[self._stack.currentIndex()]
+        section = SECTIONS[self.stack.currentIndex()]
         for key, row in self.rows.items():
             if row.spec.section == section and self.writer.value(key) != row.spec.default:
                 self.writer.reset(key)
@@ -161,8 +161,8 @@ class SettingsDialog(QDialog):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         for section in SECTIONS:
-            self._stack.addWidget(self._page(section))
-        column.addWidget(self._stack, 1)
+            self.stack.addWidget(self._page(section))
+        column.addWidget(self.stack, 1)
         column.addLayout(self._foot())
         outer.addWidget(right, 1)
 
@@ -175,11 +175,11 @@ class SettingsDialog(QDialog):
         title = label("Settings", "h2")
         title.setContentsMargins(16, 0, 16, 0)
         column.addWidget(title)
-        self._pages.setModel(_PagesModel(self._pages))
-        self._pages.setItemDelegate(RowDelegate(self._pages))
-        self._pages.chosen.connect(self._on_page)
-        self._pages.selectionModel().currentChanged.connect(self._on_page)
-        column.addWidget(self._pages)
+        self.pages.setModel(_PagesModel(self.pages))
+        self.pages.setItemDelegate(RowDelegate(self.pages))
+        self.pages.chosen.connect(self._on_page)
+        self.pages.selectionModel().currentChanged.connect(self._on_page)
+        column.addWidget(self.pages)
         column.addStretch(1)
         file = button("Open settings.toml", "text", self._open_file)
         file.setToolTip(plain_tip(str(self._assistant.paths.settings_file)))
@@ -223,10 +223,10 @@ class SettingsDialog(QDialog):
                 self._show_while_typed(key)
                 made.append(self._with_key() if key == "chat.model" else self.rows[key])
         extras: dict[str, QWidget] = {
-            "Appearance": self._size,
-            "Vault and index": self._index,
-            "Models": self._instructions,
-            "Privacy": self._privacy,
+            "Appearance": self.text_size,
+            "Vault and index": self.index,
+            "Models": self.instructions,
+            "Privacy": self.privacy,
         }
         return [*made, extras[section]] if section in extras else made
 
@@ -245,7 +245,7 @@ class SettingsDialog(QDialog):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.rows["chat.model"])
-        column.addWidget(self._keys)
+        column.addWidget(self.keys)
         return both
 
     def _foot(self) -> QHBoxLayout:

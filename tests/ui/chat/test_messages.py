@@ -22,7 +22,7 @@ from app.sessions.transcript import Transcript as Chat
 from chains.events import ToolEnded, ToolStarted
 from tests.support import widgets
 from ui.chat.composer.attachment import Attachment
-from ui.chat.message.action import Wish
+from ui.chat.message.action import MessageAction
 from ui.chat.message.answer import Answer
 from ui.chat.message.aside import Aside
 from ui.chat.message.divider import HookDivider, SummaryDivider
@@ -92,8 +92,8 @@ def first(transcript: Transcript, kind: type) -> QWidget:
     return next(row.widget for row in transcript.feed.rows if isinstance(row.widget, kind))
 
 
-def wished(qtbot: QtBot, transcript: Transcript, act: object) -> Wish:
-    with qtbot.waitSignal(transcript.maker.wished) as caught:
+def action_requested(qtbot: QtBot, transcript: Transcript, act: object) -> MessageAction:
+    with qtbot.waitSignal(transcript.maker.action_requested) as caught:
         act()
     return caught.args[0]
 
@@ -105,8 +105,8 @@ def test_enter_asks_in_other_words(qtbot: QtBot, transcript: Transcript) -> None
     field = QGuiApplication.focusObject()
     assert field is message.editor.field
     qtbot.keyClicks(field, " Exactly?")
-    wish = wished(qtbot, transcript, lambda: qtbot.keyClick(field, Qt.Key.Key_Return))
-    assert wish == Wish("edit", "u2", "Where is it? Exactly?")
+    wish = action_requested(qtbot, transcript, lambda: qtbot.keyClick(field, Qt.Key.Key_Return))
+    assert wish == MessageAction("edit", "u2", "Where is it? Exactly?")
     assert message.editor is None
 
 
@@ -115,7 +115,7 @@ def test_escape_leaves_a_message_as_it_was(qtbot: QtBot, transcript: Transcript)
     message = first(transcript, UserMessage)
     message.edit()
     qtbot.keyClicks(message.editor.field, "x")
-    with qtbot.assertNotEmitted(transcript.maker.wished):
+    with qtbot.assertNotEmitted(transcript.maker.action_requested):
         qtbot.keyClick(message.editor.field, Qt.Key.Key_Escape)
     assert message.editor is None
     assert message.body.isVisible()
@@ -126,7 +126,7 @@ def test_the_same_words_ask_nothing(qtbot: QtBot, transcript: Transcript) -> Non
     show(transcript, user())
     message = first(transcript, UserMessage)
     message.edit()
-    with qtbot.assertNotEmitted(transcript.maker.wished):
+    with qtbot.assertNotEmitted(transcript.maker.action_requested):
         qtbot.keyClick(message.editor.field, Qt.Key.Key_Return)
     assert message.text == "Where is it?"
 
@@ -174,9 +174,15 @@ def test_versions_are_walked_with_arrows_that_have_names(
     assert (versions.text, versions.accessibleName()) == ("2/3", "Version 2 of 3")
     assert (answers.text, answers.accessibleName()) == ("2/2", "Answer 2 of 2")
     assert versions.previous.accessibleName() == "Previous version, 1 of 3"
-    assert wished(qtbot, transcript, versions.previous.click) == Wish("select", "u1")
-    assert wished(qtbot, transcript, versions.following.click) == Wish("select", "u3")
-    assert wished(qtbot, transcript, answers.previous.click) == Wish("select", "a0")
+    assert action_requested(qtbot, transcript, versions.previous.click) == MessageAction(
+        "select", "u1"
+    )
+    assert action_requested(qtbot, transcript, versions.following.click) == MessageAction(
+        "select", "u3"
+    )
+    assert action_requested(qtbot, transcript, answers.previous.click) == MessageAction(
+        "select", "a0"
+    )
     assert not answers.following.isEnabled()
     assert min(versions.previous.width(), versions.previous.height()) >= 24
 
@@ -193,7 +199,9 @@ def test_an_answer_asks_for_what_its_buttons_say(
 ) -> None:
     show(transcript, user(), answer())
     tools = first(transcript, Answer).tools
-    assert wished(qtbot, transcript, getattr(tools, kind).click) == Wish(kind, "a1")
+    assert action_requested(qtbot, transcript, getattr(tools, kind).click) == MessageAction(
+        kind, "a1"
+    )
 
 
 def test_a_name_is_given_with_enter_and_left_with_escape(
@@ -204,11 +212,13 @@ def test_a_name_is_given_with_enter_and_left_with_escape(
     assert (tools.label.text, tools.label.isVisible()) == ("to check", True)
     tools.name.click()
     tools.label.field.setText("done  <b>")
-    wish = wished(qtbot, transcript, lambda: qtbot.keyClick(tools.label.field, Qt.Key.Key_Return))
-    assert wish == Wish("label", "a1", "done <b>")
+    wish = action_requested(
+        qtbot, transcript, lambda: qtbot.keyClick(tools.label.field, Qt.Key.Key_Return)
+    )
+    assert wish == MessageAction("label", "a1", "done <b>")
     tools.name.click()
     tools.label.field.setText("never mind")
-    with qtbot.assertNotEmitted(transcript.maker.wished):
+    with qtbot.assertNotEmitted(transcript.maker.action_requested):
         qtbot.keyClick(tools.label.field, Qt.Key.Key_Escape)
     assert tools.label.text == "to check"
 

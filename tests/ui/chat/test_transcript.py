@@ -27,7 +27,7 @@ from tests.support.transcripts import (
     text_left,
     widgets,
 )
-from ui.chat.message.action import Wish
+from ui.chat.message.action import MessageAction
 from ui.chat.message.answer import Answer
 from ui.chat.message.divider import Divider
 from ui.chat.message.failure import Failure
@@ -127,9 +127,9 @@ def test_what_the_model_saw_names_the_answer(qtbot: QtBot, transcript: Transcrip
     transcript.live.append("The answer.")
     transcript.live.finish(result("The answer."), ())
     (answer,) = widgets(transcript, Answer)
-    with qtbot.waitSignal(transcript.maker.wished) as caught:
+    with qtbot.waitSignal(transcript.maker.action_requested) as caught:
         qtbot.mouseClick(answer.tools.saw, Qt.MouseButton.LeftButton)
-    assert caught.args == [Wish("saw", "e9")]
+    assert caught.args == [MessageAction("saw", "e9")]
 
 
 def test_an_answer_is_copied_in_markdown(qtbot: QtBot, transcript: Transcript) -> None:

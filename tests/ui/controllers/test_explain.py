@@ -38,24 +38,24 @@ def reason(panel: SourcesPanel) -> str:
 
 def explain(window: MainWindow, path: str) -> str:
     """Ask for the reason by the menu of the tree, and return what is shown."""
-    tree = window._sidebar.notes
+    tree = window.sidebar.notes
     menu = tree.menu_of(tree.model().find(path))
     action_of(menu, REASON).trigger()
-    return reason(window._column.sources)
+    return reason(window.column.sources)
 
 
 def test_the_tree_tells_why_a_note_is_no_source(window: MainWindow) -> None:
-    window._composer.submitted.emit("How much does the barrel hold?")
-    window._column.note_dock.show()
-    window._column.note_dock.raise_()
+    window.composer.submitted.emit("How much does the barrel hold?")
+    window.column.note_dock.show()
+    window.column.note_dock.raise_()
     said = explain(window, "garden/Kompost.md")
     assert said.startswith(("garden/Kompost.md ", "The best passage of garden/Kompost.md "))
-    assert window._column.is_in_front(window._column.sources_dock)
+    assert window.column.is_in_front(window.column.sources_dock)
 
 
 def test_a_source_tells_why_it_is_one(window: MainWindow) -> None:
-    window._composer.submitted.emit("How much does the barrel hold?")
-    panel = window._column.sources
+    window.composer.submitted.emit("How much does the barrel hold?")
+    panel = window.column.sources
     menu = panel.list.menu_of(panel.list.model().index(0, 0))
     assert [action.text() for action in menu.actions()] == ["Open", REASON]
     action_of(menu, REASON).trigger()
@@ -69,9 +69,9 @@ def test_before_the_first_question_there_is_no_reason(window: MainWindow) -> Non
 def test_the_reason_goes_with_the_next_question_and_by_its_button(
     window: MainWindow, qtbot: QtBot
 ) -> None:
-    panel = window._column.sources
+    panel = window.column.sources
     assert explain(window, "Watering.md")
-    window._composer.submitted.emit("How much does the barrel hold?")
+    window.composer.submitted.emit("How much does the barrel hold?")
     assert reason(panel) == ""
     assert explain(window, "Watering.md")
     panel.hide_reason()
@@ -79,6 +79,6 @@ def test_the_reason_goes_with_the_next_question_and_by_its_button(
 
 
 def test_a_row_without_a_note_offers_nothing(window: MainWindow) -> None:
-    panel = window._column.sources
+    panel = window.column.sources
     panel.show_rows([SourceRow(7, "[7] has no source.", "", False)])
     assert panel.list.menu_of(panel.list.model().index(0, 0)).isEmpty()

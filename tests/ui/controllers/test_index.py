@@ -1,6 +1,7 @@
 """Reading the notes from the window: pausing, trying again, rebuilding, and ways to the panel."""
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from app.opening import FirstLook
+from chains.events import IndexProgressed
 from ui.panels.index import IndexState
 from ui.tasks import TaskRunner
 from ui.window import MainWindow
@@ -28,13 +30,13 @@ def window(assistant: Assistant, small_vault: Path, qtbot: QtBot) -> Iterator[Ma
     window.attach(assistant)
     qtbot.addWidget(window)
     window.show()
-    window._docking.show_index()
+    window.docking.show_index()
     yield window
     window.close()
 
 
 def wait_for(window: MainWindow, kind: str, qtbot: QtBot) -> IndexState:
-    indexing = window._librarian.indexing
+    indexing = window.controllers.index
     qtbot.waitUntil(lambda: indexing.state.kind == kind, timeout=_LONG_MS)
     return indexing.state
 
@@ -42,23 +44,23 @@ def wait_for(window: MainWindow, kind: str, qtbot: QtBot) -> IndexState:
 def wait_until_it_stands(window: MainWindow, qtbot: QtBot) -> None:
     """Wait until the run itself has said that it is paused."""
     wait_for(window, "paused", qtbot)
-    indexing = window._librarian.indexing
+    indexing = window.controllers.index
     qtbot.waitUntil(lambda: indexing.state.phase != "", timeout=_LONG_MS)
     assert indexing.state.kind == "paused"
 
 
 def reports_of(window: MainWindow) -> list[IndexReport]:
     reports: list[IndexReport] = []
-    window._librarian.indexing.finished.connect(reports.append)
+    window.controllers.index.finished.connect(reports.append)
     return reports
 
 
 def test_a_paused_run_stands_still_until_it_is_let_go_on(window: MainWindow, qtbot: QtBot) -> None:
     window.begin()
-    window._sidebar.footer.pause.click()
+    window.sidebar.footer.pause.click()
     wait_until_it_stands(window, qtbot)
-    assert window._sidebar.footer.pause.accessibleName() == "Go on reading the notes"
-    window._sidebar.footer.pause.click()
+    assert window.sidebar.footer.pause.accessibleName() == "Go on reading the notes"
+    window.sidebar.footer.pause.click()
     assert wait_for(window, "done", qtbot).notes == 5
 
 
@@ -66,11 +68,11 @@ def test_a_step_that_was_made_before_the_pause_does_not_end_it(
     window: MainWindow, qtbot: QtBot
 ) -> None:
     window.begin()
-    window._column.index.run.pause.click()
-    indexing = window._librarian.indexing
+    window.column.index.run.pause.click()
+    indexing = window.controllers.index
     indexing.show_progress(IndexProgress("scan", 1, 5))
     assert (indexing.state.kind, indexing.state.phase) == ("paused", "scan")
-    window._column.index.run.pause.click()
+    window.column.index.run.pause.click()
     indexing.show_progress(IndexProgress("embed", 2, 5, throttle="paused"))
     assert indexing.state.kind == "running"
     wait_for(window, "done", qtbot)
@@ -80,13 +82,13 @@ def test_a_run_that_is_stopped_while_paused_leaves_nothing_paused(
     window: MainWindow, assistant: Assistant, qtbot: QtBot
 ) -> None:
     window.begin()
-    window._column.index.run.pause.click()
+    window.column.index.run.pause.click()
     wait_until_it_stands(window, qtbot)
-    window._column.index.run.cancel.click()
+    window.column.index.run.cancel.click()
     wait_for(window, "stopped", qtbot)
     assert assistant.library is not None
     assert not assistant.library.is_paused
-    window._column.index.run.act.click()
+    window.column.index.run.act.click()
     wait_for(window, "done", qtbot)
 
 
@@ -102,7 +104,7 @@ def test_what_could_not_be_read_is_tried_again_and_all_is_made_again_on_wish(
         patched.setattr("vault.indexing.indexer.read_bytes", locked)
         window.begin()
         assert wait_for(window, "done", qtbot).failed == 1
-    panel, reports = window._column.index, reports_of(window)
+    panel, reports = window.column.index, reports_of(window)
     qtbot.waitUntil(lambda: panel.lists.shown() == ["Welcome.md"])
     qtbot.mouseClick(panel.lists.try_all, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: len(reports) == 1, timeout=_LONG_MS)
@@ -119,7 +121,7 @@ def test_a_damaged_index_is_said_to_be_made_anew_until_it_is(
     assert assistant.library is not None
     (assistant.library.index_dir / "catalog.db").write_bytes(b"this is no database" * 100)
     window.begin()
-    indexing = window._librarian.indexing
+    indexing = window.controllers.index
     qtbot.waitUntil(lambda: indexing.state.is_mending, timeout=_LONG_MS)
     assert not wait_for(window, "done", qtbot).is_mending
 
@@ -130,15 +132,12 @@ def test_a_pause_lets_a_question_go_on_and_stays_seen(
     assert assistant.library is not None
     window.begin()
     wait_for(window, "done", qtbot)
-    indexing, folder = window._librarian.indexing, assistant.library.root
+    indexing, folder = window.controllers.index, assistant.library.root
     (folder / "More.md").write_text("More to read.\n")
-    window._talk.index_progressed.connect(indexing.pause)
-    window._talk.ask("What is there to read?")
-    with qtbot.waitSignal(window._talk.turn_ended, timeout=_LONG_MS):
-        pass
+    with each_progress(window, indexing.pause):
+        ask_and_wait(window, "What is there to read?", qtbot)
     assert indexing.state.kind == "paused"
-    window._talk.index_progressed.disconnect(indexing.pause)
-    window._sidebar.footer.pause.click()
+    window.sidebar.footer.pause.click()
     assert wait_for(window, "done", qtbot).notes == 6
 
 
@@ -148,27 +147,39 @@ def test_a_question_s_reading_can_be_stopped_and_stays_stopped(
     assert assistant.library is not None
     window.begin()
     wait_for(window, "done", qtbot)
-    footer, folder = window._sidebar.footer, assistant.library.root
+    footer, folder = window.sidebar.footer, assistant.library.root
     (folder / "More.md").write_text("More to read.\n")
 
     def stop() -> None:
         qtbot.mouseClick(footer.cancel, Qt.MouseButton.LeftButton)
 
-    window._talk.index_progressed.connect(stop)
-    ask_and_wait(window, "What is there to read?", qtbot)
-    window._talk.index_progressed.disconnect(stop)
+    with each_progress(window, stop):
+        ask_and_wait(window, "What is there to read?", qtbot)
     assert wait_for(window, "stopped", qtbot).text.startswith("Indexing stopped")
-    steps: list[object] = []
-    window._talk.index_progressed.connect(steps.append)
-    ask_and_wait(window, "And what else?", qtbot)
+    steps: list[str] = []
+    with each_progress(window, lambda: steps.append("step")):
+        ask_and_wait(window, "And what else?", qtbot)
     assert steps == []
     qtbot.mouseClick(footer.act, Qt.MouseButton.LeftButton)
     assert wait_for(window, "done", qtbot).notes == 6
 
 
+@contextmanager
+def each_progress(window: MainWindow, do: Callable[[], object]) -> Iterator[None]:
+    """Do something at each step of an index update that a turn has begun."""
+
+    def on_event(_turn: object, event: object) -> None:
+        if isinstance(event, IndexProgressed):
+            do()
+
+    window.controllers.session.event_arrived.connect(on_event)
+    yield
+    window.controllers.session.event_arrived.disconnect(on_event)
+
+
 def ask_and_wait(window: MainWindow, question: str, qtbot: QtBot) -> None:
-    with qtbot.waitSignal(window._talk.turn_ended, timeout=_LONG_MS):
-        window._talk.ask(question)
+    with qtbot.waitSignal(window.controllers.session.turn_ended, timeout=_LONG_MS):
+        window.controllers.session.ask(question)
 
 
 def press(buttons: list[QPushButton], word: str) -> None:
@@ -177,10 +188,10 @@ def press(buttons: list[QPushButton], word: str) -> None:
 
 Way = Callable[[MainWindow], object]
 INDEX: list[Way] = [
-    lambda window: window._actions["toggle_index"].trigger(),
-    lambda window: window._sidebar.footer.details.click(),
-    lambda window: window._sidebar.footer.problems_requested.emit(),
-    lambda window: window._rail.index.click(),
+    lambda window: window.run_command("toggle_index"),
+    lambda window: window.sidebar.footer.details.click(),
+    lambda window: window.sidebar.footer.problems_requested.emit(),
+    lambda window: window.rail.index.click(),
 ]
 
 
@@ -201,20 +212,23 @@ def quiet(assistant: Assistant, runner: TaskRunner, qtbot: QtBot) -> Iterator[Ma
 def test_many_ways_lead_to_the_index(quiet: MainWindow, way: Way, width: int) -> None:
     quiet.resize(width, 900)
     way(quiet)
-    assert quiet._column.is_in_front(quiet._column.index_dock)
+    assert quiet.column.is_in_front(quiet.column.index_dock)
 
 
 @pytest.mark.parametrize("name", ["index", "related"])
 def test_a_panel_in_front_is_closed_and_one_behind_is_brought_to_the_front(
     quiet: MainWindow, name: str
 ) -> None:
-    dock = getattr(quiet._column, f"{name}_dock")
-    toggle = quiet._actions[f"toggle_{name}"].trigger
+    dock = getattr(quiet.column, f"{name}_dock")
+
+    def toggle() -> None:
+        quiet.run_command(f"toggle_{name}")
+
     toggle()
-    quiet._column.show_dock(quiet._column.sources_dock)
-    assert not quiet._column.is_in_front(dock)
+    quiet.column.show_dock(quiet.column.sources_dock)
+    assert not quiet.column.is_in_front(dock)
     toggle()
-    assert quiet._column.is_in_front(dock)
+    assert quiet.column.is_in_front(dock)
     toggle()
     assert dock.isHidden()
 
@@ -228,19 +242,18 @@ def test_an_index_that_cannot_be_read_is_said_by_the_run_alone(
     assistant.open_vault(small_vault, remember=False)
     monkeypatch.setattr(assistant, "index", broken)
     monkeypatch.setattr(assistant.library, "status", broken)
-    quiet._docking.show_index()
-    quiet._librarian.indexing.start()
-    assert quiet._column.index.run._text.text() == "The index cannot be read; rebuild it."
-    assert quiet._column.index.rebuild.isVisible()
+    quiet.docking.show_index()
+    quiet.controllers.index.start()
+    assert quiet.column.index.run._text.text() == "The index cannot be read; rebuild it."
+    assert quiet.column.index.rebuild.isVisible()
 
 
 def test_a_note_is_shown_among_its_folders_also_where_the_sidebar_is_closed(
     quiet: MainWindow, assistant: Assistant, small_vault: Path
 ) -> None:
     assistant.open_vault(small_vault, remember=False)
-    quiet._librarian.indexing.state_changed.disconnect()
     quiet.begin()
     quiet.resize(900, 900)
-    quiet._column.index.lists.reveal_requested.emit("garden/Tomatoes.md")
-    assert quiet._sidebar.isVisible()
-    assert quiet._sidebar.notes.currentIndex().data() == "Tomatoes.md"
+    quiet.column.index.lists.reveal_requested.emit("garden/Tomatoes.md")
+    assert quiet.sidebar.isVisible()
+    assert quiet.sidebar.notes.currentIndex().data() == "Tomatoes.md"

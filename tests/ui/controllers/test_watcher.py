@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 from app.assistant import Assistant
 from app.library.library import IndexFinished
 from app.opening import FirstLook
-from ui.controllers.watcher import Watching
+from ui.controllers.index import WatchController
 from ui.panels.notes.note import NotePanel
 from ui.tasks import TaskRunner
 from ui.window import MainWindow
@@ -31,7 +31,7 @@ def window(assistant: Assistant, small_vault: Path, qtbot: QtBot) -> Iterator[Ma
     qtbot.addWidget(window)
     window.show()
     window.begin()
-    indexing = window._librarian.indexing
+    indexing = window.controllers.index
     qtbot.waitUntil(lambda: indexing.state.kind == "done", timeout=_LONG_MS)
 
     def followed() -> bool:
@@ -44,7 +44,7 @@ def window(assistant: Assistant, small_vault: Path, qtbot: QtBot) -> Iterator[Ma
 
 
 def listed(window: MainWindow) -> dict[str, str]:
-    return {note.path: note.state for note in window._librarian.notes.listing.notes}
+    return {note.path: note.state for note in window.controllers.notes.listing.notes}
 
 
 def said(panel: NotePanel) -> list[str]:
@@ -54,30 +54,30 @@ def said(panel: NotePanel) -> list[str]:
 def test_what_changes_on_the_disk_reaches_tree_foot_panel_and_the_open_note(
     window: MainWindow, small_vault: Path, qtbot: QtBot
 ) -> None:
-    window._actions["toggle_index"].trigger()
+    window.run_command("toggle_index")
     window.show_note("Welcome.md")
-    note = window._column.note
+    note = window.column.note
     qtbot.waitUntil(lambda: note.path == "Welcome.md")
-    window._composer.setFocus()
+    window.composer.setFocus()
     (small_vault / "Zebra.md").write_text("A zebra came by.\n")
     (small_vault / "Secret.md").write_text("#private\n")
     (small_vault / "Welcome.md").write_text("Other words now.\n")
     qtbot.waitUntil(lambda: listed(window).get("Secret.md") == "excluded", timeout=_LONG_MS)
     qtbot.waitUntil(lambda: listed(window).get("Zebra.md") == "indexed", timeout=_LONG_MS)
     qtbot.waitUntil(lambda: note.text.toPlainText() == "Other words now.", timeout=_LONG_MS)
-    assert window._sidebar.notes.model().find("Zebra.md").isValid()
+    assert window.sidebar.notes.model().find("Zebra.md").isValid()
     indexed = sum(state == "indexed" for state in listed(window).values())
-    qtbot.waitUntil(lambda: window._sidebar.footer.state.notes == indexed)
-    window._column.index.lists.show_which("excluded")
-    assert "Secret.md" in window._column.index.lists.shown()
-    assert QApplication.focusWidget() in (None, window._composer.input)
+    qtbot.waitUntil(lambda: window.sidebar.footer.state.notes == indexed)
+    window.column.index.lists.show_which("excluded")
+    assert "Secret.md" in window.column.index.lists.shown()
+    assert QApplication.focusWidget() in (None, window.composer.input)
 
 
 def test_the_open_note_that_is_deleted_stays_to_be_read(
     window: MainWindow, small_vault: Path, qtbot: QtBot
 ) -> None:
     window.show_note("Welcome.md")
-    note = window._column.note
+    note = window.column.note
     qtbot.waitUntil(lambda: note.path == "Welcome.md")
     text = note.text.toPlainText()
     (small_vault / "Welcome.md").unlink()
@@ -111,9 +111,9 @@ class Folder:
 
 
 class Heard:
-    """What a `Watching` said."""
+    """What a `WatchController` said."""
 
-    def __init__(self, watching: Watching) -> None:
+    def __init__(self, watching: WatchController) -> None:
         self.said: list[str] = []
         watching.looked.connect(lambda: self.said.append("looked"))
         watching.changed.connect(lambda _report: self.said.append("changed"))
@@ -122,11 +122,11 @@ class Heard:
 
 
 @pytest.fixture
-def watching(runner: TaskRunner, qapp: QApplication) -> Watching:
-    return Watching(runner, qapp)
+def watching(runner: TaskRunner, qapp: QApplication) -> WatchController:
+    return WatchController(runner, qapp)
 
 
-def hear(watching: Watching, *told: object) -> list[str]:
+def hear(watching: WatchController, *told: object) -> list[str]:
     """Follow a folder that tells these, and return what is said of it."""
     folder, heard = Folder(), Heard(watching)
     watching.start(folder)  # type: ignore[arg-type]
@@ -136,36 +136,36 @@ def hear(watching: Watching, *told: object) -> list[str]:
     return heard.said
 
 
-def test_a_file_that_is_none_of_the_notes_is_no_news(watching: Watching) -> None:
+def test_a_file_that_is_none_of_the_notes_is_no_news(watching: WatchController) -> None:
     same = IndexReport("v", notes=2, excluded=(("a.md", "a"),))
     assert hear(watching, same, same) == ["looked", "changed", "looked"]
 
 
-def test_a_note_that_could_not_be_read_is_news(watching: Watching) -> None:
+def test_a_note_that_could_not_be_read_is_news(watching: WatchController) -> None:
     first = IndexReport("v", notes=2)
     then = IndexReport("v", notes=2, failed=(("a.md", "no text"),))
     assert hear(watching, first, then) == ["looked", "changed", "looked", "changed"]
 
 
-def test_a_pass_that_is_over_at_once_shows_no_progress(watching: Watching) -> None:
+def test_a_pass_that_is_over_at_once_shows_no_progress(watching: WatchController) -> None:
     told = [IndexProgress("embed", done=n, total=9) for n in range(9)]
     assert hear(watching, *told, IndexReport("v")) == ["looked", "changed"]
 
 
 def test_a_pass_that_takes_longer_than_a_moment_shows_its_progress(
-    watching: Watching, monkeypatch: pytest.MonkeyPatch
+    watching: WatchController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seconds = iter((0.0, 0.1, 0.5))
-    monkeypatch.setattr("ui.controllers.watcher.monotonic", lambda: next(seconds))
+    monkeypatch.setattr("ui.controllers.index.monotonic", lambda: next(seconds))
     told = [IndexProgress("embed", done=n, total=9) for n in range(3)]
     assert hear(watching, *told) == ["progressed"]
 
 
-def test_a_failure_is_told_with_its_reason(watching: Watching) -> None:
+def test_a_failure_is_told_with_its_reason(watching: WatchController) -> None:
     assert hear(watching, VaultMissing("It is gone.")) == ["looked", "It is gone."]
 
 
-def test_the_folder_before_is_not_heard_any_more(watching: Watching) -> None:
+def test_the_folder_before_is_not_heard_any_more(watching: WatchController) -> None:
     before, heard = Folder(), Heard(watching)
     watching.start(before)  # type: ignore[arg-type]
     watching.start(Folder())  # type: ignore[arg-type]
@@ -193,8 +193,8 @@ def test_a_folder_that_is_gone_is_named_and_another_owner_is_no_trouble(
     window = MainWindow(FirstLook(assistant.paths.state, assistant.vault), runner)
     qtbot.addWidget(window)
     window.attach(assistant)
-    window._librarian._watching.failed.emit(error)
-    assert window._sidebar.footer.state.text == text.format(small_vault.resolve())
+    window.controllers.vault.watch.failed.emit(error)
+    assert window.sidebar.footer.state.text == text.format(small_vault.resolve())
 
 
 def test_what_failed_is_tried_again_when_a_change_could_be_taken_up(
@@ -210,10 +210,10 @@ def test_what_failed_is_tried_again_when_a_change_could_be_taken_up(
     window.attach(assistant)
     done = IndexReport("v", notes=5)
     monkeypatch.setattr(assistant, "index", lambda _token, **_how: iter([IndexFinished(done)]))
-    watching = window._librarian._watching
+    watching = window.controllers.vault.watch
     watching.failed.emit(VaultMissing("gone"))
     watching.changed.emit(done)
-    assert window._sidebar.footer.state.text == "5 notes indexed"
+    assert window.sidebar.footer.state.text == "5 notes indexed"
 
 
 @pytest.fixture

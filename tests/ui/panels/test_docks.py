@@ -246,35 +246,35 @@ def test_a_window_that_was_small_for_a_while_has_the_shares_again(
     frame = make()
     for size in sizes:
         frame.resize(*size)
-        frame._columns.show_right()
+        frame.columns.show_right()
         settle()
     frame.resize(1440, 900)
     settle()
-    assert share(frame._column) == about(FIRST)
+    assert share(frame.column) == about(FIRST)
 
 
 def test_a_reset_in_a_narrow_window_gives_the_first_shares(make: Callable[..., Frame]) -> None:
     frame = make()
-    drag(frame._column, -200)
+    drag(frame.column, -200)
     frame.resize(720, 520)
     settle()
     frame._reset_layout()
     settle()
     frame.resize(1440, 900)
     settle()
-    assert frame._column.isVisible()
-    assert share(frame._column) == about(FIRST)
+    assert frame.column.isVisible()
+    assert share(frame.column) == about(FIRST)
 
 
 def test_shares_are_remembered_also_from_a_narrow_window(make: Callable[..., Frame]) -> None:
     frame = make()
-    drag(frame._column, -200)
-    dragged = share(frame._column)
+    drag(frame.column, -200)
+    dragged = share(frame.column)
     frame.resize(720, 520)
     settle()
     frame._remember_places()
     again = make()
-    assert share(again._column) == about(dragged)
+    assert share(again.column) == about(dragged)
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])

@@ -75,7 +75,7 @@ def test_an_open_dialog_grows_with_the_text(dialog: SettingsDialog, section: str
     assert widgets.overlapping_siblings(dialog) == []
     for button in dialog.findChildren(QPushButton):
         assert not button.isVisible() or button.width() >= button.sizeHint().width()
-    assert dialog._pages.width() == 416
+    assert dialog.pages.width() == 416
     assert {field.width() for field in dialog.findChildren(NumberField)} == {264}
 
 
@@ -250,7 +250,7 @@ def test_without_a_keyring_the_key_is_refused_in_words(
 ) -> None:
     assistant.settings.set("chat.model", "openai/gpt-4o-mini")
     dialog.show_page("Models")
-    keys = dialog._keys
+    keys = dialog.keys
     assert keys.isVisible()
     enter(qtbot, keys.field, "sk-secret")
     said = [label.text() for label in keys.findChildren(QLabel)]
@@ -271,7 +271,7 @@ def test_a_key_for_an_unencrypted_server_is_saved_only_after_a_question(
     assistant.settings.set("chat.apiBase", "http://box.example:8000/v1")
     assistant.settings.set("chat.model", "llama")
     dialog.show_page("Models")
-    keys, owner = dialog._keys, "http://box.example:8000"
+    keys, owner = dialog.keys, "http://box.example:8000"
     qtbot.waitUntil(lambda: keys._title.text() == f"Key for {owner}")
     enter(qtbot, keys.field, "sk-secret")
     assert "whoever is on the way there can read the key" in keys._state.text()
@@ -290,7 +290,7 @@ def test_a_key_for_an_unencrypted_server_is_saved_only_after_a_question(
 
 def test_a_model_without_a_service_asks_for_no_key(dialog: SettingsDialog) -> None:
     dialog.show_page("Models")
-    assert not dialog._keys.isVisible()
+    assert not dialog.keys.isVisible()
 
 
 def test_the_unit_stands_inside_the_field(dialog: SettingsDialog) -> None:

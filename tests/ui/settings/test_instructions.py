@@ -25,12 +25,12 @@ def file(assistant: Assistant) -> Path:
 def dialog(assistant: Assistant, runner: TaskRunner, qtbot: QtBot) -> Iterator[SettingsDialog]:
     """The settings at the page of the models."""
     with open_settings(assistant, runner, qtbot) as dialog:
-        click_row(dialog._pages, "Models")
+        click_row(dialog.pages, "Models")
         yield dialog
 
 
 def type_into(dialog: SettingsDialog, text: str) -> None:
-    cursor = dialog._instructions.field.textCursor()
+    cursor = dialog.instructions.field.textCursor()
     cursor.select(cursor.SelectionType.Document)
     cursor.insertText(text)
 
@@ -40,14 +40,14 @@ def test_what_is_typed_is_in_every_request_once_it_is_saved(
 ) -> None:
     changed: list[str] = []
     dialog.changed.connect(changed.append)
-    assert not dialog._instructions.save.isEnabled()
+    assert not dialog.instructions.save.isEnabled()
     type_into(dialog, TEXT)
     assert not file.exists()
-    dialog._instructions.save.window().activateWindow()
+    dialog.instructions.save.window().activateWindow()
     click_button(dialog, "Save instructions")
     assert file.read_text("utf-8") == TEXT
     assert changed == ["instructions"]
-    assert not dialog._instructions.save.isEnabled()
+    assert not dialog.instructions.save.isEnabled()
     context = assistant.preview(None, "hello", "chat")
     assert any(part["name"] == "user_instructions" for part in context["system_parts"])
 
@@ -57,16 +57,16 @@ def test_a_file_is_shown_and_what_is_not_saved_survives_turning_the_page(
 ) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(TEXT, "utf-8")
-    click_row(dialog._pages, "Models")
+    click_row(dialog.pages, "Models")
     dialog.show_page("Models")
-    assert dialog._instructions.text == TEXT
-    assert not dialog._instructions.is_changed
+    assert dialog.instructions.text == TEXT
+    assert not dialog.instructions.is_changed
     type_into(dialog, "Another")
     dialog.show_page("Privacy")
     dialog.show_page("Models")
-    assert dialog._instructions.text == "Another"
+    assert dialog.instructions.text == "Another"
     click_button(dialog, "Discard changes")
-    assert dialog._instructions.text == TEXT
+    assert dialog.instructions.text == TEXT
 
 
 def test_a_file_that_changed_meanwhile_is_not_overwritten_unasked(
@@ -77,7 +77,7 @@ def test_a_file_that_changed_meanwhile_is_not_overwritten_unasked(
     file.write_text("Theirs", "utf-8")
     click_button(dialog, "Save instructions")
     assert file.read_text("utf-8") == "Theirs"
-    assert "changed by another program" in dialog._instructions._state.text()
+    assert "changed by another program" in dialog.instructions._state.text()
     click_button(dialog, "Save instructions")
     assert file.read_text("utf-8") == "Mine"
 
@@ -86,13 +86,13 @@ def test_too_long_instructions_are_refused_in_words(dialog: SettingsDialog, file
     type_into(dialog, "x" * (MOST_CHARS + 1))
     click_button(dialog, "Save instructions")
     assert not file.exists()
-    assert "16,000 characters" in dialog._instructions._state.text()
-    assert dialog._instructions.is_changed
+    assert "16,000 characters" in dialog.instructions._state.text()
+    assert dialog.instructions.is_changed
 
 
 def test_a_file_that_cannot_be_used_is_left_alone(dialog: SettingsDialog, file: Path) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("x" * (MOST_CHARS + 1), "utf-8")
     dialog.show_page("Models")
-    assert dialog._instructions.field.isReadOnly()
-    assert "longer than 16,000 characters" in dialog._instructions._state.text()
+    assert dialog.instructions.field.isReadOnly()
+    assert "longer than 16,000 characters" in dialog.instructions._state.text()

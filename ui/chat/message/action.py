@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["Wish"]
+__all__ = ["MessageAction"]
 
 
 @dataclass(frozen=True)
-class Wish:
+class MessageAction:
     """One thing that is to be done with a message.
 
     Attributes:

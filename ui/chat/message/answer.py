@@ -29,7 +29,7 @@ class Answer(Part):
     """One answer.
 
     `citation_activated` carries path and lines, `citation_pointed` its entry and the number that is
-    pointed at, 0 for none; `wished` carries a `Wish`.
+    pointed at, 0 for none; `action_requested` carries a `MessageAction`.
 
     Attributes:
         doubts: what the sources do not bear out, if anything.
@@ -42,7 +42,7 @@ class Answer(Part):
     citation_activated = Signal(str, int, int)
     citation_pointed = Signal(str, int)
     link_activated = Signal(str)
-    wished = Signal(object)
+    action_requested = Signal(object)
     retry_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -60,7 +60,7 @@ class Answer(Part):
         self.step = StepLine()
         self.tools = AnswerTools()
         self.tools.copied.connect(self.copy)
-        self.tools.wished.connect(self.wished)
+        self.tools.action_requested.connect(self.action_requested)
         self.doubts: Doubts | None = None
         self.ending = ""
         self._lay_out()

@@ -6,7 +6,7 @@ from typing import Literal
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QAccessible
 
-from ui.chat.message.action import Wish
+from ui.chat.message.action import MessageAction
 from ui.chat.message.step_words import took
 from ui.chat.message.strip import ToolStrip
 from ui.chat.message.tools import LabelTag, PinButton, Siblings
@@ -23,11 +23,11 @@ _Kind = Literal["again", "branch", "label", "saw", "pin", "unpin"]
 class AnswerTools(ToolStrip):
     """Below an answer, always: its actions left; right, who gave it, where, and how long it took.
 
-    `wished` carries a `Wish`; `copied` asks for the text.
+    `action_requested` carries a `MessageAction`; `copied` asks for the text.
     """
 
     copied = Signal()
-    wished = Signal(object)
+    action_requested = Signal(object)
 
     def __init__(self) -> None:
         super().__init__(QAccessible.Role.ToolBar, _ROW, (OUTDENT - 4, OUTDENT), 4)
@@ -75,11 +75,13 @@ class AnswerTools(ToolStrip):
         self.branch.clicked.connect(lambda _checked=False: self._wish("branch"))
         self.name.clicked.connect(lambda _checked=False: self.label.edit())
         self.pin.chosen.connect(self._wish)
-        self.siblings.chosen.connect(lambda entry: self.wished.emit(Wish("select", entry)))
+        self.siblings.chosen.connect(
+            lambda entry: self.action_requested.emit(MessageAction("select", entry))
+        )
         self.label.named.connect(lambda text: self._wish("label", text))
 
     def _wish(self, kind: _Kind, text: str = "") -> None:
-        self.wished.emit(Wish(kind, self._entry, text))
+        self.action_requested.emit(MessageAction(kind, self._entry, text))
 
     def _on_copy(self) -> None:
         self.copied.emit()

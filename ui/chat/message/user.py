@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QFrame, QSizePolicy, QTextEdit, QVBoxLayout, QWidg
 
 from ui.chat.composer.attachment import Attachment
 from ui.chat.composer.chips import ChipRow
-from ui.chat.message.action import Wish
+from ui.chat.message.action import MessageAction
 from ui.chat.message.editor import MessageEditor
 from ui.chat.message.roles import Part
 from ui.chat.message.user_tools import UserTools
@@ -41,7 +41,7 @@ _FOLD_CHARS = 2_000
 class UserMessage(Part):
     """One message of the user's, what was sent along with it, and the versions it has.
 
-    `wished` carries a `Wish`; `attachment_opened` an `Attachment`.
+    `action_requested` carries a `MessageAction`; `attachment_opened` an `Attachment`.
 
     Attributes:
         attached: what was sent along.
@@ -53,7 +53,7 @@ class UserMessage(Part):
         attached: what was sent along.
     """
 
-    wished = Signal(object)
+    action_requested = Signal(object)
     attachment_opened = Signal(object)
     edit_closed = Signal()
 
@@ -77,7 +77,7 @@ class UserMessage(Part):
         self.chips.show_sent(attached)
         self.chips.opened.connect(self.attachment_opened)
         self.tools = UserTools()
-        self.tools.wished.connect(self._on_wished)
+        self.tools.action_requested.connect(self._on_wished)
         self.tools.copied.connect(self._on_copy)
         self.editor: MessageEditor | None = None
         self._is_folded = True
@@ -174,11 +174,11 @@ class UserMessage(Part):
         is_shown = is_long or not self._is_folded
         self.more.setVisible(is_shown and self.editor is None)
 
-    def _on_wished(self, wish: Wish) -> None:
+    def _on_wished(self, wish: MessageAction) -> None:
         if wish.kind == "edit":
             self.edit()
         else:
-            self.wished.emit(wish)
+            self.action_requested.emit(wish)
 
     def _on_copy(self) -> None:
         QGuiApplication.clipboard().setText(self._text)
@@ -186,7 +186,7 @@ class UserMessage(Part):
     def _on_edited(self, text: str) -> None:
         self.close_editor()
         if text != self._text:
-            self.wished.emit(Wish("edit", self._entry, text))
+            self.action_requested.emit(MessageAction("edit", self._entry, text))
 
 
 class _Block(QWidget):

@@ -6,7 +6,7 @@ from typing import Literal
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QAccessible
 
-from ui.chat.message.action import Wish
+from ui.chat.message.action import MessageAction
 from ui.chat.message.strip import ToolStrip
 from ui.chat.message.tools import LabelTag, PinButton, QuietButton, Siblings
 from ui.widgets.measure import OUTDENT
@@ -20,10 +20,10 @@ _Kind = Literal["edit", "branch", "label", "pin", "unpin"]
 class UserTools(ToolStrip):
     """The name of a message, the versions it has, and what can be done with it.
 
-    `wished` carries a `Wish`; `copied` asks for its text.
+    `action_requested` carries a `MessageAction`; `copied` asks for its text.
     """
 
-    wished = Signal(object)
+    action_requested = Signal(object)
     copied = Signal()
 
     def __init__(self) -> None:
@@ -44,7 +44,9 @@ class UserTools(ToolStrip):
         self.copy.clicked.connect(lambda _checked=False: self.copied.emit())
         self.name.clicked.connect(lambda _checked=False: self.label.edit())
         self.pin.chosen.connect(self._wish)
-        self.siblings.chosen.connect(lambda entry: self.wished.emit(Wish("select", entry)))
+        self.siblings.chosen.connect(
+            lambda entry: self.action_requested.emit(MessageAction("select", entry))
+        )
         self.label.named.connect(lambda text: self._wish("label", text))
         self.show_place("", (), "")
 
@@ -66,4 +68,4 @@ class UserTools(ToolStrip):
             tool.set_seen(is_seen)
 
     def _wish(self, kind: _Kind, text: str = "") -> None:
-        self.wished.emit(Wish(kind, self._entry, text))
+        self.action_requested.emit(MessageAction(kind, self._entry, text))

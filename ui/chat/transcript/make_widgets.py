@@ -37,15 +37,15 @@ class MessageMaker(QObject):
     """Makes the parts of a chat.
 
     `citation_activated` carries path and lines, `citation_pointed` the entry of an answer and a
-    number of it, 0 for none; `link_activated` an allowed address; `wished` a `Wish`;
-    `attachment_opened` an `Attachment`; `error_action` the name of a way out of an error.
-    `edit_closed` says that the editor of a message was sent or given up.
+    number of it, 0 for none; `link_activated` an allowed address; `action_requested` a
+    `MessageAction`; `attachment_opened` an `Attachment`; `error_action` the name of an
+    action that an error offers; `edit_closed` that the editor of a message was sent or cancelled.
     """
 
     citation_activated = Signal(str, int, int)
     citation_pointed = Signal(str, int)
     link_activated = Signal(str)
-    wished = Signal(object)
+    action_requested = Signal(object)
     attachment_opened = Signal(object)
     retry_requested = Signal()
     error_action = Signal(str)
@@ -97,7 +97,7 @@ class MessageMaker(QObject):
     ) -> UserMessage:
         """Return a message of the user's; `item` is None for one that has no place yet."""
         made = UserMessage(text, time, attached)
-        made.wished.connect(self.wished)
+        made.action_requested.connect(self.action_requested)
         made.attachment_opened.connect(self.attachment_opened)
         made.edit_closed.connect(self.edit_closed)
         if item is not None:
@@ -112,7 +112,7 @@ class MessageMaker(QObject):
         made.citation_activated.connect(self.citation_activated)
         made.citation_pointed.connect(self.citation_pointed)
         made.link_activated.connect(self.link_activated)
-        made.wished.connect(self.wished)
+        made.action_requested.connect(self.action_requested)
         made.retry_requested.connect(self.retry_requested)
         return made
 

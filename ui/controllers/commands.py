@@ -1,4 +1,4 @@
-"""Slash commands as they are given in the composer."""
+"""Slash commands: `/new`, `/compact` and the others, typed into the composer."""
 
 from functools import partial
 
@@ -7,32 +7,37 @@ from PySide6.QtCore import QObject, Signal
 from app.assistant import Assistant
 from app.commands import COMMANDS, Command, CommandResult, Situation, parse, run
 from app.errors import AppError, describe
+from ui.frame import WindowFrame
 from ui.tasks import TaskRunner
 from ui.widgets.choices import Choice
 
-__all__ = ["Commanding", "command_choices"]
+__all__ = ["CommandController", "command_choices"]
 
 
-class Commanding(QObject):
-    """Carries commands out.
+class CommandController(QObject):
+    """Runs slash commands and shows their output in the transcript.
 
-    `shown` carries the command as it was given and Markdown, `new_chat_requested` asks for a new
-    chat, `compact_requested` carries what a summary of this one should keep above all, `failed`
-    what was written and what is wrong with it.
+    Signals: `succeeded` after a command; `failed` carries the text that was typed and the error;
+    `compact_requested` carries what a summary of the chat should keep above all.
     """
 
-    shown = Signal(str, str)
-    new_chat_requested = Signal()
-    compact_requested = Signal(str)
+    succeeded = Signal()
     failed = Signal(str, object)
+    compact_requested = Signal(str)
 
-    def __init__(self, assistant: Assistant, runner: TaskRunner, parent: QObject) -> None:
+    def __init__(
+        self,
+        assistant: Assistant,
+        runner: TaskRunner,
+        frame: WindowFrame,
+        parent: QObject,
+    ) -> None:
         super().__init__(parent)
-        self._assistant = assistant
-        self._runner = runner
+        self._assistant, self._runner = assistant, runner
+        self._frame = frame
 
-    def take(self, text: str, situation: Situation) -> bool:
-        """Carry out what is written; false where it is text and no command."""
+    def run(self, text: str, situation: Situation) -> bool:
+        """Run the command in a text; return false where the text is no command."""
         try:
             parsed = parse(text)
         except AppError as error:
@@ -58,16 +63,17 @@ class Commanding(QObject):
         if isinstance(result, Exception):
             self.failed.emit(text, describe(result))
             return
+        self.succeeded.emit()
         if result.markdown:
-            self.shown.emit(text.strip(), result.markdown)
+            self._frame.transcript.show_aside(text.strip(), result.markdown)
         if result.begins_chat:
-            self.new_chat_requested.emit()
+            self._frame.navigation.open_session(None)
         if result.compacts is not None:
             self.compact_requested.emit(result.compacts)
 
 
 def command_choices() -> list[Choice]:
-    """Return the commands as the composer completes them."""
+    """Return the slash commands as choices for completion."""
     return [
         Choice(
             command.name,

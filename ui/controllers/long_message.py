@@ -1,0 +1,142 @@
+"""A message that is too long for one request: attach it as a file, or send it in parts."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+
+from app.assistant import Assistant
+from app.errors import describe
+from app.library.long_texts import Pasted
+from ui.chat.composer.attachment import Attachment
+from ui.controllers.drafts import UnsentMessage
+from ui.tasks import TaskRunner
+from ui.widgets.figures import count
+
+__all__ = ["LongMessageController"]
+
+Action = tuple[str, Callable[[], object]]
+
+_LEAST_BUDGET = 200  # tokens; smaller parts say nothing by themselves
+_SHARE = 0.5  # of the budget, so that the answer to the part before still fits
+
+
+class LongMessageController(QObject):
+    """Turns a long message into a file or into parts.
+
+    Signals: `replaced` carries the `UnsentMessage` that takes the place of the present one;
+    `changed` when `line` changes; `failed` carries an error message.
+
+    Args of the constructor: `message` returns the present message, `model` the model's name.
+
+    Attributes:
+        waiting: the parts that follow the one that is shown.
+        parts: the number of parts; 0 where the message is whole.
+    """
+
+    replaced = Signal(object)
+    changed = Signal()
+    failed = Signal(str)
+
+    def __init__(
+        self,
+        assistant: Assistant,
+        runner: TaskRunner,
+        message: Callable[[], UnsentMessage],
+        model: Callable[[], str],
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._assistant, self._runner = assistant, runner
+        self._message, self._model = message, model
+        self._before: UnsentMessage | None = None
+        self._given = UnsentMessage()
+        self._budget = self._tokens = 0
+        self.waiting: tuple[str, ...] = ()
+        self.parts = 0
+
+    @property
+    def ways(self) -> list[Action]:
+        """What can be done about the message; empty where no message would fit."""
+        if self._budget < _LEAST_BUDGET or self._tokens <= self._budget:
+            return []
+        return [("Attach as a file", self.attach), ("Split it", self.split)]
+
+    @property
+    def line(self) -> tuple[str, list[Action]]:
+        """The text below the message, and the action that undoes the change."""
+        if self.parts:
+            at = self.parts - len(self.waiting)
+            follows = " The next one comes here when this one is sent." if self.waiting else ""
+            back: list[Action] = [("Join them again", self.join)] if self.waiting else []
+            return f"Part {count(at)} of {count(self.parts)}.{follows}", back
+        if self._before is not None:
+            text = "The long text goes along as a file. Write here what you want to know of it."
+            return text, [("Put it back", self.undo)]
+        return "", []
+
+    def measure(self, context: Mapping[str, Any]) -> None:
+        """Take the size of the message and its limit from a request report."""
+        self._tokens = int(context["layers"]["L5"]["tokens"])
+        self._budget = int(context["budget"]) - int(context["used"]) + self._tokens
+
+    def keep(self, message: UnsentMessage) -> None:
+        """Take the parts of a restored message."""
+        self._before = None
+        self.waiting, self.parts = message.waiting, message.parts
+
+    def next(self) -> UnsentMessage:
+        """Return the next part, which is shown when the message was sent; empty without one."""
+        if not self.waiting:
+            return UnsentMessage()
+        return UnsentMessage(self.waiting[0], waiting=self.waiting[1:], parts=self.parts)
+
+    def attach(self) -> None:
+        """Move the long text to a file and attach it."""
+        self._given = self._message()
+        text = self._given.text
+        task = self._runner.call(lambda: self._assistant.long_texts.as_file(text))
+        task.yielded.connect(self._on_file)
+        task.failed.connect(self._on_failed)
+        task.start()
+
+    def split(self) -> None:
+        """Split the message into parts."""
+        self._given = self._message()
+        text, most, model = self._given.text, int(self._budget * _SHARE), self._model()
+        task = self._runner.call(lambda: self._assistant.long_texts.split(text, most, model))
+        task.yielded.connect(self._on_parts)
+        task.failed.connect(self._on_failed)
+        task.start()
+
+    def join(self) -> None:
+        """Join the parts that are not sent yet."""
+        now = self._message()
+        text = "\n\n".join((now.text, *self.waiting))
+        self.replaced.emit(UnsentMessage(text, now.attached, now.reads_whole))
+
+    def undo(self) -> None:
+        """Put the text of the file back into the message."""
+        if self._before is not None:
+            self.replaced.emit(self._before)
+
+    def _on_file(self, pasted: Pasted) -> None:
+        given = self._given
+        if self._message() == given:  # else something was written meanwhile, and stays
+            attached = (*given.attached, Attachment(str(pasted.path)))
+            self.replaced.emit(UnsentMessage(pasted.rest, attached))
+            self._before = given
+            self.changed.emit()
+
+    def _on_parts(self, texts: tuple[str, ...]) -> None:
+        given = self._given
+        if self._message() == given and len(texts) > 1:
+            first, *others = texts
+            waiting = (*others, *given.waiting)
+            parts = len(waiting) + max(1, given.parts - len(given.waiting))
+            self.replaced.emit(
+                UnsentMessage(first, given.attached, given.reads_whole, waiting, parts)
+            )
+
+    def _on_failed(self, error: Exception) -> None:
+        self.failed.emit(describe(error).message)
