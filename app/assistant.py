@@ -24,7 +24,7 @@ from app.sessions.user_messages import mode_of
 from chains.cancel import CancelToken
 from chains.events import Event, IndexProgressed, Mode
 from chains.models import describe
-from chains.retrieval.map_reduce.plan import ReadingCost
+from chains.retrieval.map_reduce_plan import ReadingCost
 from context.layers import Segment
 from vault.access import read_allowed
 from vault.embedder import Embedder

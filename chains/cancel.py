@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from chains.errors import Cancelled
 
-__all__ = ["CancelToken"]
+__all__ = ["CancelToken", "Pause", "wait_or_cancel"]
 
 
 class CancelToken:
@@ -63,3 +63,13 @@ class CancelToken:
     def _forget(self, key: int) -> None:
         with self._lock:
             self._callbacks.pop(key, None)
+
+
+# Waits between two tries of a call.
+Pause = Callable[[CancelToken, float], None]
+
+
+def wait_or_cancel(cancel: CancelToken, seconds: float) -> None:
+    """Wait, and raise `Cancelled` as soon as the token is cancelled."""
+    cancel.wait(seconds)
+    cancel.raise_if_cancelled()

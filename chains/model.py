@@ -18,7 +18,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any, Final
 
-from chains.cancel import CancelToken
+from chains.cancel import CancelToken, Pause, wait_or_cancel
 from chains.concurrency import Emit, beside, iterate
 from chains.errors import MissingKey, ModelError, Offline, RateLimited
 from chains.events import Usage
@@ -47,7 +47,7 @@ from context.errors import ContextOverflow, UnguardedRequest
 from context.fit.cache import message_body
 from context.fit.guard import PreparedRequest
 
-__all__ = ["LiteLLMModel", "Pause", "packaged_data", "wait_or_cancel", "warm_up"]
+__all__ = ["LiteLLMModel", "packaged_data", "warm_up"]
 
 _log = logging.getLogger(__name__)
 TRIES: Final = 3
@@ -82,14 +82,6 @@ _HANDLER_PROVIDERS: Final = frozenset(
 # Some of these take no system message, and litellm puts it in another one.
 _O_SERIES: Final = re.compile(r"/o\d")
 _OLLAMA: Final = frozenset({"ollama", "ollama_chat"})
-
-Pause = Callable[[CancelToken, float], None]
-
-
-def wait_or_cancel(cancel: CancelToken, seconds: float) -> None:
-    """Wait, and raise `Cancelled` as soon as the token is cancelled."""
-    cancel.wait(seconds)
-    cancel.raise_if_cancelled()
 
 
 class LiteLLMModel:

@@ -18,7 +18,12 @@ from context.layers import Segment
 from context.prompt import Instructions, PromptSection, system_parts
 from resources import read_text
 
-__all__ = ["NOTHING_ADDED", "Additions", "Prompt", "PromptSource", "built_in", "read_prompt"]
+__all__ = ["NO_CUSTOMIZATION", "Customization", "Prompt", "PromptSource", "built_in", "read_prompt"]
+
+# The prompts of calls beside the requests of a turn.
+READING_PROMPT: Final = "reading"
+REWRITE_PROMPT: Final = "rewrite"
+SUMMARY_PROMPT: Final = "summary"
 
 SECTIONS: Final = ("agent_configuration", "task_context", "memory", "tools", "response_format")
 _HEADING: Final = re.compile(rf"^# ({'|'.join(SECTIONS)})[^\S\n]*$", re.MULTILINE)
@@ -66,7 +71,7 @@ def read_prompt(text: str) -> Prompt:
 
 
 @dataclass(frozen=True)
-class Additions:
+class Customization:
     """What a user adds to a chain; by default nothing.
 
     Attributes:
@@ -95,4 +100,4 @@ class Additions:
         return (*self.warnings, *(problem for problem in found if problem))
 
 
-NOTHING_ADDED: Final = Additions()
+NO_CUSTOMIZATION: Final = Customization()

@@ -11,7 +11,7 @@ from app.library.instructions import Decision, Instructions, InstructionsBook, U
 from app.library.open_vault import OpenNotes
 from app.paths import Paths
 from chains.errors import BadPrompt
-from chains.prompts import Additions, Prompt, PromptSource, built_in, read_prompt
+from chains.prompts import Customization, Prompt, PromptSource, built_in, read_prompt
 from context.hooks import HookRegistry
 from vault.errors import NoteUnreadable
 
@@ -29,7 +29,7 @@ class UserAdditions:
         self._book = InstructionsBook(paths.instructions)
         self._own = UserInstructionsFile(paths.user_instructions)
 
-    def collect(self, runs_hooks: bool) -> Additions:
+    def collect(self, runs_hooks: bool) -> Customization:
         """Return what is added to a turn that begins now.
 
         Args:
@@ -43,9 +43,9 @@ class UserAdditions:
         noted = own.segment(), None if instructions is None else instructions.segment()
         segments = tuple(segment for segment in noted if segment is not None)
         if not runs_hooks:
-            return Additions(prompts, segments, None, warnings)
+            return Customization(prompts, segments, None, warnings)
         loaded = self._hooks.load(self._settings.values.hooks_enabled, self._notes.folder)
-        return Additions(prompts, segments, loaded.registry, (*warnings, *loaded.problems))
+        return Customization(prompts, segments, loaded.registry, (*warnings, *loaded.problems))
 
     def hooks(self) -> HookRegistry:
         """Return the hooks of a turn that begins now."""

@@ -18,7 +18,7 @@ from typing import Final
 from app.durable import write_atomically
 from app.errors import storage_errors
 from app.paths import make_private_folder
-from chains.retrieval.map_reduce.plan import parts_of
+from chains.retrieval.map_reduce_plan import split_text
 from chains.tokenizer import counter_for
 
 __all__ = ["LongTexts", "Pasted"]
@@ -110,7 +110,7 @@ class LongTexts:
             most_tokens: what each may count.
             model: whose tokens they are.
         """
-        parts = parts_of(text, 1, most_tokens, counter_for(model))
+        parts = split_text(text, 1, most_tokens, counter_for(model))
         return tuple(stripped for part in parts if (stripped := part.text.strip("\n")))
 
 

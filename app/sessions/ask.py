@@ -35,13 +35,20 @@ from chains.cancel import CancelToken
 from chains.events import ContextPrepared, Event, Mode, TurnEnded, Warned
 from chains.model import warm_up
 from chains.models import EXTRACTIVE
-from chains.retrieval.map_reduce.plan import ReadingCost
+from chains.request.chain import AgentLimits, AgentSetup, Chain
+from chains.request.request import TurnContext, TurnRequest
+from chains.retrieval.map_reduce_plan import ReadingCost
 from chains.tokenizer import counter_for
-from chains.turn.agent_chain import AgentChain, AgentLimits
-from chains.turn.branch_summary import BranchSummary
-from chains.turn.llm_chain import LLMChain
-from chains.turn.run import TurnRequest, accept
-from chains.turn.vault_qa_chain import VaultQAChain
+from chains.turn.agent import AGENT_TOOLS
+from chains.turn.compact import BranchSummary, summarise_branch
+from chains.turn.run import (
+    compact_session,
+    measure_reading,
+    preview,
+    rebuild,
+    run_turn,
+    store_user_message,
+)
 from context.fit.guard import PreparedRequest
 from context.history.pins import Pins
 from context.history.replay import read_path
@@ -155,7 +162,9 @@ class Asking:
         with self._sessions.open(session) as chat:
             mode = mode_of(chat.path()) if self._notes.library is not None else "chat"
             turn = self._turn(AskRequest("", mode, model))
-            with closing(self._chain(mode).compact(turn, chat, cancel, instructions)) as events:
+            with closing(
+                compact_session(self._chain(mode), turn, chat, cancel, instructions)
+            ) as events:
                 yield from events
             chat.keep_counts(partial(counter_for, turn.model))
 
@@ -164,8 +173,8 @@ class Asking:
     ) -> BranchSummary:
         """Return what was said in a branch; an outline where no model makes a summary."""
         turn = self._turn(AskRequest("", "chat", model))
-        chain = LLMChain(secrets.key_for, additions=self._additions.collect(False))
-        return chain.summarise_branch(turn, branch, chat, cancel)
+        chain = Chain("chat", secrets.key_for, customization=self._additions.collect(False))
+        return summarise_branch(TurnContext.open(chain, turn, chat, cancel), branch)
 
     def prepared_next(
         self,
@@ -181,7 +190,7 @@ class Asking:
             changes: settings by their keys in place of those in force.
         """
         turn = self._turn(request, changes)
-        return self._chain(turn.mode).preview(turn, chat)
+        return preview(self._chain(turn.mode), turn, chat)
 
     def reading_cost(self, chat: Session | None, request: AskRequest) -> ReadingCost | None:
         """Return what it takes at most to read what is attached whole; None where all of it fits.
@@ -192,7 +201,7 @@ class Asking:
             CannotRead: it cannot be read whole.
         """
         turn = self._turn(request)
-        return self._chain(turn.mode).reading_cost(turn, chat)
+        return measure_reading(self._chain(turn.mode), turn, chat)
 
     def pin_room(self, chat: Session) -> PinRoom:
         """Return what a further pin of a chat is measured by."""
@@ -205,7 +214,7 @@ class Asking:
         """Return the first request of the last turn on a chat's path, made anew from the log."""
         path = chat.path()
         turn = self._turn(AskRequest("", mode_of(path), model_of(path)))
-        return self._chain(turn.mode).rebuild(turn, chat)
+        return rebuild(self._chain(turn.mode), turn, chat)
 
     def _run(
         self,
@@ -233,7 +242,7 @@ class Asking:
         try:
             turn = begun.turn
             if not turn.dry_run:
-                turn = yield from accept(turn, chat, self._additions.hooks())
+                turn = yield from store_user_message(turn, chat, self._additions.hooks())
             for event in self._answer(replace(begun, turn=turn), chat, cancel):
                 is_prepared = is_prepared or isinstance(event, ContextPrepared)
                 yield event
@@ -254,7 +263,7 @@ class Asking:
         yield from self._damage(warnings)
         chain = self._chain(turn.mode, runs_hooks=not turn.dry_run)
         turn = replace(turn, attached=again.segments)
-        with closing(cast(Generator[Event], chain.run(turn, chat, cancel))) as events:
+        with closing(cast(Generator[Event], run_turn(chain, turn, chat, cancel))) as events:
             for event in events:  # closed before the chat: what has arrived is still to be stored
                 if isinstance(event, TurnEnded):
                     yield from self._damage(warnings)
@@ -366,18 +375,19 @@ class Asking:
             reads_whole=request.reads_whole,
         )
 
-    def _chain(self, mode: Mode, runs_hooks: bool = False) -> LLMChain | VaultQAChain | AgentChain:
-        resolve = self._attachments.resolve
-        added = self._additions.collect(runs_hooks)
+    def _chain(self, mode: Mode, runs_hooks: bool = False) -> Chain:
         notes = self._notes
-        if mode == "chat":
-            return LLMChain(secrets.key_for, resolve=resolve, additions=added, within=notes)
+        chain = Chain(
+            "chat",
+            secrets.key_for,
+            resolve=self._attachments.resolve,
+            customization=self._additions.collect(runs_hooks),
+            within=notes,
+        )
         if mode == "agent":
-            library, limits = notes.require(), self._agent_limits
-            return AgentChain(
-                secrets.key_for, library, limits, resolve=resolve, additions=added, within=notes
-            )
-        return VaultQAChain(secrets.key_for, notes, resolve=resolve, additions=added, within=notes)
+            agent = AgentSetup(notes.require(), self._agent_limits)
+            return replace(chain, prompt="agent", tools=AGENT_TOOLS, agent=agent)
+        return chain if mode == "chat" else replace(chain, prompt="vault_qa", search=notes)
 
     @property
     def _agent_limits(self) -> AgentLimits:

@@ -13,9 +13,9 @@ from app.sessions.transcript import Transcript
 from app.sessions.transcript_reader import build_transcript
 from app.state_db import StoredRequest
 from chains.request.request import SEARCHED
-from chains.request.session import ChatPort
-from chains.retrieval.follow_up import notes_in_play
-from chains.turn.regenerate import asked_last
+from chains.request.session import SessionPort
+from chains.retrieval.follow_up import list_notes_in_play
+from chains.turn.regenerate import find_last_question
 from context.fit.guard import PreparedRequest
 from context.history.turns import turns
 from context.log.entries import EphemeralEntry, MessageEntry
@@ -93,7 +93,7 @@ def context_of(prepared: PreparedRequest, chat: Session | None, full: bool) -> d
     return {**prepared.report.to_dict(), "rebuilt": False, **shown}
 
 
-def why_sent(library: Library, chat: ChatPort, path: str, k: int) -> str:
+def why_sent(library: Library, chat: SessionPort, path: str, k: int) -> str:
     """Say why a note was, or was not, among the passages for the last question of a chat.
 
     The search is made again, over the notes as they are now.
@@ -116,7 +116,7 @@ def why_sent(library: Library, chat: ChatPort, path: str, k: int) -> str:
     if any(segment.source == path for segment in attached):
         return f"{path} was attached to the question."
     query = str(last.noted.get(SEARCHED) or last.user.message.text)
-    return library.why_not_sent(path, query, k, notes_in_play(asked[:-1], attached))
+    return library.why_not_sent(path, query, k, list_notes_in_play(asked[:-1], attached))
 
 
 def _counted(chat: Session, report: Mapping[str, Any]) -> dict[str, int] | None:
@@ -160,6 +160,6 @@ def _kept_request(chat: Session) -> StoredRequest | None:
 
 def _is_newest_answer(chat: Session) -> bool:
     path = chat.path()
-    before, turn = asked_last(path)
+    before, turn = find_last_question(path)
     answers = [e.id for e in chat.tree.children(turn.question.id) if e.message.role != "user"]
     return len(before) == len(path) or not answers or answers[-1] == path[len(before)].id

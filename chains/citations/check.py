@@ -119,7 +119,7 @@ class _Source:
 
     @cached_property
     def _notes(self) -> QuotedNotes:
-        return QuotedNotes.of(self.segment.raw_content)
+        return QuotedNotes.parse(self.segment.raw_content)
 
     @property
     def names(self) -> Iterator[str]:

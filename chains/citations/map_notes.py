@@ -1,4 +1,4 @@
-"""Notes that a model took on some lines of a text, as far as the text bears them out.
+"""Notes that a model takes in the map step of map-reduce, checked against the text.
 
 A note names its lines, and words in quotation marks stand in them exactly: a quotation that is not
 there loses its marks, and one that is says which lines the note is about.
@@ -11,11 +11,19 @@ from typing import Final
 
 from chains.citations.quotes import VerbatimText, plain
 
-__all__ = ["Find", "Lines", "Note", "QuotedNotes", "finder", "read_notes", "render_notes"]
+__all__ = [
+    "Lines",
+    "MapNote",
+    "Matcher",
+    "QuotedNotes",
+    "build_matcher",
+    "read_notes",
+    "render_notes",
+]
 
 Lines = tuple[int, int]
-# Returns the lines on which some words stand, those that are named first; None where they do not.
-Find = Callable[[str, Lines | None], Lines | None]
+# Returns the lines that contain some words, preferring the named lines; None where there are none.
+Matcher = Callable[[str, Lines | None], Lines | None]
 
 _MOST_NAMED: Final = 12
 _NOTE: Final = re.compile(
@@ -28,8 +36,8 @@ _NOTHING: Final = frozenset({"nothing", "none"})
 
 
 @dataclass(frozen=True)
-class Note:
-    """What a model wrote down.
+class MapNote:
+    """One note of a model.
 
     Attributes:
         lines: first and last line that it rests on.
@@ -41,16 +49,16 @@ class Note:
 
     @property
     def quotes(self) -> list[str]:
-        """The words that it quotes."""
+        """The quoted words of the note."""
         return _QUOTE.findall(self.text)
 
     def render(self) -> str:
-        """Return it behind its lines."""
+        """Return the text of the note behind its lines."""
         return f"{span(self.lines)}: {self.text}"
 
 
-def read_notes(answer: str, lines: Lines, find: Find) -> list[Note]:
-    """Return the notes in what a model answered.
+def read_notes(answer: str, lines: Lines, find: Matcher) -> list[MapNote]:
+    """Parse the notes in the answer of a model.
 
     Args:
         answer: each note on a line, behind the lines it rests on.
@@ -59,16 +67,16 @@ def read_notes(answer: str, lines: Lines, find: Find) -> list[Note]:
     """
     if plain(answer).casefold() in _NOTHING:
         return []
-    return [_checked(named, text, lines, find) for named, text in _written(answer)]
+    return [_check_quotes(named, text, lines, find) for named, text in _split_notes(answer)]
 
 
-def render_notes(notes: Iterable[Note]) -> str:
+def render_notes(notes: Iterable[MapNote]) -> str:
     """Return notes one below the other."""
     return "\n".join(note.render() for note in notes)
 
 
-def finder(text: str, first_line: int) -> Find:
-    """Return what looks words up in a text."""
+def build_matcher(text: str, first_line: int) -> Matcher:
+    """Build a matcher that finds the lines of quoted words in a text."""
     whole, lines = VerbatimText(text), text.split("\n")
 
     def find(quote: str, near: Lines | None) -> Lines | None:
@@ -83,15 +91,17 @@ def finder(text: str, first_line: int) -> Find:
 
 
 class QuotedNotes:
-    """Notes in which the quotations of an answer, or of further notes, are looked up."""
+    """Notes whose quotations can be searched."""
 
-    def __init__(self, notes: Iterable[Note]) -> None:
+    def __init__(self, notes: Iterable[MapNote]) -> None:
         self._quoted = [(VerbatimText(quote), note) for note in notes for quote in note.quotes]
 
     @classmethod
-    def of(cls, content: str) -> "QuotedNotes":
-        """Read them from where they are sent."""
-        return cls(Note(named, text) for named, text in _written(content) if named is not None)
+    def parse(cls, content: str) -> "QuotedNotes":
+        """Parse notes from the content of the segment that they were sent in."""
+        return cls(
+            MapNote(named, text) for named, text in _split_notes(content) if named is not None
+        )
 
     def find(self, quote: str, near: Lines | None = None) -> Lines | None:
         """Return the lines of the note that quotes these words; of those named, if it is one."""
@@ -113,7 +123,7 @@ def name_spans(*found: Lines) -> str:
     return f"{word} {named} and {more} more" if more > 0 else f"{word} {named}"
 
 
-def _written(answer: str) -> Iterator[tuple[Lines | None, str]]:
+def _split_notes(answer: str) -> Iterator[tuple[Lines | None, str]]:
     """The notes of an answer with the lines they name; a line without any goes on from above."""
     named: Lines | None = None
     words: list[str] = []
@@ -130,7 +140,7 @@ def _written(answer: str) -> Iterator[tuple[Lines | None, str]]:
         yield named, " ".join(words)
 
 
-def _checked(named: Lines | None, text: str, lines: Lines, find: Find) -> Note:
+def _check_quotes(named: Lines | None, text: str, lines: Lines, find: Matcher) -> MapNote:
     stated = named if named and lines[0] <= named[0] <= named[1] <= lines[1] else None
     found: list[Lines] = []
 
@@ -143,6 +153,6 @@ def _checked(named: Lines | None, text: str, lines: Lines, find: Find) -> Note:
 
     checked = _QUOTE.sub(shown, text)
     if not found:
-        return Note(stated or lines, checked)
+        return MapNote(stated or lines, checked)
     every = [*found, stated] if stated else found
-    return Note((min(first for first, _ in every), max(last for _, last in every)), checked)
+    return MapNote((min(first for first, _ in every), max(last for _, last in every)), checked)

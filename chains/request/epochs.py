@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final, TypeGuard
 
-from chains.request.session import ChatPort
+from chains.request.session import SessionPort
 from context.assemble.request import Draft
 from context.compaction import CircuitBreaker
 from context.fit.policy import COMPACTION
@@ -32,17 +32,17 @@ ATTEMPT: Final = "compaction_attempt"
 class LoggedBreaker(CircuitBreaker):
     """The breaker of a chat's compactions; attempts that freed nothing are entries of its log."""
 
-    def __init__(self, chat: ChatPort, kept: list[Entry]) -> None:
+    def __init__(self, session: SessionPort, new_entries: list[Entry]) -> None:
         """Read the attempts since the history was last compacted or cut.
 
         Args:
-            chat: the chat.
-            kept: what is to be stored; a further attempt that frees nothing is put there.
+            session: the session.
+            new_entries: receives the entry of each further attempt that frees nothing.
         """
         super().__init__()
-        self._chat, self._kept = chat, kept
-        logged = chat.custom(ATTEMPT)
-        after = _last_cut(chat.path()) if logged else None
+        self._session, self._new_entries = session, new_entries
+        logged = session.custom(ATTEMPT)
+        after = _last_cut(session.path()) if logged else None
         for attempt in logged:
             model, budget = attempt.data.get("model"), attempt.data.get("budget")
             if attempt.data.get("after") == after and isinstance(budget, int):
@@ -53,15 +53,15 @@ class LoggedBreaker(CircuitBreaker):
         super().record(model, budget, has_shrunk)
         if has_shrunk:
             return
-        path = self._chat.path()
+        path = self._session.path()
         data = {
             "customType": ATTEMPT,
             "model": model,
             "budget": budget,
             "after": _last_cut(path),
         }
-        place = self._chat.new_id(), path[-1].id if path else None, self._chat.now()
-        self._kept.append(OtherEntry(*place, "custom", data))
+        place = self._session.new_id(), path[-1].id if path else None, self._session.now()
+        self._new_entries.append(OtherEntry(*place, "custom", data))
 
 
 def _last_cut(path: Sequence[Entry]) -> str | None:
@@ -86,10 +86,10 @@ def remember_sent(session: str, turn: str, draft: Draft) -> None:
         _sent.pop(oldest, None)
 
 
-def sent_before(chat: ChatPort, path: Sequence[Entry], turn: str) -> Draft | None:
+def sent_before(session: SessionPort, path: Sequence[Entry], turn: str) -> Draft | None:
     """Return the last request of this turn or the one before it; None where it is not at hand."""
     for entry in filter(_asks, reversed(path[-LOOKED_BACK:])):
-        draft = _sent.get((chat.id, entry.turn_id))
+        draft = _sent.get((session.id, entry.turn_id))
         if draft is not None and draft.tail.question == entry.message:
             return draft
         if entry.turn_id != turn:
@@ -101,22 +101,24 @@ def _asks(entry: Entry) -> TypeGuard[MessageEntry]:
     return isinstance(entry, MessageEntry) and entry.message.role == "user"
 
 
-def epoch_entries(chat: ChatPort, model: str, threshold: int, asked: str) -> tuple[Entry, ...]:
+def epoch_entries(
+    session: SessionPort, model: str, threshold: int, question: str
+) -> tuple[Entry, ...]:
     """Return what is noted where another model answers, or another threshold holds, from here on.
 
     Either begins a new epoch, in which what was trimmed or dropped may come back.
 
     Args:
-        asked: the user message that is being answered for the first time; empty for none.
+        question: the user message that is being answered for the first time; empty for none.
     """
-    path = chat.path()
+    path = session.path()
     entries: list[Entry] = []
-    place = path[-1].id if path else None, chat.now()
+    place = path[-1].id if path else None, session.now()
     if (before := _last_model(path)) is not None and before != model:
-        entries.append(ModelChangeEntry(chat.new_id(), *place, model))
-    if (earlier := _last_threshold(path, asked)) is not None and earlier != threshold:
+        entries.append(ModelChangeEntry(session.new_id(), *place, model))
+    if (earlier := _last_threshold(path, question)) is not None and earlier != threshold:
         options = FrozenMapping({"autoCompactThreshold": threshold})
-        entries.append(OptionsChangeEntry(chat.new_id(), *place, options))
+        entries.append(OptionsChangeEntry(session.new_id(), *place, options))
     return tuple(entries)
 
 

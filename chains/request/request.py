@@ -1,59 +1,39 @@
-"""One turn up to its first request: the user message, its entries, the request made from them.
+"""What a turn is made from: the user's request with its settings, and the context of its turn.
 
-The user message is stored before anything else is done. What is found for it, and what hooks make
-of it, is put together in memory and stored with the first request, in one write.
+`TurnContext` is the one value that the steps of a turn hand on: chain, request, session, model and
+token counter, cancel token.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from chains.cancel import CancelToken
-from chains.events import Mode, Usage
-from chains.models import EXTRACTIVE, ModelInfo
-from chains.prompts import NOTHING_ADDED, Additions
-from chains.request.epochs import THRESHOLD, LoggedBreaker, epoch_entries, sent_before
-from chains.request.session import ChatPort, ChatView, SessionPort
-from chains.request.usage import SUMMARY, Spend, counted
-from context.assemble.attachments import Resolve
-from context.assemble.inputs import Summarise, SummaryTask, Upkeep
-from context.assemble.turn_end import end_turn
-from context.budget import BudgetPolicy
-from context.fit.guard import PreparedRequest
-from context.frozen import FrozenMapping
+from chains.errors import BadRequest
+from chains.events import Mode
+from chains.llm.extractive import ExtractiveModel
+from chains.llm.port import ModelPort
+from chains.model import LiteLLMModel
+from chains.models import EXTRACTIVE, ModelInfo, describe
+from chains.prompts import Customization
+from chains.request.chain import Chain
+from chains.request.epochs import LoggedBreaker
+from chains.request.session import SessionPort
+from chains.request.usage import SUMMARY, CallUsage, LogUsage, build_usage_entry, find_factor
+from chains.tokenizer import counter_for
+from context.assemble.inputs import SummaryTask, Upkeep
+from context.budget import BudgetPolicy, Room, room_for
 from context.layers import Segment
-from context.log.entries import Entry, MessageEntry, SegmentsEntry, is_path_entry
-from context.messages import Message, ToolDefinition
-from context.pipeline import Mode as PrepareMode
-from context.pipeline import Ports, PrepareInputs, prepare
-from context.report.report import ContextReport
+from context.log.entries import Entry, MessageEntry
+from context.pipeline import Ports
 from context.tokens import TokenCounter
 
-__all__ = [
-    "ChatPort",
-    "ChatView",
-    "DraftedTurn",
-    "Means",
-    "PreparedTurn",
-    "SessionPort",
-    "Summariser",
-    "TurnRequest",
-    "draft_turn",
-    "factor_so_far",
-    "inputs_of",
-    "link_path",
-    "prepare_step",
-    "prepare_turn",
-    "transforms_at_end",
-    "user_message",
-]
-
-
-# Makes a summary as `context.fit.summaries.Summarise` does, and says what each call of it took.
-Summariser = Callable[[SummaryTask, Spend], str]
-
+__all__ = ["SEARCHED", "Summarise", "TurnContext", "TurnRequest"]
 
 SEARCHED: Final = "searched"
+
+# Makes a summary as `context.assemble.inputs.Summarise` does, and records the usage of each call.
+Summarise = Callable[[SummaryTask, LogUsage], str]
 
 
 @dataclass(frozen=True)
@@ -131,263 +111,139 @@ class TurnRequest:
 
 
 @dataclass(frozen=True)
-class DraftedTurn:
-    """A turn with those of its entries that are not stored yet.
+class TurnContext:
+    """The values that the steps of one turn share.
 
     Attributes:
-        question: the user message; it is stored, unless this is a dry run or a preview.
-        segments: what was found for it; None where nothing was looked up or attached.
-        is_stored: whether the user message is in the log.
-        is_again: whether it is answered anew, with the segments that are in the log.
-        added: what hooks add behind it: a change of it, and messages of their own.
-    """
-
-    turn: str
-    question: MessageEntry
-    segments: SegmentsEntry | None
-    is_stored: bool = False
-    is_again: bool = False
-    added: tuple[Entry, ...] = ()
-
-    @property
-    def entries(self) -> tuple[Entry, ...]:
-        """The entries in their order, each behind the one before it."""
-        asked = () if self.is_stored else (self.question,)
-        found = () if self.segments is None else (self.segments,)
-        return (*asked, *link_path((*found, *self.added), self.question.id))
-
-    def as_sent(self, segments: tuple[Segment, ...], chat: ChatPort) -> "DraftedTurn":
-        """Return the turn with its segments as they are sent, those of earlier turns included."""
-        if self.segments is not None:
-            return replace(self, segments=replace(self.segments, segments=segments))
-        if self.is_again or not segments:
-            return self
-        sent = SegmentsEntry(chat.new_id(), self.question.id, chat.now(), self.turn, segments)
-        return replace(self, segments=sent)
-
-
-def link_path(entries: Sequence[Entry], parent: str | None) -> tuple[Entry, ...]:
-    """Return entries with each path entry behind the one before it, the first behind `parent`."""
-    linked: list[Entry] = []
-    for entry in entries:
-        if is_path_entry(entry):
-            linked.append(replace(entry, parent_id=parent))
-            parent = entry.id
-        else:
-            linked.append(entry)
-    return tuple(linked)
-
-
-@dataclass(frozen=True)
-class PreparedTurn:
-    """A turn whose request passed the guard.
-
-    Attributes:
-        entries: what is to be stored before the request is sent, in one write: the segments as
-            they are sent, what hooks added and changed, and a cut of the history where one was
-            made.
-    """
-
-    turn: str
-    request: PreparedRequest
-    entries: tuple[Entry, ...]
-
-
-@dataclass(frozen=True)
-class Means:
-    """What a request is made with, beside the question and the chat.
-
-    Attributes:
-        prompt: the name of the prompt that the instructions come from.
-        resolve: says what has become of what earlier turns attached; None carries nothing forward.
-        tools: those that the model may call.
-        additions: what the user adds to the prompt, and the hooks.
+        request: the request as the steps so far left it.
+        model: the properties of the model that answers.
+        counter: counts tokens for that model.
         cancel: stops the turn; hooks that take long look at it.
-        summarise: makes summaries with a model; without it an outline stands for them.
+        summarise: makes summaries with a model; None where an outline takes their place.
     """
 
+    chain: Chain
+    request: TurnRequest
+    session: SessionPort
     model: ModelInfo
     counter: TokenCounter
-    prompt: str
-    resolve: Resolve | None = None
-    tools: tuple[ToolDefinition, ...] = ()
-    additions: Additions = NOTHING_ADDED
-    cancel: CancelToken | None = None
-    summarise: Summariser | None = None
+    cancel: CancelToken = field(default_factory=CancelToken)
+    summarise: Summarise | None = None
 
-    def ports(self, chat: ChatPort, kept: list[Entry], turn: str) -> Ports:
-        """Return what a request is prepared through.
-
-        Args:
-            kept: what is to be stored is put there, with what was spent on it.
-            turn: what that is spent for.
-        """
-        return Ports(
-            self.counter,
-            kept.extend,
-            chat.new_id,
-            chat.now,
-            hooks=self.additions.hooks,
-            resolve=self.resolve,
-            cancel=self.cancel,
-            summarise=self._spending(chat, kept, turn),
-            breaker=LoggedBreaker(chat, kept),
+    @classmethod
+    def open(
+        cls,
+        chain: Chain,
+        request: TurnRequest,
+        session: SessionPort,
+        cancel: CancelToken | None = None,
+    ) -> "TurnContext":
+        """Build the context of a turn; a server may be asked for the limit of its model."""
+        return cls(
+            chain.with_folder_names(session, request.threshold),
+            request,
+            session,
+            find_model(chain, request, request.model),
+            counter_for(request.model),
+            cancel or CancelToken(),
         )
 
-    def _spending(self, chat: ChatPort, kept: list[Entry], turn: str) -> Summarise | None:
-        make = self.summarise
-        if make is None:
+    @property
+    def customization(self) -> Customization:
+        """The user's prompts, instructions and hooks."""
+        return self.chain.customization
+
+    @property
+    def factor(self) -> float | None:
+        """The factor that divides the budget, by what the model's provider counted so far."""
+        return find_factor(self.session, self.request.model)
+
+    def measure_room(self, factor: float | None = None) -> Room:
+        """Return the budget of a request to the model, and what it is made from."""
+        request = self.request
+        limits = request.threshold, self.model.input_limit, request.max_output_tokens
+        return room_for(self.counter, *limits, factor)
+
+    def with_query(self, searched: str) -> "TurnContext":
+        """Return the context with the query that is searched; empty for the user message."""
+        return replace(self, request=replace(self.request, searched=searched))
+
+    def with_attachments(
+        self, attached: tuple[Segment, ...], unsent: tuple[Segment, ...]
+    ) -> "TurnContext":
+        """Return the context with the attachments that are sent, and those that are not."""
+        return replace(self, request=replace(self.request, attached=attached, unsent=unsent))
+
+    def without_tools(self) -> "TurnContext":
+        """Return the context with no tools for the model to call."""
+        return replace(self, chain=replace(self.chain, tools=()))
+
+    def open_model(self) -> ModelPort:
+        """Return the port of the model that answers.
+
+        Raises:
+            BadRequest: no service has a model with that name.
+        """
+        request = self.request
+        if request.model == EXTRACTIVE:
+            question = request.searched or request.question
+            return ExtractiveModel(question, has_searched=self.chain.search is not None)
+        return connect(self.chain, request, self.model)
+
+    def ports(self, new_entries: list[Entry], turn: str) -> Ports:
+        """Build the ports that a request is prepared through.
+
+        Args:
+            new_entries: receives the entries to be stored, usage included.
+            turn: the turn that the usage belongs to.
+        """
+        session = self.session
+        return Ports(
+            self.counter,
+            new_entries.extend,
+            session.new_id,
+            session.now,
+            hooks=self.customization.hooks,
+            resolve=self.chain.resolve,
+            cancel=self.cancel,
+            summarise=self._log_summaries(new_entries, turn),
+            breaker=LoggedBreaker(session, new_entries),
+        )
+
+    def _log_summaries(
+        self, new_entries: list[Entry], turn: str
+    ) -> Callable[[SummaryTask], str] | None:
+        summarise, session = self.summarise, self.session
+        if summarise is None:
             return None
 
-        def spend(report: ContextReport, usage: Usage) -> None:
-            kept.append(counted(chat, turn, report, usage, purpose=SUMMARY))
+        def log(call: CallUsage) -> None:
+            new_entries.append(build_usage_entry(session, turn, call, purpose=SUMMARY))
 
-        return lambda task: make(task, spend)
-
-
-def user_message(chat: ChatPort, request: TurnRequest) -> MessageEntry:
-    """Build the entry of a user message, behind the active path of its chat."""
-    path = chat.path()
-    leaf = path[-1].id if path else None
-    turn, message = request.turn or chat.new_id(), Message("user", request.question)
-    noted = {"mode": request.mode, **request.named, THRESHOLD: request.threshold}
-    return MessageEntry(chat.new_id(), leaf, chat.now(), message, turn, extra=noted)
+        return lambda task: summarise(task, log)
 
 
-def draft_turn(
-    chat: ChatPort,
-    request: TurnRequest,
-    found: Sequence[Segment] | None,
-    noted: Mapping[str, object] | None = None,
-) -> DraftedTurn:
-    """Make the entries of a turn.
-
-    Args:
-        found: what was looked up or attached; None where nothing was.
-        noted: what is kept with that.
-    """
-    question = request.user_message or user_message(chat, request)
-    segments = None
-    if found is not None:
-        searched = {SEARCHED: request.searched} if request.searched else {}
-        place = chat.new_id(), question.id, chat.now(), question.turn_id
-        kept = FrozenMapping({**searched, **(noted or {})})
-        segments = SegmentsEntry(*place, tuple(found), extra=kept)
-    is_stored = request.user_message is not None
-    return DraftedTurn(question.turn_id, question, segments, is_stored)
-
-
-def prepare_turn(
-    drafted: DraftedTurn,
-    request: TurnRequest,
-    chat: ChatPort,
-    means: Means,
-    mode: PrepareMode,
-    warnings: Sequence[str] = (),
-) -> PreparedTurn:
-    """Prepare the request of a drafted turn.
-
-    Args:
-        warnings: what went wrong before, for the report.
-
-    Raises:
-        ContextOverflow: the question does not fit, and nothing more is to be stored.
-        ContextHookError: a hook failed, and nothing more is to be stored.
-    """
-    drops: list[Entry] = []
-    path = (*chat.path(), *drafted.entries)
-    inputs = replace(inputs_of(request, chat, means, path, drafted.turn), warnings=tuple(warnings))
-    ports = means.ports(chat, drops, drafted.turn)
-    prepared = prepare(_with_own_warnings(inputs, chat, means.counter), ports, mode)
-    drafted = drafted.as_sent(prepared.segments, chat)
-    asked = "" if drafted.is_again else drafted.question.id
-    changes = epoch_entries(chat, request.model, request.threshold, asked)
-    leaf = drafted.question.parent_id
-    if stored := chat.path():
-        leaf = stored[-1].id
-    entries = link_path((*drafted.entries, *drops), leaf)
-    return PreparedTurn(drafted.turn, prepared, (*changes, *entries))
-
-
-def prepare_step(
-    before: PreparedTurn,
-    request: TurnRequest,
-    session: ChatPort,
-    means: Means,
-    warnings: Sequence[str] = (),
-    *,
-    again: bool = False,
-) -> PreparedTurn:
-    """Prepare the next request of a turn, whose calls and results are in the log.
-
-    Args:
-        before: the request before it.
-        again: whether it takes the place of that one, as after an overflow.
-        warnings: what went wrong in the turn so far, for the report.
-
-    Raises:
-        ContextOverflow: it does not fit.
-        ContextHookError: a hook failed, and nothing is to be stored.
-    """
-    kept: list[Entry] = []
-    inputs = replace(
-        inputs_of(request, session, means, session.path(), before.turn),
-        request=before.request.report.request + (not again),
-        warnings=tuple(warnings),
-    )
-    ports = means.ports(session, kept, before.turn)
-    prepared = prepare(_with_own_warnings(inputs, session, means.counter), ports)
-    return PreparedTurn(before.turn, prepared, tuple(kept))
-
-
-def transforms_at_end(
-    turn: str, request: TurnRequest, session: ChatPort, means: Means
-) -> tuple[Entry, ...]:
-    """Return what `turn_end` hooks make of a turn whose answer is in the log, to be stored.
-
-    Raises:
-        ContextHookError: a hook failed, and nothing is to be stored.
-    """
-    return end_turn(
-        inputs_of(request, session, means, session.path(), turn), means.ports(session, [], turn)
+def find_model(chain: Chain, request: TurnRequest, name: str) -> ModelInfo:
+    """Return the properties of a model; a server may be asked for its limit."""
+    return describe(
+        name,
+        request.api_base,
+        key_for=chain.key_for,
+        offline=request.offline,
+        local_context=request.local_context,
     )
 
 
-def inputs_of(
-    request: TurnRequest, chat: ChatPort, means: Means, path: tuple[Entry, ...], turn: str
-) -> PrepareInputs:
-    """Return what a request of this chat is made from."""
-    return PrepareInputs(
-        session=chat.id or None,
-        model=request.model,
-        model_limit=means.model.input_limit,
-        takes_marks=None if means.model.takes_marks else False,
-        threshold=request.threshold,
-        max_output_tokens=request.max_output_tokens,
-        temperature=request.temperature,
-        system=means.additions.system(means.prompt),
-        instructions=means.additions.instructions,
-        unsent=request.unsent,
-        path=path,
-        turn=turn,
-        tools=means.tools,
-        previous=sent_before(chat, path, turn) or chat.previous_body(),
-        factor=factor_so_far(chat, request.model),
-        upkeep=request.upkeep,
-    )
+def connect(chain: Chain, request: TurnRequest, model: ModelInfo) -> ModelPort:
+    """Return the port of a language model.
 
-
-def factor_so_far(chat: ChatPort, model: str) -> float | None:
-    """Return what the budget of a model is divided by after what its service counted in a chat."""
-    factors = [entry.factor for entry in chat.usage() if entry.model == model]
-    return max(factors, default=None)
-
-
-def _with_own_warnings(
-    inputs: PrepareInputs, chat: ChatPort, counter: TokenCounter
-) -> PrepareInputs:
-    """Say what does not work as it should, so that the request is made in a plainer way."""
-    warnings = [*inputs.warnings, *chat.degraded()]
-    if counter.name == "bytes":
-        warnings.append("No tokenizer was found, so tokens are estimated from bytes.")
-    return replace(inputs, warnings=tuple(warnings))
+    Raises:
+        BadRequest: no service has a model with that name.
+    """
+    if model.endpoint is None:
+        raise BadRequest(
+            model.name,
+            reason="no service has a model of that name. Put the service in front of it, as in "
+            f"openai/{model.name}, or set chat.apiBase to the address of a server.",
+        )
+    return LiteLLMModel(model.endpoint, chain.key_for, offline=request.offline, pause=chain.pause)

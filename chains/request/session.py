@@ -1,31 +1,32 @@
-"""A chat as a turn sees it: what it says so far, and where more of it is written."""
+"""The session as a turn sees it: a port for its log, and a view that stores nothing."""
 
 from collections.abc import Mapping, Sequence
+from io import UnsupportedOperation
 from typing import Any, Protocol
 
 from context.log.entries import Entry, OtherEntry, UsageEntry
 
-__all__ = ["ChatPort", "ChatView", "SessionPort"]
+__all__ = ["SessionPort", "SessionView"]
 
 
-class ChatPort(Protocol):
-    """One chat as far as a turn is made from it."""
+class SessionPort(Protocol):
+    """One session: its active path, its log, and what is stored beside the log."""
 
     @property
     def id(self) -> str:
-        """The chat's id; empty for one that has not begun."""
+        """The id of the session; empty for one that has not begun."""
 
     def path(self) -> tuple[Entry, ...]:
         """Return the active path, from the root to the active leaf."""
 
     def usage(self) -> Sequence[UsageEntry]:
-        """Return what services have counted in this chat, oldest first."""
+        """Return the usage entries of the session, oldest first."""
 
     def custom(self, custom_type: str) -> Sequence[OtherEntry]:
-        """Return the custom entries of a kind in this chat, oldest first."""
+        """Return the custom entries of one type in the session, oldest first."""
 
     def degraded(self) -> Sequence[str]:
-        """Return what beside the log does not work, one sentence each."""
+        """Return one sentence for each part beside the log that does not work."""
 
     def new_id(self) -> str:
         """Return an entry id that is not in use."""
@@ -35,10 +36,6 @@ class ChatPort(Protocol):
 
     def previous_body(self) -> Mapping[str, Any] | None:
         """Return the neutral body of the previous request on this path."""
-
-
-class SessionPort(ChatPort, Protocol):
-    """The log of one chat, open for writing."""
 
     def append(self, entries: Sequence[Entry]) -> None:
         """Write entries in one write, and return once they are on disk."""
@@ -51,14 +48,20 @@ class SessionPort(ChatPort, Protocol):
         body: Mapping[str, Any],
         wire: Mapping[str, Any] | None,
     ) -> None:
-        """Keep what was sent, for `context --last`; the last request of a turn is kept."""
+        """Keep a sent request for `context --last`; the last request of a turn is kept."""
+
+    def keep_result(self, tool: str, content: str) -> str | None:
+        """Store a tool result on disk and return its reference; None where that fails."""
+
+    def kept_result(self, ref_id: str) -> str | None:
+        """Return a stored tool result; None where there is none with that reference."""
 
     def save_report(self, turn: str, request: int, report: dict[str, Any]) -> bool:
         """Keep how a request turned out; return whether the request itself is kept."""
 
 
-class ChatView:
-    """A chat that is only looked at, or has not begun; nothing can be written to it."""
+class SessionView:
+    """A session that is only viewed, or has not begun; a write raises `UnsupportedOperation`."""
 
     def __init__(
         self,
@@ -66,7 +69,7 @@ class ChatView:
         path: tuple[Entry, ...] = (),
         usage: Sequence[UsageEntry] = (),
         previous: Mapping[str, Any] | None = None,
-        like: ChatPort | None = None,
+        like: SessionPort | None = None,
     ) -> None:
         self.id = id
         self._path = path
@@ -76,19 +79,19 @@ class ChatView:
         self._ids = 0
 
     def path(self) -> tuple[Entry, ...]:
-        """Return the path that is looked at."""
+        """Return the viewed path."""
         return self._path
 
     def usage(self) -> Sequence[UsageEntry]:
-        """Return what services have counted in this chat, oldest first."""
+        """Return the usage entries of the session, oldest first."""
         return self._usage
 
     def custom(self, custom_type: str) -> Sequence[OtherEntry]:
-        """Return the custom entries of a kind in the chat that this is a view of."""
+        """Return the custom entries of one type in the viewed session."""
         return () if self._like is None else self._like.custom(custom_type)
 
     def degraded(self) -> Sequence[str]:
-        """Return what beside the log does not work, one sentence each."""
+        """Return one sentence for each part beside the log that does not work."""
         return () if self._like is None else self._like.degraded()
 
     def new_id(self) -> str:
@@ -97,9 +100,36 @@ class ChatView:
         return f"{self._ids:08x}"
 
     def now(self) -> str:
-        """Return no time: nothing is stored."""
+        """Return an empty time, since nothing is stored."""
         return ""
 
     def previous_body(self) -> Mapping[str, Any] | None:
         """Return the neutral body of the previous request on this path."""
         return self._previous
+
+    def append(self, entries: Sequence[Entry]) -> None:  # noqa: ARG002
+        """Refuse to write entries."""
+        raise UnsupportedOperation("A session that is only viewed stores no entries.")
+
+    def save_request(
+        self,
+        turn: str,  # noqa: ARG002
+        request: int,  # noqa: ARG002
+        report: dict[str, Any],  # noqa: ARG002
+        body: Mapping[str, Any],  # noqa: ARG002
+        wire: Mapping[str, Any] | None,  # noqa: ARG002
+    ) -> None:
+        """Refuse to keep a request."""
+        raise UnsupportedOperation("A session that is only viewed keeps no requests.")
+
+    def save_report(self, turn: str, request: int, report: dict[str, Any]) -> bool:  # noqa: ARG002
+        """Keep no report."""
+        return False
+
+    def keep_result(self, tool: str, content: str) -> str | None:  # noqa: ARG002
+        """Store no tool result."""
+        return None
+
+    def kept_result(self, ref_id: str) -> str | None:
+        """Return a stored tool result of the viewed session."""
+        return None if self._like is None else self._like.kept_result(ref_id)

@@ -1,322 +1,191 @@
-"""Attachments that take more than their share: searched within themselves.
+"""Fit attachments as a step of a turn: search within large ones, or read them whole by map-reduce.
 
-What fits is sent whole, the smaller first. Of the rest the passages are sent that fit the message
-best, at least one of each attachment where there is room, until the share is used.
+Attachments and the passages that were retrieved beside them take at most half of the budget.
+
+Source: "Token Budget Enforcement", "Turn-Time Compaction".
 """
 
-import html
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from itertools import takewhile
-from typing import Final, Protocol
+from typing import Final
 
-from chains.retrieval.passages import passages
-from context.layers import Segment, name_lines, render_segments
-from context.tokens import TokenCounter
-from vault.search.hits import Hit
+from chains.concurrency import call
+from chains.errors import CannotRead
+from chains.events import Event, Warned
+from chains.models import EXTRACTIVE
+from chains.prompts import READING_PROMPT
+from chains.request.chain import AttachmentSearch
+from chains.request.request import TurnContext
+from chains.retrieval.excerpts import (
+    AttachmentBudget,
+    FittedSegments,
+    choose_excerpts,
+    drop_repeats,
+    estimate_excerpts,
+    find_large_attachments,
+)
+from chains.retrieval.map_reduce import MapReduceResult, map_reduce
+from chains.retrieval.map_reduce_plan import (
+    MapReducePlan,
+    MapReduceSetup,
+    ReadingCost,
+    plan_map_reduce,
+)
+from context.assemble.request import preamble
+from context.assemble.turn_context import TURN_CONTEXT_SHARE, passages_share
+from context.envelope import System
+from context.layers import Segment
+from context.messages import Message
+from context.tokens import count_message, count_segment
 
-__all__ = [
-    "Narrowed",
-    "Room",
-    "TooLarge",
-    "WithinPort",
-    "excerpted",
-    "narrowed",
-    "too_large",
-    "without_repeats",
-]
+__all__ = ["FittedAttachments", "estimate_attachments", "fit_attachments", "measure_reading_cost"]
 
-LARGEST_NUMBER: Final = 999  # sources are counted with it, as their own number is not known yet
-REMEMBERED: Final = 64  # attachments that are not counted again while a message is written
-ROUGHLY: Final = 64  # tokens
-ATTEMPTS: Final = 4
-SMALL_PASSAGE: Final = 24  # tokens; few passages are smaller
-ROUNDS: Final = 4  # passages that join take less room than apart, which is filled again
-
-
-class WithinPort(Protocol):
-    """Finds passages within attachments."""
-
-    def search_within(self, segments: Sequence[Segment], query: str, k: int) -> Sequence[Hit]:
-        """Return the best `k` passages, best first, and at least one of each text.
-
-        Passages that have nothing in common with the query come last, from the beginning of the
-        texts on.
-        """
-
-
-@dataclass(frozen=True)
-class Room:
-    """The tokens that the attachments of a turn may take together.
-
-    Attributes:
-        share: what notes and files are cut to.
-        most: what the request can hold at all; selections, which are never cut, may take it.
-    """
-
-    share: int
-    most: int
-
-    def beside(self, selected: int) -> int:
-        """Return what notes and files may take beside selections of that size."""
-        return max(self.share - selected, min(self.share, (self.most - selected) // 2))
+_NOT_READ: Final = "Nothing was read for this: the request is shown as it is without that."
+NOTES_SHARE: Final = 0.75  # of the room for attachments; passages want some of it too
+HEAD_TOKENS: Final = 120  # of the segment that holds the notes
 
 
 @dataclass(frozen=True)
-class Narrowed:
-    """The part of the attachments that is sent.
+class FittedAttachments:
+    """The attachments of a turn within their budget.
 
     Attributes:
-        segments: numbered from 1; passages of large attachments carry their `whole_tokens`.
-        unsent: attachments of which nothing is sent, because no passage of them has room.
+        attached: the segments that are sent.
+        unsent: the attachments of which nothing is sent.
+        warnings: one sentence for each attachment that is left out or could not be read.
+        read: the outcome of map-reduce, or its cost in a dry run; None where all fits.
     """
 
-    segments: tuple[Segment, ...]
+    attached: tuple[Segment, ...] = ()
     unsent: tuple[Segment, ...] = ()
+    warnings: tuple[str, ...] = ()
+    read: MapReduceResult | None = None
 
 
-@dataclass(frozen=True)
-class TooLarge:
-    """The attachments that exceed their share.
-
-    Attributes:
-        room: the tokens that what is sent whole leaves for them together.
-        sizes: what each attachment counts, by its id.
-    """
-
-    segments: tuple[Segment, ...]
-    room: int
-    sizes: Mapping[str, int]
-
-
-def too_large(attached: Sequence[Segment], room: Room, counter: TokenCounter) -> TooLarge:
-    """Return what exceeds an equal part of what the smaller ones leave; no selection does."""
-    sizes = {part.id: _size(part, counter) for part in attached}
-    selected = sum(sizes[part.id] for part in attached if part.kind == "selection")
-    left = room.beside(selected)
-    found = _too_large(attached, sizes, left)
-    whole = sum(sizes[part.id] for part in attached if part not in found) - selected
-    return TooLarge(found, left - whole, sizes)
-
-
-def narrowed(
-    attached: Sequence[Segment],
-    question: str,
-    room: Room,
-    counter: TokenCounter,
-    within: WithinPort,
-) -> Narrowed:
-    """Return attachments within their room, with passages of those that are too large.
-
-    Selections are never cut; one that the request cannot hold is left out.
+def fit_attachments(
+    context: TurnContext, retrieved: Sequence[Segment] = ()
+) -> Generator[Event, None, FittedAttachments]:
+    """Fit the attachments of a turn into their budget.
 
     Args:
-        attached: in full.
-        question: what their passages are to fit.
-        room: what they may take together.
-        counter: counts them.
-        within: finds passages of those that are too large.
+        retrieved: the passages that are sent beside them.
+
+    Raises:
+        CannotRead: they cannot be read whole.
+        ModelError: more than half of the parts of one could not be read.
     """
-    attached, too_long = _without_too_long(attached, room, counter)
-    large = too_large(attached, room, counter)
+    request = context.request
+    if not request.attached or request.is_again:
+        return FittedAttachments(request.attached, request.unsent)
+    plan = None
+    if request.reads_whole:
+        plan = call(lambda: _plan(context), context.cancel)
+    if plan is None:
+        fitted = _fit_by_search(context, retrieved)
+    elif request.dry_run:
+        cost = plan.measure_cost(context.model).to_dict() | {"done": None}
+        searched = _fit_by_search(context, retrieved)
+        read = MapReduceResult(searched.attached, cost)
+        fitted = replace(searched, warnings=(_NOT_READ,), read=read)
+    else:
+        read = yield from map_reduce(context, plan)
+        fitted = FittedAttachments(read.attached, request.unsent, read.warnings, read)
+    yield from map(Warned, fitted.warnings)
+    return fitted
+
+
+def estimate_attachments(context: TurnContext) -> FittedAttachments:
+    """Return the attachments about as large as they will be, before they are searched."""
+    request, counter = context.request, context.counter
+    if context.chain.within is None or not request.attached:
+        return FittedAttachments(request.attached, request.unsent)
+    budget = _measure_budget(context)
+    attached, warnings = drop_repeats(request.attached, budget, counter)
+    found = estimate_excerpts(attached, budget, counter)
+    return FittedAttachments(found.segments, found.unsent, warnings)
+
+
+def measure_reading_cost(context: TurnContext) -> ReadingCost | None:
+    """Return the highest cost of reading the attachments whole; None where all of them fit.
+
+    No model is asked.
+
+    Raises:
+        CannotRead: they cannot be read whole.
+    """
+    plan = _plan(context)
+    return None if plan is None else plan.measure_cost(context.model)
+
+
+def _fit_by_search(context: TurnContext, retrieved: Sequence[Segment]) -> FittedAttachments:
+    request, counter, within = context.request, context.counter, context.chain.within
+    if within is None:
+        return FittedAttachments(request.attached, request.unsent)
+    budget = _measure_budget(context)
+    attached, warnings = drop_repeats(request.attached, budget, counter)
+    if find_large_attachments(attached, budget, counter).segments:
+        beside = sum(count_segment(segment, counter) for segment in retrieved)
+        beside = min(beside, _measure_passages_share(context))
+        budget = replace(budget, share=budget.share - beside)
+    found = call(lambda: _search_within(context, within, attached, budget), context.cancel)
+    return FittedAttachments(found.segments, found.unsent, warnings)
+
+
+def _search_within(
+    context: TurnContext,
+    within: AttachmentSearch,
+    attached: Sequence[Segment],
+    budget: AttachmentBudget,
+) -> FittedSegments:
+    request = context.request
+    question = request.searched or request.question
+    return choose_excerpts(attached, question, budget, context.counter, within)
+
+
+def _plan(context: TurnContext) -> MapReducePlan | None:
+    """Plan the map-reduce of attachments that are too large to be sent; None where none is.
+
+    Raises:
+        CannotRead: there is no model, no room, or it would take too many calls.
+    """
+    budget, request, counter = _measure_budget(context), context.request, context.counter
+    if context.chain.search is not None:
+        budget = replace(budget, share=budget.share - _measure_passages_share(context))
+    large = find_large_attachments(request.attached, budget, counter)
     if not large.segments:
-        return Narrowed(_numbered(attached) if too_long else tuple(attached), too_long)
-    whole = [part for part in attached if part not in large.segments]
-    wanted = max(0, large.room) // SMALL_PASSAGE + len(large.segments)
-    found = within.search_within(large.segments, question, wanted)
-    lines = {part.source: part.raw_content.split("\n") for part in large.segments}
-    hits = [
-        _with_blank_lines(hit, lines[hit.path])
-        for hit in found
-        if not any(_covers(part, hit) for part in whole)
-    ]
-    chosen = passages(_chosen(hits, max(0, large.room), counter))
-    sizes = {part.source: large.sizes[part.id] for part in large.segments}
-    excerpts = [_excerpt(part, sizes[part.source]) for part in chosen]
-    used = {part.source for part in excerpts}
-    unsent = tuple(part for part in large.segments if part.source not in used)
-    return Narrowed(_numbered((*whole, *excerpts)), (*too_long, *unsent))
-
-
-def _numbered(segments: Iterable[Segment]) -> tuple[Segment, ...]:
-    return tuple(replace(part, number=number) for number, part in enumerate(segments, start=1))
-
-
-def _without_too_long(
-    attached: Sequence[Segment], room: Room, counter: TokenCounter
-) -> tuple[Sequence[Segment], tuple[Segment, ...]]:
-    """Leave out selections that the request cannot hold, the longest first."""
-    sizes = {part.id: _size(part, counter) for part in attached if part.kind == "selection"}
-    gone: set[str] = set()
-    for name in sorted(sizes, key=lambda name: -sizes[name]):
-        if sum(sizes.values()) - sum(sizes[other] for other in gone) > room.most:
-            gone.add(name)
-    kept = [part for part in attached if part.id not in gone]
-    return kept, tuple(part for part in attached if part.id in gone)
-
-
-def without_repeats(
-    attached: Sequence[Segment], room: Room, counter: TokenCounter
-) -> tuple[tuple[Segment, ...], tuple[str, ...]]:
-    """Leave out what is empty or sent anyway, and return a sentence for each.
-
-    What is sent anyway is a selection within a larger one, or of a note that is attached too and
-    fits whole.
-    """
-    large = {part.id for part in too_large(attached, room, counter).segments}
-    holders = [part for part in attached if part.id not in large]
-    kept, warnings = [], []
-    for part in attached:
-        holder = next((other for other in holders if _repeats(part, other)), None)
-        if not part.content.strip():
-            warnings.append(f"{_named(part)} is empty, so there is nothing of it to send.")
-        elif holder is not None:
-            named, verb = _lines_of(part)
-            warnings.append(
-                f"{named.capitalize()} of {part.source} {verb} sent once: {_held(holder)}."
-            )
-        else:
-            kept.append(part)
-    return _numbered(kept), tuple(warnings)
-
-
-def _repeats(part: Segment, holder: Segment) -> bool:
-    if part is holder or part.kind != "selection" or part.source != holder.source:
-        return False
-    if holder.kind != "selection":
-        return True
-    inner, outer = part.lines or (0, 0), holder.lines or (0, 0)
-    return outer[0] <= inner[0] and inner[1] <= outer[1]
-
-
-def _held(holder: Segment) -> str:
-    if holder.kind != "selection":
-        return "the whole note is attached too"
-    return f"{' '.join(_lines_of(holder))} attached too"
-
-
-def _named(part: Segment) -> str:
-    if part.kind != "selection":
-        return part.source
-    return f"The selection of {part.source} ({_lines_of(part)[0]})"
-
-
-def _lines_of(part: Segment) -> tuple[str, str]:
-    """Return the lines of a selection as they are named, and the verb that goes with them."""
-    lines = part.lines or (1, 1)
-    return name_lines(lines), "is" if lines[0] == lines[1] else "are"
-
-
-def excerpted(attached: Sequence[Segment], room: Room, counter: TokenCounter) -> Narrowed:
-    """Return attachments about as large as they will be, before anything is looked up in them."""
-    attached, too_long = _without_too_long(attached, room, counter)
-    large = too_large(attached, room, counter)
-    each = max(0, large.room) // max(1, len(large.segments))
-    steps = each // ROUGHLY * ROUGHLY  # so that a word more in the question changes nothing
-    short = {part.id: _beginning(part, steps, counter) for part in large.segments}
-    parts = (
-        replace(short[part.id], whole_tokens=large.sizes[part.id]) if part.id in short else part
-        for part in attached
+        return None
+    if request.model == EXTRACTIVE:
+        raise CannotRead(
+            "Reading an attachment whole takes a model, and no model is set. Set one, or have it "
+            "searched for what is closest to the question."
+        )
+    setup = MapReduceSetup(
+        question=request.question,
+        model=request.model,
+        room=context.measure_room(context.factor),
+        sections=context.customization.prompts(READING_PROMPT).sections,
+        counter=counter,
+        session=context.session.id or None,
+        temperature=request.temperature,
     )
-    return Narrowed(tuple(parts), too_long)
+    notes_room = int(large.room * NOTES_SHARE) - HEAD_TOKENS * len(large.segments)
+    return plan_map_reduce(large.segments, large.sizes, notes_room, setup)
 
 
-@lru_cache(maxsize=REMEMBERED)
-def _beginning(part: Segment, tokens: int, counter: TokenCounter) -> Segment:
-    """Return about as many tokens of an attachment, from its beginning."""
-    text = part.raw_content
-    chars = len(text) * tokens // max(1, _size(part, counter))
-    for _ in range(ATTEMPTS):
-        cut = replace(part, content=html.escape(text[:chars], quote=False), lines=None)
-        over = _measure(cut, counter) - tokens
-        if over <= 0 or not chars:
-            break
-        chars = max(0, chars - max(1, chars * over // max(1, tokens)))
-    return cut
+def _measure_budget(context: TurnContext) -> AttachmentBudget:
+    """Return the budget of L3: half of the budget, or less where the rest of a request needs it."""
+    counter, request = context.counter, context.request
+    budget = context.measure_room(context.factor).budget
+    system = System(context.customization.system(context.chain.prompt))
+    before = preamble(system, context.chain.tools, counter)
+    question = count_message(Message("user", request.question), counter)
+    others = before.tool_tokens + before.system_tokens + question + 2 * counter.part_overhead
+    most = budget - others
+    share = min(int(budget * TURN_CONTEXT_SHARE), most) - counter.part_overhead
+    return AttachmentBudget(share, most)
 
 
-@lru_cache(maxsize=REMEMBERED)
-def _size(part: Segment, counter: TokenCounter) -> int:
-    """Count an attachment with its source, whose number may still grow; each is counted once."""
-    return _measure(part, counter)
-
-
-def _measure(part: Segment, counter: TokenCounter) -> int:
-    return counter.count(render_segments([replace(part, number=LARGEST_NUMBER)]) + "\n")
-
-
-def _too_large(
-    attached: Sequence[Segment], sizes: Mapping[str, int], room: int
-) -> tuple[Segment, ...]:
-    others = [part for part in attached if part.kind != "selection"]
-    for taken, part in enumerate(smallest := sorted(others, key=lambda part: sizes[part.id])):
-        if sizes[part.id] > room / (len(smallest) - taken):
-            rest = {id(part) for part in smallest[taken:]}
-            return tuple(part for part in others if id(part) in rest)
-        room -= sizes[part.id]
-    return ()
-
-
-def _with_blank_lines(hit: Hit, lines: Sequence[str]) -> Hit:
-    """Add the blank lines behind a passage, so that it joins the one that follows."""
-    first, last = hit.lines
-    if len(hit.text.split("\n")) != last - first + 1:
-        return hit
-    blank = list(takewhile(lambda line: not line.strip(), lines[last:]))
-    return replace(hit, lines=(first, last + len(blank)), text="\n".join((hit.text, *blank)))
-
-
-def _excerpt(passage: Segment, whole_tokens: int) -> Segment:
-    """Return a passage without blank lines at its end, as an excerpt of something that large."""
-    kept = passage.content.rstrip()
-    lines = passage.lines
-    if lines is not None:
-        lines = lines[0], lines[1] - passage.content[len(kept) :].count("\n")
-    return replace(passage, content=kept, lines=lines, whole_tokens=whole_tokens)
-
-
-def _covers(selection: Segment, hit: Hit) -> bool:
-    """Return whether a selection that is sent has all lines of a passage."""
-    if selection.kind != "selection" or selection.lines is None or selection.source != hit.path:
-        return False
-    first, last = selection.lines
-    return first <= hit.lines[0] and hit.lines[1] <= last
-
-
-def _chosen(found: Sequence[Hit], room: int, counter: TokenCounter) -> list[Hit]:
-    """Return the hits to send: one of each attachment, then the best ones that have room."""
-    sizes = {id(hit): _alone(hit, counter) for hit in found}
-    chosen = list(_first_of_each(found, sizes, room))
-    taken = {id(hit) for hit in chosen}
-    free = room - sum(sizes[id(hit)] for hit in chosen)
-    for _ in range(ROUNDS):
-        before = len(chosen)
-        for hit in found:
-            if id(hit) not in taken and sizes[id(hit)] <= free:
-                chosen.append(hit)
-                taken.add(id(hit))
-                free -= sizes[id(hit)]
-        if len(chosen) == before:
-            break
-        free = room - sum(_measure(part, counter) for part in passages(chosen))
-    return chosen
-
-
-def _alone(hit: Hit, counter: TokenCounter) -> int:
-    (passage,) = passages([hit])
-    return _measure(passage, counter)
-
-
-def _first_of_each(found: Sequence[Hit], sizes: Mapping[int, int], room: int) -> Iterator[Hit]:
-    """Give a passage of each attachment, while there is room: the best that takes a fair part."""
-    by_path: dict[str, list[Hit]] = {}
-    for hit in found:
-        by_path.setdefault(hit.path, []).append(hit)
-    for number, hits in enumerate(by_path.values()):
-        fair = room // (len(by_path) - number)
-        smallest = min(hits, key=lambda hit: sizes[id(hit)])
-        hit = next((hit for hit in hits if sizes[id(hit)] <= fair), smallest)
-        if sizes[id(hit)] <= room:
-            room -= sizes[id(hit)]
-            yield hit
+def _measure_passages_share(context: TurnContext) -> int:
+    """Return the tokens that passages may take beside attachments that are too large."""
+    budget = context.measure_room(context.factor).budget
+    return passages_share(budget, context.counter.count(context.request.question)) // 2

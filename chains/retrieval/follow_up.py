@@ -7,56 +7,46 @@ words of the last question, the titles that its answer cites, and the item that 
 
 import html
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from chains.cancel import CancelToken
 from chains.errors import ModelError
-from chains.events import Usage
-from chains.llm.port import ModelEnded, ModelPort, ModelText
-from chains.request.request import SEARCHED, Means, TurnRequest
+from chains.llm.port import ModelEnded, ModelText
+from chains.prompts import REWRITE_PROMPT
+from chains.request.request import SEARCHED, TurnContext
+from chains.request.usage import CallUsage
 from context.assemble.request import preamble
-from context.budget import room_for
 from context.envelope import System
 from context.errors import ContextOverflow
 from context.fit.guard import PreparedRequest
 from context.history.turns import Turn
 from context.layers import Segment
 from context.prompt import system_parts
-from context.report.report import ContextReport
 from context.side_calls import prepare_call
 from vault.notes.keywords import FUNCTION_WORDS, fold
 
 __all__ = [
-    "DEMONSTRATIVES",
-    "JOINING",
-    "JOINING_PAIRS",
-    "ORDINALS",
-    "PLACING",
-    "PRONOUNS",
-    "UNSPACED_POINTING",
     "LastTurn",
-    "Rewritten",
-    "is_own",
-    "last_turn",
-    "looked_up",
-    "notes_in_play",
-    "rewritten",
+    "RewrittenQuery",
+    "expand_query",
+    "list_notes_in_play",
+    "read_last_turn",
+    "rewrite_query",
 ]
 
-_PRONOUNS: Final = """
+_PRONOUNS_WORDS: Final = """
     it they them he him she her one ones former latter
     er sie ihn ihm ihr ihnen davon dazu damit daran darin daruber dafur dagegen dabei
     ca cela ceci celui celle ceux celles elle ils elles lui leur eso esto aquello ellos ellas
     esso essa isso isto eles elas он она они его ее их
 """
-_DEMONSTRATIVES: Final = """
+_DEMONSTRATIVES_WORDS: Final = """
     this that these those dies diese dieser dieses diesem diesen jene jener ce cet cette ces
     ese esa esos esas este esta questo questa quello quella это этот эта эти тот та
 """
-_JOINING: Final = "and but or und aber oder et mais ou y pero o e ma и а но или"
-_PLACING: Final = """
+_JOINING_WORDS: Final = "and but or und aber oder et mais ou y pero o e ma и а но или"
+_PLACING_WORDS: Final = """
     in on at for with without after before during im am bei mit ohne nach vor fur dans en avec
     sans pour sin con para senza nel
 """
@@ -68,7 +58,7 @@ _EMPTY: Final = """
     autre autres encore exemple otro otra otros otras mas ejemplo altro altra esempio outro outra
     другой еще там пример
 """
-_ORDINALS: Final = """
+_ORDINAL_WORDS: Final = """
     first erste ersten erster erstes premier premiere primero primera primo первый первая
     second zweite zweiten zweiter zweites deuxieme segundo segunda secondo второй вторая
     third dritte dritten dritter drittes troisieme tercero tercera terzo третий третья
@@ -77,27 +67,27 @@ _ORDINALS: Final = """
 """
 _LAST: Final = "last letzte letzten letzter dernier derniere ultimo ultima последний"
 
-PRONOUNS: Final = frozenset(_PRONOUNS.split())
-DEMONSTRATIVES: Final = frozenset(_DEMONSTRATIVES.split())
-JOINING: Final = frozenset(_JOINING.split())
-JOINING_PAIRS: Final = frozenset({("what", "about"), ("how", "about"), ("was", "ist")})
-PLACING: Final = frozenset(_PLACING.split())
-UNSPACED_POINTING: Final = (
+_PRONOUNS: Final = frozenset(_PRONOUNS_WORDS.split())
+_DEMONSTRATIVES: Final = frozenset(_DEMONSTRATIVES_WORDS.split())
+_JOINING: Final = frozenset(_JOINING_WORDS.split())
+_JOINING_PAIRS: Final = frozenset({("what", "about"), ("how", "about"), ("was", "ist")})
+_PLACING: Final = frozenset(_PLACING_WORDS.split())
+_UNSPACED_POINTING: Final = re.compile(
     "它|他|她|这|這|那|其|该|第[一二三四五]|另|还有|呢|それ|これ|あれ|その|この|もう|그|이것|저것"
 )
 
 # Each with the place that it names, from 0; -1 is the last.
-ORDINALS: Final = {
+_ORDINALS: Final = {
     word: place
-    for place, words in [*enumerate(_ORDINALS.strip().split("\n")), (-1, _LAST)]
+    for place, words in [*enumerate(_ORDINAL_WORDS.strip().split("\n")), (-1, _LAST)]
     for word in words.split()
 }
 _NOT_OWN: Final = FUNCTION_WORDS.union(
-    PRONOUNS, DEMONSTRATIVES, JOINING, PLACING, _EMPTY.split(), ORDINALS
+    _PRONOUNS, _DEMONSTRATIVES, _JOINING, _PLACING, _EMPTY.split(), _ORDINALS
 )
 
 
-def is_own(word: str) -> bool:
+def _has_own_meaning(word: str) -> bool:
     """Tell whether a folded word says something by itself."""
     return word not in _NOT_OWN
 
@@ -109,7 +99,6 @@ _MOST_TERMS: Final = 8
 _MOST_TITLES: Final = 2
 _MOST_LETTERS: Final = 20
 
-_UNSPACED_POINTING: Final = re.compile(UNSPACED_POINTING)
 _UNSPACED: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _NAMING: Final = re.compile(
     r"\"[^\"]+\"|“[^”]+”|\[\[|(?:^|\s)#\w|\b(?:path|file|tag|after|before):\S"
@@ -124,125 +113,129 @@ class LastTurn:
     """What a question may lean on.
 
     Attributes:
-        asked: the last question, with what was added to it in turn.
+        question: the last question, or the query that was searched for it.
         answer: what was answered.
         cited: the titles of the notes that the answer cites, in its order.
     """
 
-    asked: str
+    question: str
     answer: str = ""
     cited: tuple[str, ...] = ()
 
 
-def last_turn(turns: Sequence[Turn]) -> LastTurn | None:
+def read_last_turn(turns: Sequence[Turn]) -> LastTurn | None:
     """Return what the next question may lean on; None where nothing was asked."""
-    asked = _last_asked(turns)
+    asked = _find_last_turn(turns)
     if asked is None or asked.user is None:
         return None
     searched = asked.noted.get(SEARCHED)
-    cited = (segment.title for segment in _cited(asked))
+    cited = (segment.title for segment in _list_cited(asked))
     return LastTurn(
         str(searched or asked.user.message.text),
-        _answer(asked),
+        _join_answers(asked),
         tuple(title for title in dict.fromkeys(cited) if title),
     )
 
 
-def notes_in_play(turns: Sequence[Turn], attached: Sequence[Segment]) -> tuple[str, ...]:
+def list_notes_in_play(turns: Sequence[Turn], attached: Sequence[Segment]) -> tuple[str, ...]:
     """Return the paths of the notes that a question is beside: attached, or cited just before.
 
     Args:
         turns: those before the question.
         attached: what goes with the question.
     """
-    asked = _last_asked(turns)
-    before = [] if asked is None else [*_attached(asked), *_cited(asked)]
+    asked = _find_last_turn(turns)
+    before = [] if asked is None else [*_list_attached(asked), *_list_cited(asked)]
     return tuple(dict.fromkeys(segment.source for segment in (*attached, *before)))
 
 
-def looked_up(question: str, last: LastTurn | None) -> str:
+def expand_query(question: str, last: LastTurn | None) -> str:
     """Return what is searched for a question: itself, or with what it leans on behind it."""
-    if last is None or not _leans(question):
+    if last is None or not _is_follow_up(question):
         return question
-    known = set(_folded(question))
-    added = (word for word in _added(question, last) if fold(word) not in known)
+    known = set(_fold_words(question))
+    added = (word for word in _list_added_words(question, last) if fold(word) not in known)
     return " ".join((question, *dict.fromkeys(added)))
 
 
-def _last_asked(turns: Sequence[Turn]) -> Turn | None:
+def _find_last_turn(turns: Sequence[Turn]) -> Turn | None:
     return next((turn for turn in reversed(turns) if turn.user is not None), None)
 
 
-def _answer(turn: Turn) -> str:
+def _join_answers(turn: Turn) -> str:
     return "\n".join(said.message.text for said in turn.answers if said.message.role != "tool")
 
 
-def _attached(turn: Turn) -> Iterator[Segment]:
+def _list_attached(turn: Turn) -> Iterator[Segment]:
     return (segment for segment in turn.segments if segment.kind != "passage")
 
 
-def _cited(turn: Turn) -> Iterator[Segment]:
+def _list_cited(turn: Turn) -> Iterator[Segment]:
     """Give what the answer of a turn cites, in its order."""
     numbered = {segment.number: segment for segment in turn.segments}
-    found = (numbered.get(int(number)) for number in _CITED.findall(_answer(turn)))
+    found = (numbered.get(int(number)) for number in _CITED.findall(_join_answers(turn)))
     return (segment for segment in found if segment is not None)
 
 
-def _leans(question: str) -> bool:
+def _is_follow_up(question: str) -> bool:
     """Tell whether a question says too little by itself, and joins on or points back."""
     if _NAMING.search(question):
         return False
     if letters := _UNSPACED.findall(question):
         return len(letters) <= _MOST_LETTERS and bool(_UNSPACED_POINTING.search(question))
-    words = _folded(question)
-    own = [at for at, word in enumerate(words) if is_own(word)]
+    words = _fold_words(question)
+    own = [at for at, word in enumerate(words) if _has_own_meaning(word)]
     if not words or len(words) > _MOST_WORDS:
         return False
-    if words[0] in JOINING or tuple(words[:2]) in JOINING_PAIRS:
+    if words[0] in _JOINING or tuple(words[:2]) in _JOINING_PAIRS:
         return len(own) <= _MOST_OWN_JOINED
-    if not own or (len(own) == 1 and words[0] in PLACING):
+    if not own or (len(own) == 1 and words[0] in _PLACING):
         return True
-    return len(own) <= _MOST_OWN_POINTING and _points_back(words, own) and not _names(question)
+    return (
+        len(own) <= _MOST_OWN_POINTING
+        and _points_back(words, own)
+        and not _names_something(question)
+    )
 
 
 def _points_back(words: Sequence[str], own: Sequence[int]) -> bool:
     """Tell whether a word stands for something that the question has not named before it."""
     return any(
-        (word in PRONOUNS and sum(place < at for place in own) <= 1)
-        or (word in DEMONSTRATIVES and at < own[0])
+        (word in _PRONOUNS and sum(place < at for place in own) <= 1)
+        or (word in _DEMONSTRATIVES and at < own[0])
         for at, word in enumerate(words)
     )
 
 
-def _added(question: str, last: LastTurn) -> Iterator[str]:
+def _list_added_words(question: str, last: LastTurn) -> Iterator[str]:
     """Give the words that a question leans on, the most telling first."""
-    names_itself = _names(question)
+    names_itself = _names_something(question)
     if not names_itself:
-        yield from _telling(_item(question, last))[:_MOST_TERMS]
-    asked = _telling(last.asked)
+        yield from _list_telling_words(_find_item(question, last))[:_MOST_TERMS]
+    asked = _list_telling_words(last.question)
     kept = [word for word in asked if not (names_itself and _is_name(word))]
     yield from kept[:_MOST_TERMS]
     if not names_itself:
         for title in last.cited[:_MOST_TITLES]:
-            yield from _telling(title)[:_MOST_TERMS]
+            yield from _list_telling_words(title)[:_MOST_TERMS]
 
 
-def _item(question: str, last: LastTurn) -> str:
+def _find_item(question: str, last: LastTurn) -> str:
     """Give the item of the last answer that an ordinal names, or the note that it cites there."""
-    numbers = [ORDINALS[word] for word in _folded(question) if word in ORDINALS]
+    numbers = [_ORDINALS[word] for word in _fold_words(question) if word in _ORDINALS]
     items = _ITEM.findall(last.answer) or list(last.cited)
     if not numbers or not items or numbers[0] >= len(items):
         return ""
     return str(items[numbers[0]])
 
 
-def _telling(text: str) -> list[str]:
+def _list_telling_words(text: str) -> list[str]:
     if _UNSPACED.search(text):
         return [text[:_MOST_LETTERS]]
-    return [word for word in _WORD.findall(text) if is_own(fold(word)) and len(word) > 1]
+    return [word for word in _WORD.findall(text) if _has_own_meaning(fold(word)) and len(word) > 1]
 
 
-def _names(question: str) -> bool:
+def _names_something(question: str) -> bool:
     """Tell whether a question names a thing of its own, by a number or a capital letter."""
     return any(_is_name(word) for word in _WORD.findall(question)[1:])
 
@@ -251,83 +244,75 @@ def _is_name(word: str) -> bool:
     return any(char.isdigit() for char in word) or (word[0].isupper() and word != "I")
 
 
-def _folded(text: str) -> list[str]:
+def _fold_words(text: str) -> list[str]:
     return [fold(word) for word in _WORD.findall(text)]
 
 
-PROMPT: Final = "rewrite"
 MOST_TOKENS: Final = 200
 MOST_CHARS: Final = 400
 MOST_ANSWER_CHARS: Final = 2_000
 
 
 @dataclass(frozen=True)
-class Rewritten:
-    """What a model made of a question.
+class RewrittenQuery:
+    """The query that takes the place of a follow-up question.
 
     Attributes:
-        query: what is searched; empty where it made nothing of it.
-        spent: the call as it was prepared, and what the service counted of it.
-        warning: why there is no query.
+        text: the query; empty where there is none.
+        warnings: why the model gave no query.
+        calls: the usage of the model's call.
     """
 
-    query: str = ""
-    spent: tuple[ContextReport, Usage] | None = None
-    warning: str = ""
+    text: str = ""
+    warnings: tuple[str, ...] = ()
+    calls: tuple[CallUsage, ...] = ()
 
 
-def rewritten(
-    request: TurnRequest,
-    means: Means,
-    last: LastTurn,
-    model: Callable[[], ModelPort],
-    cancel: CancelToken,
-) -> Rewritten:
-    """Return the question of a turn in words of its own; without them, why there are none.
+def rewrite_query(context: TurnContext, last: LastTurn) -> RewrittenQuery:
+    """Let the model rewrite a question so that it can be searched without its session.
 
     Raises:
         Cancelled: the token was cancelled.
     """
     try:
-        prepared = _prepared(request, means, last)
+        prepared = _prepare_rewrite(context, last)
         pieces, ended = [], ModelEnded("interrupted")
-        for event in model().stream(prepared, cancel):
+        for event in context.open_model().stream(prepared, context.cancel):
             if isinstance(event, ModelText):
                 pieces.append(event.text)
             elif isinstance(event, ModelEnded):
                 ended = event
     except (ModelError, ContextOverflow) as failure:
-        return Rewritten(warning=f"The question was searched in its own words: {failure}")
-    spent = None if ended.usage is None else (prepared.report, ended.usage)
-    query = _line("".join(pieces)) if ended.status == "complete" else ""
+        return RewrittenQuery("", (f"The question was searched in its own words: {failure}",))
+    calls = () if ended.usage is None else (CallUsage(prepared.report, ended.usage),)
+    query = _first_line("".join(pieces)) if ended.status == "complete" else ""
     if not query:
-        said = "The question was searched in its own words: the model gave no others."
-        return Rewritten(spent=spent, warning=said)
-    return Rewritten(query, spent)
+        warning = "The question was searched in its own words: the model gave no others."
+        return RewrittenQuery("", (warning,), calls)
+    return RewrittenQuery(query, (), calls)
 
 
-def _prepared(request: TurnRequest, means: Means, last: LastTurn) -> PreparedRequest:
-    limits = request.threshold, means.model.input_limit, request.max_output_tokens
-    room = room_for(means.counter, *limits)
-    system = System(system_parts(PROMPT, means.additions.prompts(PROMPT).sections))
+def _prepare_rewrite(context: TurnContext, last: LastTurn) -> PreparedRequest:
+    room, counter = context.measure_room(), context.counter
+    sections = context.customization.prompts(REWRITE_PROMPT).sections
     return prepare_call(
-        preamble(system, (), means.counter),
+        preamble(System(system_parts(REWRITE_PROMPT, sections)), (), counter),
         (),
-        _framed(request.question, last),
+        _frame_question(context.request.question, last),
         replace(room, reserve=min(room.reserve, MOST_TOKENS)),
-        model=request.model,
+        model=context.request.model,
         temperature=0.0,
     )
 
 
-def _framed(question: str, last: LastTurn) -> str:
+def _frame_question(question: str, last: LastTurn) -> str:
     answer = last.answer[:MOST_ANSWER_CHARS]
-    said = html.escape(f"User: {last.asked}\n\nAssistant: {answer}", quote=False)
-    asked = html.escape(question, quote=False)
-    return f"<conversation>\n{said}\n</conversation>\n\n<question>\n{asked}\n</question>"
+    before = html.escape(f"User: {last.question}\n\nAssistant: {answer}", quote=False)
+    question = html.escape(question, quote=False)
+    return f"<conversation>\n{before}\n</conversation>\n\n<question>\n{question}\n</question>"
 
 
-def _line(text: str) -> str:
-    """Return the first line that says something, without marks around it."""
+def _first_line(text: str) -> str:
+    """Return the first line that is not blank, without marks around it."""
     lines = (line.strip().strip("\"“”'`*") for line in text.splitlines())
     return next((line for line in lines if line), "")[:MOST_CHARS]

@@ -17,7 +17,7 @@ from context.tokens import TokenCounter, count_segment
 from vault.notes.keywords import FUNCTION_WORDS, fold
 from vault.search.hits import Hit, SearchResult
 
-__all__ = ["LISTED", "Page", "WholeList", "find_page", "whole_list"]
+__all__ = ["LISTED", "ListPage", "ListQuery", "build_page", "read_list_query"]
 
 LISTED: Final = "listed"
 
@@ -63,7 +63,7 @@ _SAYING: Final = frozenset(_SAYING_WORDS.split())
 
 
 @dataclass(frozen=True)
-class WholeList:
+class ListQuery:
     """What is listed, and from where on."""
 
     query: str
@@ -71,18 +71,18 @@ class WholeList:
 
 
 @dataclass(frozen=True)
-class Page:
+class ListPage:
     """One page of a list, within the room that there was for it.
 
     Attributes:
         segments: what the page is and how many there are, then a numbered line for each note.
         noted: what is kept with the segments, so that the next page can be asked for.
-        told: what a person is told of the page.
+        summary: the sentence about the page that the user reads.
     """
 
     segments: tuple[Segment, ...]
     noted: Mapping[str, Any]
-    told: str
+    summary: str
 
     @classmethod
     def empty(cls) -> Self:
@@ -90,29 +90,29 @@ class Page:
         return cls((), {}, "No note fits what was asked for.")
 
 
-def whole_list(question: str, turns: Sequence[Turn]) -> WholeList | None:
+def read_list_query(question: str, turns: Sequence[Turn]) -> ListQuery | None:
     """Return what a question wants to see all of; None for any other question."""
     text = " ".join(question.split())
     if _MORE.match(text):
-        return _next_page(turns)
+        return _continue_list(turns)
     found = next((match for form in _FORMS if (match := form.match(text))), None)
-    return None if found is None else WholeList(_query(found["rest"].strip(" :.?!")))
+    return None if found is None else ListQuery(_query(found["rest"].strip(" :.?!")))
 
 
-def find_page(
+def build_page(
     result: SearchResult,
-    asked: WholeList,
+    listed: ListQuery,
     attached: Sequence[Segment],
     room: int,
     counter: TokenCounter,
-) -> Page:
+) -> ListPage:
     """Return as many notes of a list as there is room for, at least one."""
     total = result.total or 0
     if not result.hits:
-        return Page.empty()
+        return ListPage.empty()
     first = 1 + max((segment.number or 0 for segment in attached), default=0)
     lines = [_line(hit, number) for number, hit in enumerate(result.hits, start=first)]
-    head = _head(asked, len(lines), total)
+    head = _head(listed, len(lines), total)
     left = room - count_segment(head, counter)
     shown: list[Segment] = []
     for line in lines:
@@ -120,17 +120,17 @@ def find_page(
         if left < 0 and shown:
             break
         shown.append(line)
-    end = asked.offset + len(shown)
-    head = _head(asked, len(shown), total)
-    noted = {"query": asked.query, "next": end if end < total else None, "total": total}
-    return Page((head, *shown), {LISTED: noted}, head.raw_content)
+    end = listed.offset + len(shown)
+    head = _head(listed, len(shown), total)
+    noted = {"query": listed.query, "next": end if end < total else None, "total": total}
+    return ListPage((head, *shown), {LISTED: noted}, head.raw_content)
 
 
-def _next_page(turns: Sequence[Turn]) -> WholeList | None:
+def _continue_list(turns: Sequence[Turn]) -> ListQuery | None:
     listed = turns[-1].noted.get(LISTED) if turns else None
     if not isinstance(listed, Mapping) or not isinstance(listed.get("next"), int):
         return None
-    return WholeList(str(listed["query"]), int(listed["next"]))
+    return ListQuery(str(listed["query"]), int(listed["next"]))
 
 
 def _query(rest: str) -> str:
@@ -152,16 +152,16 @@ def _subject(words: Sequence[str]) -> Iterator[str]:
             yield word
 
 
-def _head(asked: WholeList, shown: int, total: int) -> Segment:
+def _head(listed: ListQuery, shown: int, total: int) -> Segment:
     noun = "note fits" if total == 1 else "notes fit"
     text = f"{total:,} {noun}; "
     if shown == total:
         text += "all of them are listed." if total > 1 else "it is listed."
     else:
-        last = asked.offset + shown
-        text += f"{asked.offset + 1:,} to {last:,} are listed here."
+        last = listed.offset + shown
+        text += f"{listed.offset + 1:,} to {last:,} are listed here."
         text += " Ask for more to see the next." if last < total else " These are the last."
-    return replace(_segment(LIST_SOURCE, text), title=asked.query)
+    return replace(_segment(LIST_SOURCE, text), title=listed.query)
 
 
 def _line(hit: Hit, number: int) -> Segment:

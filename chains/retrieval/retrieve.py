@@ -1,158 +1,148 @@
-"""What is looked up for a question, and what is found."""
+"""Retrieval as a step of a turn: choose the query, search the vault, number the passages."""
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from chains.cancel import CancelToken
 from chains.concurrency import call
-from chains.events import Event, Step, Usage, Warned
-from chains.llm.port import ModelPort
+from chains.events import Event, Step, Warned
 from chains.models import EXTRACTIVE
-from chains.request.request import SEARCHED, Means, TurnRequest, factor_so_far
-from chains.request.session import ChatPort, SessionPort
-from chains.request.usage import counted
-from chains.retrieval.follow_up import Rewritten, last_turn, looked_up, notes_in_play, rewritten
-from chains.retrieval.listing import WholeList, find_page, whole_list
-from chains.retrieval.passages import SearchPort, passages
+from chains.request.chain import SearchPort
+from chains.request.request import SEARCHED, TurnContext
+from chains.request.usage import CallUsage
+from chains.retrieval.follow_up import (
+    RewrittenQuery,
+    expand_query,
+    list_notes_in_play,
+    read_last_turn,
+    rewrite_query,
+)
+from chains.retrieval.listing import ListQuery, build_page, read_list_query
+from chains.retrieval.passages import build_passages
 from context.assemble.turn_context import TURN_CONTEXT_SHARE, passages_share
-from context.budget import room_for
 from context.history.turns import Turn, turns
 from context.layers import Segment
-from context.report.report import ContextReport
 from context.tokens import count_segment
 
-__all__ = ["Found", "Sought", "keep_spent", "look_up", "searching"]
-
-REWRITE: Final = "rewrite"
+__all__ = ["RetrievalResult", "retrieve"]
 
 MOST_LISTED: Final = 500
 
 
 @dataclass(frozen=True)
-class Sought:
-    """A request with what is searched for it.
+class RetrievalResult:
+    """The outcome of retrieval for a user message.
 
     Attributes:
-        spent: the call of a model that put the question into other words, and what it took.
+        searched: the query, where it differs from the user message; empty otherwise.
+        segments: passages, or a page of a list; numbered after the attachments.
+        warnings: one sentence for each problem.
+        noted: extra fields of the segments entry.
+        calls: the usage of the calls that rewrote the query.
     """
 
-    request: TurnRequest
-    warnings: tuple[str, ...] = ()
-    spent: tuple[ContextReport, Usage] | None = None
-
-
-@dataclass(frozen=True)
-class Found:
-    """What was found for a question.
-
-    Attributes:
-        segments: without what is attached, but numbered behind it.
-        warnings: what was said meanwhile.
-        noted: what is kept with the question.
-    """
-
+    searched: str = ""
     segments: tuple[Segment, ...] = ()
     warnings: tuple[str, ...] = ()
     noted: Mapping[str, Any] = field(default_factory=dict)
+    calls: tuple[CallUsage, ...] = ()
 
-    def numbered(self, more: int) -> tuple[Segment, ...]:
-        """Return the segments when so many more sources stand before them."""
+    def shift_numbers(self, more: int) -> tuple[Segment, ...]:
+        """Return the segments with their numbers raised by the count of further attachments."""
         return tuple(
             segment if segment.number is None else replace(segment, number=segment.number + more)
             for segment in self.segments
         )
 
 
-def searching(
-    request: TurnRequest,
-    means: Means,
-    chat: ChatPort,
-    model: Callable[[], ModelPort],
-    cancel: CancelToken,
-) -> Generator[Event, None, Sought]:
-    """Find out what is searched for a question, where that is more than itself."""
+def retrieve(context: TurnContext) -> Generator[Event, None, RetrievalResult]:
+    """Search the vault for a user message; an empty result for a chain without retrieval.
+
+    For a regenerated answer only the query is read from the log, since its segments are there.
+    """
+    search, request = context.chain.search, context.request
+    if search is None:
+        return RetrievalResult()
     if request.is_again:
-        asked = turns(chat.path())
-        searched = str(asked[-1].noted.get(SEARCHED, "")) if asked else ""
-        return Sought(replace(request, searched=searched))
-    asked = _turns_before(request, chat)
-    last, put = last_turn(asked), Rewritten()
-    if last is not None and _is_rewritten(request, asked):
+        sent = turns(context.session.path())
+        return RetrievalResult(str(sent[-1].noted.get(SEARCHED, "")) if sent else "")
+    before = _list_turns_before(context)
+    query = yield from _choose_query(context, before)
+    context = context.with_query(query.text)
+    listed = read_list_query(request.question, before)
+    if listed is not None:
+        found = yield from _list_notes(context, search, listed)
+    else:
+        found = yield from _search(context, search, before)
+    warnings = (*query.warnings, *found.warnings)
+    return replace(found, searched=query.text, warnings=warnings, calls=query.calls)
+
+
+def _choose_query(
+    context: TurnContext, before: tuple[Turn, ...]
+) -> Generator[Event, None, RewrittenQuery]:
+    """Return the query of a follow-up question; an empty one where the question is the query."""
+    request = context.request
+    last, rewritten = read_last_turn(before), RewrittenQuery()
+    if last is not None and _is_rewritten(context, before):
         yield Step("search", "Putting the question into words to search for")
-        leant = last
-        put = call(lambda: rewritten(request, means, leant, model, cancel), cancel)
-    warnings = (put.warning,) if put.warning else ()
-    yield from map(Warned, warnings)
-    searched = put.query or looked_up(request.question, last)
-    searched = "" if searched == request.question else searched
-    return Sought(replace(request, searched=searched), warnings, put.spent)
+        rewritten = call(lambda: rewrite_query(context, last), context.cancel)
+    yield from map(Warned, rewritten.warnings)
+    text = rewritten.text or expand_query(request.question, last)
+    return replace(rewritten, text="" if text == request.question else text)
 
 
-def _is_rewritten(request: TurnRequest, asked: Sequence[Turn]) -> bool:
+def _is_rewritten(context: TurnContext, before: tuple[Turn, ...]) -> bool:
+    request = context.request
     is_wanted = request.rewrites and not request.dry_run and request.model != EXTRACTIVE
-    return is_wanted and whole_list(request.question, asked) is None
+    return is_wanted and read_list_query(request.question, before) is None
 
 
-def look_up(
-    search: SearchPort, request: TurnRequest, means: Means, chat: ChatPort, cancel: CancelToken
-) -> Generator[Event, None, Found]:
-    """Look up what a question needs beside what is attached: passages, or a page of a list."""
-    before = _turns_before(request, chat)
-    asked = whole_list(request.question, before)
-    if asked is not None:
-        factor = factor_so_far(chat, request.model)
-        return (yield from _list(search, asked, request, means, factor, cancel))
-    said = f"Searching for “{request.searched}”" if request.searched else "Searching…"
-    yield Step("search", said)
+def _search(
+    context: TurnContext, search: SearchPort, before: tuple[Turn, ...]
+) -> Generator[Event, None, RetrievalResult]:
+    request = context.request
+    yield Step(
+        "search", f"Searching for “{request.searched}”" if request.searched else "Searching…"
+    )
     query = request.searched or request.question
-    in_play = notes_in_play(before, request.attached)
+    in_play = list_notes_in_play(before, request.attached)
     reranks = not request.dry_run
     result = call(
-        lambda: search.search(query, request.top_k, in_play=in_play, reranks=reranks), cancel
+        lambda: search.search(query, request.top_k, in_play=in_play, reranks=reranks),
+        context.cancel,
     )
-    found = passages(result.hits, request.attached, means.additions.instructions)
-    for warning in result.warnings:
-        yield Warned(warning)
-    return Found(found, result.warnings)
+    known = context.customization.instructions
+    found = build_passages(result.hits, request.attached, known)
+    yield from map(Warned, result.warnings)
+    return RetrievalResult(segments=found, warnings=result.warnings)
 
 
-def _turns_before(request: TurnRequest, chat: ChatPort) -> tuple[Turn, ...]:
-    """Return the turns of a chat without the one that is being prepared."""
-    found, asked = turns(chat.path()), request.user_message
-    if asked is None:
+def _list_notes(
+    context: TurnContext, search: SearchPort, listed: ListQuery
+) -> Generator[Event, None, RetrievalResult]:
+    query = listed.query
+    yield Step("search", f"Listing “{query}”" if query else "Listing all notes")
+    result = call(lambda: search.list_notes(query, MOST_LISTED, listed.offset), context.cancel)
+    attached = context.request.attached
+    page = build_page(result, listed, attached, _measure_list_room(context), context.counter)
+    warnings = (*result.warnings, page.summary)
+    yield from map(Warned, warnings)
+    return RetrievalResult(segments=page.segments, warnings=warnings, noted=page.noted)
+
+
+def _list_turns_before(context: TurnContext) -> tuple[Turn, ...]:
+    """Return the turns of the session without the one that is prepared."""
+    found, message = turns(context.session.path()), context.request.user_message
+    if message is None:
         return found
-    return tuple(turn for turn in found if turn.user is None or turn.user.id != asked.id)
+    return tuple(turn for turn in found if turn.user is None or turn.user.id != message.id)
 
 
-def keep_spent(sought: Sought, turn: str, chat: SessionPort) -> None:
-    """Write what the call for other words took to the log of the chat."""
-    if sought.spent is not None:
-        chat.append([counted(chat, turn, *sought.spent, purpose=REWRITE)])
-
-
-def _list(
-    search: SearchPort,
-    asked: WholeList,
-    request: TurnRequest,
-    means: Means,
-    factor: float | None,
-    cancel: CancelToken,
-) -> Generator[Event, None, Found]:
-    yield Step("search", f"Listing “{asked.query}”" if asked.query else "Listing all notes")
-    result = call(lambda: search.list_notes(asked.query, MOST_LISTED, asked.offset), cancel)
-    room = _room(request, means, factor)
-    page = find_page(result, asked, request.attached, room, means.counter)
-    warnings = (*result.warnings, page.told)
-    for warning in warnings:
-        yield Warned(warning)
-    return Found(page.segments, warnings, page.noted)
-
-
-def _room(request: TurnRequest, means: Means, factor: float | None) -> int:
-    """Return what a list may take beside the question and what is attached."""
-    limits = request.threshold, means.model.input_limit, request.max_output_tokens
-    budget = room_for(means.counter, *limits, factor).budget
-    attached = sum(count_segment(segment, means.counter) for segment in request.attached)
-    share = passages_share(budget, means.counter.count(request.question))
+def _measure_list_room(context: TurnContext) -> int:
+    """Return the tokens that a list may take beside the question and the attachments."""
+    request, counter = context.request, context.counter
+    budget = context.measure_room(context.factor).budget
+    attached = sum(count_segment(segment, counter) for segment in request.attached)
+    share = passages_share(budget, counter.count(request.question))
     return max(min(share, int(budget * TURN_CONTEXT_SHARE) - attached), share // 2)

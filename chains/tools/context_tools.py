@@ -1,10 +1,16 @@
-"""Tools over the conversation itself."""
+"""Tools over the session: read_result reads stored results in pages, compact_context frees space.
+
+Large results are stored beside the log, with a stub in the request.
+
+Source: "Context Management Enhancements", 2.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from chains.errors import ToolFailed
+from chains.request.session import SessionPort
 from chains.tools.registry import Tool, ToolOutcome, takes, text, whole
 from context.fit.force_compact import Forced
 from context.fit.usage_note import COMPACT_CONTEXT as NAME
@@ -14,12 +20,11 @@ from context.offload import offload_stub
 __all__ = [
     "COMPACT_CONTEXT",
     "READ_RESULT",
-    "ResultStore",
     "StoredOutcome",
-    "compact_tool",
+    "build_compact_tool",
+    "build_result_tool",
     "describe_compaction",
-    "kept",
-    "result_tool",
+    "offload_result",
 ]
 
 USUAL_CHARS: Final = 4_000
@@ -39,23 +44,13 @@ READ_RESULT: Final = ToolDefinition(
 )
 
 
-class ResultStore(Protocol):
-    """Keeps what is too large for a request."""
-
-    def keep_result(self, tool: str, content: str) -> str | None:
-        """Return the reference of a result that is on disk now; None where it cannot be kept."""
-
-    def kept_result(self, ref_id: str) -> str | None:
-        """Return a result; None where there is none of that reference."""
-
-
 @dataclass(frozen=True)
 class StoredOutcome:
-    """An outcome as it goes into the log.
+    """The outcome of a tool call as it goes into the log.
 
     Attributes:
-        ref_id: where the whole of it is kept; None where it stands in the log itself.
-        problem: one sentence where it should be kept elsewhere and could not; empty otherwise.
+        ref_id: the reference of a large result beside the log; None where the log has all of it.
+        problem: one sentence where a large result could not be stored; empty otherwise.
     """
 
     content: str
@@ -64,30 +59,32 @@ class StoredOutcome:
     problem: str = ""
 
 
-def kept(tool: str, outcome: ToolOutcome, store: ResultStore, threshold: int) -> StoredOutcome:
-    """Keep a large result elsewhere; where that fails it stays as it is.
+def offload_result(
+    tool: str, outcome: ToolOutcome, session: SessionPort, threshold: int
+) -> StoredOutcome:
+    """Store a large result beside the log and return its stub; where that fails, return all of it.
 
     Args:
         tool: the name of the tool.
-        outcome: what the call came to; a failure is never kept elsewhere.
-        store: it is there before anything refers to it.
-        threshold: in bytes; a result may have so many.
+        outcome: the outcome of the call; an error is never stored beside the log.
+        session: stores the result before anything refers to it.
+        threshold: the most bytes of a result that stays in the log.
     """
     content = outcome.content
     size = len(content.encode("utf-8", "surrogatepass"))
     if outcome.is_error or not outcome.is_offloaded or size <= threshold:
         return StoredOutcome(content, outcome.is_error)
-    ref_id = store.keep_result(tool, content)
+    ref_id = session.keep_result(tool, content)
     if ref_id is None:
         return StoredOutcome(content, is_error=False, problem=NOT_KEPT.format(tool=tool))
     return StoredOutcome(offload_stub(tool, content, ref_id), is_error=False, ref_id=ref_id)
 
 
-def result_tool(store: ResultStore) -> Tool:
-    """Return the tool that reads stored results; its own are never stored."""
+def build_result_tool(session: SessionPort) -> Tool:
+    """Build the tool that reads stored results; its own results are never stored."""
 
     def read(arguments: Mapping[str, Any]) -> str:
-        content = store.kept_result(arguments["ref_id"])
+        content = session.kept_result(arguments["ref_id"])
         if content is None:
             raise ToolFailed("There is no stored result of that ref_id. Call the tool again.")
         start = arguments.get("offset", 0)
@@ -109,13 +106,13 @@ COMPACT_CONTEXT: Final = ToolDefinition(
 )
 
 
-def compact_tool() -> Tool:
-    """Return the tool; the loop carries it out and puts what it did in the place of its result."""
+def build_compact_tool() -> Tool:
+    """Build the tool that compacts the session; the agent's loop runs it and writes its result."""
     return Tool(COMPACT_CONTEXT, lambda _arguments: NOTHING_TO_DO)
 
 
 def describe_compaction(forced: Forced) -> str:
-    """Return what a compaction did, for the model that asked for it."""
+    """Describe a compaction for the model that asked for it."""
     if forced.entry is None:
         return NOTHING_TO_DO
     done = forced.result

@@ -1,14 +1,14 @@
-"""Tools over the notes: find passages, read a note, see what there is."""
+"""Tools over the notes: search_notes, read_note and list_folder, and the numbers to cite by."""
 
 import hashlib
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from chains.errors import ToolFailed
-from chains.retrieval.passages import SearchPort, passages
+from chains.request.chain import NotesPort
+from chains.retrieval.passages import build_passages
 from chains.tools.registry import Tool, takes, text, whole
 from context.layers import Layer, Segment, render_segments
 from context.messages import ToolDefinition
@@ -16,49 +16,50 @@ from vault.access import is_hidden
 from vault.index import NoteState
 from vault.notes.note import Note
 
-__all__ = ["NOTE_TOOLS", "NotesPort", "note_tools"]
+__all__ = ["NOTE_TOOLS", "Sources", "build_note_tools"]
 
 
 class Sources:
-    """Gives each source of a turn its number, once; safe to use from several threads."""
+    """Numbers the sources of one turn, each once; safe to use from several threads."""
 
     def __init__(self, attached: Iterable[Segment] = ()) -> None:
         self._lock = threading.Lock()
         self._known = {s.id: s for s in attached if s.number is not None}
-        self._told = set(self._known)
+        self._logged = set(self._known)
         self._last = max((s.number or 0 for s in self._known.values()), default=0)
 
-    def numbered(self, segments: Sequence[Segment]) -> tuple[Segment, ...]:
-        """Return the segments with their numbers; one that was seen before keeps its own."""
+    def number(self, segments: Sequence[Segment]) -> tuple[Segment, ...]:
+        """Return segments with their numbers; a segment that was seen before keeps its own."""
         with self._lock:
-            return tuple(self._numbered(segment) for segment in segments)
+            return tuple(self._number(segment) for segment in segments)
 
     @property
     def all(self) -> tuple[Segment, ...]:
-        """Everything that can be cited, by number."""
+        """All segments that can be cited, by number."""
         with self._lock:
             return tuple(self._known.values())
 
     def take_new(self, found: str, stored: str) -> tuple[Segment, ...]:
-        """Return what a result is the first to tell of, to be kept with it.
+        """Return the sources that a result is the first to contain, to be logged with it.
 
         Args:
-            found: the result as the tool gave it.
-            stored: the result as it is kept; of a source that a hook changed in it, no text is.
+            found: the result as the tool returned it.
+            stored: the result as the log has it; a source that a hook changed is logged without
+                its text.
         """
         with self._lock:
             new = [
                 segment
                 for id, segment in self._known.items()
-                if id not in self._told and segment.render() in found
+                if id not in self._logged and segment.render() in found
             ]
             for segment in new:
-                self._told.add(segment.id)
+                self._logged.add(segment.id)
                 if segment.render() not in stored:
                     self._known[segment.id] = replace(segment, content="")
             return tuple(self._known[segment.id] for segment in new)
 
-    def _numbered(self, segment: Segment) -> Segment:
+    def _number(self, segment: Segment) -> Segment:
         known = self._known.get(segment.id)
         if known is None:
             self._last += 1
@@ -94,32 +95,15 @@ _LIST: Final = ToolDefinition(
 NOTE_TOOLS: Final = (_SEARCH, _READ, _LIST)
 
 
-class NotesPort(SearchPort, Protocol):
-    """The open notes, as far as a model may see them."""
-
-    @property
-    def root(self) -> Path:
-        """The folder that holds the notes."""
-
-    def read_allowed(self, path: str) -> Note:
-        """Return a note that a model may read when it names it."""
-
-    def notes(self) -> tuple[NoteState, ...]:
-        """Return what is known of every note."""
-
-    def still_allowed(self, paths: Sequence[str]) -> frozenset[str]:
-        """Return those notes that nothing keeps out now, whatever the index knew."""
-
-
-def note_tools(
+def build_note_tools(
     notes: NotesPort, sources: Sources, known: Sequence[Segment] = ()
 ) -> tuple[Tool, ...]:
-    """Return the tools that read notes.
+    """Build the tools that read notes.
 
     Args:
-        notes: what is read.
-        sources: gives its number to what is read.
-        known: notes whose text the model has anyway, so that a search leaves them out.
+        notes: the open vault.
+        sources: numbers the passages and notes that are read.
+        known: notes whose text is in the prompt, which a search leaves out.
     """
 
     def search(arguments: Mapping[str, Any]) -> str:
@@ -129,7 +113,7 @@ def note_tools(
         k, offset = arguments.get("k", USUAL_HITS), arguments.get("offset", 0)
         found_hits = notes.search(query, offset + k + 1).hits
         hits = [hit for hit in found_hits[offset:] if not is_hidden(hit.path)]
-        found = sources.numbered(passages(hits[:k], known=known))
+        found = sources.number(build_passages(hits[:k], known=known))
         if not found:
             return "Nothing was found. Try other words, or list_folder."
         is_more = len(found_hits) > offset + k
@@ -138,18 +122,18 @@ def note_tools(
 
     def read(arguments: Mapping[str, Any]) -> str:
         note = notes.read_allowed(arguments["path"])
-        segment = _lines_of(note, arguments.get("start", 1), arguments.get("end"))
-        return render_segments(sources.numbered([segment]))
+        segment = _read_lines(note, arguments.get("start", 1), arguments.get("end"))
+        return render_segments(sources.number([segment]))
 
-    def listing(arguments: Mapping[str, Any]) -> str:
+    def list_folder(arguments: Mapping[str, Any]) -> str:
         folder = arguments.get("path", "").strip("/")
         shown = [n for n in notes.notes() if n.state == "indexed" and not is_hidden(n.path)]
-        return _listing(folder.removeprefix("./"), shown, notes.still_allowed)
+        return _list_folder(folder.removeprefix("./"), shown, notes.still_allowed)
 
-    return (Tool(_SEARCH, search), Tool(_READ, read), Tool(_LIST, listing))
+    return (Tool(_SEARCH, search), Tool(_READ, read), Tool(_LIST, list_folder))
 
 
-def _lines_of(note: Note, start: int, end: int | None) -> Segment:
+def _read_lines(note: Note, start: int, end: int | None) -> Segment:
     lines = note.text.removesuffix("\n").split("\n")
     last = min(end or len(lines), len(lines))
     if start > last:
@@ -167,7 +151,7 @@ def _lines_of(note: Note, start: int, end: int | None) -> Segment:
     )
 
 
-def _listing(
+def _list_folder(
     folder: str,
     notes: Sequence[NoteState],
     still_allowed: Callable[[Sequence[str]], frozenset[str]],

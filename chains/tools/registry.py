@@ -16,7 +16,7 @@ from context.log.entries import Entry, OtherEntry
 from context.messages import ToolDefinition
 from vault.errors import VaultError
 
-__all__ = ["Tool", "ToolOutcome", "ToolRegistry", "ToolRun", "arguments_of"]
+__all__ = ["Tool", "ToolOutcome", "ToolRegistry", "ToolRun", "parse_arguments"]
 
 _TYPES: Mapping[str, type] = {"string": str, "integer": int}
 
@@ -115,7 +115,7 @@ class ToolRegistry:
         """Return what a call comes to; a failure is an outcome like any other."""
         try:
             tool = self._tool(call.name)
-            arguments = arguments_of(call)
+            arguments = parse_arguments(call)
             check_arguments(arguments, tool.definition.parameters)
             return ToolOutcome(tool.run(arguments), is_offloaded=tool.is_offloaded)
         except (ToolFailed, VaultError) as error:
@@ -130,7 +130,7 @@ class ToolRegistry:
         return self._tools[name]
 
 
-def arguments_of(call: RequestedCall) -> Mapping[str, Any]:
+def parse_arguments(call: RequestedCall) -> Mapping[str, Any]:
     """Return the arguments of a call; no text at all means none.
 
     Raises:

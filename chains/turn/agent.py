@@ -1,15 +1,13 @@
-"""The loop of an agent: ask, run the tools that are called, ask again with what they found.
+"""The loop of an agent: ask the model, run the tools that it calls, ask again with the results.
 
 Each call and each result is in the log before the next request is made from it. Steps and time are
 limited; at a limit the model is asked once more without tools, so that there is an answer.
 """
 
-import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Final
 
-from chains.cancel import CancelToken
 from chains.concurrency import gather
 from chains.errors import Cancelled, ToolFailed
 from chains.events import (
@@ -21,122 +19,104 @@ from chains.events import (
     Usage,
     Warned,
 )
-from chains.llm.port import ModelPort, RequestedCall
-from chains.request.request import Means, PreparedTurn, SessionPort, TurnRequest, prepare_step
-from chains.tools.context_tools import COMPACT_CONTEXT, ResultStore, describe_compaction, kept
-from chains.tools.notes import Sources
-from chains.tools.registry import ToolOutcome, ToolRegistry, ToolRun, arguments_of
-from chains.turn.answer import RunningTurn
-from chains.turn.compact import compact, prepared
-from chains.turn.hooks import finished_result
+from chains.llm.port import RequestedCall
+from chains.request.chain import AgentSetup
+from chains.request.draft import PreparedTurn, prepare_step
+from chains.request.request import TurnContext
+from chains.tools.context_tools import (
+    COMPACT_CONTEXT,
+    READ_RESULT,
+    build_compact_tool,
+    build_result_tool,
+    describe_compaction,
+    offload_result,
+)
+from chains.tools.notes import NOTE_TOOLS, Sources, build_note_tools
+from chains.tools.registry import ToolOutcome, ToolRegistry, ToolRun, parse_arguments
+from chains.turn.answer import AnswerStream, TurnAnswer
+from chains.turn.compact import compact, prepare_request
+from chains.turn.hooks import run_result_hooks
 from context.log.entries import MessageEntry
-from context.messages import Message, ToolCallPart, ToolResultPart
+from context.messages import Message, ToolCallPart, ToolDefinition, ToolResultPart
 
-__all__ = ["AgentLimits", "AgentLoop", "AgentSession"]
+__all__ = ["AGENT_TOOLS", "AgentLoop"]
 
-
-class AgentSession(SessionPort, ResultStore, Protocol):
-    """A chat in which tools are called."""
-
-
-@dataclass(frozen=True)
-class AgentLimits:
-    """How far an agent goes.
-
-    Attributes:
-        max_steps: requests that offer tools.
-        max_seconds: after these no further request offers tools.
-        offload_bytes: a larger result is kept beside the log.
-    """
-
-    max_steps: int
-    max_seconds: float
-    offload_bytes: int
+AGENT_TOOLS: Final[tuple[ToolDefinition, ...]] = (*NOTE_TOOLS, READ_RESULT, COMPACT_CONTEXT)
 
 
 @dataclass(frozen=True)
 class _Done:
-    """A call that was run."""
+    """A tool call that was run."""
 
     outcome: ToolOutcome
     seconds: float
 
 
 class AgentLoop:
-    """One turn of an agent, from the moment its question is stored."""
+    """One turn of an agent, from its first prepared request to its stored answer."""
 
-    def __init__(
-        self,
-        request: TurnRequest,
-        session: AgentSession,
-        means: Means,
-        registry: ToolRegistry,
-        sources: Sources,
-        limits: AgentLimits,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._request = request
-        self._session = session
-        self._means = means
-        self._registry = registry
-        self._sources = sources
-        self._limits = limits
-        self._clock = clock
-        self._until = clock() + limits.max_seconds
+    def __init__(self, context: TurnContext, agent: AgentSetup, first: PreparedTurn) -> None:
+        self._context = context
+        self._session = context.session
+        self._limits, self._clock = agent.limits, agent.clock
+        self._sources = Sources(first.request.segments)
+        known = context.customization.instructions
+        tools = build_note_tools(agent.notes, self._sources, known)
+        self._registry = ToolRegistry(
+            (*tools, build_result_tool(context.session), build_compact_tool())
+        )
+        self._first = first
+        self._until = agent.clock() + agent.limits.max_seconds
         self._usage: Usage | None = None
         self._calls: dict[str, RequestedCall] = {}
         self._tools: dict[str, dict[str, Any]] = {}
         self._warnings: dict[str, None] = {}
 
-    def answer(
-        self, turn: PreparedTurn, model: Callable[[], ModelPort], cancel: CancelToken
-    ) -> Iterator[Event]:
-        """Work until there is an answer; the last event is `TurnEnded`."""
-        number, is_offered = 1, True
+    def run(self) -> Generator[Event, None, TurnAnswer]:
+        """Work until there is an answer, and return it."""
+        turn, number, is_offered = self._first, 1, True
         while True:
-            running = self._running(turn, is_offered and not turn.request.ends_loop)
-            entry = yield from running.exchange(model, cancel)
-            self._usage = running.usage.plus(self._usage) if running.usage else self._usage
-            self._warnings |= dict.fromkeys(running.warnings)
-            if not running.calls:
+            stream = self._open_stream(turn, is_offered and not turn.request.ends_loop)
+            answer = yield from stream.stream()
+            self._usage = answer.usage.plus(self._usage) if answer.usage else self._usage
+            self._warnings |= dict.fromkeys(answer.report.warnings)
+            if not answer.calls:
                 break
             number += 1
             try:
-                yield from self._run(running.calls, turn.turn, cancel)
+                yield from self._run_calls(answer.calls, turn.turn)
                 is_offered = number <= self._limits.max_steps and self._clock() < self._until
-                turn = yield from self._next(turn, is_offered, cancel)
+                turn = yield from self._prepare_next(turn, is_offered)
             except Cancelled:
                 entry = self._store_interruption(turn.turn)
-                running.interrupt()
+                answer = replace(answer, entry=entry, status="interrupted")
                 break
             yield ContextPrepared(turn.request.report)
         tools = tuple(self._tools[id] for id in self._calls if id in self._tools)
-        yield from running.ending(entry, self._usage, cancel, self._sources.all, tools)
+        sources = (*answer.sources, *self._sources.all)
+        return replace(answer, usage=self._usage, sources=sources, tools=tools)
 
-    def _running(self, turn: PreparedTurn, is_offered: bool) -> RunningTurn:
-        request, session, means = self._request, self._session, self._means
+    def _open_stream(self, turn: PreparedTurn, is_offered: bool) -> AnswerStream:
         read = self._sources.all
         if not is_offered:
-            return RunningTurn(request, session, turn, means, full_status="limit", read=read)
-        return RunningTurn(request, session, turn, means, read_calls=self._read_calls, read=read)
+            return AnswerStream(self._context, turn, full_status="limit", read=read)
+        return AnswerStream(self._context, turn, read_calls=self._read_calls, read=read)
 
-    def _next(
-        self, turn: PreparedTurn, is_offered: bool, cancel: CancelToken
+    def _prepare_next(
+        self, turn: PreparedTurn, is_offered: bool
     ) -> Generator[Event, None, PreparedTurn]:
-        """Prepare the next request; what stays of that is in the log."""
-        means = self._means if is_offered else replace(self._means, tools=())
+        """Prepare the next request, and store the entries that it makes."""
+        context = self._context if is_offered else self._context.without_tools()
         warnings = tuple(self._warnings)
-        following = yield from prepared(
-            lambda means: prepare_step(turn, self._request, self._session, means, warnings),
-            means,
-            cancel,
+        following = yield from prepare_request(
+            context, lambda context: prepare_step(context, turn, warnings)
         )
         if following.entries:
             self._session.append(following.entries)
         return following
 
     def _read_calls(self, calls: tuple[RequestedCall, ...]) -> tuple[ToolCallPart, ...]:
-        """Name each call so that no two in the chat are alike, and keep what it says."""
+        """Give each call an id that is unique in the session, and keep its arguments."""
         used = {
             part.id
             for entry in self._session.path()
@@ -149,39 +129,35 @@ class AgentLoop:
             id = one.id if one.id and one.id not in used else f"call_{self._session.new_id()}"
             used.add(id)
             self._calls[id] = replace(one, id=id)
-            parts.append(ToolCallPart(id, one.name, _arguments(one)))
+            parts.append(ToolCallPart(id, one.name, _read_arguments(one)))
         return tuple(parts)
 
-    def _run(
-        self, calls: tuple[ToolCallPart, ...], turn: str, cancel: CancelToken
-    ) -> Generator[Event]:
+    def _run_calls(self, calls: tuple[ToolCallPart, ...], turn: str) -> Generator[Event]:
         """Run calls side by side, and store each result as it comes; a compaction comes last."""
         for one in calls:
             yield ToolStarted(one.id, one.name, one.arguments)
-        work = [self._work(self._requested(one)) for one in calls]
+        work = [self._build_work(self._find_written(one)) for one in calls]
         compacting: list[ToolCallPart] = []
-        for place, done in gather(work, cancel):
+        for place, done in gather(work, self._context.cancel):
             if calls[place].name == COMPACT_CONTEXT.name and not done.outcome.is_error:
                 compacting.append(calls[place])
             else:
                 yield from self._finish(calls[place], done, turn)
         if compacting:
-            yield from self._compact(compacting, turn, cancel)
+            yield from self._compact(compacting, turn)
 
-    def _compact(
-        self, calls: Sequence[ToolCallPart], turn: str, cancel: CancelToken
-    ) -> Generator[Event]:
-        """Sum up what was said before this turn, and tell the model what that freed."""
-        request, session, means = self._request, self._session, self._means
+    def _compact(self, calls: Sequence[ToolCallPart], turn: str) -> Generator[Event]:
+        """Compact the session before this turn, and tell the model what that freed."""
         start = self._clock()
-        forced = yield from compact(request, session, means, cancel, turn=turn)
+        forced = yield from compact(self._context, turn=turn)
         outcome = ToolOutcome(describe_compaction(forced))
         for call in calls:
             yield from self._finish(call, _Done(outcome, self._clock() - start), turn)
 
     def _finish(self, call: ToolCallPart, done: _Done, turn: str) -> Generator[Event]:
-        """Let the hooks at a result, and store it."""
-        outcome, problems = finished_result(call, done.outcome, self._means.additions.hooks)
+        """Run the hooks on a result, and store it."""
+        hooks = self._context.customization.hooks
+        outcome, problems = run_result_hooks(call, done.outcome, hooks)
         for problem in problems:
             yield from self._warn(problem)
         ended, problem = self._store_result(call, done, outcome, turn)
@@ -193,14 +169,14 @@ class AgentLoop:
         self._warnings[problem] = None
         yield Warned(problem)
 
-    def _requested(self, call: ToolCallPart) -> RequestedCall:
-        """What is run: the call as the model wrote it, unless a hook changed that."""
+    def _find_written(self, call: ToolCallPart) -> RequestedCall:
+        """Return the call as the model wrote it, unless a hook changed it."""
         written = self._calls[call.id]
-        if (written.name, _arguments(written)) == (call.name, call.arguments):
+        if (written.name, _read_arguments(written)) == (call.name, call.arguments):
             return written
         return replace(written, name=call.name, arguments=call.arguments_json)
 
-    def _work(self, call: RequestedCall) -> Callable[[], _Done]:
+    def _build_work(self, call: RequestedCall) -> Callable[[], _Done]:
         def run() -> _Done:
             start = self._clock()
             return _Done(self._registry.run(call), self._clock() - start)
@@ -210,38 +186,38 @@ class AgentLoop:
     def _store_result(
         self, call: ToolCallPart, done: _Done, outcome: ToolOutcome, turn: str
     ) -> tuple[ToolEnded, str]:
-        """Store a result; return what is told of it, and what went wrong with that."""
+        """Store a result; return its event, and a problem with storing it."""
         session = self._session
-        stored = kept(call.name, outcome, session, self._limits.offload_bytes)
+        stored = offload_result(call.name, outcome, session, self._limits.offload_bytes)
         status: ToolStatus = "error" if stored.is_error else "ok"
         part = ToolResultPart(call.id, stored.content, stored.is_error)
-        result = self._entry(Message("tool", (part,)), turn)
+        result = self._build_entry(Message("tool", (part,)), turn)
         read = self._sources.take_new(done.outcome.content, outcome.content)
         run = ToolRun(call.id, status, done.seconds, stored.ref_id, read)
         session.append([result, run.to_entry(session.new_id(), result.id, result.timestamp)])
         ended = ToolEnded(call.id, call.name, status, done.seconds, stored.ref_id)
-        self._tools[call.id] = _summary(call, ended)
+        self._tools[call.id] = _summarize_call(call, ended)
         return ended, stored.problem
 
     def _store_interruption(self, turn: str) -> str:
-        model = self._request.model
-        end = self._entry(Message("assistant", ""), turn)
+        model = self._context.request.model
+        end = self._build_entry(Message("assistant", ""), turn)
         self._session.append([replace(end, model=model, status="interrupted")])
         return end.id
 
-    def _entry(self, message: Message, turn: str) -> MessageEntry:
+    def _build_entry(self, message: Message, turn: str) -> MessageEntry:
         session = self._session
         return MessageEntry(session.new_id(), session.path()[-1].id, session.now(), message, turn)
 
 
-def _arguments(call: RequestedCall) -> Mapping[str, Any]:
+def _read_arguments(call: RequestedCall) -> Mapping[str, Any]:
     try:
-        return arguments_of(call)
+        return parse_arguments(call)
     except ToolFailed:
         return {}  # its result says what was wrong with them
 
 
-def _summary(call: ToolCallPart, ended: ToolEnded) -> dict[str, Any]:
+def _summarize_call(call: ToolCallPart, ended: ToolEnded) -> dict[str, Any]:
     return {
         "id": call.id,
         "name": call.name,

@@ -1,160 +1,382 @@
-"""Compactions as steps of a chain: who makes their summaries, and what is told of them meanwhile.
+"""Compaction of a session: the steps of a turn that compact, and the summaries that they make.
 
 A history is compacted before a request that would not leave it its room, when a turn has ended,
-when it is asked for, and after a service said that a request is too long.
+when the user or the model asks, and after a service said that a request is too long.
+
+Where the chat's own model makes a summary, the call begins as the session's last request did, so
+that the provider has it cached, followed by what was trimmed of it. Another model is sent the turns
+as text; where they exceed the budget, pieces are summed up, and then the summaries of the pieces.
+
+Source: "Context Engineering Optimization", 3.2; "Token Budget Enforcement", "Guiding Principles".
 """
 
-from collections.abc import Callable, Generator, Iterator, Mapping
-from dataclasses import replace
+import html
+import logging
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeVar
 
 from chains.cancel import CancelToken
 from chains.concurrency import Emit, WorkerPool, iterate
+from chains.errors import ModelError
 from chains.events import CompactionEnded, CompactionStarted, Event
-from chains.llm.port import ModelPort
-from chains.models import ModelInfo
-from chains.request.request import Means, PreparedTurn, Summariser, TurnRequest, inputs_of
-from chains.request.session import SessionPort
-from chains.request.usage import Spend
+from chains.llm.port import ModelEnded, ModelPort, ModelText
+from chains.prompts import SUMMARY_PROMPT
+from chains.request.draft import PreparedTurn, build_inputs
+from chains.request.request import TurnContext, connect, find_model
+from chains.request.usage import SUMMARY, CallUsage, LogUsage, build_usage_entry
 from chains.tokenizer import counter_for
-from chains.turn.summarizer import PROMPT, Summarizer
 from context.assemble.inputs import SummaryTask
-from context.budget import room_for
+from context.assemble.request import Preamble, preamble
+from context.budget import Room, room_for
+from context.envelope import System
+from context.errors import ContextOverflow, SummaryFailed
 from context.fit.force_compact import Forced, compact_when_due, force_compact
-from context.log.entries import Entry
+from context.fit.guard import PreparedRequest
+from context.fit.outline import outline
+from context.fit.summaries import SUMMARY_TOKENS
+from context.history.measured_turn import MeasuredTurn
+from context.history.turns import Turn
+from context.log.entries import Entry, UsageEntry
+from context.messages import Message, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
+from context.prompt import PromptSection, system_parts
+from context.side_calls import prepare_call
+from context.tokens import TokenCounter
 
-__all__ = ["FindModel", "compact", "compact_at_end", "prepared", "summariser"]
+__all__ = [
+    "BranchSummary",
+    "Summarizer",
+    "add_summaries",
+    "compact",
+    "compact_at_end",
+    "prepare_request",
+    "summarise_branch",
+]
 
-NO_TURN: Final = ""  # no turn is being worked on, so that the last one is history too
+NO_TURN: Final = ""  # no turn is worked on, so that the last one is history too
+WORDS_PER_TOKEN: Final = 0.6
+MOST_ROUNDS: Final = 6
+PIECE_SHARE: Final = 0.98  # parts may count a little more together than one by one
+_SPEAKERS: Final = {"user": "User", "assistant": "Assistant", "tool": "Tool", "system": "System"}
 
-# What runs here waits for calls of models in the other pool, which must not be full of it.
+# Preparing waits for model calls in the other pool, which it must not fill.
 _PREPARING: Final = WorkerPool(4)
+_log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-# Returns what is known of a model, and who is asked for it.
-FindModel = Callable[[str], tuple[ModelInfo, ModelPort]]
 
-
-def summariser(
-    request: TurnRequest, means: Means, find: FindModel, cancel: CancelToken
-) -> Summariser | None:
-    """Return who makes summaries for a chat; None where no model does."""
-    name = request.summarised_by
-    if not name:
-        return None
-
-    def summarise(task: SummaryTask, spend: Spend) -> str:
-        info, model = find(name)
-        counter = means.counter if name == request.model else counter_for(name)
-        limits = request.threshold, info.input_limit, request.max_output_tokens
-        room = task.room if name == request.model else room_for(counter, *limits)
-        return Summarizer(
-            name=name,
-            model=lambda: model,
-            counter=counter,
-            room=room,
-            sections=means.additions.prompts(PROMPT).sections,
-            cancel=cancel,
-            temperature=request.temperature,
-            takes_marks=info.takes_marks,
-            spend=spend,
-        )(task)
-
-    return summarise
-
-
-def prepared(
-    prepare: Callable[[Means], PreparedTurn],
-    means: Means,
-    cancel: CancelToken,
+def prepare_request(
+    context: TurnContext, prepare: Callable[[TurnContext], PreparedTurn]
 ) -> Generator[Event, None, PreparedTurn]:
-    """Prepare a request in the pool, and tell of a compaction that it takes."""
-    turn, has_begun = yield from _told(prepare, means, cancel, "auto")
+    """Prepare a request in the pool, with events for a compaction that it takes."""
+    turn, has_begun = yield from _run_announced(prepare, context, "auto")
     actions = turn.request.report.actions
     if actions.compaction is not None:
-        yield from _ended(actions.compaction, has_begun, "block" if actions.block else "auto")
+        reason = "block" if actions.block else "auto"
+        yield from _end_compaction(actions.compaction, has_begun, reason)
     return turn
 
 
 def compact(
-    request: TurnRequest,
-    session: SessionPort,
-    means: Means,
-    cancel: CancelToken,
+    context: TurnContext,
     instructions: str = "",
     *,
     turn: str = NO_TURN,
     reason: Literal["asked", "overflow"] = "asked",
 ) -> Generator[Event, None, Forced]:
-    """Compact a chat apart from any request; it is stored where it frees anything.
+    """Compact a session apart from any request; the result is stored where it frees anything.
 
     Args:
-        instructions: what the user wants to see in the summary.
-        turn: the one that is being worked on, which stays as it is.
+        instructions: the user's wishes for the summary.
+        turn: the turn that is worked on, which stays as it is.
         reason: `asked` for a summary of everything before the last complete turn; `overflow` for
             the usual share of the room.
     """
 
-    def run(means: Means) -> tuple[Forced, list[Entry]]:
-        kept: list[Entry] = []
-        inputs = inputs_of(request, session, means, session.path(), turn)
+    def run(context: TurnContext) -> tuple[Forced, list[Entry]]:
+        new_entries: list[Entry] = []
+        inputs = build_inputs(context, context.session.path(), turn)
         inputs = replace(inputs, summary_instructions=instructions)
-        return force_compact(inputs, means.ports(session, kept, turn), reason), kept
+        return force_compact(inputs, context.ports(new_entries, turn), reason), new_entries
 
-    (forced, kept), has_begun = yield from _told(run, means, cancel, reason)
-    if kept:
-        session.append(kept)
-    yield from _ended(forced.to_dict(), has_begun, reason)
+    (forced, new_entries), has_begun = yield from _run_announced(run, context, reason)
+    if new_entries:
+        context.session.append(new_entries)
+    yield from _end_compaction(forced.to_dict(), has_begun, reason)
     return forced
 
 
-def compact_at_end(
-    request: TurnRequest, session: SessionPort, means: Means, turn: str, cancel: CancelToken
-) -> Generator[Event]:
-    """Compact a chat whose turn has ended, where it fills its room."""
+def compact_at_end(context: TurnContext, turn: str) -> Generator[Event]:
+    """Compact a session whose turn has ended, where it fills its room."""
 
-    def run(means: Means) -> tuple[Forced | None, list[Entry]]:
-        kept: list[Entry] = []
-        inputs = inputs_of(request, session, means, session.path(), NO_TURN)
-        return compact_when_due(inputs, means.ports(session, kept, turn)), kept
+    def run(context: TurnContext) -> tuple[Forced | None, list[Entry]]:
+        new_entries: list[Entry] = []
+        inputs = build_inputs(context, context.session.path(), NO_TURN)
+        return compact_when_due(inputs, context.ports(new_entries, turn)), new_entries
 
-    (forced, kept), has_begun = yield from _told(run, means, cancel, "auto")
-    if kept:
-        session.append(kept)
+    (forced, new_entries), has_begun = yield from _run_announced(run, context, "auto")
+    if new_entries:
+        context.session.append(new_entries)
     if forced is not None:
-        yield from _ended(forced.to_dict(), has_begun, "auto")
+        yield from _end_compaction(forced.to_dict(), has_begun, "auto")
 
 
-def _told(
-    run: Callable[[Means], T], means: Means, cancel: CancelToken, reason: str
+def _run_announced(
+    run: Callable[[TurnContext], T], context: TurnContext, reason: str
 ) -> Generator[Event, None, tuple[T, bool]]:
-    """Run in a pool, and say so where a model is asked for a summary; return whether it was."""
+    """Run in a pool, with an event when a model is asked for a summary; return whether it was."""
     results: list[T] = []
     has_begun = False
 
     def produce(emit: Emit[Event]) -> None:
-        results.append(run(_announcing(means, emit, reason)))
+        results.append(run(_announce(context, emit, reason)))
 
-    for event in iterate(produce, cancel, _PREPARING):
+    for event in iterate(produce, context.cancel, _PREPARING):
         has_begun = True
         yield event
     return results[0], has_begun
 
 
-def _ended(result: Mapping[str, object], has_begun: bool, reason: str) -> Iterator[Event]:
+def _end_compaction(result: Mapping[str, object], has_begun: bool, reason: str) -> Iterator[Event]:
     if not has_begun:
         yield CompactionStarted(reason)
     yield CompactionEnded(result)
 
 
-def _announcing(means: Means, emit: Emit[Event], reason: str) -> Means:
-    summarise = means.summarise
+def _announce(context: TurnContext, emit: Emit[Event], reason: str) -> TurnContext:
+    """Return the context with an event before each summary."""
+    summarise = context.summarise
     if summarise is None:
-        return means
+        return context
 
-    def announced(task: SummaryTask, spend: Spend) -> str:
+    def summarise_announced(task: SummaryTask, log_usage: LogUsage) -> str:
         emit(CompactionStarted(reason))
-        return summarise(task, spend)
+        return summarise(task, log_usage)
 
-    return replace(means, summarise=announced)
+    return replace(context, summarise=summarise_announced)
+
+
+def add_summaries(context: TurnContext) -> TurnContext:
+    """Return the context with summaries by a model, where a model is set."""
+    name = context.request.summarised_by
+    if not name:
+        return context
+
+    def summarise(task: SummaryTask, log_usage: LogUsage) -> str:
+        chain, request = context.chain, context.request
+        model, is_own = find_model(chain, request, name), name == request.model
+        counter = context.counter if is_own else counter_for(name)
+        limits = request.threshold, model.input_limit, request.max_output_tokens
+        return Summarizer(
+            name=name,
+            model=connect(chain, request, model),
+            counter=counter,
+            room=task.room if is_own else room_for(counter, *limits),
+            sections=context.customization.prompts(SUMMARY_PROMPT).sections,
+            cancel=context.cancel,
+            temperature=request.temperature,
+            takes_marks=model.takes_marks,
+            log_usage=log_usage,
+        )(task)
+
+    return replace(context, summarise=summarise)
+
+
+@dataclass(frozen=True)
+class BranchSummary:
+    """A summary of a branch, and the usage of the calls that made it."""
+
+    text: str
+    usage: tuple[UsageEntry, ...] = ()
+
+
+def summarise_branch(context: TurnContext, branch: Sequence[Turn]) -> BranchSummary:
+    """Return a summary of the turns of a branch that the user left; an outline without a model.
+
+    The settings are those of the request, whose user message does not matter.
+
+    Raises:
+        Cancelled: the token was cancelled.
+    """
+    counter, summarise = context.counter, add_summaries(context).summarise
+    turns = tuple(MeasuredTurn.measure(turn, turn.messages, counter) for turn in branch)
+    task = SummaryTask(
+        said=turns,
+        sent=(),
+        preamble=preamble(System(), (), counter),
+        room=context.measure_room(),
+        model=context.request.model,
+        session=None,
+        most_tokens=SUMMARY_TOKENS,
+    )
+    usage: list[UsageEntry] = []
+
+    def log(call: CallUsage) -> None:
+        usage.append(build_usage_entry(context.session, "", call, purpose=SUMMARY))
+
+    text = ""
+    try:
+        if summarise is not None:
+            text = summarise(task, log).strip()
+    except SummaryFailed as failure:
+        _log.warning("An outline stands for a summary of a branch: %s", failure)
+    return BranchSummary(text or outline(turns, SUMMARY_TOKENS, counter), tuple(usage))
+
+
+@dataclass
+class Summarizer:
+    """Makes summaries of turns with one model.
+
+    Attributes:
+        name: the model's name, as in the settings.
+        model: the port of the model.
+        room: the budget of the model's requests.
+        sections: the prompt.
+        log_usage: records the usage of each call.
+    """
+
+    name: str
+    model: ModelPort
+    counter: TokenCounter
+    room: Room
+    sections: Sequence[PromptSection]
+    cancel: CancelToken
+    log_usage: LogUsage
+    temperature: float = 0.0
+    takes_marks: bool = False
+
+    def __call__(self, task: SummaryTask) -> str:
+        """Return a summary.
+
+        Raises:
+            SummaryFailed: the model made none.
+            Cancelled: the token was cancelled.
+        """
+        try:
+            if task.continues and task.model == self.name:
+                return self._continue_session(task)
+            return self._sum_up(task)
+        except (ModelError, ContextOverflow) as failure:
+            raise SummaryFailed(f"No summary could be made: {failure}") from failure
+
+    def _continue_session(self, task: SummaryTask) -> str:
+        """Ask for a summary behind the turns as the session's last request sent them."""
+        prompt = [section.render() for section in self.sections]
+        wanted = _write_task(task, "the conversation up to here")
+        question = "\n\n".join([*prompt, *_list_shortened(task), wanted])
+        try:
+            return self._ask(task, task.preamble, task.sent, question)
+        except ContextOverflow:
+            return self._sum_up(task)
+
+    def _sum_up(self, task: SummaryTask) -> str:
+        texts = [text for turn in task.said for text in _render_turn(turn)]
+        bare = preamble(System(system_parts(SUMMARY_PROMPT, self.sections)), (), self.counter)
+        for _ in range(MOST_ROUNDS):
+            pieces = self._pieces(texts, task, bare)
+            texts = [
+                self._ask(task, bare, (), _frame_conversation(piece, task)) for piece in pieces
+            ]
+            if len(texts) == 1:
+                return texts[0]
+        raise SummaryFailed("The conversation is too long to be summed up.")
+
+    def _pieces(self, texts: Iterable[str], task: SummaryTask, bare: Preamble) -> list[str]:
+        """Pack texts into as few pieces as fit a call each; nothing is left out."""
+        frame = self.counter.count(_frame_conversation("", task)) + self.counter.message_overhead
+        most = int((self.room.budget - bare.system_tokens - frame) * PIECE_SHARE)
+        pieces: list[str] = []
+        tokens = 0
+        for text in (part for whole in texts for part in self._cut(whole, most)):
+            size = self.counter.count(html.escape(text, quote=False)) + 2
+            if pieces and tokens + size <= most:
+                pieces[-1] += f"\n\n{text}"
+                tokens += size
+            else:
+                pieces.append(text)
+                tokens = size
+        return pieces
+
+    def _cut(self, text: str, most: int) -> Iterator[str]:
+        """Halve a text until each part fits."""
+        if most < 1:
+            raise SummaryFailed("The budget has no room for making a summary.")
+        if len(text) < 2 or self.counter.count(html.escape(text, quote=False)) + 2 <= most:
+            yield text
+            return
+        middle = len(text) // 2
+        at = text.rfind("\n", 0, middle) + 1 or middle
+        yield from self._cut(text[:at], most)
+        yield from self._cut(text[at:], most)
+
+    def _ask(
+        self, task: SummaryTask, start: Preamble, turns: Sequence[MeasuredTurn], question: str
+    ) -> str:
+        request = prepare_call(
+            start,
+            turns,
+            question,
+            self.room,
+            model=self.name,
+            session=task.session,
+            temperature=self.temperature,
+            takes_marks=self.takes_marks,
+        )
+        text = self._answer(request)
+        if not text.strip():
+            raise SummaryFailed("The model gave no summary.")
+        return text
+
+    def _answer(self, request: PreparedRequest) -> str:
+        pieces = []
+        for event in self.model.stream(request, self.cancel):
+            if isinstance(event, ModelText):
+                pieces.append(event.text)
+            elif isinstance(event, ModelEnded):
+                if event.usage is not None:
+                    self.log_usage(CallUsage(request.report, event.usage))
+                if event.status == "interrupted":
+                    raise SummaryFailed(f"The summary broke off: {event.reason}.")
+        return "".join(pieces)
+
+
+def _frame_conversation(conversation: str, task: SummaryTask) -> str:
+    text = html.escape(conversation, quote=False)
+    return f"<conversation>\n{text}\n</conversation>\n\n{_write_task(task, 'this conversation')}"
+
+
+def _list_shortened(task: SummaryTask) -> Iterator[str]:
+    """Yield in full what the sent turns hold only as `[trimmed]` or as a number of lines."""
+    if texts := [text for turn in task.shortened for text in _render_turn(turn)]:
+        text = html.escape("\n\n".join(texts), quote=False)
+        yield f"What is shortened above was, in full:\n\n<shortened>\n{text}\n</shortened>"
+
+
+def _write_task(task: SummaryTask, what: str) -> str:
+    words = max(20, int(task.most_tokens * WORDS_PER_TOKEN))
+    more = f" {task.instructions.strip()}" if task.instructions.strip() else ""
+    return f"Write down what has to be remembered of {what}, in at most {words} words.{more}"
+
+
+def _render_turn(turn: MeasuredTurn) -> Iterator[str]:
+    for message in turn.messages:
+        yield f"{_SPEAKERS[message.role]}: {_render_message(message)}"
+    if names := dict.fromkeys(segment.source for segment in turn.turn.segments):
+        yield f"Notes that were sent along: {', '.join(names)}"
+
+
+def _render_message(message: Message) -> str:
+    if isinstance(message.content, str):
+        return message.content
+    texts = []
+    for part in message.content:
+        if isinstance(part, TextPart | ReasoningPart):
+            texts.append(part.text)
+        elif isinstance(part, ToolCallPart):
+            texts.append(f"[calls {part.name} with {part.arguments_json}]")
+        elif isinstance(part, ToolResultPart):
+            texts.append(part.content)
+        else:
+            texts.append("[a picture]")
+    return "\n".join(texts)

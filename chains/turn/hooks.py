@@ -1,19 +1,27 @@
-"""Where hooks get at a turn: its question and its start, each answer, each result of a tool.
+"""Run the user's hooks in a turn: on its message, its start, each answer and each tool result.
 
-What they change of the path as a whole is the pipeline's affair; here they see one finished message
-before it is stored and used. A hook that fails is reported, and the message stays as it was.
+Hooks that change the path as a whole run in the context pipeline; here each sees one finished
+message before it is stored and used. A hook that fails is reported, and the message stays as it is.
 """
 
 from dataclasses import dataclass, replace
 from typing import Final
 
-from chains.request.request import ChatPort, DraftedTurn, TurnRequest
+from chains.request.draft import DraftedTurn
+from chains.request.request import TurnRequest
+from chains.request.session import SessionPort
 from chains.tools.registry import ToolOutcome
 from context.hooks import CustomMessage, HookRegistry
 from context.log.entries import CustomMessageEntry, Entry
 from context.messages import Message, ToolCallPart, ToolResultPart
 
-__all__ = ["Heard", "finished", "finished_result", "hear", "hear_message"]
+__all__ = [
+    "StartHooksResult",
+    "run_answer_hooks",
+    "run_message_hooks",
+    "run_result_hooks",
+    "run_start_hooks",
+]
 
 ANSWER_CHANGED: Final = (
     "A hook changed this answer after it had been shown as it was written; the chat keeps the "
@@ -22,51 +30,50 @@ ANSWER_CHANGED: Final = (
 
 
 @dataclass(frozen=True)
-class Heard:
-    """A question as the hooks want it.
+class StartHooksResult:
+    """The result of the hooks at the start of a turn.
 
     Attributes:
-        request: the request of the turn.
-        added: messages that stand behind it.
-        problems: what went wrong, one sentence each.
+        messages: the messages that they add behind the user message.
+        problems: one sentence for each hook that failed.
     """
 
-    request: TurnRequest
-    added: tuple[CustomMessage, ...] = ()
+    messages: tuple[CustomMessage, ...] = ()
     problems: tuple[str, ...] = ()
 
-    def apply(self, drafted: DraftedTurn, chat: ChatPort) -> DraftedTurn:
-        """Return the turn that was drafted for it, with the messages that hooks add."""
-        parent, now = drafted.question.id, chat.now()
+    def add_to(self, drafted: DraftedTurn, session: SessionPort) -> DraftedTurn:
+        """Return a drafted turn with the messages that the hooks add."""
+        parent, now = drafted.question.id, session.now()
         added: list[Entry] = []
-        for one in self.added:
-            said, place = Message("user", one.content), (chat.new_id(), parent, now)
-            added.append(CustomMessageEntry(*place, one.custom_type, said, one.display))
+        for one in self.messages:
+            message, place = Message("user", one.content), (session.new_id(), parent, now)
+            added.append(CustomMessageEntry(*place, one.custom_type, message, one.display))
         return replace(drafted, added=tuple(added)) if added else drafted
 
 
-def hear_message(request: TurnRequest, hooks: HookRegistry | None) -> TurnRequest:
-    """Return a request with its user message as the message hooks want it, before it is stored."""
+def run_message_hooks(request: TurnRequest, hooks: HookRegistry | None) -> TurnRequest:
+    """Run the message hooks on a user message before it is stored; return the changed request."""
     if hooks is None:
         return request
     run = hooks.run_message(Message("user", request.question))
     return replace(request, question=run.message.text, problems=run.problems)
 
 
-def hear(request: TurnRequest, hooks: HookRegistry | None) -> Heard:
-    """Run the hooks for the start of a turn; a dry run runs none.
+def run_start_hooks(request: TurnRequest, hooks: HookRegistry | None) -> StartHooksResult:
+    """Run the hooks at the start of a turn; a dry run and a regenerated answer run none.
 
-    A user message that is answered anew was heard when it was stored, and what was added then
-    stands behind it.
+    When an answer is regenerated, the messages that hooks added are in the log already.
     """
     if hooks is None or request.dry_run or request.is_again:
-        return Heard(request)
+        return StartHooksResult()
     start = hooks.run_agent_start(request.question)
-    return Heard(request, start.messages, (*request.problems, *start.problems))
+    return StartHooksResult(start.messages, (*request.problems, *start.problems))
 
 
-def finished(message: Message, hooks: HookRegistry | None) -> tuple[Message, tuple[str, ...]]:
-    """Return an answer as the message hooks want it, and what there is to say about that."""
+def run_answer_hooks(
+    message: Message, hooks: HookRegistry | None
+) -> tuple[Message, tuple[str, ...]]:
+    """Run the message hooks on an answer; return the changed answer and the warnings."""
     if hooks is None or not message.content:
         return message, ()
     run = hooks.run_message(message)
@@ -74,13 +81,13 @@ def finished(message: Message, hooks: HookRegistry | None) -> tuple[Message, tup
     return run.message, (*run.problems, *changed)
 
 
-def finished_result(
+def run_result_hooks(
     call: ToolCallPart, outcome: ToolOutcome, hooks: HookRegistry | None
 ) -> tuple[ToolOutcome, tuple[str, ...]]:
-    """Return what a call came to as the message hooks want it, and what went wrong."""
+    """Run the message hooks on a tool result; return the changed result and the problems."""
     if hooks is None:
         return outcome, ()
     part = ToolResultPart(call.id, outcome.content, outcome.is_error)
     run = hooks.run_message(Message("tool", (part,)))
-    (kept,) = (p for p in run.message.content if isinstance(p, ToolResultPart))
-    return replace(outcome, content=kept.content, is_error=kept.is_error), run.problems
+    (changed,) = (p for p in run.message.content if isinstance(p, ToolResultPart))
+    return replace(outcome, content=changed.content, is_error=changed.is_error), run.problems

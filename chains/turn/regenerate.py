@@ -1,27 +1,28 @@
-"""A question that is answered anew: what was sent with it, as that stands now.
+"""Regenerate an answer: draft the last turn again with the segments that were sent.
 
-Segments are kept as they were sent, unless something has become of their sources since: an attached
-note that changed is read at its present version, and what is gone or excluded by now is left out.
+Segments are sent as before, unless their sources have changed: of an attached note the present
+version is sent, and a source that is gone or excluded is left out.
 """
 
 import html
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from chains.request.request import ChatPort, DraftedTurn
+from chains.request.draft import DraftedTurn
+from chains.request.session import SessionPort
 from context.assemble.attachments import Resolve, SourceNow
 from context.errors import BadInputs
 from context.history.turns import turns
 from context.layers import Layer, Segment
 from context.log.entries import Entry, MessageEntry, SegmentsEntry
 
-__all__ = ["asked_last", "redraft_turn"]
+__all__ = ["draft_again", "find_last_question"]
 
 _AS_SENT = ("passage", "selection")
 
 
-def asked_last(path: Sequence[Entry]) -> tuple[tuple[Entry, ...], DraftedTurn]:
-    """Return the last question of a path as a drafted turn, and the path up to its answer.
+def find_last_question(path: Sequence[Entry]) -> tuple[tuple[Entry, ...], DraftedTurn]:
+    """Return the path up to its last answer, and the user message of that as a drafted turn.
 
     Raises:
         BadInputs: nothing was asked yet.
@@ -29,16 +30,18 @@ def asked_last(path: Sequence[Entry]) -> tuple[tuple[Entry, ...], DraftedTurn]:
     for at in range(len(path) - 1, -1, -1):
         entry = path[at]
         if isinstance(entry, MessageEntry) and entry.message.role == "user":
-            asked = DraftedTurn(entry.turn_id, entry, None, is_stored=True, is_again=True)
-            return (*path[:at], *_before_the_answer(path[at:])), asked
+            drafted = DraftedTurn(entry.turn_id, entry, None, is_stored=True, is_again=True)
+            return (*path[:at], *_take_until_answer(path[at:])), drafted
     raise BadInputs("Nothing was asked in this chat yet.")
 
 
-def redraft_turn(chat: ChatPort, resolve: Resolve | None) -> tuple[DraftedTurn, tuple[str, ...]]:
-    """Make the entries for another answer to the question that a path ends with.
+def draft_again(
+    session: SessionPort, resolve: Resolve | None
+) -> tuple[DraftedTurn, tuple[str, ...]]:
+    """Draft the last turn of a path again, for another answer.
 
     Args:
-        resolve: says what has become of what was sent along; without it that stays as it was.
+        resolve: returns the present state of a source; without it all segments stay as they were.
 
     Returns:
         The turn, and one sentence for each source that is left out.
@@ -46,23 +49,23 @@ def redraft_turn(chat: ChatPort, resolve: Resolve | None) -> tuple[DraftedTurn, 
     Raises:
         BadInputs: nothing was asked yet.
     """
-    path = chat.path()
-    _, asked = asked_last(path)
-    sent = turns(path[-_entries_of(path, asked.turn) :])[-1].segments
+    path = session.path()
+    _, drafted = find_last_question(path)
+    sent = turns(path[-_count_entries(path, drafted.turn) :])[-1].segments
     if resolve is None:
-        return asked, ()
+        return drafted, ()
     found = [(segment, resolve(segment)) for segment in sent]
     if all(now.state == "same" for _, now in found):
-        return asked, ()
+        return drafted, ()
     own = [(segment, now) for segment, now in found if segment.layer is Layer.L3]
-    kept = tuple(_refreshed(segment, now) for segment, now in own if _is_there(now))
-    lost = dict.fromkeys(segment.source for segment, now in own if not _is_there(now))
-    segments = SegmentsEntry(chat.new_id(), path[-1].id, chat.now(), asked.turn, kept)
+    kept = tuple(_refresh(segment, now) for segment, now in own if _is_available(now))
+    lost = dict.fromkeys(segment.source for segment, now in own if not _is_available(now))
+    segments = SegmentsEntry(session.new_id(), path[-1].id, session.now(), drafted.turn, kept)
     warnings = (f"{source} is gone or excluded by now and is left out." for source in lost)
-    return replace(asked, segments=segments), tuple(warnings)
+    return replace(drafted, segments=segments), tuple(warnings)
 
 
-def _before_the_answer(entries: Iterable[Entry]) -> list[Entry]:
+def _take_until_answer(entries: Iterable[Entry]) -> list[Entry]:
     found: list[Entry] = []
     for entry in entries:
         if isinstance(entry, MessageEntry) and entry.message.role != "user":
@@ -71,17 +74,17 @@ def _before_the_answer(entries: Iterable[Entry]) -> list[Entry]:
     return found
 
 
-def _entries_of(path: Sequence[Entry], turn: str) -> int:
+def _count_entries(path: Sequence[Entry], turn: str) -> int:
     """Count the entries at the end of a path from the first one of a turn on."""
     first = next(at for at, entry in enumerate(path) if getattr(entry, "turn_id", None) == turn)
     return len(path) - first
 
 
-def _is_there(now: SourceNow) -> bool:
+def _is_available(now: SourceNow) -> bool:
     return now.state in ("same", "changed")
 
 
-def _refreshed(segment: Segment, now: SourceNow) -> Segment:
+def _refresh(segment: Segment, now: SourceNow) -> Segment:
     if now.state == "same" or segment.kind in _AS_SENT or segment.derived:
         return segment
     lines = (1, max(1, now.text.removesuffix("\n").count("\n") + 1))

@@ -13,7 +13,7 @@ from app.assistant import Assistant
 from app.sessions.ask import AskRequest
 from chains.errors import CannotRead
 from chains.models import EXTRACTIVE
-from chains.retrieval.map_reduce.plan import ReadingCost
+from chains.retrieval.map_reduce_plan import ReadingCost
 from ui.chat.composer.attachment import Attachment
 from ui.controllers.drafts import NextMessage
 from ui.controllers.turns import list_paths, list_selections

@@ -7,8 +7,10 @@ import pytest
 
 from chains.cancel import CancelToken
 from chains.models import ModelInfo
-from chains.request.request import ChatView, Means, draft_turn, prepare_turn
-from chains.turn.run import TurnRequest
+from chains.request.chain import Chain
+from chains.request.draft import draft_turn, prepare_turn
+from chains.request.request import TurnContext, TurnRequest
+from chains.request.session import SessionView
 from context.fit.guard import PreparedRequest
 from context.layers import Layer, Segment
 from context.tokens import ByteEstimator
@@ -65,15 +67,10 @@ def ask() -> Callable[..., TurnRequest]:
 @pytest.fixture
 def prepared(ask: Callable[..., TurnRequest]) -> PreparedRequest:
     """A request that passed the guard."""
-    chat, request = ChatView("chat1"), ask("Say something.")
-    turn = prepare_turn(
-        draft_turn(chat, request, None),
-        request,
-        chat,
-        Means(ModelInfo("scripted", None), ByteEstimator(), "chat"),
-        "preview",
-    )
-    return turn.request
+    chain, model = Chain("chat", lambda _: None), ModelInfo("scripted", None)
+    view = SessionView("chat1")
+    context = TurnContext(chain, ask("Say something."), view, model, ByteEstimator())
+    return prepare_turn(context, draft_turn(context, None), "preview").request
 
 
 @pytest.fixture

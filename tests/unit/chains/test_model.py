@@ -371,7 +371,7 @@ def test_nothing_is_printed(model, server, prepared, capfd):
 
 def test_importing_the_chains_imports_nothing_heavy():
     heavy = {"litellm", "tiktoken", "httpx", "openai", "torch", "chromadb", "numpy"}
-    code = f"import sys, chains.turn.vault_qa_chain; print(sorted({heavy} & set(sys.modules)))"
+    code = f"import sys, chains.turn.run; print(sorted({heavy} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("[]\n", "")
 

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from app.customize.customization import prompts_in
-from chains.prompts import Additions, built_in
+from chains.prompts import Customization, built_in
 
 OWN = (
     "# agent_configuration\r\n\r\nYou are a gardener.\r\n\r\n# response_format\r\n\r\nBe kind.\r\n"
@@ -53,7 +53,7 @@ def test_a_file_that_is_no_prompt_is_told_and_the_built_in_one_used(
 
 def test_a_prompt_beside_the_answers_own_is_told_of_as_well(tmp_path: Path) -> None:
     (tmp_path / "summary.md").write_text("Sum it up.")
-    additions = Additions(prompts_in(tmp_path), warnings=("First.",))
+    additions = Customization(prompts_in(tmp_path), warnings=("First.",))
     first, second = additions.problems("chat", "summary")
     assert (first, "summary.md is not used" in second) == ("First.", True)
 

@@ -5,7 +5,7 @@ import pytest
 from app.assistant import Assistant
 from app.library.library import Library
 from app.sessions.request_history import why_sent
-from chains.request.session import ChatPort
+from chains.request.session import SessionPort
 from tests.support.turns import ask, result_of
 
 
@@ -16,24 +16,24 @@ def library(reading: Assistant) -> Library:
 
 
 @pytest.fixture
-def chat(reading: Assistant) -> ChatPort:
+def chat(reading: Assistant) -> SessionPort:
     return chat_with(reading, "How much does the barrel hold?")
 
 
-def chat_with(reading: Assistant, question: str, *attached: str) -> ChatPort:
+def chat_with(reading: Assistant, question: str, *attached: str) -> SessionPort:
     events = ask(reading, question, attach=attached, model="extractive")
     return reading.sessions.read(result_of(events).session)
 
 
 def test_a_note_that_was_given_to_the_model_is_told_with_what_speaks_for_it(
-    chat: ChatPort, library: Library
+    chat: SessionPort, library: Library
 ) -> None:
     said = why_sent(library, chat, "Watering.md", 8)
     assert said.startswith("Watering.md is shown: its best passage is number 1, for its words ")
 
 
 def test_a_note_that_was_not_given_is_compared_with_the_last_one_that_was(
-    chat: ChatPort, library: Library
+    chat: SessionPort, library: Library
 ) -> None:
     said = why_sent(library, chat, "garden/Tomatoes.md", 1)
     assert said.startswith("The best passage of garden/Tomatoes.md is number ")

@@ -1,41 +1,41 @@
 from chains.citations.check import check_citations
-from chains.citations.map_notes import Note, QuotedNotes, finder, name_spans, read_notes
+from chains.citations.map_notes import MapNote, QuotedNotes, build_matcher, name_spans, read_notes
 from context.layers import Layer, Segment
 
 TEXT = "The barrel holds 200 litres.\nIt leaks.\nThe barrel holds 200 litres.\nIt was mended."
-FIND = finder(TEXT, 40)
+FIND = build_matcher(TEXT, 40)
 LINES = (40, 43)
 
 
-def read(answer: str) -> list[Note]:
+def read(answer: str) -> list[MapNote]:
     return read_notes(answer, LINES, FIND)
 
 
 def test_a_note_stands_behind_its_lines_however_they_are_written() -> None:
     for named in ("41-42: ", "- 41–42: ", "Lines 41-42: ", "[41-42]: ", "L41-L42: "):
-        assert read(f"{named}It leaked.") == [Note((41, 42), "It leaked.")]
+        assert read(f"{named}It leaked.") == [MapNote((41, 42), "It leaked.")]
 
 
 def test_a_note_that_names_no_lines_or_others_rests_on_all_that_was_shown() -> None:
     assert read("It leaked.\n9: It was mended.") == [
-        Note(LINES, "It leaked."),
-        Note(LINES, "It was mended."),
+        MapNote(LINES, "It leaked."),
+        MapNote(LINES, "It was mended."),
     ]
 
 
 def test_a_note_may_go_on_over_several_lines() -> None:
-    assert read("41: It leaked,\nand badly.") == [Note((41, 41), "It leaked, and badly.")]
+    assert read("41: It leaked,\nand badly.") == [MapNote((41, 41), "It leaked, and badly.")]
 
 
 def test_what_is_not_in_the_text_is_no_quotation() -> None:
     assert read('41: It "leaks", but not "very much".') == [
-        Note((41, 41), 'It "leaks", but not very much.')
+        MapNote((41, 41), 'It "leaks", but not very much.')
     ]
 
 
 def test_a_quotation_says_which_lines_a_note_is_about() -> None:
-    assert read('40: It "was mended".') == [Note((40, 43), 'It "was mended".')]
-    assert read('It "was mended".') == [Note((43, 43), 'It "was mended".')]
+    assert read('40: It "was mended".') == [MapNote((40, 43), 'It "was mended".')]
+    assert read('It "was mended".') == [MapNote((43, 43), 'It "was mended".')]
 
 
 def test_a_quotation_that_stands_twice_is_looked_up_in_the_lines_that_are_named() -> None:
@@ -59,7 +59,7 @@ def test_one_line_is_not_named_as_several() -> None:
 
 def test_notes_are_read_again_from_where_they_are_sent() -> None:
     sent = '[Notes on lines 1-90.]\n40-41: It holds "200 litres".\n42: It leaks.'
-    notes = QuotedNotes.of(sent)
+    notes = QuotedNotes.parse(sent)
     assert notes.find("200 litres") == (40, 41)
     assert notes.find("It leaks") is None
 

@@ -7,7 +7,10 @@ from chains.citations.check import check_citations
 from chains.llm.extractive import MOST_SENTENCES, ExtractiveModel
 from chains.llm.port import ModelEnded, ModelText
 from chains.models import ModelInfo
-from chains.request.request import ChatView, Means, draft_turn, prepare_turn
+from chains.request.chain import Chain
+from chains.request.draft import draft_turn, prepare_turn
+from chains.request.request import TurnContext
+from chains.request.session import SessionView
 from context.layers import Layer
 from context.tokens import ByteEstimator
 
@@ -30,14 +33,11 @@ def answer(ask):
     """Ask without a model, over given sources; return the answer's text."""
 
     def run(question, *sources, has_searched=True):
-        chat, request = ChatView("chat1"), ask(question, model="extractive")
-        turn = prepare_turn(
-            draft_turn(chat, request, sources if has_searched else None),
-            request,
-            chat,
-            Means(ModelInfo("extractive", None), ByteEstimator(), "vault_qa"),
-            "preview",
-        )
+        chain, info = Chain("vault_qa", lambda _: None), ModelInfo("extractive", None)
+        request, view = ask(question, model="extractive"), SessionView("chat1")
+        context = TurnContext(chain, request, view, info, ByteEstimator())
+        drafted = draft_turn(context, sources if has_searched else None)
+        turn = prepare_turn(context, drafted, "preview")
         model = ExtractiveModel(question, has_searched=has_searched)
         *pieces, ended = model.stream(turn.request, CancelToken())
         assert ended == ModelEnded("complete", "stop")

@@ -9,8 +9,10 @@ from chains.cancel import CancelToken
 from chains.llm.images import count_image, read_size, rule_for
 from chains.model import LiteLLMModel
 from chains.models import describe
-from chains.request.request import Means, draft_turn, prepare_turn
-from chains.request.session import ChatView
+from chains.request.chain import Chain
+from chains.request.draft import draft_turn, prepare_turn
+from chains.request.request import TurnContext
+from chains.request.session import SessionView
 from chains.tokenizer import counter_for
 from context.messages import ImagePart, Message, TextPart
 from context.tokens import count_message
@@ -150,13 +152,13 @@ PICTURE = Message("user", (TextPart("What is it?"), ImagePart("image/png", png(8
     ],
 )
 def test_a_picture_has_the_form_of_its_provider(name, path, found, ask):
-    chat, request = ChatView("chat1"), ask("What is it?")
-    drafted = draft_turn(chat, request, None)
-    drafted = replace(drafted, question=replace(drafted.question, message=PICTURE))
     with ModelServer() as server:
         info = describe(name, server.root + path)
-        means = Means(info, counter_for(name), "chat")
-        prepared = prepare_turn(drafted, request, chat, means, "preview").request
+        chain, view = Chain("chat", lambda _: None), SessionView("chat1")
+        context = TurnContext(chain, ask("What is it?"), view, info, counter_for(name))
+        drafted = draft_turn(context, None)
+        drafted = replace(drafted, question=replace(drafted.question, message=PICTURE))
+        prepared = prepare_turn(context, drafted, "preview").request
         list(LiteLLMModel(info.endpoint, lambda _: None).stream(prepared, CancelToken()))
         sent = server.bodies[0]["messages"][-1]
     assert {key: sent.get(key) for key in found} == found

@@ -2,7 +2,7 @@
 
 import pytest
 
-from chains.retrieval.follow_up import LastTurn, looked_up, notes_in_play
+from chains.retrieval.follow_up import LastTurn, expand_query, list_notes_in_play
 from context.history.turns import Turn
 from context.layers import Layer, Segment, SegmentKind
 from context.log.entries import MessageEntry
@@ -34,7 +34,7 @@ LAST = LastTurn(
     ],
 )
 def test_a_question_that_leans_is_searched_with_the_last_one(question: str) -> None:
-    found = looked_up(question, LAST)
+    found = expand_query(question, LAST)
     assert found.startswith(f"{question} ")
     assert "beans" in found
 
@@ -57,28 +57,28 @@ def test_a_question_that_leans_is_searched_with_the_last_one(question: str) -> N
     ],
 )
 def test_a_question_that_stands_by_itself_is_searched_as_it_is(question: str) -> None:
-    assert looked_up(question, LAST) == question
+    assert expand_query(question, LAST) == question
 
 
 def test_an_ordinal_names_an_item_of_the_answer() -> None:
-    assert "Borlotto" in looked_up("and the second one?", LAST)
-    assert "June" in looked_up("and the last?", LAST)
+    assert "Borlotto" in expand_query("and the second one?", LAST)
+    assert "June" in expand_query("and the last?", LAST)
     without_list = LastTurn("Which climb?", "Some do [1][2].", ("Runner beans", "Borlotto"))
-    assert looked_up("and the second one?", without_list).split()[4] == "Borlotto"
+    assert expand_query("and the second one?", without_list).split()[4] == "Borlotto"
 
 
 def test_what_names_a_thing_of_its_own_takes_no_other_name_along() -> None:
     last = LastTurn("What does EIP-1559 say about the base fee?", "It burns it [1].", ("EIP-1559",))
-    assert looked_up("and EIP-4844?", last) == "and EIP-4844? base fee"
+    assert expand_query("and EIP-4844?", last) == "and EIP-4844? base fee"
 
 
 def test_the_first_question_of_a_chat_is_searched_as_it_is() -> None:
-    assert looked_up("and the second one?", None) == "and the second one?"
+    assert expand_query("and the second one?", None) == "and the second one?"
 
 
 def test_what_is_added_is_bounded_and_said_once() -> None:
     last = LastTurn(" ".join(f"word{n}" for n in range(500)) + " beans beans")
-    added = looked_up("Why?", last).split()[1:]
+    added = expand_query("Why?", last).split()[1:]
     assert len(added) == len(set(added)) <= 8
 
 
@@ -91,5 +91,5 @@ def test_what_is_attached_now_or_was_before_is_in_play_once_each() -> None:
     now, before = segment("Now.md", "note"), segment("Before.md", "selection")
     asked = MessageEntry("e1", None, "2026-01-01T00:00:00.000Z", Message("user", "Beans?"), "t1")
     turn = Turn("t1", ("e1",), asked, (), (before, segment("Not cited.md", "passage", 1)))
-    assert notes_in_play([turn], [now, before]) == ("Now.md", "Before.md")
-    assert notes_in_play([], []) == ()
+    assert list_notes_in_play([turn], [now, before]) == ("Now.md", "Before.md")
+    assert list_notes_in_play([], []) == ()

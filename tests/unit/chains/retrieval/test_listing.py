@@ -3,7 +3,7 @@
 import pytest
 
 from chains.llm.extractive import LIST_SOURCE
-from chains.retrieval.listing import WholeList, find_page, whole_list
+from chains.retrieval.listing import ListQuery, build_page, read_list_query
 from context.tokens import ByteEstimator
 from tests.support.memory_session import hit
 from vault.search.hits import SearchResult
@@ -29,7 +29,7 @@ from vault.search.hits import SearchResult
     ],
 )
 def test_a_question_for_every_note_becomes_a_query(question: str, query: str) -> None:
-    assert whole_list(question, ()) == WholeList(query)
+    assert read_list_query(question, ()) == ListQuery(query)
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_a_question_for_every_note_becomes_a_query(question: str, query: str) ->
     ],
 )
 def test_any_other_question_is_none(question: str) -> None:
-    assert whole_list(question, ()) is None
+    assert read_list_query(question, ()) is None
 
 
 def result(count: int, total: int) -> SearchResult:
@@ -52,23 +52,23 @@ def result(count: int, total: int) -> SearchResult:
 
 
 def test_a_page_numbers_its_notes_and_says_how_many_there_are() -> None:
-    page = find_page(result(3, 3), WholeList("q"), (), 10_000, ByteEstimator())
+    page = build_page(result(3, 3), ListQuery("q"), (), 10_000, ByteEstimator())
     assert [s.number for s in page.segments] == [None, 1, 2, 3]
     assert page.segments[0].raw_content == "3 notes fit; all of them are listed."
     assert page.noted["listed"] == {"query": "q", "next": None, "total": 3}
 
 
 def test_a_page_keeps_to_its_room_and_says_where_it_ends() -> None:
-    page = find_page(result(100, 250), WholeList("q", 20), (), 400, ByteEstimator())
+    page = build_page(result(100, 250), ListQuery("q", 20), (), 400, ByteEstimator())
     shown = len(page.segments) - 1
     assert 1 <= shown < 100
     assert page.noted["listed"]["next"] == 20 + shown
-    assert page.told == (
+    assert page.summary == (
         f"250 notes fit; 21 to {20 + shown} are listed here. Ask for more to see the next."
     )
     assert page.segments[0].source == LIST_SOURCE
 
 
 def test_where_nothing_fits_that_is_said() -> None:
-    page = find_page(result(0, 0), WholeList("q"), (), 400, ByteEstimator())
-    assert (page.segments, page.told) == ((), "No note fits what was asked for.")
+    page = build_page(result(0, 0), ListQuery("q"), (), 400, ByteEstimator())
+    assert (page.segments, page.summary) == ((), "No note fits what was asked for.")

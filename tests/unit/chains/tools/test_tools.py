@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from chains.llm.port import RequestedCall
 from chains.llm.wire_messages import CallAssembler
-from chains.tools.context_tools import kept, result_tool
+from chains.tools.context_tools import build_result_tool, offload_result
 from chains.tools.registry import ToolOutcome, ToolRegistry
 from context.frozen import compact_json
 from tests.support.memory_session import MemorySession
@@ -16,8 +16,8 @@ from tests.support.memory_session import MemorySession
 @given(st.text(min_size=1), st.integers(1, 50))
 def test_what_is_kept_elsewhere_comes_back_page_by_page(text, limit):
     store = MemorySession()
-    stored = kept("search_notes", ToolOutcome(text, is_offloaded=True), store, 0)
-    tools, pages = ToolRegistry([result_tool(store)]), ""
+    stored = offload_result("search_notes", ToolOutcome(text, is_offloaded=True), store, 0)
+    tools, pages = ToolRegistry([build_result_tool(store)]), ""
     while len(pages) < len(text):
         page = {"ref_id": stored.ref_id, "offset": len(pages), "limit": limit}
         outcome = tools.run(RequestedCall("c", "read_result", compact_json(page)))
@@ -28,13 +28,13 @@ def test_what_is_kept_elsewhere_comes_back_page_by_page(text, limit):
 
 def test_a_result_at_the_threshold_stays():
     outcome = ToolOutcome("x" * 10, is_offloaded=True)
-    assert kept("t", outcome, MemorySession(), 10).content == "x" * 10
-    assert kept("t", outcome, MemorySession(), 9).ref_id == "r0"
+    assert offload_result("t", outcome, MemorySession(), 10).content == "x" * 10
+    assert offload_result("t", outcome, MemorySession(), 9).ref_id == "r0"
 
 
 def test_failures_and_read_results_are_never_kept_elsewhere():
     for outcome in (ToolOutcome("x" * 10, is_error=True), ToolOutcome("x" * 10)):
-        assert kept("t", outcome, MemorySession(), 1).ref_id is None
+        assert offload_result("t", outcome, MemorySession(), 1).ref_id is None
 
 
 def test_where_nothing_can_be_kept_the_result_stays():
@@ -43,7 +43,7 @@ def test_where_nothing_can_be_kept_the_result_stays():
             return None
 
     outcome = ToolOutcome("x" * 10, is_offloaded=True)
-    assert kept("t", outcome, Full(), 1).content == "x" * 10
+    assert offload_result("t", outcome, Full(), 1).content == "x" * 10
 
 
 def delta(index, id=None, name=None, arguments=None):

@@ -2,6 +2,7 @@
 
 import json
 import threading
+import time
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -11,7 +12,9 @@ import pytest
 
 from chains.cancel import CancelToken
 from chains.events import CompactionEnded, ToolEnded, ToolStarted, TurnEnded, Usage
-from chains.turn.agent_chain import AgentChain, AgentLimits
+from chains.request.chain import AgentLimits, AgentSetup, Chain
+from chains.turn.agent import AGENT_TOOLS
+from chains.turn.run import run_turn
 from context.log.entries import MessageEntry
 from tests.support.memory_session import ListSearch, hit
 from tests.support.model_server import Answer, ModelServer
@@ -71,15 +74,11 @@ def run(server: ModelServer, session, notes, pause, ask) -> Callable[..., list[A
     """Run a turn to its end; return its events."""
 
     def running(question="When?", *, token=None, limits=None, clock=None, **fields):
-        chain = AgentChain(
-            lambda _: None,
-            notes,
-            limits or AgentLimits(24, 300, 4_096),
-            pause=pause,
-            **({} if clock is None else {"clock": clock}),
-        )
+        limits = limits or AgentLimits(24, 300, 4_096)
+        agent = AgentSetup(notes, limits, clock or time.monotonic)
+        chain = Chain("agent", lambda _: None, pause=pause, tools=AGENT_TOOLS, agent=agent)
         values = {"mode": "agent", "api_base": server.url, "threshold": 32_000} | fields
-        return list(chain.run(ask(question, **values), session, token or CancelToken()))
+        return list(run_turn(chain, ask(question, **values), session, token or CancelToken()))
 
     return running
 

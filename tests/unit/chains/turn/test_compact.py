@@ -6,8 +6,9 @@ import pytest
 
 from chains.cancel import CancelToken
 from chains.events import CompactionEnded, CompactionStarted, TurnEnded
+from chains.request.chain import Chain
 from chains.request.epochs import LoggedBreaker
-from chains.turn.llm_chain import LLMChain
+from chains.turn.run import compact_session, run_turn
 from context.compaction import HEAD
 from context.errors import ContextOverflow
 from context.history.turns import turns
@@ -31,11 +32,11 @@ def answering(body):
 def chat(server, session, pause, ask):
     """Ask in a chat without notes; return the events of the turn."""
     server.script(answering)
-    chain = LLMChain(lambda _: None, pause=pause)
+    chain = Chain("chat", lambda _: None, pause=pause)
 
     def asking(question="And then?", **fields):
         request = ask(question, **({"api_base": server.url, "mode": "chat"} | fields))
-        return list(chain.run(request, session, CancelToken()))
+        return list(run_turn(chain, request, session, CancelToken()))
 
     asking.chain = chain
     return asking
@@ -87,7 +88,7 @@ def test_what_a_summary_on_request_takes_belongs_to_no_turn(chat, session, ask, 
     for number in range(3):
         chat(f"Question {number}?")
     request = ask("", api_base=server.url, mode="chat")
-    list(chat.chain.compact(request, session, CancelToken(), ""))
+    list(compact_session(chat.chain, request, session, CancelToken(), ""))
     (spent,) = (usage for usage in session.usage() if usage.purpose)
     assert (spent.turn_id, spent.request) == ("", 0)
 
@@ -180,7 +181,7 @@ def test_what_is_asked_for_is_compacted_up_to_the_last_complete_turn(chat, sessi
     for number in range(4):
         chat(f"Question {number}?", threshold=50_000)
     request = ask("", api_base=server.url, mode="chat", threshold=50_000)
-    events = list(chat.chain.compact(request, session, CancelToken(), "Mention beans."))
+    events = list(compact_session(chat.chain, request, session, CancelToken(), "Mention beans."))
     result = events[-1].result
     (apply, *_) = compactions(session)[-1].patch
     assert result["entry"] == compactions(session)[-1].id
@@ -194,7 +195,7 @@ def test_where_nothing_precedes_the_last_turn_nothing_is_compacted(chat, session
     chat("Question?")
     request = ask("", api_base=server.url, mode="chat")
     before = list(session.entries)
-    events = list(chat.chain.compact(request, session, CancelToken()))
+    events = list(compact_session(chat.chain, request, session, CancelToken()))
     assert events[-1].result["entry"] is None
     assert session.entries == before
 

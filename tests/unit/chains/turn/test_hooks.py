@@ -9,9 +9,10 @@ import pytest
 from chains.cancel import CancelToken
 from chains.errors import Cancelled
 from chains.events import MessageEnded, ToolStarted, TurnEnded, Warned
-from chains.prompts import Additions
-from chains.turn.agent_chain import AgentChain, AgentLimits
-from chains.turn.llm_chain import LLMChain
+from chains.prompts import Customization
+from chains.request.chain import AgentLimits, AgentSetup, Chain
+from chains.turn.agent import AGENT_TOOLS
+from chains.turn.run import compact_session, preview, run_turn
 from context.errors import ContextHookError
 from context.hooks import ContextResult, CustomMessage, HookRegistry
 from context.log.entries import CustomMessageEntry, EphemeralEntry, TransformEntry
@@ -37,10 +38,10 @@ def chat(server: ModelServer, session, pause, ask, hooks) -> Callable[..., list[
     """Ask without notes; return the events."""
 
     def asking(question="Why?", token=None, is_hooked=True, **fields):
-        additions = Additions(hooks=hooks if is_hooked else None)
-        chain = LLMChain(lambda _: None, pause=pause, additions=additions)
+        customization = Customization(hooks=hooks if is_hooked else None)
+        chain = Chain("chat", lambda _: None, pause=pause, customization=customization)
         values = {"mode": "chat", "api_base": server.url} | fields
-        return list(chain.run(ask(question, **values), session, token or CancelToken()))
+        return list(run_turn(chain, ask(question, **values), session, token or CancelToken()))
 
     return asking
 
@@ -51,10 +52,17 @@ def agent(server: ModelServer, session, pause, ask, hooks, notes) -> Callable[..
 
     def asking(question="When?", offload_bytes=4_096, is_hooked=True, **fields):
         limits = AgentLimits(24, 300, offload_bytes)
-        additions = Additions(hooks=hooks if is_hooked else None)
-        chain = AgentChain(lambda _: None, notes, limits, pause=pause, additions=additions)
+        customization = Customization(hooks=hooks if is_hooked else None)
+        chain = Chain(
+            "agent",
+            lambda _: None,
+            pause=pause,
+            tools=AGENT_TOOLS,
+            customization=customization,
+            agent=AgentSetup(notes, limits),
+        )
         values = {"mode": "agent", "api_base": server.url, "threshold": 32_000} | fields
-        return list(chain.run(ask(question, **values), session, CancelToken()))
+        return list(run_turn(chain, ask(question, **values), session, CancelToken()))
 
     return asking
 
@@ -118,7 +126,7 @@ def test_a_changed_question_stays_changed_in_every_later_call(chat, server, sess
     report = result_of(chat("And now?", is_hooked=False)).context
     assert report["prefix"] == {**report["prefix"], "changed": False, "reasons": []}
     request = ask("", mode="chat", api_base=server.url)
-    list(LLMChain(lambda _: None).compact(request, session, CancelToken()))
+    list(compact_session(Chain("chat", lambda _: None), request, session, CancelToken()))
     sent = "".join(received.raw.decode() for received in server.received)
     assert "1234" not in sent
     assert "My code is …." in json.dumps(server.bodies[1], ensure_ascii=False)
@@ -409,18 +417,18 @@ def test_a_dry_run_and_a_preview_run_no_hook(chat, ask, session, hooks, pause):
     hooks.on("message", broken)
     hooks.on("before_agent_start", broken)
     assert result_of(chat(dry_run=True)).warnings == ()
-    chain = LLMChain(lambda _: None, pause=pause, additions=Additions(hooks=hooks))
-    assert chain.preview(ask("Half a quest"), session).messages[-1].text == "Half a quest"
+    chain = Chain("chat", lambda _: None, pause=pause, customization=Customization(hooks=hooks))
+    assert preview(chain, ask("Half a quest"), session).messages[-1].text == "Half a quest"
     assert session.writes == []
 
 
 def test_what_could_not_be_added_is_told_in_every_report(ask, server, session, pause):
-    additions = Additions(warnings=("The hook file a.py does not run: oops.",))
-    chain = LLMChain(lambda _: None, pause=pause, additions=additions)
+    customization = Customization(warnings=("The hook file a.py does not run: oops.",))
+    chain = Chain("chat", lambda _: None, pause=pause, customization=customization)
     asked = ask("Why?", mode="chat", api_base=server.url)
-    events = list(chain.run(asked, session, CancelToken()))
-    assert warnings_of(events) == list(result_of(events).warnings) == list(additions.warnings)
-    assert chain.preview(ask("And?"), session).report.warnings == additions.warnings
+    events = list(run_turn(chain, asked, session, CancelToken()))
+    assert warnings_of(events) == list(result_of(events).warnings) == list(customization.warnings)
+    assert preview(chain, ask("And?"), session).report.warnings == customization.warnings
 
 
 def test_only_what_stays_is_a_transform_of_the_log(chat, session, hooks):

@@ -17,9 +17,9 @@ from chains.events import (
     Usage,
     Warned,
 )
+from chains.request.chain import Chain
 from chains.tokenizer import counter_for
-from chains.turn.llm_chain import LLMChain
-from chains.turn.vault_qa_chain import VaultQAChain
+from chains.turn.run import preview, rebuild, run_turn
 from context.errors import ContextOverflow
 from context.history.turns import turns
 from context.log.entries import MessageEntry, SegmentsEntry, UsageEntry
@@ -42,11 +42,11 @@ def run(server, session, search, pause, ask) -> Callable[..., list[Any]]:
     """Run a turn to its end; return its events."""
 
     def running(question="When are beans sown?", *, token=None, **fields):
-        chain: LLMChain | VaultQAChain = VaultQAChain(lambda _: None, search, pause=pause)
+        chain = Chain("vault_qa", lambda _: None, search, pause=pause)
         if fields.get("mode") == "chat":
-            chain = LLMChain(lambda _: None, pause=pause)
+            chain = Chain("chat", lambda _: None, pause=pause)
         request = ask(question, **({"api_base": server.url} | fields))
-        return list(chain.run(request, session, token or CancelToken()))
+        return list(run_turn(chain, request, session, token or CancelToken()))
 
     return running
 
@@ -336,7 +336,7 @@ def test_a_warning_of_the_search_reaches_the_report(run, search, monkeypatch):
 
 def events_until_stopped(chain, request, session):
     token, events = CancelToken(), []
-    for event in chain.run(request, session, token):
+    for event in run_turn(chain, request, session, token):
         events.append(event)
         if isinstance(event, TextDelta):
             token.cancel()
@@ -346,7 +346,7 @@ def events_until_stopped(chain, request, session):
 def test_a_stop_keeps_what_had_arrived(server, session, search, ask):
     server.script(Answer("First words, then nothing.", chunk_chars=11, stall_after=2))
     request = ask(api_base=server.url)
-    events = events_until_stopped(VaultQAChain(lambda _: None, search), request, session)
+    events = events_until_stopped(Chain("vault_qa", lambda _: None, search), request, session)
     result = result_of(events)
     assert (result.status, result.answer) == ("interrupted", "First words")
     stored = session.messages[-1]
@@ -357,14 +357,14 @@ def test_a_stop_before_the_first_request_stores_nothing_but_the_question(session
     token = CancelToken()
     token.cancel()
     with pytest.raises(Cancelled):
-        list(VaultQAChain(lambda _: None, search).run(ask(), session, token))
+        list(run_turn(Chain("vault_qa", lambda _: None, search), ask(), session, token))
     assert [entry.type for entry in session.entries] == ["message"]
 
 
 def test_a_watcher_that_goes_away_loses_nothing_that_had_arrived(server, session, search, ask):
     server.script(Answer("First words, then nothing.", chunk_chars=11, stall_after=2))
-    chain = VaultQAChain(lambda _: None, search)
-    running = chain.run(ask(api_base=server.url), session, CancelToken())
+    chain = Chain("vault_qa", lambda _: None, search)
+    running = run_turn(chain, ask(api_base=server.url), session, CancelToken())
     next(event for event in running if isinstance(event, TextDelta))
     running.close()  # type: ignore[attr-defined]
     stored = session.messages[-1]
@@ -374,8 +374,8 @@ def test_a_watcher_that_goes_away_loses_nothing_that_had_arrived(server, session
 def test_a_watcher_that_goes_away_before_the_first_word_leaves_no_failure(
     server, session, search, ask
 ):
-    running = VaultQAChain(lambda _: None, search).run(
-        ask(api_base=server.url), session, CancelToken()
+    running = run_turn(
+        Chain("vault_qa", lambda _: None, search), ask(api_base=server.url), session, CancelToken()
     )
     next(event for event in running if isinstance(event, Step) and event.kind == "write")
     running.close()  # type: ignore[attr-defined]
@@ -413,22 +413,22 @@ def test_a_dry_run_retrieves_and_prepares_and_leaves_no_trace(run, server, sessi
 
 
 def test_a_preview_looks_nothing_up_and_leaves_no_trace(server, session, search, ask):
-    chain = VaultQAChain(lambda _: None, search)
-    prepared = chain.preview(ask("Half a quest", api_base=server.url), session)
+    chain = Chain("vault_qa", lambda _: None, search)
+    prepared = preview(chain, ask("Half a quest", api_base=server.url), session)
     assert prepared.messages[-1].text == "Half a quest"
     assert (search.asked, session.writes, server.bodies) == ([], [], [])
 
 
 def test_a_preview_needs_no_chat(search, ask):
-    prepared = VaultQAChain(lambda _: None, search).preview(ask("", model="extractive"), None)
+    prepared = preview(Chain("vault_qa", lambda _: None, search), ask("", model="extractive"), None)
     assert prepared.report.when == "next"
 
 
 def test_the_last_request_can_be_built_again_from_the_log(run, server, session, search, ask):
     run()
     run("And what hums?")
-    chain = VaultQAChain(lambda _: None, search)
-    rebuilt = chain.rebuild(ask("", api_base=server.url), session)
+    chain = Chain("vault_qa", lambda _: None, search)
+    rebuilt = rebuild(chain, ask("", api_base=server.url), session)
     assert rebuilt.request_body() == session.saved[-1]["body"]
 
 
@@ -469,9 +469,9 @@ def test_two_chats_run_side_by_side(server, search, ask):
     answers = {}
 
     def run_one(name):
-        chain = VaultQAChain(lambda _: None, search)
+        chain = Chain("vault_qa", lambda _: None, search)
         request = ask(f"Question of {name}?", api_base=server.url)
-        *_, ended = chain.run(request, MemorySession(name), CancelToken())
+        *_, ended = run_turn(chain, request, MemorySession(name), CancelToken())
         answers[name] = ended.result.answer
 
     server.script(lambda body: Answer(body["messages"][-1]["content"][1]["text"]))

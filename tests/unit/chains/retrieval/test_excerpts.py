@@ -5,8 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chains.retrieval.attachments import Room, excerpted, narrowed, too_large, without_repeats
-from chains.retrieval.passages import passages
+from chains.retrieval.excerpts import (
+    AttachmentBudget,
+    choose_excerpts,
+    drop_repeats,
+    estimate_excerpts,
+    find_large_attachments,
+)
+from chains.retrieval.passages import build_passages
 from context.layers import Layer, Segment, render_segments
 from context.tokens import ByteEstimator
 from tests.support.memory_session import hit
@@ -64,8 +70,8 @@ def size(segments: Sequence[Segment]) -> int:
 
 def test_what_fits_is_sent_whole() -> None:
     parts = [attached("A.md", 3), attached("B.md", 5)]
-    room = Room(size(parts) + 40, size(parts) + 40)
-    found = narrowed(parts, "Beans?", room, COUNTER, EveryOtherLine())
+    room = AttachmentBudget(size(parts) + 40, size(parts) + 40)
+    found = choose_excerpts(parts, "Beans?", room, COUNTER, EveryOtherLine())
     assert (list(found.segments), found.unsent) == (parts, ())
 
 
@@ -75,7 +81,9 @@ def test_passages_that_touch_are_chosen_one_by_one_and_sent_as_one() -> None:
             lines = segments[0].raw_content.split("\n")
             return [hit("A.md", line, first=n) for n, line in enumerate(lines[:k], start=1)]
 
-    found = narrowed([attached("A.md", 400)], "Beans?", Room(600, 600), COUNTER, EveryLine())
+    found = choose_excerpts(
+        [attached("A.md", 400)], "Beans?", AttachmentBudget(600, 600), COUNTER, EveryLine()
+    )
     (passage,) = found.segments
     assert passage.lines is not None
     assert passage.lines[0] == 1 < passage.lines[1]
@@ -84,7 +92,7 @@ def test_passages_that_touch_are_chosen_one_by_one_and_sent_as_one() -> None:
 
 def test_before_anything_is_looked_up_they_count_about_what_they_will() -> None:
     small, large = attached("A.md", 3), attached("Large.md", 400)
-    roughly = excerpted([large, small], Room(900, 900), COUNTER).segments
+    roughly = estimate_excerpts([large, small], AttachmentBudget(900, 900), COUNTER).segments
     assert [part.id for part in roughly] == [large.id, small.id]
     assert 700 < size(roughly) <= 900
     assert 0 <= (roughly[0].whole_tokens or 0) - size([large]) < 9  # its number is not known yet
@@ -94,14 +102,18 @@ def test_before_anything_is_looked_up_they_count_about_what_they_will() -> None:
 def test_a_selection_is_never_cut() -> None:
     selection, note = attached("S.md", 30, kind="selection"), attached("A.md", 400)
     port = EveryOtherLine()
-    found = narrowed([selection, note], "Beans?", Room(1_000, 1_000), COUNTER, port)
+    found = choose_excerpts(
+        [selection, note], "Beans?", AttachmentBudget(1_000, 1_000), COUNTER, port
+    )
     assert found.segments[0].content == selection.content
     assert port.asked == ["A.md"]
 
 
 def test_the_best_passages_of_what_does_not_fit_are_sent_and_know_how_large_the_whole_is() -> None:
     small, large = attached("A.md", 3), attached("Large.md", 400)
-    found = narrowed([large, small], "Beans?", Room(600, 600), COUNTER, EveryOtherLine())
+    found = choose_excerpts(
+        [large, small], "Beans?", AttachmentBudget(600, 600), COUNTER, EveryOtherLine()
+    )
     assert [(part.source, part.kind) for part in found.segments[:2]] == [
         ("A.md", "note"),
         ("Large.md", "passage"),
@@ -116,7 +128,7 @@ def test_the_best_passages_of_what_does_not_fit_are_sent_and_know_how_large_the_
 def test_a_smaller_passage_is_sent_where_a_better_one_has_no_room() -> None:
     long = "Beans and barrels, again and again. " * 60
     parts = [replace(attached("B.md", 1), content=long), attached("A.md", 400)]
-    found = narrowed(parts, "Beans?", Room(400, 400), COUNTER, EveryOtherLine())
+    found = choose_excerpts(parts, "Beans?", AttachmentBudget(400, 400), COUNTER, EveryOtherLine())
     assert {part.source for part in found.segments} == {"A.md"}
     assert [part.source for part in found.unsent] == ["B.md"]
 
@@ -125,7 +137,9 @@ def test_a_passage_within_a_selection_that_is_sent_is_not_sent_twice() -> None:
     note = attached("A.md", 400)
     lines = "\n".join(note.raw_content.split("\n")[379:])
     selection = replace(note, id="s", kind="selection", content=lines, lines=(380, 400))
-    found = narrowed([note, selection], "Beans?", Room(2_000, 2_000), COUNTER, EveryOtherLine())
+    found = choose_excerpts(
+        [note, selection], "Beans?", AttachmentBudget(2_000, 2_000), COUNTER, EveryOtherLine()
+    )
     (sent,) = (part for part in found.segments if part.kind == "selection")
     assert sent.lines == (380, 400)
     passages = [part for part in found.segments if part.is_excerpt]
@@ -136,7 +150,7 @@ def test_a_passage_within_a_selection_that_is_sent_is_not_sent_twice() -> None:
 def test_passages_with_a_blank_line_between_them_are_joined_and_end_with_a_word() -> None:
     text = "\n\n".join(f"Paragraph {n} is about beans." for n in range(200))
     note = replace(attached("A.md", 1), content=text, lines=(1, 399))
-    found = narrowed([note], "Beans?", Room(400, 400), COUNTER, Whole())
+    found = choose_excerpts([note], "Beans?", AttachmentBudget(400, 400), COUNTER, Whole())
     (passage,) = found.segments
     assert passage.lines is not None
     first, last = passage.lines
@@ -179,12 +193,13 @@ def test_the_room_is_used_and_every_attachment_represented(
         text = f"# Text {n}\n\n" + "\n\n".join(" ".join(words) for words in paragraphs * 3)
         lines = (1, text.count("\n") + 1)
         parts.append(replace(attached(f"{n}.md", 1), id=f"{n}", content=text, lines=lines))
-    found = narrowed(parts, question, Room(room, room), COUNTER, Whole())
+    found = choose_excerpts(parts, question, AttachmentBudget(room, room), COUNTER, Whole())
     used = size(found.segments)
     assert used <= room
-    large = too_large(parts, Room(room, room), COUNTER)
+    large = find_large_attachments(parts, AttachmentBudget(room, room), COUNTER)
     largest = max(
-        (size(passages([hit])) for hit in Whole().search_within(parts, question, 10_000)), default=0
+        (size(build_passages([hit])) for hit in Whole().search_within(parts, question, 10_000)),
+        default=0,
     )
     there = sum(large.sizes[part.id] for part in parts)
     assert used >= min(there, room - largest - 8) - 8 * len(parts)
@@ -214,7 +229,7 @@ def test_lines_that_are_sent_anyway_are_sent_once(
             part = replace(part, id=str(place), kind="selection", lines=place)  # type: ignore[arg-type]
         parts.append(part)
     once = list({part.id: part for part in parts}.values())
-    found, warnings = without_repeats(once, Room(4_000, 4_000), COUNTER)
+    found, warnings = drop_repeats(once, AttachmentBudget(4_000, 4_000), COUNTER)
     assert [p.lines if p.kind == "selection" else "note" for p in found] == kept
     assert len(warnings) == len(once) - len(kept)
 
@@ -223,7 +238,7 @@ def test_lines_that_are_sent_anyway_are_sent_once(
 def test_what_is_empty_is_left_out_and_named(kind: str) -> None:
     empty = replace(attached("E.md", 1, kind), content=" \n\n")
     small = attached("A.md", 2)
-    found, (warning,) = without_repeats([empty, small], Room(600, 600), COUNTER)
+    found, (warning,) = drop_repeats([empty, small], AttachmentBudget(600, 600), COUNTER)
     assert found == (replace(small, number=1),)
     assert "E.md" in warning
     assert "is empty, so there is nothing of it to send." in warning
@@ -233,10 +248,10 @@ def test_one_line_is_not_named_as_several() -> None:
     note = attached("A.md", 9)
     whole = replace(note, id="w", kind="selection", lines=(3, 4))
     one = replace(note, id="o", kind="selection", lines=(3, 3))
-    assert without_repeats([whole, one], Room(4_000, 4_000), COUNTER)[1] == (
+    assert drop_repeats([whole, one], AttachmentBudget(4_000, 4_000), COUNTER)[1] == (
         "Line 3 of A.md is sent once: lines 3–4 are attached too.",
     )
-    assert without_repeats([replace(one, content="")], Room(4_000, 4_000), COUNTER)[1] == (
+    assert drop_repeats([replace(one, content="")], AttachmentBudget(4_000, 4_000), COUNTER)[1] == (
         "The selection of A.md (line 3) is empty, so there is nothing of it to send.",
     )
 
@@ -244,7 +259,9 @@ def test_one_line_is_not_named_as_several() -> None:
 def test_a_selection_beyond_what_a_request_holds_leaves_the_room_to_the_others() -> None:
     large, short = attached("S.md", 90, "selection"), attached("T.md", 9, "selection")
     note = attached("A.md", 400)
-    found = narrowed([large, note, short], "Beans?", Room(600, 1_000), COUNTER, EveryOtherLine())
+    found = choose_excerpts(
+        [large, note, short], "Beans?", AttachmentBudget(600, 1_000), COUNTER, EveryOtherLine()
+    )
     assert found.unsent == (large,)
     assert {part.source for part in found.segments} == {"A.md", "T.md"}
     assert 450 < size(found.segments) <= 600
@@ -253,14 +270,16 @@ def test_a_selection_beyond_what_a_request_holds_leaves_the_room_to_the_others()
 def test_a_selection_above_the_share_leaves_half_of_what_is_left_to_small_notes() -> None:
     large, note = attached("S.md", 40, "selection"), attached("A.md", 2)
     assert size([large]) > 400
-    found = narrowed([large, note], "Beans?", Room(400, 1_000), COUNTER, EveryOtherLine())
+    found = choose_excerpts(
+        [large, note], "Beans?", AttachmentBudget(400, 1_000), COUNTER, EveryOtherLine()
+    )
     assert [part.source for part in found.segments] == ["S.md", "A.md"]
 
 
 def test_a_selection_of_a_note_that_is_too_large_stays() -> None:
     note = attached("A.md", 400)
     selection = replace(note, id="s", kind="selection", content="Line", lines=(2, 2))
-    assert without_repeats([note, selection], Room(600, 600), COUNTER) == (
+    assert drop_repeats([note, selection], AttachmentBudget(600, 600), COUNTER) == (
         (replace(note, number=1), replace(selection, number=2)),
         (),
     )
@@ -274,7 +293,9 @@ def test_the_share_holds_wherever_there_is_something_to_choose(
     paragraphs: list[int], share: int
 ) -> None:
     parts = [attached(f"{n}.md", count) for n, count in enumerate(paragraphs)]
-    found = narrowed(parts, "Beans?", Room(share, share), COUNTER, EveryOtherLine())
+    found = choose_excerpts(
+        parts, "Beans?", AttachmentBudget(share, share), COUNTER, EveryOtherLine()
+    )
     assert size(found.segments) <= share or not share
     if size(parts) <= share - 8 * len(parts):
         assert list(found.segments) == parts
@@ -283,5 +304,7 @@ def test_the_share_holds_wherever_there_is_something_to_choose(
 @pytest.mark.parametrize("share", [-40, 0, 1])
 def test_without_any_room_nothing_is_sent(share: int) -> None:
     parts = [attached("A.md", 10)]
-    found = narrowed(parts, "Beans?", Room(share, share), COUNTER, EveryOtherLine())
+    found = choose_excerpts(
+        parts, "Beans?", AttachmentBudget(share, share), COUNTER, EveryOtherLine()
+    )
     assert (found.segments, found.unsent) == ((), tuple(parts))

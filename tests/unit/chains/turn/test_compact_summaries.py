@@ -8,7 +8,7 @@ from chains.cancel import CancelToken
 from chains.events import Usage
 from chains.llm.port import ModelEnded, ModelText
 from chains.prompts import built_in
-from chains.turn.summarizer import Summarizer
+from chains.turn.compact import Summarizer
 from context.assemble.inputs import SummaryTask
 from context.assemble.request import preamble
 from context.budget import room_for
@@ -51,8 +51,8 @@ def task(turns, *, sent=(), threshold=4_000, model="m", tools=()):
 
 def summarise(model, wanted, spent=None, *, name="m", takes_marks=False):
     sections, told = built_in("summary").sections, [] if spent is None else spent
-    place = COUNTER, wanted.room, sections, CancelToken(), lambda *call: told.append(call)
-    return Summarizer(name, lambda: model, *place, takes_marks=takes_marks)(wanted)
+    place = COUNTER, wanted.room, sections, CancelToken(), told.append
+    return Summarizer(name, model, *place, takes_marks=takes_marks)(wanted)
 
 
 def looked_up(result):
@@ -79,8 +79,8 @@ def test_what_exceeds_the_budget_is_summed_up_in_pieces_and_nothing_is_left_out(
 def test_every_call_that_it_takes_is_told_with_what_it_was_estimated_at():
     model, spent = Listening(), []
     summarise(model, task([turn(Message("user", "word " * 6_000))]), spent)
-    assert [report.used for report, _ in spent] == [r.report.used for r in model.requests]
-    assert [usage.prompt_tokens for _, usage in spent] == list(range(1, len(spent) + 1))
+    assert [call.report.used for call in spent] == [r.report.used for r in model.requests]
+    assert [call.usage.prompt_tokens for call in spent] == list(range(1, len(spent) + 1))
 
 
 def test_a_continued_chat_is_asked_behind_its_own_messages():

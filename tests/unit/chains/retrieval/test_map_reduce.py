@@ -11,14 +11,15 @@ from chains.cancel import CancelToken
 from chains.errors import Cancelled, CannotRead, MissingKey, ModelUnavailable
 from chains.events import ReadingPart, TurnEnded, Warned
 from chains.models import describe
-from chains.turn.llm_chain import LLMChain
+from chains.request.chain import Chain
+from chains.turn.run import measure_reading, run_turn
 from context.assemble.attachments import SourceNow
 from context.layers import Layer, Segment
 from context.log.entries import SegmentsEntry, UsageEntry
 from tests.support.memory_session import MemorySession
 from tests.support.model_server import Answer, Body, Failure, Reply, Silence
 from tests.support.part_reader import days, first_line, is_part, reads_parts, shown
-from tests.unit.chains.retrieval.test_attachments import EveryOtherLine
+from tests.unit.chains.retrieval.test_excerpts import EveryOtherLine
 
 QUESTION = "What happened to the barrel?"
 
@@ -42,10 +43,10 @@ def run(server, session, pause, ask) -> Callable[..., list[Any]]:
     """Run a turn to its end with one large attachment; return its events."""
 
     def running(segment: Segment, *, token: CancelToken | None = None, **fields: Any) -> list[Any]:
-        chain = LLMChain(lambda _: None, pause=pause, within=EveryOtherLine())
+        chain = Chain("chat", lambda _: None, pause=pause, within=EveryOtherLine())
         values = {"mode": "chat", "api_base": server.url, "reads_whole": True, "threshold": 4_000}
         request = ask(QUESTION, attached=(segment,), **(values | fields))
-        return list(chain.run(request, session, token or CancelToken()))
+        return list(run_turn(chain, request, session, token or CancelToken()))
 
     return running
 
@@ -99,9 +100,9 @@ def test_it_takes_no_more_than_was_told_before(run, server, session) -> None:
 
 
 def test_it_costs_what_the_model_takes_for_its_tokens(session, ask) -> None:
-    chain = LLMChain(lambda _: None, within=EveryOtherLine())
+    chain = Chain("chat", lambda _: None, within=EveryOtherLine())
     request = ask(QUESTION, mode="chat", attached=(attached(3_000),), model="gpt-4o")
-    cost = chain.reading_cost(request, session)
+    cost = measure_reading(chain, request, session)
     known = describe("gpt-4o")
     assert cost.price == pytest.approx(
         cost.prompt_tokens * known.input_price + cost.output_tokens * known.output_price
@@ -248,13 +249,17 @@ def test_what_would_take_too_many_calls_is_refused_before_any(run, server) -> No
 def test_notes_are_carried_to_later_turns_as_they_were_made(server, session, pause, ask) -> None:
     server.script(reads_parts)
     changed = SourceNow("changed", "Quite another text.", "v2")
-    chain = LLMChain(
-        lambda _: None, pause=pause, within=EveryOtherLine(), resolve=lambda _segment: changed
+    chain = Chain(
+        "chat",
+        lambda _: None,
+        pause=pause,
+        within=EveryOtherLine(),
+        resolve=lambda _segment: changed,
     )
     fields: dict[str, Any] = {"mode": "chat", "api_base": server.url, "threshold": 4_000}
     first = ask(QUESTION, attached=(attached(900),), reads_whole=True, **fields)
     for request in (first, ask("And then?", **fields)):
-        list(chain.run(request, session, CancelToken()))
+        list(run_turn(chain, request, session, CancelToken()))
     last = str(server.bodies[-1]["messages"][-1])
     assert "<prior_context" in last
     assert "[Notes on lines 1-900" in last

@@ -1,4 +1,8 @@
-"""What reading attachments whole takes, found without a model: parts, calls, tokens, price."""
+"""Plan the map-reduce of large attachments without a model: parts, calls, tokens, price.
+
+A part is made of whole lines. It begins with the uppermost heading in the second half of what would
+fit, else with a block of the text, else with any line. Only a line that fits no call is cut.
+"""
 
 import html
 import math
@@ -12,6 +16,7 @@ from typing import Any, Final
 from chains.citations.map_notes import span
 from chains.errors import CannotRead
 from chains.models import ModelInfo
+from chains.prompts import READING_PROMPT
 from context.assemble.request import Preamble, preamble
 from context.budget import Room
 from context.envelope import System
@@ -23,23 +28,21 @@ from context.tokens import TokenCounter
 from vault.notes.markdown import parse_document
 
 __all__ = [
-    "FILLED",
-    "PROMPT",
-    "Asked",
-    "Part",
-    "Plan",
-    "Reading",
+    "AttachmentPart",
+    "AttachmentPlan",
+    "MapReducePlan",
+    "MapReduceSetup",
     "ReadingCost",
-    "parts_of",
-    "plan_reading",
+    "plan_map_reduce",
+    "split_text",
 ]
 
 _HEADING, _BLOCK, _INNER, _LINE = 10, 3, 2, 1
 
 
 @dataclass(frozen=True)
-class Part:
-    """Some lines of a text.
+class AttachmentPart:
+    """A part of an attachment: some of its lines.
 
     Attributes:
         lines: first and last, from 1, inclusive.
@@ -53,13 +56,17 @@ class Part:
 
     @property
     def numbered(self) -> str:
-        """The lines as a model is shown them, each behind its number."""
+        """The lines as a model reads them, each behind its number."""
         numbers = range(self.lines[0], self.lines[1] + 1)
-        return "\n".join(_shown(n, s) for n, s in zip(numbers, self.text.split("\n"), strict=True))
+        return "\n".join(
+            _number_line(n, s) for n, s in zip(numbers, self.text.split("\n"), strict=True)
+        )
 
 
-def parts_of(text: str, first_line: int, most_tokens: int, counter: TokenCounter) -> list[Part]:
-    """Return the parts of a text, every line in exactly one of them.
+def split_text(
+    text: str, first_line: int, most_tokens: int, counter: TokenCounter
+) -> list[AttachmentPart]:
+    """Split a text into parts, with every line in exactly one of them.
 
     Args:
         first_line: the number of its first line.
@@ -70,7 +77,7 @@ def parts_of(text: str, first_line: int, most_tokens: int, counter: TokenCounter
 
 
 class _Cutting:
-    """A text on its way to being parts."""
+    """Splits one text into parts."""
 
     def __init__(self, text: str, first_line: int, most_tokens: int, counter: TokenCounter) -> None:
         self._text = text
@@ -80,7 +87,7 @@ class _Cutting:
         self._counter = counter
         self._up_to = [0, *accumulate(self._size(n, s) for n, s in enumerate(self._lines))]
 
-    def parts(self) -> Iterator[Part]:
+    def parts(self) -> Iterator[AttachmentPart]:
         start = 0
         while start < len(self._lines):
             fitting = bisect_right(self._up_to, self._up_to[start] + self._most) - 1
@@ -93,14 +100,14 @@ class _Cutting:
             start = end
 
     def _cut(self, start: int, fitting: int) -> int:
-        """Return where the next part begins best, `fitting` at the latest."""
+        """Return the best line for the next part to begin with, at most `fitting`."""
         half = bisect_right(self._up_to, self._up_to[start] + self._most // 2)
         ends = range(max(start + 1, half), fitting + 1)
         return max(ends or (fitting,), key=lambda line: (self._worth.get(line, _LINE), line))
 
     @cached_property
     def _worth(self) -> dict[int, int]:
-        """How good a place to begin each line is, by its index."""
+        """The rank of each line as the beginning of a part, by its index."""
         found: dict[int, int] = {}
         for block in parse_document(self._text).blocks:
             for first, _ in block.inner:
@@ -110,33 +117,32 @@ class _Cutting:
             )
         return found
 
-    def _part(self, start: int, end: int) -> Part:
+    def _part(self, start: int, end: int) -> AttachmentPart:
         lines = (self._first + start, self._first + end - 1)
         tokens = self._up_to[end] - self._up_to[start]
-        return Part(lines, "\n".join(self._lines[start:end]), tokens)
+        return AttachmentPart(lines, "\n".join(self._lines[start:end]), tokens)
 
-    def _pieces(self, at: int) -> Iterator[Part]:
-        """Cut a line that is too long."""
+    def _pieces(self, at: int) -> Iterator[AttachmentPart]:
+        """Split a line that is too long for a part."""
         number = self._first + at
-        for piece in _sentences(self._lines[at], self._most, lambda text: self._size(at, text)):
-            yield Part((number, number), piece, self._size(at, piece))
+        for piece in _split_line(self._lines[at], self._most, lambda text: self._size(at, text)):
+            yield AttachmentPart((number, number), piece, self._size(at, piece))
 
     def _size(self, at: int, line: str) -> int:
-        shown = _shown(self._first + at, line)
+        shown = _number_line(self._first + at, line)
         return self._counter.count(html.escape(shown, quote=False) + "\n")
 
 
-def _shown(number: int, line: str) -> str:
+def _number_line(number: int, line: str) -> str:
     return f"{number}: {line}"
 
 
-def _sentences(line: str, most: int, size: Callable[[str], int]) -> Sequence[str]:
+def _split_line(line: str, most: int, size: Callable[[str], int]) -> Sequence[str]:
     from semantic_text_splitter import TextSplitter
 
     return TextSplitter.from_callback(size, most, trim=False).chunks(line)
 
 
-PROMPT: Final = "reading"
 WORDS_PER_TOKEN: Final = 0.6
 MOST_PART_TOKENS: Final = 12_500  # some 50,000 characters
 MOST_NOTES_TOKENS: Final = 1_000
@@ -149,8 +155,8 @@ FILLED: Final = 0.98  # lines may count a little more together than one by one
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What all calls of a reading have in common.
+class MapReduceSetup:
+    """The values that all calls of a map-reduce share.
 
     Attributes:
         question: what the text is read for.
@@ -172,15 +178,15 @@ class Asked:
 
     @cached_property
     def frame(self) -> int:
-        """What a call has beside the text that is read: prompt, question, path and lines."""
+        """The tokens of a call beside the text: prompt, question, path and lines."""
         longest = (10**8, 10**8)
-        framed = self.counter.count(_framed("notes", "", longest, "", self.question, 10**4))
+        framed = self.counter.count(_frame_text("notes", "", longest, "", self.question, 10**4))
         beside = self._preamble.system_tokens + self.counter.message_overhead
         return framed + beside + PATH_TOKENS
 
     @cached_property
     def free(self) -> int:
-        """What a call has for the text itself.
+        """The tokens that a call has for the text.
 
         Raises:
             CannotRead: there is too little of it.
@@ -196,20 +202,20 @@ class Asked:
 
     @property
     def part_tokens(self) -> int:
-        """How large a part may be."""
+        """The most tokens of a part."""
         return min(self.free, MOST_PART_TOKENS)
 
     @property
     def notes_tokens(self) -> int:
-        """How long the notes that a call makes may be."""
+        """The most tokens of the notes of one call."""
         return min(self.most_notes, self.room.reserve, self.free // NOTES_A_CALL)
 
-    def of_part(self, path: str, part: Part) -> PreparedRequest:
-        """Return the call that reads a part."""
+    def prepare_part(self, path: str, part: AttachmentPart) -> PreparedRequest:
+        """Prepare the call that reads a part."""
         return self._call("part", path, part.lines, part.numbered)
 
-    def of_notes(self, path: str, lines: tuple[int, int], notes: str) -> PreparedRequest:
-        """Return the call that makes notes on several parts fewer."""
+    def prepare_notes(self, path: str, lines: tuple[int, int], notes: str) -> PreparedRequest:
+        """Prepare the call that reduces the notes on several parts."""
         return self._call("notes", path, lines, notes)
 
     def _call(self, kind: str, path: str, lines: tuple[int, int], text: str) -> PreparedRequest:
@@ -217,7 +223,7 @@ class Asked:
         return prepare_call(
             self._preamble,
             (),
-            _framed(kind, path[-PATH_CHARS:], lines, text, self.question, words),
+            _frame_text(kind, path[-PATH_CHARS:], lines, text, self.question, words),
             replace(self.room, reserve=self.notes_tokens),
             model=self.model,
             session=self.session,
@@ -226,10 +232,10 @@ class Asked:
 
     @cached_property
     def _preamble(self) -> Preamble:
-        return preamble(System(system_parts(PROMPT, self.sections)), (), self.counter)
+        return preamble(System(system_parts(READING_PROMPT, self.sections)), (), self.counter)
 
 
-def _framed(
+def _frame_text(
     kind: str, path: str, lines: tuple[int, int], text: str, question: str, words: int
 ) -> str:
     asked = html.escape(question, quote=False)
@@ -244,8 +250,8 @@ MOST_PARTS: Final = 500
 
 
 @dataclass(frozen=True)
-class Reading:
-    """One attachment that is read whole.
+class AttachmentPlan:
+    """The plan for one attachment.
 
     Attributes:
         size: its tokens, as it would be sent whole.
@@ -254,18 +260,18 @@ class Reading:
 
     segment: Segment
     size: int
-    parts: tuple[Part, ...]
+    parts: tuple[AttachmentPart, ...]
     notes_room: int
 
     @property
     def tokens(self) -> int:
-        """What its parts count as they are shown, with the numbers of their lines."""
+        """The tokens of the parts, with the numbers of their lines."""
         return sum(part.tokens for part in self.parts)
 
 
 @dataclass(frozen=True)
 class ReadingCost:
-    """What reading takes at most.
+    """The highest cost of a map-reduce.
 
     Attributes:
         attachments: source, lines, tokens and parts of each.
@@ -281,11 +287,11 @@ class ReadingCost:
 
     @property
     def parts(self) -> int:
-        """How many parts are read."""
+        """The number of parts that are read."""
         return sum(parts for *_, parts in self.attachments)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the shape that `read_whole` has wherever it is told."""
+        """Return the shape of `read_whole` in JSON."""
         named = ("source", "lines", "tokens", "parts")
         return {
             "attachments": [
@@ -301,70 +307,71 @@ class ReadingCost:
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What is read, and how it is asked for."""
+class MapReducePlan:
+    """The attachments to read, and the values that their calls share."""
 
-    readings: tuple[Reading, ...]
-    asked: Asked
+    readings: tuple[AttachmentPlan, ...]
+    setup: MapReduceSetup
 
     @property
     def parts(self) -> int:
-        """How many parts are read."""
+        """The number of parts that are read."""
         return sum(len(reading.parts) for reading in self.readings)
 
-    def cost(self, model: ModelInfo) -> ReadingCost:
-        """Return what it takes at most with a model's prices."""
-        joins = [self._joins(reading) for reading in self.readings]
+    def measure_cost(self, model: ModelInfo) -> ReadingCost:
+        """Return the highest cost with a model's prices."""
+        joins = [self._count_joins(reading) for reading in self.readings]
         calls = self.parts + sum(made for made, _ in joins)
         shown = sum(reading.tokens for reading in self.readings) + sum(read for _, read in joins)
-        prompt = math.ceil(shown / FILLED) + calls * self.asked.frame
-        output = calls * self.asked.notes_tokens
+        prompt = math.ceil(shown / FILLED) + calls * self.setup.frame
+        output = calls * self.setup.notes_tokens
         price = None
         if model.input_price is not None and model.output_price is not None:
             price = prompt * model.input_price + output * model.output_price
-        named = tuple(_named(reading) for reading in self.readings)
+        named = tuple(_summarize_plan(reading) for reading in self.readings)
         return ReadingCost(named, calls, prompt, output, price)
 
-    def _joins(self, reading: Reading) -> tuple[int, int]:
-        """Return the calls that make notes fewer, and what they are shown, at most."""
-        sets, most = len(reading.parts), self.asked.notes_tokens
+    def _count_joins(self, reading: AttachmentPlan) -> tuple[int, int]:
+        """Return the most calls that reduce notes, and the most tokens that they read."""
+        sets, most = len(reading.parts), self.setup.notes_tokens
         calls = shown = 0
         while sets > 1 and sets * most > reading.notes_room:
             shown += sets * most
-            sets = -(-sets // (self.asked.free // most))
+            sets = -(-sets // (self.setup.free // most))
             calls += sets
         return calls, shown
 
 
-def plan_reading(
-    segments: Sequence[Segment], sizes: Mapping[str, int], notes_room: int, asked: Asked
-) -> Plan:
-    """Return how attachments are read whole.
+def plan_map_reduce(
+    segments: Sequence[Segment], sizes: Mapping[str, int], notes_room: int, setup: MapReduceSetup
+) -> MapReducePlan:
+    """Plan the map-reduce of attachments.
 
     Args:
         segments: those that are too large to be sent.
         sizes: what each counts, by its id.
         notes_room: what their notes may take together.
-        asked: how a model is asked for them.
+        setup: how a model is asked for them.
 
     Raises:
         CannotRead: the limit leaves no room for it, or it would take too many calls.
     """
     each = notes_room // max(1, len(segments))
-    asked = replace(asked, most_notes=min(asked.most_notes, each))
-    least = sum(sizes[segment.id] for segment in segments) // asked.part_tokens
+    setup = replace(setup, most_notes=min(setup.most_notes, each))
+    least = sum(sizes[segment.id] for segment in segments) // setup.part_tokens
     _require_few(least)  # before what is far too large is looked at line by line
     readings = tuple(
-        Reading(segment, sizes[segment.id], _parts(segment, asked), each) for segment in segments
+        AttachmentPlan(segment, sizes[segment.id], _split_attachment(segment, setup), each)
+        for segment in segments
     )
-    plan = Plan(readings, asked)
+    plan = MapReducePlan(readings, setup)
     _require_few(plan.parts)
     return plan
 
 
-def _parts(segment: Segment, asked: Asked) -> tuple[Part, ...]:
+def _split_attachment(segment: Segment, setup: MapReduceSetup) -> tuple[AttachmentPart, ...]:
     first = segment.lines[0] if segment.lines else 1
-    return tuple(parts_of(segment.raw_content, first, asked.part_tokens, asked.counter))
+    return tuple(split_text(segment.raw_content, first, setup.part_tokens, setup.counter))
 
 
 def _require_few(parts: int) -> None:
@@ -375,6 +382,6 @@ def _require_few(parts: int) -> None:
         )
 
 
-def _named(reading: Reading) -> tuple[str, tuple[int, int], int, int]:
+def _summarize_plan(reading: AttachmentPlan) -> tuple[str, tuple[int, int], int, int]:
     lines = reading.parts[0].lines[0], reading.parts[-1].lines[1]
     return reading.segment.source, lines, reading.size, len(reading.parts)

@@ -1,0 +1,231 @@
+"""From a user message to the first prepared request of its turn, and to each further request.
+
+The user message is stored before anything else is done. What is retrieved for it, and what hooks
+add, is put together in memory and stored with the first request, in one write.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from chains.request.epochs import THRESHOLD, epoch_entries, sent_before
+from chains.request.request import SEARCHED, TurnContext, TurnRequest
+from chains.request.session import SessionPort
+from context.assemble.turn_end import end_turn
+from context.fit.guard import PreparedRequest
+from context.frozen import FrozenMapping
+from context.layers import Segment
+from context.log.entries import Entry, MessageEntry, SegmentsEntry, is_path_entry
+from context.messages import Message
+from context.pipeline import Mode as PrepareMode
+from context.pipeline import PrepareInputs, prepare
+
+__all__ = [
+    "DraftedTurn",
+    "PreparedTurn",
+    "build_inputs",
+    "build_user_message",
+    "draft_turn",
+    "link_path",
+    "prepare_step",
+    "prepare_turn",
+    "run_end_hooks",
+]
+
+
+@dataclass(frozen=True)
+class DraftedTurn:
+    """A turn with its entries that are not stored yet.
+
+    Attributes:
+        question: the user message; it is stored, unless this is a dry run or a preview.
+        segments: the retrieved and attached segments; None where nothing was looked up or attached.
+        is_stored: whether the user message is in the log.
+        is_again: whether the answer is regenerated, with the segments that are in the log.
+        added: the entries that hooks add: a change of the message, and messages of their own.
+    """
+
+    turn: str
+    question: MessageEntry
+    segments: SegmentsEntry | None
+    is_stored: bool = False
+    is_again: bool = False
+    added: tuple[Entry, ...] = ()
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """The entries in their order, each with the one before it as its parent."""
+        question = () if self.is_stored else (self.question,)
+        segments = () if self.segments is None else (self.segments,)
+        return (*question, *link_path((*segments, *self.added), self.question.id))
+
+    def as_sent(self, segments: tuple[Segment, ...], session: SessionPort) -> "DraftedTurn":
+        """Return the turn with its segments as they are sent, those of earlier turns included."""
+        if self.segments is not None:
+            return replace(self, segments=replace(self.segments, segments=segments))
+        if self.is_again or not segments:
+            return self
+        place = session.new_id(), self.question.id, session.now(), self.turn
+        return replace(self, segments=SegmentsEntry(*place, segments))
+
+
+def link_path(entries: Sequence[Entry], parent: str | None) -> tuple[Entry, ...]:
+    """Return entries with each path entry behind the one before it, the first behind `parent`."""
+    linked: list[Entry] = []
+    for entry in entries:
+        if is_path_entry(entry):
+            linked.append(replace(entry, parent_id=parent))
+            parent = entry.id
+        else:
+            linked.append(entry)
+    return tuple(linked)
+
+
+@dataclass(frozen=True)
+class PreparedTurn:
+    """A turn whose request passed the budget guard.
+
+    Attributes:
+        entries: the entries to store before the request is sent, in one write: the segments as
+            they are sent, what hooks added and changed, and a cut of the history where one was
+            made.
+    """
+
+    turn: str
+    request: PreparedRequest
+    entries: tuple[Entry, ...]
+
+
+def build_user_message(session: SessionPort, request: TurnRequest) -> MessageEntry:
+    """Build the entry of a user message, behind the active path of its session."""
+    path = session.path()
+    leaf = path[-1].id if path else None
+    turn, message = request.turn or session.new_id(), Message("user", request.question)
+    noted = {"mode": request.mode, **request.named, THRESHOLD: request.threshold}
+    return MessageEntry(session.new_id(), leaf, session.now(), message, turn, extra=noted)
+
+
+def draft_turn(
+    context: TurnContext,
+    segments: Sequence[Segment] | None,
+    noted: Mapping[str, object] | None = None,
+) -> DraftedTurn:
+    """Build the entries of a turn.
+
+    Args:
+        segments: the retrieved and attached segments; None where there can be none.
+        noted: extra fields of the segments entry.
+    """
+    request, session = context.request, context.session
+    question = request.user_message or build_user_message(session, request)
+    entry = None
+    if segments is not None:
+        searched = {SEARCHED: request.searched} if request.searched else {}
+        place = session.new_id(), question.id, session.now(), question.turn_id
+        extra = FrozenMapping({**searched, **(noted or {})})
+        entry = SegmentsEntry(*place, tuple(segments), extra=extra)
+    is_stored = request.user_message is not None
+    return DraftedTurn(question.turn_id, question, entry, is_stored)
+
+
+def prepare_turn(
+    context: TurnContext,
+    drafted: DraftedTurn,
+    mode: PrepareMode,
+    warnings: Sequence[str] = (),
+) -> PreparedTurn:
+    """Prepare the first request of a drafted turn.
+
+    Args:
+        warnings: the warnings so far, for the report.
+
+    Raises:
+        ContextOverflow: the user message does not fit, and nothing more is to be stored.
+        ContextHookError: a hook failed, and nothing more is to be stored.
+    """
+    new_entries: list[Entry] = []
+    session, request = context.session, context.request
+    inputs = build_inputs(context, (*session.path(), *drafted.entries), drafted.turn, warnings)
+    prepared = prepare(inputs, context.ports(new_entries, drafted.turn), mode)
+    drafted = drafted.as_sent(prepared.segments, session)
+    question = "" if drafted.is_again else drafted.question.id
+    changes = epoch_entries(session, request.model, request.threshold, question)
+    leaf = drafted.question.parent_id
+    if stored := session.path():
+        leaf = stored[-1].id
+    entries = link_path((*drafted.entries, *new_entries), leaf)
+    return PreparedTurn(drafted.turn, prepared, (*changes, *entries))
+
+
+def prepare_step(
+    context: TurnContext,
+    before: PreparedTurn,
+    warnings: Sequence[str] = (),
+    *,
+    again: bool = False,
+) -> PreparedTurn:
+    """Prepare the next request of a turn, whose tool calls and results are in the log.
+
+    Args:
+        before: the previous request of the turn.
+        again: whether this request replaces the previous one, as after an overflow.
+        warnings: the warnings of the turn so far, for the report.
+
+    Raises:
+        ContextOverflow: the request does not fit.
+        ContextHookError: a hook failed, and nothing is to be stored.
+    """
+    new_entries: list[Entry] = []
+    inputs = build_inputs(context, context.session.path(), before.turn, warnings)
+    inputs = replace(inputs, request=before.request.report.request + (not again))
+    prepared = prepare(inputs, context.ports(new_entries, before.turn))
+    return PreparedTurn(before.turn, prepared, tuple(new_entries))
+
+
+def run_end_hooks(context: TurnContext, turn: str) -> tuple[Entry, ...]:
+    """Run the `turn_end` hooks on a turn whose answer is in the log; return the new entries.
+
+    Raises:
+        ContextHookError: a hook failed, and nothing is to be stored.
+    """
+    inputs = build_inputs(context, context.session.path(), turn)
+    return end_turn(inputs, context.ports([], turn))
+
+
+def build_inputs(
+    context: TurnContext, path: tuple[Entry, ...], turn: str, warnings: Sequence[str] | None = None
+) -> PrepareInputs:
+    """Build the inputs that a request of a session is made from.
+
+    Args:
+        path: the entries that the request renders.
+        turn: the turn that is worked on; empty for none.
+        warnings: the warnings so far; None where there will be no report.
+    """
+    chain, request, session = context.chain, context.request, context.session
+    return PrepareInputs(
+        session=session.id or None,
+        model=request.model,
+        model_limit=context.model.input_limit,
+        takes_marks=None if context.model.takes_marks else False,
+        threshold=request.threshold,
+        max_output_tokens=request.max_output_tokens,
+        temperature=request.temperature,
+        system=context.customization.system(chain.prompt),
+        instructions=context.customization.instructions,
+        unsent=request.unsent,
+        path=path,
+        turn=turn,
+        tools=chain.tools,
+        previous=sent_before(session, path, turn) or session.previous_body(),
+        factor=context.factor,
+        warnings=() if warnings is None else (*warnings, *_list_degraded(context)),
+        upkeep=request.upkeep,
+    )
+
+
+def _list_degraded(context: TurnContext) -> list[str]:
+    """Return one sentence for each part that does not work, so that the request is plainer."""
+    found = list(context.session.degraded())
+    if context.counter.name == "bytes":
+        found.append("No tokenizer was found, so tokens are estimated from bytes.")
+    return found

@@ -1,0 +1,316 @@
+"""Choose excerpts of attachments that take more than their share of the request.
+
+The smaller attachments are sent whole. Of the others, the passages that match the user message best
+are sent, at least one of each attachment where there is room, until the share is used.
+"""
+
+import html
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import takewhile
+from typing import Final
+
+from chains.request.chain import AttachmentSearch
+from chains.retrieval.passages import build_passages
+from context.layers import Segment, name_lines, render_segments
+from context.tokens import TokenCounter
+from vault.search.hits import Hit
+
+__all__ = [
+    "AttachmentBudget",
+    "FittedSegments",
+    "LargeAttachments",
+    "choose_excerpts",
+    "drop_repeats",
+    "estimate_excerpts",
+    "find_large_attachments",
+]
+
+LARGEST_NUMBER: Final = 999  # sources are counted with it, as their own number is not known yet
+REMEMBERED: Final = 64  # attachments that are not counted again while a message is written
+ROUGHLY: Final = 64  # tokens
+ATTEMPTS: Final = 4
+SMALL_PASSAGE: Final = 24  # tokens; few passages are smaller
+ROUNDS: Final = 4  # passages that join take less room than apart, which is filled again
+
+
+@dataclass(frozen=True)
+class AttachmentBudget:
+    """The tokens that the attachments of a turn may take together.
+
+    Attributes:
+        share: the tokens that notes and files are cut to.
+        most: the tokens that the request can hold; selections, which are never cut, may take all.
+    """
+
+    share: int
+    most: int
+
+    def beside(self, selected: int) -> int:
+        """Return the tokens that notes and files may take beside selections of a size."""
+        return max(self.share - selected, min(self.share, (self.most - selected) // 2))
+
+
+@dataclass(frozen=True)
+class FittedSegments:
+    """The segments of the attachments that are sent.
+
+    Attributes:
+        segments: numbered from 1; passages of large attachments carry their `whole_tokens`.
+        unsent: attachments of which nothing is sent, because no passage of them has room.
+    """
+
+    segments: tuple[Segment, ...]
+    unsent: tuple[Segment, ...] = ()
+
+
+@dataclass(frozen=True)
+class LargeAttachments:
+    """The attachments that exceed their share.
+
+    Attributes:
+        room: the tokens that are left for them beside what is sent whole.
+        sizes: the tokens of each attachment, by its id.
+    """
+
+    segments: tuple[Segment, ...]
+    room: int
+    sizes: Mapping[str, int]
+
+
+def find_large_attachments(
+    attached: Sequence[Segment], room: AttachmentBudget, counter: TokenCounter
+) -> LargeAttachments:
+    """Return the notes and files that exceed an equal part of what the smaller ones leave."""
+    sizes = {part.id: _measure_once(part, counter) for part in attached}
+    selected = sum(sizes[part.id] for part in attached if part.kind == "selection")
+    left = room.beside(selected)
+    found = _find_large(attached, sizes, left)
+    whole = sum(sizes[part.id] for part in attached if part not in found) - selected
+    return LargeAttachments(found, left - whole, sizes)
+
+
+def choose_excerpts(
+    attached: Sequence[Segment],
+    question: str,
+    room: AttachmentBudget,
+    counter: TokenCounter,
+    within: AttachmentSearch,
+) -> FittedSegments:
+    """Return attachments within their budget, with excerpts of those that are too large.
+
+    Selections are never cut; one that the request cannot hold is left out.
+
+    Args:
+        attached: the attachments in full.
+        question: the query for the excerpts.
+        room: the tokens that they may take together.
+        counter: counts them.
+        within: finds passages of those that are too large.
+    """
+    attached, too_long = _drop_long_selections(attached, room, counter)
+    large = find_large_attachments(attached, room, counter)
+    if not large.segments:
+        return FittedSegments(_number(attached) if too_long else tuple(attached), too_long)
+    whole = [part for part in attached if part not in large.segments]
+    wanted = max(0, large.room) // SMALL_PASSAGE + len(large.segments)
+    found = within.search_within(large.segments, question, wanted)
+    lines = {part.source: part.raw_content.split("\n") for part in large.segments}
+    hits = [
+        _add_blank_lines(hit, lines[hit.path])
+        for hit in found
+        if not any(_contains_hit(part, hit) for part in whole)
+    ]
+    chosen = build_passages(_choose_hits(hits, max(0, large.room), counter))
+    sizes = {part.source: large.sizes[part.id] for part in large.segments}
+    excerpts = [_build_excerpt(part, sizes[part.source]) for part in chosen]
+    used = {part.source for part in excerpts}
+    unsent = tuple(part for part in large.segments if part.source not in used)
+    return FittedSegments(_number((*whole, *excerpts)), (*too_long, *unsent))
+
+
+def _number(segments: Iterable[Segment]) -> tuple[Segment, ...]:
+    return tuple(replace(part, number=number) for number, part in enumerate(segments, start=1))
+
+
+def _drop_long_selections(
+    attached: Sequence[Segment], room: AttachmentBudget, counter: TokenCounter
+) -> tuple[Sequence[Segment], tuple[Segment, ...]]:
+    """Leave out selections that the request cannot hold, the longest first."""
+    sizes = {part.id: _measure_once(part, counter) for part in attached if part.kind == "selection"}
+    gone: set[str] = set()
+    for name in sorted(sizes, key=lambda name: -sizes[name]):
+        if sum(sizes.values()) - sum(sizes[other] for other in gone) > room.most:
+            gone.add(name)
+    kept = [part for part in attached if part.id not in gone]
+    return kept, tuple(part for part in attached if part.id in gone)
+
+
+def drop_repeats(
+    attached: Sequence[Segment], room: AttachmentBudget, counter: TokenCounter
+) -> tuple[tuple[Segment, ...], tuple[str, ...]]:
+    """Drop attachments that are empty or sent already, and return a sentence for each.
+
+    A selection is sent already within a larger one, or where its note is attached too and fits.
+    """
+    large = {part.id for part in find_large_attachments(attached, room, counter).segments}
+    holders = [part for part in attached if part.id not in large]
+    kept, warnings = [], []
+    for part in attached:
+        holder = next((other for other in holders if _is_repeat(part, other)), None)
+        if not part.content.strip():
+            warnings.append(
+                f"{_name_attachment(part)} is empty, so there is nothing of it to send."
+            )
+        elif holder is not None:
+            named, verb = _name_lines(part)
+            warnings.append(
+                f"{named.capitalize()} of {part.source} {verb} sent once: {_name_holder(holder)}."
+            )
+        else:
+            kept.append(part)
+    return _number(kept), tuple(warnings)
+
+
+def _is_repeat(part: Segment, holder: Segment) -> bool:
+    if part is holder or part.kind != "selection" or part.source != holder.source:
+        return False
+    if holder.kind != "selection":
+        return True
+    inner, outer = part.lines or (0, 0), holder.lines or (0, 0)
+    return outer[0] <= inner[0] and inner[1] <= outer[1]
+
+
+def _name_holder(holder: Segment) -> str:
+    if holder.kind != "selection":
+        return "the whole note is attached too"
+    return f"{' '.join(_name_lines(holder))} attached too"
+
+
+def _name_attachment(part: Segment) -> str:
+    if part.kind != "selection":
+        return part.source
+    return f"The selection of {part.source} ({_name_lines(part)[0]})"
+
+
+def _name_lines(part: Segment) -> tuple[str, str]:
+    """Return the name of a selection's lines, such as "lines 3-5", and the verb that fits it."""
+    lines = part.lines or (1, 1)
+    return name_lines(lines), "is" if lines[0] == lines[1] else "are"
+
+
+def estimate_excerpts(
+    attached: Sequence[Segment], room: AttachmentBudget, counter: TokenCounter
+) -> FittedSegments:
+    """Return attachments about as large as they will be, before they are searched."""
+    attached, too_long = _drop_long_selections(attached, room, counter)
+    large = find_large_attachments(attached, room, counter)
+    each = max(0, large.room) // max(1, len(large.segments))
+    steps = each // ROUGHLY * ROUGHLY  # so that a word more in the question changes nothing
+    short = {part.id: _cut_to_beginning(part, steps, counter) for part in large.segments}
+    parts = (
+        replace(short[part.id], whole_tokens=large.sizes[part.id]) if part.id in short else part
+        for part in attached
+    )
+    return FittedSegments(tuple(parts), too_long)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _cut_to_beginning(part: Segment, tokens: int, counter: TokenCounter) -> Segment:
+    """Cut an attachment to about a number of tokens from its beginning."""
+    text = part.raw_content
+    chars = len(text) * tokens // max(1, _measure_once(part, counter))
+    for _ in range(ATTEMPTS):
+        cut = replace(part, content=html.escape(text[:chars], quote=False), lines=None)
+        over = _measure(cut, counter) - tokens
+        if over <= 0 or not chars:
+            break
+        chars = max(0, chars - max(1, chars * over // max(1, tokens)))
+    return cut
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _measure_once(part: Segment, counter: TokenCounter) -> int:
+    """Count an attachment with its source, whose number may still grow; cached."""
+    return _measure(part, counter)
+
+
+def _measure(part: Segment, counter: TokenCounter) -> int:
+    return counter.count(render_segments([replace(part, number=LARGEST_NUMBER)]) + "\n")
+
+
+def _find_large(
+    attached: Sequence[Segment], sizes: Mapping[str, int], room: int
+) -> tuple[Segment, ...]:
+    others = [part for part in attached if part.kind != "selection"]
+    for taken, part in enumerate(smallest := sorted(others, key=lambda part: sizes[part.id])):
+        if sizes[part.id] > room / (len(smallest) - taken):
+            rest = {id(part) for part in smallest[taken:]}
+            return tuple(part for part in others if id(part) in rest)
+        room -= sizes[part.id]
+    return ()
+
+
+def _add_blank_lines(hit: Hit, lines: Sequence[str]) -> Hit:
+    """Add the blank lines behind a passage, so that it joins the one that follows."""
+    first, last = hit.lines
+    if len(hit.text.split("\n")) != last - first + 1:
+        return hit
+    blank = list(takewhile(lambda line: not line.strip(), lines[last:]))
+    return replace(hit, lines=(first, last + len(blank)), text="\n".join((hit.text, *blank)))
+
+
+def _build_excerpt(passage: Segment, whole_tokens: int) -> Segment:
+    """Return a passage without blank lines at its end, as an excerpt of something that large."""
+    kept = passage.content.rstrip()
+    lines = passage.lines
+    if lines is not None:
+        lines = lines[0], lines[1] - passage.content[len(kept) :].count("\n")
+    return replace(passage, content=kept, lines=lines, whole_tokens=whole_tokens)
+
+
+def _contains_hit(selection: Segment, hit: Hit) -> bool:
+    """Return whether a selection has all lines of a hit."""
+    if selection.kind != "selection" or selection.lines is None or selection.source != hit.path:
+        return False
+    first, last = selection.lines
+    return first <= hit.lines[0] and hit.lines[1] <= last
+
+
+def _choose_hits(found: Sequence[Hit], room: int, counter: TokenCounter) -> list[Hit]:
+    """Return the hits to send: one of each attachment, then the best that have room."""
+    sizes = {id(hit): _measure_hit(hit, counter) for hit in found}
+    chosen = list(_choose_first_hits(found, sizes, room))
+    taken = {id(hit) for hit in chosen}
+    free = room - sum(sizes[id(hit)] for hit in chosen)
+    for _ in range(ROUNDS):
+        before = len(chosen)
+        for hit in found:
+            if id(hit) not in taken and sizes[id(hit)] <= free:
+                chosen.append(hit)
+                taken.add(id(hit))
+                free -= sizes[id(hit)]
+        if len(chosen) == before:
+            break
+        free = room - sum(_measure(part, counter) for part in build_passages(chosen))
+    return chosen
+
+
+def _measure_hit(hit: Hit, counter: TokenCounter) -> int:
+    (passage,) = build_passages([hit])
+    return _measure(passage, counter)
+
+
+def _choose_first_hits(found: Sequence[Hit], sizes: Mapping[int, int], room: int) -> Iterator[Hit]:
+    """Yield one hit of each attachment while there is room: the best that takes a fair part."""
+    by_path: dict[str, list[Hit]] = {}
+    for hit in found:
+        by_path.setdefault(hit.path, []).append(hit)
+    for number, hits in enumerate(by_path.values()):
+        fair = room // (len(by_path) - number)
+        smallest = min(hits, key=lambda hit: sizes[id(hit)])
+        hit = next((hit for hit in hits if sizes[id(hit)] <= fair), smallest)
+        if sizes[id(hit)] <= room:
+            room -= sizes[id(hit)]
+            yield hit
