@@ -1,17 +1,18 @@
-"""Citations: which source an answer names, and whether its quotations are in it.
+"""Citations: verify the numbers and quotations of an answer against its sources.
 
-    check          Numbers and quotations of an answer, checked against the sources as they were
-                   sent.
-    claims         Reading an answer: its numbers in brackets, its quotations, and which belongs
-                   to which.
-    headings       Under which heading a place in a passage stands, where the passage holds
-                   several sections.
-    masking        Hiding what is no prose in an answer: code, the addresses of links, footnotes.
-    quotes         Finding a quotation in the text that it is said to come from.
-    reading_notes  Notes that a model took on some lines of a text, as far as the text bears them
-                   out.
-    sentences      The sentences of a passage of Markdown, in the note's own words and without its
-                   marks.
+```
+answer → parser → numbers and quotations → check → Citation, Unverified
+sources ─────────────── quotes ──────────────┘
+```
+
+- `check`: links each number to its source, and looks each quotation up in it.
+- `parser`: finds the numbers in brackets and the quotations of an answer, and pairs them.
+- `quotes`: finds a quotation in a text, whatever its marks, dashes and escapes.
+- `sentences`: splits a passage of Markdown into sentences without marks.
+- `map_notes`: parses the notes of a map-reduce, and keeps the quotations that are in the text.
 
 May import: `chains.errors`, `chains.events`, context, vault.
+Holds always: a quotation is verified only by the words that were sent to the model.
 """
+
+__all__ = ["check", "map_notes", "quotes", "sentences"]

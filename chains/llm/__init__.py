@@ -1,15 +1,17 @@
-"""Language models: the port that turns call, the HTTP exchange, errors, tool calls.
+"""Language models: the port that turns use, the HTTP exchange, provider errors, message formats.
 
-    extractive  Answers without a model: at most five sentences of the notes, quoted and cited.
-    failures    What a failed call means: a provider's status and words become one typed error.
-    http        One call to a model as it goes over the network: what was sent, what came, and how
-                to cut it off.
-    images      How many tokens a picture takes: by its size in pixels and the rule of the model's
-                provider.
-    port        What a chain asks a model through: where it is, what it answers, and how that
-                ends.
-    tool_calls  Messages as chat services write them, and the pieces in which texts and calls come
-                in.
+- `port`: the protocol of a model, its events and its endpoint.
+- `http`: one HTTP call: records what is sent, cuts it off on a stop, keeps keys to their server.
+- `failures`: turns the status and text of a provider into an error: 429 → `RateLimited`, 401 →
+  `MissingKey`, an overflow → `ContextOverflow`, no answer → `ModelUnavailable`.
+- `wire_messages`: messages and tool calls in the providers' JSON; joins streamed pieces.
+- `extractive`: answers without a model, with up to five quoted sentences of the notes.
+- `images`: counts the tokens of a picture by the rule of the model's provider.
 
-May import: `chains.cancel`, `chains.errors`, `chains.events`, context.
+`chains.model` puts these together with LiteLLM.
+
+May import: `chains.cancel`, `chains.errors`, `chains.events`, `chains.citations`, context, vault.
+Holds always: a key goes to its own server only; no redirect is followed.
 """
+
+__all__ = ["extractive", "failures", "http", "images", "port", "wire_messages"]

@@ -1,11 +1,19 @@
-"""The first request of a turn, and the session as a turn sees it.
+"""What a turn is made from, up to its prepared request.
 
-    epochs   What a chat keeps to from turn to turn: its epochs, and the breaker of its
-             compactions.
-    request  One turn up to its first request: the user message, its entries, the request made
-             from them.
-    session  A chat as a turn sees it: what it says so far, and where more of it is written.
-    usage    What services count of the calls of a chat, as entries of its log.
+```
+Chain + TurnRequest + session → TurnContext → draft: entries → PreparedTurn
+```
 
-May import: `chains.llm`, `chains.prompts`, context.
+- `chain`: `Chain`, the ports to the vault that it uses, and the limits of an agent.
+- `request`: `TurnRequest`, the user message with its settings; `TurnContext`, the values that the
+  steps of a turn share.
+- `draft`: builds the entries of a turn, and prepares its first and each further request.
+- `session`: the port for a session's log, and a view of a session that stores nothing.
+- `epochs`: entries for a change of model or threshold, and the log of compactions without effect.
+- `usage`: entries for the usage that a provider counted.
+
+May import: `chains.llm`, `chains.model`, `chains.models`, `chains.prompts`, context, vault.
+Holds always: the entries of a turn are built here, and stored by the turn in one write.
 """
+
+__all__ = ["chain", "draft", "epochs", "request", "session", "usage"]

@@ -1,19 +1,29 @@
-"""Retrieval for a turn: what is searched for, what is found, what of attachments fits.
+"""Retrieval for a turn: passages for its user message, and excerpts or notes of its attachments.
 
-    attachments      Attachments that take more than their share: searched within themselves.
-    fit_attachments  What is attached, made to fit: searched within, or read whole where the user
-                     wants that.
-    follow_up        A question that leans on the last turn, searched with what that was about; no
-                     model is needed.
-    follow_up_words  Words by which a question leans on what was said before it, without case and
-                     accents.
-    listing          Questions for every note of a kind, which are answered by the whole list and
-                     not by the best.
-    passages         From a question to numbered passages that a model can be sent and an answer
-                     can cite.
-    retrieve         What is looked up for a question, and what is found.
-    rewrite          A question in words that can be searched without its chat, by a model, where
-                     that is wanted.
+```
+user message → follow_up → query → search ─────→ passages ──┐
+                  └─ listing: every note of a kind, in pages ┤→ segments of the turn
+attachments → excerpts, or map_reduce → notes ──────────────┘
+```
 
-May import: `chains.request`, `chains.llm`, `chains.citations`, vault.
+- `retrieve`: the step of a turn that chooses the query and searches the vault.
+- `follow_up`: adds the words of the last turn to a follow-up question, or lets a model rewrite it.
+- `listing`: recognizes a question for every note of a kind, and builds one page of the list.
+- `passages`: builds numbered passages from hits, and merges those that touch.
+- `attachments`: the step of a turn that fits attachments into their budget.
+- `excerpts`: chooses excerpts of large attachments.
+- `map_reduce`: reads large attachments part by part with a model, and reduces its notes.
+- `map_reduce_plan`: plans a map-reduce without a model: parts, calls, tokens, price.
+
+May import: `chains.request`, `chains.llm`, `chains.citations`, context, vault.
+Holds always: attachments and passages take at most half of the budget; a selection is never cut.
 """
+
+__all__ = [
+    "attachments",
+    "follow_up",
+    "map_reduce",
+    "map_reduce_plan",
+    "passages",
+    "retrieve",
+]

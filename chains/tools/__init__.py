@@ -1,17 +1,16 @@
-"""The tools that an agent works with: what each takes, what it does, what the model reads of it.
+"""The tools of an agent: their definitions, their arguments, their results.
 
 ```
-registry        a call of the model → its tool → a result, whatever was asked
-  ├── schema         arguments against what the tool says it takes
-  ├── notes          search, read, list: what is read is numbered, so that it can be cited
-  ├── sources        the numbers of one turn
-  ├── runs           what the log keeps of a call beside its result
-  ├── context_tools  the conversation itself: compact_context
-  └── results        large results kept elsewhere, and read in pages
+call of the model → registry: tool, checked arguments → run → result, and its log entry
 ```
 
-May import: context, vault and the ports of chains. Must not: app, ui, litellm.
+- `registry`: runs the calls of a model, checks arguments against JSON schemas, logs tool runs.
+- `notes`: search_notes, read_note and list_folder; numbers what is read, so it can be cited.
+- `context_tools`: read_result reads stored results in pages, compact_context frees space.
 
+May import: `chains.request`, `chains.retrieval`, context, vault. Must not: app, ui, litellm.
 Holds always: a call has exactly one result; a failure is a result that says what to do instead, and
 ends nothing; only what a model may see of the notes is read.
 """
+
+__all__ = ["context_tools", "notes", "registry"]

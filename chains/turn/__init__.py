@@ -1,25 +1,20 @@
-"""A turn from the user message to the stored, checked answer.
+"""The turn: from a user message to the stored, checked answer.
 
-    agent           The loop of an agent: ask, run the tools that are called, ask again with what
-                    they found.
-    agent_chain     Questions that take several looks: a model searches and reads the notes
-                    itself, then answers.
-    answer          A turn from the moment its question is stored: stream the answer, check it,
-                    save it.
-    branch_summary  What a branch of a chat came to, for the user who left it; no request carries
-                    it.
-    compact         Compactions as steps of a chain: who makes their summaries, and what is told
-                    of them meanwhile.
-    hooks           Where hooks get at a turn: its question and its start, each answer, each
-                    result of a tool.
-    llm_chain       A chat with a model alone: no notes are looked up.
-    regenerate      A question that is answered anew: what was sent with it, as that stands now.
-    run             The shared turn: store, retrieve, prepare, stream, check, save.
-    shared_chain    What every chain can do with a chat beside asking in it, whatever it does
-                    differently.
-    summarizer      Summaries of old turns by a model, from what was said and not from what was
-                    trimmed of it.
-    vault_qa_chain  Questions about the notes: passages are looked up, sent as sources, and cited.
+```
+run_turn: run_hooks → retrieve → fit_attachments → prepare → store → stream → check → finish
+                                                                        │
+                                                     AnswerStream, or AgentLoop with tools
+```
 
-May import: everything else of chains.
+- `run`: the story of a turn; also preview, rebuild, compact and cost of reading for a session.
+- `answer`: streams one answer, stores it however it ends, builds the result of the turn.
+- `agent`: the loop of an agent: ask the model, run the tools that it calls, ask again.
+- `compact`: compaction as a step of a turn, and the summaries that a model makes for it.
+- `hooks`: runs the user's hooks on messages, answers and tool results.
+- `regenerate`: drafts the last turn again, for another answer.
+
+May import: all other sub-packages and modules of chains.
+Holds always: each message is on disk before its event; a stop or a failure keeps what has arrived.
 """
+
+__all__ = ["agent", "compact", "regenerate", "run"]
