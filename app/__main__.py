@@ -37,7 +37,7 @@ from app.cli.parser import run, run_window  # noqa: E402
 from app.faults import install_fault_hooks  # noqa: E402
 
 if TYPE_CHECKING:
-    from app.opening import Opening
+    from app.startup import Startup
 
 
 def main() -> NoReturn:
@@ -52,7 +52,7 @@ def main_window() -> NoReturn:
     _end(run_window(sys.argv[1:], _show))
 
 
-def _show(opening: "Opening") -> int:
+def _show(opening: "Startup") -> int:
     """Show the window until it is closed; on a trial run, until it has been painted once."""
     from ui.main import run as run_window
 

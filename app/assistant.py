@@ -8,18 +8,18 @@ from typing import Any
 from app.config import secrets
 from app.config.models import ModelChoice, model_choices
 from app.config.settings_file import SettingsStore
-from app.customize.customization import UserAdditions
+from app.customize.customization import UserCustomization
 from app.library.attachments import Attachments, Selection
-from app.library.instructions import Instructions, UserInstructionsFile
+from app.library.instructions import UserInstructionsFile, VaultInstructions
 from app.library.library import IndexFinished, Library
 from app.library.long_texts import LongTexts
-from app.library.open_vault import OpenNotes
+from app.library.open_vault import OpenVault
 from app.paths import Paths
-from app.sessions.ask import Asking, AskRequest
-from app.sessions.branches import Branching, LeftBranch
-from app.sessions.request_history import LookingBack, context_of
+from app.sessions.ask import AskRequest, TurnRunner
+from app.sessions.branches import AbandonedBranch, BranchEditor
+from app.sessions.request_history import RequestHistory, context_of
 from app.sessions.store import SessionInfo, SessionStore
-from app.sessions.transcript import Transcript
+from app.sessions.transcript import ChatTranscript
 from app.sessions.user_messages import mode_of
 from chains.cancel import CancelToken
 from chains.events import Event, IndexProgressed, Mode
@@ -61,11 +61,11 @@ class Assistant:
         self.sessions = sessions
         self.long_texts = LongTexts(paths.pasted)
         self.user_instructions = UserInstructionsFile(paths.user_instructions)
-        self._notes = OpenNotes(paths, settings, embedder)
-        self._additions = UserAdditions(paths, settings, self._notes)
-        self._asking = Asking(settings, sessions, self._notes, self._additions)
-        self._branching = Branching(sessions, self._asking)
-        self._looking_back = LookingBack(sessions, self._asking)
+        self._notes = OpenVault(paths, settings, embedder)
+        self._additions = UserCustomization(paths, settings, self._notes)
+        self._asking = TurnRunner(settings, sessions, self._notes, self._additions)
+        self._branching = BranchEditor(sessions, self._asking)
+        self._looking_back = RequestHistory(sessions, self._asking)
 
     @property
     def vault(self) -> Path | None:
@@ -165,7 +165,7 @@ class Assistant:
         """
         return Attachments(self._notes.library).segments(attach, selections)
 
-    def instructions(self) -> Instructions | None:
+    def instructions(self) -> VaultInstructions | None:
         """Return the AGENTS.md of the open notes; None where there is none for models.
 
         Raises:
@@ -319,7 +319,7 @@ class Assistant:
         """Return the chats, the one used last first."""
         return self.sessions.list()
 
-    def transcript(self, session: str) -> Transcript:
+    def transcript(self, session: str) -> ChatTranscript:
         """Return a chat as it is read.
 
         Raises:
@@ -331,7 +331,7 @@ class Assistant:
         """Return the entry that another one follows, such as the last one before a compaction."""
         return self._looking_back.entry_before(session, entry)
 
-    def select_leaf(self, session: str, entry: str) -> LeftBranch:
+    def select_leaf(self, session: str, entry: str) -> AbandonedBranch:
         """Let a chat go on where the branch of an entry ends; return what it has left by that."""
         return self._branching.select_leaf(session, entry)
 

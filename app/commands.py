@@ -14,7 +14,7 @@ from app.errors import InvalidRequest, NotFound
 from chains.events import Mode
 from context.report.markdown import envelope_markdown, report_markdown
 
-__all__ = ["COMMANDS", "Command", "CommandResult", "Situation", "parse", "run"]
+__all__ = ["COMMANDS", "CommandResult", "Situation", "SlashCommand", "parse", "run"]
 
 # A path such as `/etc/hosts` and a comment such as `// why` are text.
 _COMMAND = re.compile(r"/(?P<name>[A-Za-z][\w-]*)(?:\s+(?P<argument>.*))?\s*", re.DOTALL)
@@ -45,7 +45,7 @@ class CommandResult:
 
 
 @dataclass(frozen=True)
-class Command:
+class SlashCommand:
     """One command.
 
     Attributes:
@@ -59,7 +59,7 @@ class Command:
     act: Callable[[Assistant, Situation, str], CommandResult]
 
 
-def parse(text: str) -> tuple[Command, str] | None:
+def parse(text: str) -> tuple[SlashCommand, str] | None:
     """Return the command of a message with its argument; None where the message is text.
 
     Raises:
@@ -76,7 +76,7 @@ def parse(text: str) -> tuple[Command, str] | None:
 
 
 def run(
-    assistant: Assistant, situation: Situation, command: Command, argument: str
+    assistant: Assistant, situation: Situation, command: SlashCommand, argument: str
 ) -> CommandResult:
     """Carry a command out.
 
@@ -122,13 +122,13 @@ def _help(_assistant: Assistant, _situation: Situation, _argument: str) -> Comma
     return CommandResult("\n".join(["| command | does |", "|---|---|", *rows]) + "\n")
 
 
-def _usage(command: Command) -> str:
+def _usage(command: SlashCommand) -> str:
     return f"/{command.name} {command.argument}".rstrip()
 
 
 COMMANDS = (
-    Command("context", "[last] [full]", "Shows what the next request would hold", _context),
-    Command("compact", "[what to keep]", "Sums up all but the last question", _compact),
-    Command("new", "", "Begins a new chat", _new),
-    Command("help", "", "Lists the commands", _help),
+    SlashCommand("context", "[last] [full]", "Shows what the next request would hold", _context),
+    SlashCommand("compact", "[what to keep]", "Sums up all but the last question", _compact),
+    SlashCommand("new", "", "Begins a new chat", _new),
+    SlashCommand("help", "", "Lists the commands", _help),
 )

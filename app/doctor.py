@@ -13,7 +13,7 @@ from app.config import secrets
 from app.config.models import index_options
 from app.customize.hooks import Hooks
 from app.errors import AppError, describe
-from app.library.instructions import InstructionsBook
+from app.library.instructions import InstructionDecisions
 from app.library.library import Library
 from app.paths import make_private_folder
 from chains.models import EXTRACTIVE
@@ -134,7 +134,7 @@ def _hooks(assistant: Assistant, vault: Path | None) -> Iterator[Check]:
 
 def _instructions(assistant: Assistant, library: Library) -> Iterator[Check]:
     try:
-        found = InstructionsBook(assistant.paths.instructions).of(library)
+        found = InstructionDecisions(assistant.paths.instructions).of(library)
     except NoteUnreadable as error:
         yield Check("instructions", False, str(error))
         return

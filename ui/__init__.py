@@ -14,10 +14,10 @@ interface's thread, since Qt crashes when a widget is destroyed in another one.
                   → searching → palette;  bringing → drops;  docking
 
 A start has two steps. What the first paint shows (`frame` and what it imports) needs nothing of the
-program but `app.opening.FirstLook`; the program is loaded and the notes are opened beside it, in a
-task, and `MainWindow.attach` brings the window to life. So the modules of `panels`, `kit`, `middle`
-and the composer import types of the layers below for the type checker alone; flows, transcript and
-settings import what they like.
+program but `app.startup.StartupInfo`; the program is loaded and the notes are opened beside it, in
+a task, and `MainWindow.attach` brings the window to life. So the modules of `panels`, `kit`,
+`middle` and the composer import types of the layers below for the type checker alone; flows,
+transcript and settings import what they like.
 
 May import: PySide6, `app`, the event and cancel types of `chains`, `resources`.
 Must not: open files, speak to a model, decide what a request holds.

@@ -13,7 +13,7 @@ from PySide6.QtCore import QByteArray, QSize, Qt, Signal
 from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
-from app.opening import FirstLook
+from app.startup import StartupInfo
 from ui.chat.column import Middle
 from ui.chat.composer.composer import Composer
 from ui.notify import Notifier
@@ -73,7 +73,7 @@ class WindowFrame(QMainWindow):
     docking: "Docking"
     navigation: Navigation
 
-    def __init__(self, look: FirstLook) -> None:
+    def __init__(self, look: StartupInfo) -> None:
         super().__init__()
         self._state_path = look.state / "window.json"
         self._state = load_state(self._state_path)
@@ -118,7 +118,7 @@ class WindowFrame(QMainWindow):
         room = self.screen().availableSize() - _BORDERS
         self.resize(QSize(*layout["window_default"]).boundedTo(room))
 
-    def _restore(self, look: FirstLook) -> None:
+    def _restore(self, look: StartupInfo) -> None:
         state = self._state
         self.restoreGeometry(QByteArray(base64.b64decode(state.geometry)))
         self.column.restore(QByteArray(base64.b64decode(state.docks)))

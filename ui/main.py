@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from app.assistant import Assistant
-    from app.opening import Opening
+    from app.startup import Startup
     from ui.window import MainWindow
 
 __all__ = ["display_problem", "run"]
 
 
-def run(opening: "Opening", exit_after_show: bool = False) -> int:
+def run(opening: "Startup", exit_after_show: bool = False) -> int:
     """Show the window until it is closed, and return the exit code.
 
     Args:
@@ -64,7 +64,7 @@ def run(opening: "Opening", exit_after_show: bool = False) -> int:
 class _Start:
     """The second step: load the program and open the notes beside the window, then attach it."""
 
-    def __init__(self, opening: "Opening", window: "MainWindow") -> None:
+    def __init__(self, opening: "Startup", window: "MainWindow") -> None:
         self.failure: Exception | None = None
         self._opening = opening
         self._window = window

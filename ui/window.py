@@ -16,7 +16,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from app.opening import FirstLook
+from app.startup import StartupInfo
 from resources import sample_vault
 from ui.actions import ShortcutsDialog, add_actions
 from ui.frame import Navigation, WindowFrame
@@ -69,7 +69,7 @@ class MainWindow(WindowFrame):
     attached = Signal()
     controllers: Controllers
 
-    def __init__(self, look: FirstLook, runner: TaskRunner | None = None) -> None:
+    def __init__(self, look: StartupInfo, runner: TaskRunner | None = None) -> None:
         super().__init__(look)
         self.runner = runner or TaskRunner(self)
         self._settings: SettingsDialog | None = None

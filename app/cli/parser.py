@@ -13,13 +13,13 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
-    from app.opening import Opening
+    from app.startup import Startup
 
 USAGE_ERROR = 2
 _MOST_HITS = 1_000
 
 
-def run(argv: Sequence[str], open_window: "Callable[[Opening], int]") -> int:
+def run(argv: Sequence[str], open_window: "Callable[[Startup], int]") -> int:
     """Run the verb of a command line, or open the window, and return the exit code.
 
     Args:
@@ -38,7 +38,7 @@ def run(argv: Sequence[str], open_window: "Callable[[Opening], int]") -> int:
     return run_verb(args)
 
 
-def run_window(argv: Sequence[str], open_window: "Callable[[Opening], int]") -> int:
+def run_window(argv: Sequence[str], open_window: "Callable[[Startup], int]") -> int:
     """Open the window as `strata-gui` was called, and return its exit code."""
     args = build_window_parser().parse_args(argv)
     return _start_window(args, open_window)
@@ -117,19 +117,19 @@ class _Version(argparse.Action):
         parser.exit()
 
 
-def _start_window(args: argparse.Namespace, open_window: "Callable[[Opening], int]") -> int:
+def _start_window(args: argparse.Namespace, open_window: "Callable[[Startup], int]") -> int:
     """Open the window on the chosen folder, and return its exit code."""
     from app.cli.interrupt import run_to_exit_code
     from app.cli.output import Output
     from app.log import open_log
-    from app.opening import Opening
     from app.paths import Paths
+    from app.startup import Startup
 
     def work() -> int:
         _require_display()
         paths = Paths.find()
         open_log(paths)
-        with closing(Opening(paths, args.overrides, args.vault)) as opening:
+        with closing(Startup(paths, args.overrides, args.vault)) as opening:
             opening.refuse_early()
             return open_window(opening)
 

@@ -13,7 +13,7 @@ from app.cli import text as cli_text
 from app.cli.output import Output, can_ask, complain
 from app.config import secrets
 from app.errors import AppError, InvalidRequest, NotFound, VaultNotChosen
-from app.library.instructions import Instructions, UserInstructions, visible_text
+from app.library.instructions import UserInstructions, VaultInstructions, visible_text
 from app.wiring import open_vault
 from chains.llm.http import origin_of
 from vault.errors import NoteUnreadable
@@ -142,7 +142,7 @@ def _no_instructions(assistant: Assistant) -> AppError:
     )
 
 
-def _describe(found: Instructions | None) -> dict[str, str | None]:
+def _describe(found: VaultInstructions | None) -> dict[str, str | None]:
     if found is None:
         return {"path": None, "digest": None, "state": None}
     state = found.decision or "undecided"
@@ -179,13 +179,13 @@ def _own_lines(own: UserInstructions) -> Iterator[str]:
     yield ""
 
 
-def _list_lines(found: Instructions) -> Iterator[str]:
+def _list_lines(found: VaultInstructions) -> Iterator[str]:
     yield f"{found.path} of these notes, {_name_state(found)}:"
     yield ""
     yield from (f"    {line}" for line in found.visible_text.split("\n"))
     yield ""
 
 
-def _name_state(found: Instructions) -> str:
+def _name_state(found: VaultInstructions) -> str:
     states = {"accepted": "used", "refused": "refused and not used"}
     return states.get(found.decision or "", "not used until you have taken it on")

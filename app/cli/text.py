@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from app.doctor import Check
     from app.sessions.store import SessionInfo
     from app.sessions.transcript import (
+        ChatTranscript,
         MessageItem,
         StepItem,
-        Transcript,
         TranscriptItem,
     )
     from chains.events import AskResult, ToolStarted
@@ -280,7 +280,7 @@ def reading_cost(cost: Mapping[str, Any]) -> Iterator[str]:
     )
 
 
-def transcript(chat: "Transcript") -> Iterator[str]:
+def transcript(chat: "ChatTranscript") -> Iterator[str]:
     """Return a chat as it is read."""
     yield plain(chat.title)
     for item in chat.items:
@@ -292,7 +292,7 @@ def _item(item: "TranscriptItem") -> Iterator[str]:
     from app.sessions.transcript import (
         AnswerItem,
         CustomItem,
-        ShapedItem,
+        HookChangeItem,
         SummaryItem,
         UserItem,
     )
@@ -313,7 +313,7 @@ def _item(item: "TranscriptItem") -> Iterator[str]:
         case SummaryItem():
             yield f"--- the turns above are sent as a summary ({item.entry}) ---"
             yield plain(item.summary)
-        case ShapedItem():
+        case HookChangeItem():
             told = ". ".join(filter(None, (item.title, item.summary)))
             yield plain(f"--- the hook {item.hook} changed what is sent: {told} ---")
         case _:

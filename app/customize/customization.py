@@ -7,26 +7,31 @@ from pathlib import Path
 from app.config.settings_file import SettingsStore
 from app.customize.hooks import Hooks
 from app.errors import InvalidRequest, NotFound
-from app.library.instructions import Decision, Instructions, InstructionsBook, UserInstructionsFile
-from app.library.open_vault import OpenNotes
+from app.library.instructions import (
+    Decision,
+    InstructionDecisions,
+    UserInstructionsFile,
+    VaultInstructions,
+)
+from app.library.open_vault import OpenVault
 from app.paths import Paths
 from chains.errors import BadPrompt
 from chains.prompts import Customization, Prompt, PromptSource, built_in, read_prompt
 from context.hooks import HookRegistry
 from vault.errors import NoteUnreadable
 
-__all__ = ["UserAdditions", "prompts_in"]
+__all__ = ["UserCustomization", "prompts_in"]
 
 
-class UserAdditions:
+class UserCustomization:
     """Knows what the user adds to a turn; every method may be called from any thread."""
 
-    def __init__(self, paths: Paths, settings: SettingsStore, notes: OpenNotes) -> None:
+    def __init__(self, paths: Paths, settings: SettingsStore, notes: OpenVault) -> None:
         self._settings = settings
         self._notes = notes
         self._prompts = paths.prompts
         self._hooks = Hooks(paths.hooks)
-        self._book = InstructionsBook(paths.instructions)
+        self._book = InstructionDecisions(paths.instructions)
         self._own = UserInstructionsFile(paths.user_instructions)
 
     def collect(self, runs_hooks: bool) -> Customization:
@@ -52,7 +57,7 @@ class UserAdditions:
         values = self._settings.values
         return self._hooks.load(values.hooks_enabled, self._notes.folder).registry
 
-    def instructions(self) -> Instructions | None:
+    def instructions(self) -> VaultInstructions | None:
         """Return the AGENTS.md of the open notes; None where there is none for models.
 
         Raises:
@@ -78,7 +83,7 @@ class UserAdditions:
             )
         self._book.decide(digest, decision)
 
-    def _used_instructions(self) -> tuple[Instructions | None, tuple[str, ...]]:
+    def _used_instructions(self) -> tuple[VaultInstructions | None, tuple[str, ...]]:
         try:
             found = self.instructions()
         except NoteUnreadable as error:

@@ -28,10 +28,10 @@ from vault.notes.encodings import decode_text, normalize_line_ends
 __all__ = [
     "MOST_CHARS",
     "Decision",
-    "Instructions",
-    "InstructionsBook",
+    "InstructionDecisions",
     "UserInstructions",
     "UserInstructionsFile",
+    "VaultInstructions",
     "visible_text",
 ]
 
@@ -48,7 +48,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Instructions:
+class VaultInstructions:
     """What the AGENTS.md of the notes says, and what the user has decided about it.
 
     Attributes:
@@ -98,14 +98,14 @@ class Instructions:
         )
 
 
-class InstructionsBook:
+class InstructionDecisions:
     """Knows what was decided about which text."""
 
     def __init__(self, folder: Path) -> None:
         """Name the folder of the decisions; it need not exist."""
         self._folder = folder
 
-    def of(self, library: Library) -> Instructions | None:
+    def of(self, library: Library) -> VaultInstructions | None:
         """Return the instructions of a folder of notes; None where it has none for models.
 
         Raises:
@@ -121,7 +121,7 @@ class InstructionsBook:
             raise
         if not note.text.strip():
             return None
-        return Instructions(note.path, note.text, note.version, self._decision(note.version))
+        return VaultInstructions(note.path, note.text, note.version, self._decision(note.version))
 
     def decide(self, digest: str, decision: Decision) -> None:
         """Keep what the user decided about a text.

@@ -21,7 +21,7 @@ from app.paths import make_private_folder
 from chains.retrieval.map_reduce_plan import split_text
 from chains.tokenizer import counter_for
 
-__all__ = ["LongTexts", "Pasted"]
+__all__ = ["LongTexts", "PastedText"]
 
 LONGEST_REST: Final = 600  # characters; more is no question about a text, but the text itself
 LONGEST_NAME: Final = 40
@@ -34,7 +34,7 @@ _NO_NAME: Final = re.compile(r"[^\w \-]+")
 
 
 @dataclass(frozen=True)
-class Pasted:
+class PastedText:
     """A text that became a file.
 
     Attributes:
@@ -55,7 +55,7 @@ class LongTexts:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def as_file(self, text: str) -> Pasted:
+    def as_file(self, text: str) -> PastedText:
         """Make a file of a message but for the question about it.
 
         Raises:
@@ -68,7 +68,7 @@ class LongTexts:
         with storage_errors(file):
             make_private_folder(folder)
             write_atomically(file, content)
-        return Pasted(file, rest)
+        return PastedText(file, rest)
 
     def sweep(self, referring: Iterable[Path]) -> tuple[str, ...]:
         """Remove the texts that nothing refers to, and return the names of their folders.

@@ -22,12 +22,12 @@ from vault.search.adhoc import AdhocText, search_texts
 from vault.search.hits import Hit
 from vault.search.search import SearchResult
 
-__all__ = ["OpenNotes"]
+__all__ = ["OpenVault"]
 
 _log = logging.getLogger(__name__)
 
 
-class OpenNotes:
+class OpenVault:
     """What is open of notes; every method may be called from any thread."""
 
     def __init__(

@@ -29,7 +29,7 @@ class Request(BaseModel):
     session: str | None = None
 
 
-class Prompt(Request):
+class PromptRequest(Request):
     """Ask a question; answered at once, and over with `turn_end`.
 
     Attributes:
@@ -187,7 +187,7 @@ _TYPES: Final[Mapping[str, type[Request]]] = {
     "new_session": NewSession,
     "open_session": OpenSession,
     "pin": Pin,
-    "prompt": Prompt,
+    "prompt": PromptRequest,
     "regenerate": Regenerate,
     "search": Search,
     "select_leaf": SelectLeaf,

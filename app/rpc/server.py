@@ -74,7 +74,7 @@ class RPC:
         self._model: str | None = None
         self._is_indexing = False
         self._turns: Mapping[type[asked.Request], Callable[..., Iterator[Event]]] = {
-            asked.Prompt: self._prompt,
+            asked.PromptRequest: self._prompt,
             asked.Edit: self._edit,
             asked.Regenerate: self._regenerate,
         }
@@ -161,7 +161,9 @@ class RPC:
         events = partial(self._turns[type(request)], request, session)
         self._jobs.start_turn(request.id, session, events, accept)
 
-    def _prompt(self, request: asked.Prompt, session: str, cancel: CancelToken) -> Iterator[Event]:
+    def _prompt(
+        self, request: asked.PromptRequest, session: str, cancel: CancelToken
+    ) -> Iterator[Event]:
         question = AskRequest(
             request.text,
             mode=request.mode or self._mode,

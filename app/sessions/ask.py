@@ -12,15 +12,15 @@ from typing import cast
 
 from app.config import secrets
 from app.config.settings_file import SettingsStore
-from app.customize.customization import UserAdditions
+from app.customize.customization import UserCustomization
 from app.errors import InvalidRequest, TurnFailed
 from app.library.attachments import Attachments
-from app.library.open_vault import OpenNotes
+from app.library.open_vault import OpenVault
 from app.sessions.session import Session
 from app.sessions.store import SessionStore
 from app.sessions.user_messages import (
     AskRequest,
-    Reattached,
+    RestoredAttachments,
     attach_again,
     last_question,
     mode_of,
@@ -56,11 +56,11 @@ from context.history.turns import Turn, turns
 from context.log.entries import MessageEntry
 from context.tokens import TokenCounter
 
-__all__ = ["AskRequest", "Asking", "PinRoom"]
+__all__ = ["AskRequest", "PinRoom", "TurnRunner"]
 
 
 @dataclass(frozen=True)
-class _Begun:
+class _TurnStart:
     """A turn that is about to run, in a chat that stands where it is to be added.
 
     Attributes:
@@ -70,7 +70,7 @@ class _Begun:
     """
 
     turn: TurnRequest
-    attach: Callable[[], Reattached]
+    attach: Callable[[], RestoredAttachments]
     updates_index: bool
 
 
@@ -83,15 +83,15 @@ class PinRoom:
     counter: TokenCounter
 
 
-class Asking:
+class TurnRunner:
     """Runs turns; every method may be called from any thread."""
 
     def __init__(
         self,
         settings: SettingsStore,
         sessions: SessionStore,
-        notes: OpenNotes,
-        additions: UserAdditions,
+        notes: OpenVault,
+        additions: UserCustomization,
     ) -> None:
         self._settings = settings
         self._sessions = sessions
@@ -220,7 +220,7 @@ class Asking:
         self,
         session: str | None,
         opened: Callable[[], Session],
-        begin: Callable[[Session], _Begun],
+        begin: Callable[[Session], _TurnStart],
         cancel: CancelToken,
     ) -> Iterator[Event]:
         chat: Session | None = None
@@ -235,7 +235,7 @@ class Asking:
             if chat is not None:
                 chat.close()
 
-    def _turn_in(self, chat: Session, begun: _Begun, cancel: CancelToken) -> Iterator[Event]:
+    def _turn_in(self, chat: Session, begun: _TurnStart, cancel: CancelToken) -> Iterator[Event]:
         """Run a turn; where its first request cannot be made, the chat goes on as before it."""
         require_model(begun.turn)
         leaf, is_prepared = chat.tree.leaf, False
@@ -250,7 +250,7 @@ class Asking:
             is_taken_back = not is_prepared and chat.take_back(leaf)
             raise TurnFailed(error, _chat_of(None, chat), is_taken_back) from error
 
-    def _answer(self, begun: _Begun, chat: Session, cancel: CancelToken) -> Iterator[Event]:
+    def _answer(self, begun: _TurnStart, chat: Session, cancel: CancelToken) -> Iterator[Event]:
         turn = begun.turn
         if not turn.dry_run and turn.model != EXTRACTIVE:
             warm_up()
@@ -287,19 +287,21 @@ class Asking:
             return self._sessions.read(request.session)
         return self._sessions.open(request.session)
 
-    def _asked(self, request: AskRequest, chat: Session) -> _Begun:
+    def _asked(self, request: AskRequest, chat: Session) -> _TurnStart:
         attachments = self._attachments
         attachments.check_names(request.attach, request.selections)
         if request.parent is not None:
             chat.continue_from(request.parent)
         updates_index = request.mode != "chat" and request.update_index
 
-        def attach() -> Reattached:
-            return Reattached(attachments.segments(request.attach, request.selections))
+        def attach() -> RestoredAttachments:
+            return RestoredAttachments(attachments.segments(request.attach, request.selections))
 
-        return _Begun(self._bare_turn(request), attach, updates_index)
+        return _TurnStart(self._bare_turn(request), attach, updates_index)
 
-    def _edited(self, entry: str, changed: AskRequest, mode: Mode | None, chat: Session) -> _Begun:
+    def _edited(
+        self, entry: str, changed: AskRequest, mode: Mode | None, chat: Session
+    ) -> _TurnStart:
         require_text(changed.question)
         path = chat.path_to(entry)
         question = path[-1]
@@ -312,9 +314,9 @@ class Asking:
         chat.continue_from(chat.tree.branch_point(entry))
         turn = self._bare_turn(replace(changed, mode=mode or mode_of(path)))
         again = partial(attach_again, self._attachments, question, sent)
-        return _Begun(turn, again, turn.mode != "chat")
+        return _TurnStart(turn, again, turn.mode != "chat")
 
-    def _asked_again(self, entry: str, model: str | None, chat: Session) -> _Begun:
+    def _asked_again(self, entry: str, model: str | None, chat: Session) -> _TurnStart:
         said = chat.path_to(entry)[-1]
         if not isinstance(said, MessageEntry):
             raise InvalidRequest(f"The entry {entry} is not an answer.")
@@ -330,11 +332,11 @@ class Asking:
         request = AskRequest(asked.message.text, mode_of(path), model)
         turn = self._bare_turn(request)
         if is_answer or tree.children(entry) or was_prepared(question, path):
-            return _Begun(
-                replace(turn, is_again=True), partial(Reattached, ()), turn.mode == "agent"
+            return _TurnStart(
+                replace(turn, is_again=True), partial(RestoredAttachments, ()), turn.mode == "agent"
             )
         attach = partial(attach_again, self._attachments, question, ())
-        return _Begun(replace(turn, user_message=question), attach, turn.mode != "chat")
+        return _TurnStart(replace(turn, user_message=question), attach, turn.mode != "chat")
 
     @property
     def _attachments(self) -> Attachments:

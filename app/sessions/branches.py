@@ -9,7 +9,7 @@ from itertools import takewhile
 from typing import Any
 
 from app.errors import InvalidRequest
-from app.sessions.ask import Asking
+from app.sessions.ask import TurnRunner
 from app.sessions.session import Session
 from app.sessions.store import SessionStore
 from chains.cancel import CancelToken
@@ -29,11 +29,11 @@ from context.log.entries import (
 )
 from context.messages import ImagePart, Message, TextPart
 
-__all__ = ["Branching", "LeftBranch"]
+__all__ = ["AbandonedBranch", "BranchEditor"]
 
 
 @dataclass(frozen=True)
-class LeftBranch:
+class AbandonedBranch:
     """A branch that a chat does not go on with any more.
 
     Attributes:
@@ -45,14 +45,14 @@ class LeftBranch:
     turns: int
 
 
-class Branching:
+class BranchEditor:
     """Adds to chats what is not a turn."""
 
-    def __init__(self, sessions: SessionStore, asking: Asking) -> None:
+    def __init__(self, sessions: SessionStore, asking: TurnRunner) -> None:
         self._sessions = sessions
         self._asking = asking
 
-    def select_leaf(self, session: str, entry: str) -> LeftBranch:
+    def select_leaf(self, session: str, entry: str) -> AbandonedBranch:
         """Let a chat go on where the branch of an entry ends; return what it has left by that.
 
         Raises:
@@ -64,7 +64,7 @@ class Branching:
             chat.path_to(entry)
             leaf, before = chat.tree.newest_leaf(entry), chat.path()[-1].id
             chat.append([LeafEntry(chat.new_id(), leaf, chat.now(), leaf)])
-            return LeftBranch(before, len(_left(chat, before)[1]))
+            return AbandonedBranch(before, len(_left(chat, before)[1]))
 
     def fork(self, session: str, entry: str | None) -> str:
         """Make a chat of its own out of a path, and return its id.

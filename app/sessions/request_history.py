@@ -6,10 +6,10 @@ from typing import Any, Final
 
 from app.errors import NotFound
 from app.library.library import Library
-from app.sessions.ask import Asking
+from app.sessions.ask import TurnRunner
 from app.sessions.session import Session, turn_ids
 from app.sessions.store import SessionStore
-from app.sessions.transcript import Transcript
+from app.sessions.transcript import ChatTranscript
 from app.sessions.transcript_reader import build_transcript
 from app.state_db import StoredRequest
 from chains.request.request import SEARCHED
@@ -20,20 +20,20 @@ from context.fit.guard import PreparedRequest
 from context.history.turns import turns
 from context.log.entries import EphemeralEntry, MessageEntry
 
-__all__ = ["NOT_ASKED", "LookingBack", "context_of", "why_sent"]
+__all__ = ["NOT_ASKED", "RequestHistory", "context_of", "why_sent"]
 
 MOST_LOGGED: Final = 50
 NOT_ASKED: Final = "Nothing was asked in this chat yet."
 
 
-class LookingBack:
+class RequestHistory:
     """Reads chats; nothing is written."""
 
-    def __init__(self, sessions: SessionStore, asking: Asking) -> None:
+    def __init__(self, sessions: SessionStore, asking: TurnRunner) -> None:
         self._sessions = sessions
         self._asking = asking
 
-    def transcript(self, session: str) -> Transcript:
+    def transcript(self, session: str) -> ChatTranscript:
         """Return a chat as it is read.
 
         Raises:

@@ -131,7 +131,7 @@ class SummaryItem:
 
 
 @dataclass(frozen=True)
-class ShapedItem:
+class HookChangeItem:
     """A hook changed what later requests hold, and wants that to be seen.
 
     Attributes:
@@ -148,11 +148,11 @@ class ShapedItem:
     markdown: str = ""
 
 
-TranscriptItem = UserItem | AnswerItem | CustomItem | DroppedItem | ShapedItem | SummaryItem
+TranscriptItem = UserItem | AnswerItem | CustomItem | DroppedItem | HookChangeItem | SummaryItem
 
 
 @dataclass(frozen=True)
-class Transcript:
+class ChatTranscript:
     """A whole chat, from its first message to its last."""
 
     title: str

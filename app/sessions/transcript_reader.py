@@ -12,12 +12,12 @@ from typing import Any, Final
 from app.sessions.session import COMPACTION
 from app.sessions.transcript import (
     AnswerItem,
+    ChatTranscript,
     CustomItem,
     DroppedItem,
-    ShapedItem,
+    HookChangeItem,
     StepItem,
     SummaryItem,
-    Transcript,
     TranscriptItem,
     UserItem,
 )
@@ -44,7 +44,7 @@ MOST_STEP_CHARS: Final = 2_000
 
 def build_transcript(
     title: str, log: Sequence[Entry], report: Mapping[str, Any] | None
-) -> Transcript:
+) -> ChatTranscript:
     """Return a chat as it is read along its active path.
 
     Args:
@@ -64,7 +64,7 @@ def build_transcript(
             items.append(divider)
         items += reader.items(turn)
         items += [line for entry in turn.entry_ids for line in shaped.get(entry, ())]
-    return Transcript(title, (*items, *lines.values()))
+    return ChatTranscript(title, (*items, *lines.values()))
 
 
 class _Reader:
@@ -205,9 +205,9 @@ def _seconds(start: str, end: str) -> float | None:
     return seconds if seconds >= 0 else None
 
 
-def _shaped(path: Sequence[Entry]) -> dict[str, list[ShapedItem]]:
+def _shaped(path: Sequence[Entry]) -> dict[str, list[HookChangeItem]]:
     """Return what hooks want to be seen of their changes, by the message that each stands below."""
-    found: dict[str, list[ShapedItem]] = {}
+    found: dict[str, list[HookChangeItem]] = {}
     above = ""
     for entry in path:
         if isinstance(entry, MessageEntry | CustomMessageEntry):
@@ -219,7 +219,7 @@ def _shaped(path: Sequence[Entry]) -> dict[str, list[ShapedItem]]:
     return found
 
 
-def _shaping(entry: TransformEntry) -> ShapedItem | None:
+def _shaping(entry: TransformEntry) -> HookChangeItem | None:
     shown = entry.display or {}
     title, summary, markdown = (
         text if isinstance(text := shown.get(name), str) else ""
@@ -227,7 +227,7 @@ def _shaping(entry: TransformEntry) -> ShapedItem | None:
     )
     if not (title + summary + markdown).strip():
         return None
-    return ShapedItem(entry.id, entry.transformer_name, title, summary, markdown)
+    return HookChangeItem(entry.id, entry.transformer_name, title, summary, markdown)
 
 
 def _summaries(path: Sequence[Entry]) -> Iterator[tuple[str, SummaryItem]]:

@@ -20,7 +20,7 @@ from vault.errors import VaultError
 
 __all__ = [
     "AskRequest",
-    "Reattached",
+    "RestoredAttachments",
     "attach_again",
     "last_question",
     "mode_in",
@@ -51,7 +51,7 @@ class AskRequest:
         selections: lines to send along.
         parent: the entry that the question follows; None for the active leaf.
         reads_whole: have a model read what is attached and too large to be sent, after the user
-            has seen what `Asking.reading_cost` says.
+            has seen what `TurnRunner.reading_cost` says.
     """
 
     question: str
@@ -155,7 +155,7 @@ def _selection(item: object) -> Selection | None:
 
 
 @dataclass(frozen=True)
-class Reattached:
+class RestoredAttachments:
     """What of a question's attachments is still to be had.
 
     Attributes:
@@ -183,7 +183,7 @@ def names_again(
 
 def attach_again(
     attachments: Attachments, question: MessageEntry, sent: Sequence[Segment]
-) -> Reattached:
+) -> RestoredAttachments:
     """Attach what was attached to a question.
 
     Args:
@@ -208,9 +208,9 @@ class _Again:
         self._lost: list[str] = []
 
     @property
-    def result(self) -> Reattached:
+    def result(self) -> RestoredAttachments:
         numbered = (replace(s, number=n) for n, s in enumerate(self._found.values(), start=1))
-        return Reattached(tuple(numbered), tuple(self._lost))
+        return RestoredAttachments(tuple(numbered), tuple(self._lost))
 
     def attach(self, path: str) -> None:
         try:

@@ -27,11 +27,11 @@ sys.exit(app.exec())
 """
 READY = """
 import sys
-from app.opening import Opening
+from app.startup import Startup
 from app.paths import Paths
 from ui import main, window
 window.MainWindow.begin = lambda window: window.close()
-sys.exit(main.run(Opening(Paths.find(), folder=sys.argv[1])))
+sys.exit(main.run(Startup(Paths.find(), folder=sys.argv[1])))
 """
 
 

@@ -12,7 +12,7 @@ from tests.support.program import Program
 from tests.support.recount import recount
 from tests.support.rpc import Rpc
 
-Asking = Callable[[Program], Program]
+TurnRunner = Callable[[Program], Program]
 ANSWER = "The barrel stands behind the shed, and holds two hundred litres of rain. " * 6
 HOOK = """
 def note(event):
@@ -29,7 +29,7 @@ def register(registry):
 
 
 @pytest.fixture
-def strict(with_notes: Program, asking: Asking, server: ModelServer) -> Rpc:
+def strict(with_notes: Program, asking: TurnRunner, server: ModelServer) -> Rpc:
     """The program, asking a server that refuses neighbours of the same role."""
     server.script(alternating(Answer(ANSWER, chunk_chars=400, usage=None)))
     return Rpc(asking(with_notes))
@@ -71,7 +71,7 @@ def test_every_turn_is_answered_behind_a_compaction_a_message_and_an_interruptio
 
 
 def test_a_note_of_one_request_joins_the_question_and_the_prefix_stays(
-    with_notes: Program, asking: Asking, server: ModelServer
+    with_notes: Program, asking: TurnRunner, server: ModelServer
 ) -> None:
     hooks = with_notes.home / "config" / "hooks"
     hooks.mkdir(parents=True)

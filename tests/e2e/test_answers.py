@@ -10,7 +10,7 @@ from tests.support.model_server import Answer, ModelServer
 from tests.support.program import Program
 from tests.support.recount import recount
 
-Asking = Callable[[Program], Program]
+TurnRunner = Callable[[Program], Program]
 _SOURCE = re.compile(
     r'<source n="(?P<n>\d+)"[^>]* path="(?P<path>[^"]*)"[^>]*>\n(?P<text>.*?)\n</source>', re.DOTALL
 )
@@ -32,7 +32,7 @@ def number_of(body: dict[str, Any], words: str) -> int:
 
 
 def test_an_answer_streams_and_its_citation_opens_the_right_lines(
-    with_notes: Program, asking: Asking, server: ModelServer
+    with_notes: Program, asking: TurnRunner, server: ModelServer
 ) -> None:
     quote = "The barrel behind the shed holds 210 litres."
     server.script(lambda body: Answer(f'"{quote}" [{number_of(body, quote)}]'))
@@ -51,7 +51,7 @@ def test_an_answer_streams_and_its_citation_opens_the_right_lines(
 
 
 def test_a_wrong_number_a_paraphrase_and_an_invention_are_all_marked(
-    with_notes: Program, asking: Asking, server: ModelServer
+    with_notes: Program, asking: TurnRunner, server: ModelServer
 ) -> None:
     def answer(body: dict[str, Any]) -> Answer:
         n = number_of(body, "before eight in the morning")
@@ -72,7 +72,7 @@ def test_a_wrong_number_a_paraphrase_and_an_invention_are_all_marked(
 
 
 def test_what_went_over_the_wire_is_what_the_report_counts(
-    with_notes: Program, asking: Asking, server: ModelServer
+    with_notes: Program, asking: TurnRunner, server: ModelServer
 ) -> None:
     server.script(Answer("In July [1]."), Answer("Every six weeks [1]."))
     first = asking(with_notes).json("ask", "When do tomatoes ripen?", "--no-index")
@@ -116,7 +116,7 @@ def test_without_a_model_the_answer_is_quoted_and_every_quotation_holds(
 
 
 def test_a_note_that_was_just_changed_is_in_the_answer(
-    with_notes: Program, small_vault: Path, asking: Asking, server: ModelServer
+    with_notes: Program, small_vault: Path, asking: TurnRunner, server: ModelServer
 ) -> None:
     (small_vault / "Hose.md").write_text("# Hose\n\nThe hose is 25 metres long.\n", "utf-8")
     asking(with_notes).json("ask", "How long is the hose?", "--vault", str(small_vault))

@@ -11,7 +11,7 @@ from tests.e2e.test_index import many_notes
 from tests.support.model_server import ModelServer
 from tests.support.program import Done, Program
 
-Asking = Callable[[Program], Program]
+TurnRunner = Callable[[Program], Program]
 CHAT = ("--mode", "chat")
 
 
@@ -90,7 +90,7 @@ def test_notes_that_cannot_be_read_are_reported_in_a_folder_that_cannot_be_writt
 
 
 def test_a_home_that_cannot_be_written(
-    program: Program, asking: Asking, without_rights: tuple[str, ...]
+    program: Program, asking: TurnRunner, without_rights: tuple[str, ...]
 ) -> None:
     program.home.mkdir()
     program.home.chmod(0o555)
@@ -106,7 +106,7 @@ def test_a_home_that_cannot_be_written(
 
 
 def test_a_disk_that_is_full_stores_nothing_by_halves(
-    program: Program, asking: Asking, server: ModelServer
+    program: Program, asking: TurnRunner, server: ModelServer
 ) -> None:
     small_disk = ("bash", "-c", 'ulimit -f 64; exec "$0" "$@"')
     full = replace(asking(program), before=small_disk)

@@ -11,7 +11,7 @@ from tests.support.hostile_files import HOSTILE
 from tests.support.model_server import Answer, ModelServer
 from tests.support.program import Program
 
-Asking = Callable[[Program], Program]
+TurnRunner = Callable[[Program], Program]
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_each_kind_is_indexed_and_found_at_its_place(kinds: Program, vault: Path
 
 
 def test_a_pdf_is_attached_read_by_an_agent_and_cited_by_its_page(
-    kinds: Program, asking: Asking, server: ModelServer
+    kinds: Program, asking: TurnRunner, server: ModelServer
 ) -> None:
     program = asking(kinds)
     server.script(Answer("It says “Its eggs are pale blue.” [1]."))
@@ -94,7 +94,7 @@ def test_a_file_that_gives_no_text_cannot_be_attached_and_says_why(kinds: Progra
 
 
 def test_a_folder_is_attached_without_the_files_that_give_no_text(
-    kinds: Program, asking: Asking, server: ModelServer
+    kinds: Program, asking: TurnRunner, server: ModelServer
 ) -> None:
     server.script(Answer("Much."))
     asking(kinds).json("ask", "What is here?", "--mode", "chat", "--attach", ".")

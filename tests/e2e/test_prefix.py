@@ -17,7 +17,7 @@ from tests.support.model_server import Answer, Body, ModelServer
 from tests.support.program import Program
 from tests.support.rpc import Rpc
 
-Asking = Callable[[Program], Program]
+TurnRunner = Callable[[Program], Program]
 ANSWER = "The beans want warm soil, and the barrel holds two hundred litres of rain. " * 12
 
 
@@ -61,7 +61,7 @@ class Sent:
 
 
 @pytest.fixture
-def rpc(with_notes: Program, asking: Asking) -> Callable[[], Rpc]:
+def rpc(with_notes: Program, asking: TurnRunner) -> Callable[[], Rpc]:
     """Start the program, again and again on the same home."""
     program = asking(with_notes)
     return lambda: Rpc(program)

@@ -10,7 +10,7 @@ from tests.support.documents import docx, paragraph, pdf
 from tests.support.model_server import Answer, ModelServer
 from tests.support.program import Program
 
-Asking = Callable[[Program], Program]
+TurnRunner = Callable[[Program], Program]
 
 SECRET = "plumtree gooseberry-"
 HIDDEN = {
@@ -78,7 +78,7 @@ def test_the_index_says_what_is_kept_out_and_by_which_rule(private: Program, vau
 
 
 def test_no_question_carries_it_and_no_file_of_ours_holds_it(
-    private: Program, asking: Asking, server: ModelServer, vault: Path
+    private: Program, asking: TurnRunner, server: ModelServer, vault: Path
 ) -> None:
     server.script(Answer("By the gate [1]."))
     asking(private).json("ask", "Where does the plumtree stand?")
@@ -89,7 +89,7 @@ def test_no_question_carries_it_and_no_file_of_ours_holds_it(
 
 
 def test_it_cannot_be_attached_by_name_and_is_not_in_its_folder(
-    private: Program, asking: Asking, server: ModelServer, vault: Path
+    private: Program, asking: TurnRunner, server: ModelServer, vault: Path
 ) -> None:
     program = asking(private)
     server.script(Answer("By the gate."))
@@ -104,7 +104,7 @@ def test_it_cannot_be_attached_by_name_and_is_not_in_its_folder(
 
 
 def test_an_agents_tools_neither_list_nor_read_nor_find_it(
-    private: Program, asking: Asking, server: ModelServer, vault: Path
+    private: Program, asking: TurnRunner, server: ModelServer, vault: Path
 ) -> None:
     calls = [("list_folder", {}), ("list_folder", {"path": "Journal"})]
     calls += [("search_notes", {"query": "plumtree gooseberry", "k": 20})]
@@ -124,7 +124,7 @@ def test_an_agents_tools_neither_list_nor_read_nor_find_it(
 
 
 def test_a_note_made_private_after_it_was_indexed_is_kept_out_at_once(
-    private: Program, asking: Asking, server: ModelServer, vault: Path
+    private: Program, asking: TurnRunner, server: ModelServer, vault: Path
 ) -> None:
     for name in ("turned", "moved", "filtered"):
         (vault / f"{name}.md").write_text(f"# Turned {name}\n\nThe plumtree, round.\n")
@@ -151,7 +151,7 @@ def test_a_note_made_private_after_it_was_indexed_is_kept_out_at_once(
 
 
 def test_an_agent_reads_notes_and_no_file_that_may_hold_keys(
-    program: Program, asking: Asking, server: ModelServer, vault: Path
+    program: Program, asking: TurnRunner, server: ModelServer, vault: Path
 ) -> None:
     held = (".env", ".netrc", "key.pem", "id_rsa", "conf.toml", "sub/.notes.md", "innocent.md")
     (vault / "sub").mkdir()
@@ -171,7 +171,7 @@ def test_an_agent_reads_notes_and_no_file_that_may_hold_keys(
 
 
 def test_a_link_or_a_hidden_file_is_not_sent_by_its_name(
-    program: Program, asking: Asking, server: ModelServer, vault: Path, tmp_path: Path
+    program: Program, asking: TurnRunner, server: ModelServer, vault: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "outside.txt").write_text(f"The {SECRET}outside")
     (vault / "link.txt").symlink_to(tmp_path / "outside.txt")

@@ -14,7 +14,7 @@ from tests.support.model_server import Answer, Failure, ModelServer
 from tests.support.program import Program, ended, kill, wait_until
 from tests.support.recount import recount
 
-Asking = Callable[[Program], Program]
+TurnRunner = Callable[[Program], Program]
 CHAT = ("--mode", "chat")
 
 
@@ -44,7 +44,7 @@ def history_of(body: dict[str, Any]) -> list[str]:
 
 
 def test_a_long_chat_stays_in_its_budget_with_a_summary_that_rests(
-    program: Program, asking: Asking, server: ModelServer
+    program: Program, asking: TurnRunner, server: ModelServer
 ) -> None:
     session = seed_chat(program.home, turns=10, words=210)
     server.script(Answer("Noted. " + "The hose is green and long. " * 30))
@@ -74,7 +74,7 @@ def test_a_long_chat_stays_in_its_budget_with_a_summary_that_rests(
 
 
 def test_two_processes_cannot_write_one_chat(
-    program: Program, asking: Asking, server: ModelServer
+    program: Program, asking: TurnRunner, server: ModelServer
 ) -> None:
     session = seed_chat(program.home, turns=1, words=9)
     server.script(Answer("Slowly does it. " * 20, stall_after=5))
@@ -87,7 +87,7 @@ def test_two_processes_cannot_write_one_chat(
 
 
 def test_ctrl_c_keeps_what_had_arrived(
-    program: Program, asking: Asking, server: ModelServer
+    program: Program, asking: TurnRunner, server: ModelServer
 ) -> None:
     server.script(Answer("Slowly does it. " * 20, stall_after=8))
     child = asking(program).start("ask", "First?", *CHAT)
@@ -105,7 +105,7 @@ def test_ctrl_c_keeps_what_had_arrived(
 
 
 def test_kill_while_answering_loses_no_question_and_the_chat_goes_on(
-    program: Program, asking: Asking, server: ModelServer
+    program: Program, asking: TurnRunner, server: ModelServer
 ) -> None:
     server.script(Answer("Slowly does it. " * 20, stall_after=8), Answer("At once."))
     child = asking(program).start("ask", "The first question?", *CHAT)
@@ -120,7 +120,7 @@ def test_kill_while_answering_loses_no_question_and_the_chat_goes_on(
 
 
 def test_a_stream_that_breaks_off_is_kept_and_said(
-    program: Program, asking: Asking, server: ModelServer
+    program: Program, asking: TurnRunner, server: ModelServer
 ) -> None:
     server.script(Answer("Half of what was to be said.", break_after=3))
     result = asking(program).json("ask", "x", *CHAT)
@@ -131,7 +131,7 @@ def test_a_stream_that_breaks_off_is_kept_and_said(
 
 
 def test_a_server_that_fails_is_one_clear_error_and_the_question_is_kept(
-    program: Program, asking: Asking, server: ModelServer
+    program: Program, asking: TurnRunner, server: ModelServer
 ) -> None:
     server.script(Failure.saying(500, "scripted"))
     done = asking(program).run("ask", "Is anybody there?", *CHAT, "--json")
@@ -142,7 +142,7 @@ def test_a_server_that_fails_is_one_clear_error_and_the_question_is_kept(
     assert kept[1]["status"] == "error"
 
 
-def test_a_server_that_is_down_is_named(program: Program, asking: Asking) -> None:
+def test_a_server_that_is_down_is_named(program: Program, asking: TurnRunner) -> None:
     down = Program(
         program.home, ("--set", "chat.apiBase=http://127.0.0.1:9/v1", "--set", "chat.model=gpt-4o")
     )
@@ -152,7 +152,7 @@ def test_a_server_that_is_down_is_named(program: Program, asking: Asking) -> Non
 
 
 def test_a_database_that_cannot_be_used_is_a_warning_of_the_report(
-    program: Program, asking: Asking, server: ModelServer
+    program: Program, asking: TurnRunner, server: ModelServer
 ) -> None:
     server.script(Answer("Yes."))
     (program.home / "state" / "state.db").mkdir(parents=True)
@@ -164,7 +164,7 @@ def test_a_database_that_cannot_be_used_is_a_warning_of_the_report(
 
 
 def test_a_question_of_200000_characters_shows_the_layers_and_is_kept_unsent(
-    program: Program, asking: Asking, server: ModelServer
+    program: Program, asking: TurnRunner, server: ModelServer
 ) -> None:
     question = ("Wann wird der Kompost umgesetzt? " * 6_100)[:200_000]
     small = asking(program)

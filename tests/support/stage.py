@@ -12,9 +12,9 @@ from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QWidget
 
 from app.assistant import Assistant
-from app.opening import FirstLook
 from app.paths import Paths
 from app.sessions.ask import AskRequest
+from app.startup import StartupInfo
 from app.wiring import build
 from chains.cancel import CancelToken
 from resources import sample_vault
@@ -104,7 +104,7 @@ class Stage:
     def __init__(self, assistant: Assistant, server: ModelServer) -> None:
         self.assistant = assistant
         self.server = server
-        self.window = MainWindow(FirstLook(assistant.paths.state, assistant.vault))
+        self.window = MainWindow(StartupInfo(assistant.paths.state, assistant.vault))
         self.window.attach(assistant)
 
     def play(self, question: str) -> None:

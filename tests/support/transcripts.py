@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
 from app.config.models import ModelChoice
 from app.sessions.transcript import AnswerItem, UserItem
-from app.sessions.transcript import Transcript as Chat
+from app.sessions.transcript import ChatTranscript as Chat
 from chains.citations.check import Citation, Unverified
 from chains.events import AskResult, Status
 from context.layers import Layer, Segment

@@ -8,9 +8,9 @@ from typing import Any
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.assistant import Assistant
-from app.opening import FirstLook
 from app.paths import Paths
 from app.sessions.ask import AskRequest
+from app.startup import StartupInfo
 from app.wiring import build
 from chains.cancel import CancelToken
 from resources import sample_vault
@@ -83,7 +83,7 @@ def reply(chance: random.Random, body: dict[str, Any]) -> Reply:
 
 def open_window(assistant: Assistant) -> QWidget:
     """Open the window as the program does."""
-    window = MainWindow(FirstLook(assistant.paths.state, assistant.vault))
+    window = MainWindow(StartupInfo(assistant.paths.state, assistant.vault))
     window.attach(assistant)
     window.resize(1440, 900)
     window.show()

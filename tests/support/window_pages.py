@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QPlainTextEdit, QPushButton,
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
-from app.opening import FirstLook
+from app.startup import StartupInfo
 from tests.support.pressing import (
     choose_from_button,
     choose_from_row,
@@ -73,7 +73,7 @@ def open_window(
         mode: what to ask in; `chat` searches nothing, so that no index has to be made.
         is_begun: whether the last session is restored and the index updated.
     """
-    window = MainWindow(FirstLook(assistant.paths.state, assistant.vault), runner)
+    window = MainWindow(StartupInfo(assistant.paths.state, assistant.vault), runner)
     window.attach(assistant)
     qtbot.addWidget(window, before_close_func=lambda window: window.close())
     page = WindowPage(window)

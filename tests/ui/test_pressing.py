@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QAbstractItemView, QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
-from app.opening import FirstLook
 from app.sessions.ask import AskRequest
+from app.startup import StartupInfo
 from chains.cancel import CancelToken
 from tests.conftest import write_notes
 from tests.support.pressing import (
@@ -48,7 +48,7 @@ def window(
     assistant.open_vault(small_vault, remember=False)
     for question in QUESTIONS:
         list(assistant.ask(AskRequest(question), CancelToken()))
-    window = MainWindow(FirstLook(assistant.paths.state, assistant.vault), runner)
+    window = MainWindow(StartupInfo(assistant.paths.state, assistant.vault), runner)
     window.attach(assistant)
     qtbot.addWidget(window)
     window.resize(1440, 900)

@@ -16,8 +16,8 @@ from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from app.errors import StorageFailed, describe
-from app.opening import FirstLook
 from app.sessions.store import SessionInfo
+from app.startup import StartupInfo
 from chains.errors import Offline
 from tests.support import widgets
 from tests.support.contexts import make_context
@@ -53,7 +53,7 @@ def make(assistant: Assistant, runner: TaskRunner, qtbot: QtBot) -> Iterator[Mak
     made: list[MainWindow] = []
 
     def make(width: int = 1440, height: int = 900, *, is_begun: bool = True) -> MainWindow:
-        window = MainWindow(FirstLook(assistant.paths.state, assistant.vault), runner)
+        window = MainWindow(StartupInfo(assistant.paths.state, assistant.vault), runner)
         window.attach(assistant)
         made.append(window)
         qtbot.addWidget(window)
@@ -73,13 +73,13 @@ FIRST_WINDOW = """
 import sys
 from pathlib import Path
 from PySide6.QtWidgets import QApplication
-from app.opening import FirstLook
+from app.startup import StartupInfo
 from ui.frame import WindowFrame
 from ui.theme import Theme
 
 app = QApplication([])
 Theme.current().apply("light", 1.0)
-window = WindowFrame(FirstLook(Path(sys.argv[1]), None))
+window = WindowFrame(StartupInfo(Path(sys.argv[1]), None))
 window.show()
 print(window.width(), window.height())
 """
@@ -130,7 +130,7 @@ def test_without_notes_the_window_says_what_to_do(make: Make) -> None:
 def test_before_the_notes_are_open_nothing_is_said_of_them(
     assistant: Assistant, small_vault: Path, runner: TaskRunner, qtbot: QtBot
 ) -> None:
-    window = MainWindow(FirstLook(assistant.paths.state, small_vault), runner)
+    window = MainWindow(StartupInfo(assistant.paths.state, small_vault), runner)
     qtbot.addWidget(window, before_close_func=lambda window: window.close())
     window.show()
     said = {"No chats yet. Ctrl+N starts one.", "No notes are open"}
@@ -202,7 +202,7 @@ def test_no_list_of_the_sidebar_stands_over_what_follows_it(make: Make) -> None:
 
 
 def test_a_first_window_is_no_larger_than_its_screen(qtbot: QtBot, tmp_path: Path) -> None:
-    window = MainWindow(FirstLook(tmp_path, None))
+    window = MainWindow(StartupInfo(tmp_path, None))
     qtbot.addWidget(window)
     room = window.screen().availableGeometry()
     window.resize(room.size())  # with a title bar it has no place

@@ -5,7 +5,7 @@ from functools import partial
 from PySide6.QtCore import QObject, Signal
 
 from app.assistant import Assistant
-from app.commands import COMMANDS, Command, CommandResult, Situation, parse, run
+from app.commands import COMMANDS, CommandResult, Situation, SlashCommand, parse, run
 from app.errors import AppError, describe
 from ui.frame import WindowFrame
 from ui.tasks import TaskRunner
@@ -51,7 +51,7 @@ class CommandController(QObject):
         return True
 
     def _run(
-        self, text: str, situation: Situation, command: Command, argument: str
+        self, text: str, situation: Situation, command: SlashCommand, argument: str
     ) -> tuple[str, CommandResult | Exception]:
         try:
             return text, run(self._assistant, situation, command, argument)

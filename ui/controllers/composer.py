@@ -9,7 +9,7 @@ from app.assistant import Assistant
 from app.commands import Situation
 from app.config.models import ModelChoice
 from app.errors import ErrorInfo, describe
-from app.sessions.transcript import Transcript, UserItem
+from app.sessions.transcript import ChatTranscript, UserItem
 from chains.events import Mode
 from chains.models import EXTRACTIVE
 from ui.chat.composer.attachment import Attachment
@@ -237,7 +237,7 @@ class ComposerController(QObject):
         else:
             self.open(session)
 
-    def _on_loaded(self, transcript: Transcript, is_new: bool) -> None:
+    def _on_loaded(self, transcript: ChatTranscript, is_new: bool) -> None:
         """Ask in the mode in which the chat was asked last."""
         user_messages = [item for item in transcript.items if isinstance(item, UserItem)]
         if is_new and user_messages and user_messages[-1].mode is not None:

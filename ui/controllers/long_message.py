@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.assistant import Assistant
 from app.errors import describe
-from app.library.long_texts import Pasted
+from app.library.long_texts import PastedText
 from ui.chat.composer.attachment import Attachment
 from ui.controllers.drafts import UnsentMessage
 from ui.tasks import TaskRunner
@@ -120,7 +120,7 @@ class LongMessageController(QObject):
         if self._before is not None:
             self.replaced.emit(self._before)
 
-    def _on_file(self, pasted: Pasted) -> None:
+    def _on_file(self, pasted: PastedText) -> None:
         given = self._given
         if self._message() == given:  # else something was written meanwhile, and stays
             attached = (*given.attached, Attachment(str(pasted.path)))

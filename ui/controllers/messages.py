@@ -8,8 +8,8 @@ from PySide6.QtCore import QObject
 
 from app.assistant import Assistant
 from app.errors import describe
-from app.sessions.branches import LeftBranch
-from app.sessions.transcript import SummaryItem, Transcript
+from app.sessions.branches import AbandonedBranch
+from app.sessions.transcript import ChatTranscript, SummaryItem
 from chains.events import CompactionEnded
 from ui.chat.message.action import MessageAction
 from ui.controllers.composer import ComposerController
@@ -132,7 +132,7 @@ class MessageController(QObject):
         task.failed.connect(self._on_failed)
         task.start()
 
-    def _on_loaded(self, transcript: Transcript, _is_new: bool) -> None:
+    def _on_loaded(self, transcript: ChatTranscript, _is_new: bool) -> None:
         items = [item for item in transcript.items if isinstance(item, SummaryItem)]
         self._summaries = {item.entry: item.summary for item in items}
 
@@ -141,7 +141,7 @@ class MessageController(QObject):
         self._frame.navigation.open_session(session)
         self._notifier.toast("This is a chat of its own now. The first one is as it was.")
 
-    def _on_selected(self, left: LeftBranch) -> None:
+    def _on_selected(self, left: AbandonedBranch) -> None:
         """Show the selected version, and offer a summary of a long branch that was left."""
         self._session.load()
         if left.turns >= LONG_TURNS:

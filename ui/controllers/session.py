@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from app.assistant import Assistant
 from app.errors import ErrorInfo, describe
 from app.sessions.ask import AskRequest
-from app.sessions.transcript import AnswerItem, Transcript, UserItem
+from app.sessions.transcript import AnswerItem, ChatTranscript, UserItem
 from chains.events import (
     CITES_NOTHING,
     AskResult,
@@ -316,7 +316,7 @@ class SessionController(QObject):
         if not turn.is_stored and turn.request.instead:
             self._unsent_edit = (turn.request.instead, turn.request.text)
 
-    def _on_loaded(self, answer: tuple[str, bool, Transcript]) -> None:
+    def _on_loaded(self, answer: tuple[str, bool, ChatTranscript]) -> None:
         session, is_new, transcript = answer
         if session != self.session or self.is_followed:
             return
@@ -337,7 +337,7 @@ class SessionController(QObject):
             self._unsent_edit = None
         self.loaded.emit(transcript, is_new)
 
-    def _show_sources(self, transcript: Transcript) -> None:
+    def _show_sources(self, transcript: ChatTranscript) -> None:
         """Show the sources of the last answer."""
         answers = [item for item in transcript.items if isinstance(item, AnswerItem)]
         if answers:

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal
 from app.assistant import Assistant
 from app.config.schema import use_labels
 from app.errors import ErrorInfo, describe
-from app.library.instructions import Instructions
+from app.library.instructions import VaultInstructions
 from ui.chat.transcript.instructions_bar import InstructionsBar
 from ui.controllers.composer import ComposerController
 from ui.controllers.index import IndexController, WatchController
@@ -200,7 +200,7 @@ class InstructionsController(QObject):
     def _read(self) -> None:
         self._reads.ask(self._assistant.instructions, now=True)
 
-    def _on_read(self, found: Instructions | None) -> None:
+    def _on_read(self, found: VaultInstructions | None) -> None:
         if found is None or found.decision is not None:
             self._bar.hide()
             return

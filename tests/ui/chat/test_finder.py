@@ -5,7 +5,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from app.sessions.transcript import AnswerItem, UserItem
-from app.sessions.transcript import Transcript as Chat
+from app.sessions.transcript import ChatTranscript as Chat
 from ui.chat.message.answer import Answer
 from ui.chat.transcript.feed import MOST_LIVE
 from ui.chat.transcript.finder import Finder

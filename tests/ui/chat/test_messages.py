@@ -12,13 +12,13 @@ from app.library.attachments import Selection
 from app.sessions.transcript import (
     AnswerItem,
     CustomItem,
-    ShapedItem,
+    HookChangeItem,
     StepItem,
     SummaryItem,
     TranscriptItem,
     UserItem,
 )
-from app.sessions.transcript import Transcript as Chat
+from app.sessions.transcript import ChatTranscript as Chat
 from chains.events import ToolEnded, ToolStarted
 from tests.support import widgets
 from ui.chat.composer.attachment import Attachment
@@ -412,7 +412,7 @@ def test_an_outline_says_that_no_model_made_it(transcript: Transcript) -> None:
 
 
 def test_what_a_hook_changed_is_said_in_its_own_words(transcript: Transcript) -> None:
-    shaped = ShapedItem("t1", "redact", "<b>Redaction</b>", "2 keys removed", "- `AKIA…`")
+    shaped = HookChangeItem("t1", "redact", "<b>Redaction</b>", "2 keys removed", "- `AKIA…`")
     show(transcript, user(entry="u1"), answer(entry="a0"), shaped, user(), answer())
     line = first(transcript, HookDivider)
     assert line.text == "<b>Redaction</b> · 2 keys removed · by the hook redact"
@@ -424,7 +424,7 @@ def test_what_a_hook_changed_is_said_in_its_own_words(transcript: Transcript) ->
 
 
 def test_a_hook_without_more_to_say_has_nothing_to_click(transcript: Transcript) -> None:
-    show(transcript, user(), answer(), ShapedItem("t1", "redact", "", "2 keys removed"))
+    show(transcript, user(), answer(), HookChangeItem("t1", "redact", "", "2 keys removed"))
     line = first(transcript, HookDivider)
     assert line.text == "Changed for the model · 2 keys removed · by the hook redact"
     assert not line.more.isVisible()

@@ -4,7 +4,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
-from app.sessions.transcript import Transcript as Chat
+from app.sessions.transcript import ChatTranscript as Chat
 from app.sessions.transcript import UserItem
 from tests.support.transcripts import (
     LONG,

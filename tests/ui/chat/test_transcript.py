@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.errors import ErrorInfo, describe
+from app.sessions.transcript import ChatTranscript as Chat
 from app.sessions.transcript import DroppedItem, UserItem
-from app.sessions.transcript import Transcript as Chat
 from chains.citations.check import Citation, Unverified
 from chains.errors import Offline
 from context.errors import ContextHookError

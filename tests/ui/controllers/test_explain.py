@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QLabel, QMenu
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
-from app.opening import FirstLook
+from app.startup import StartupInfo
 from ui.panels.notes.sources import REASON, SourceRow, SourcesPanel
 from ui.tasks import TaskRunner
 from ui.window import MainWindow
@@ -18,7 +18,7 @@ from ui.window import MainWindow
 def window(assistant: Assistant, small_vault: Path, runner: TaskRunner, qtbot: QtBot) -> MainWindow:
     """A window over a small folder, indexed, whose work is done at once."""
     assistant.open_vault(small_vault, remember=False)
-    window = MainWindow(FirstLook(assistant.paths.state, assistant.vault), runner)
+    window = MainWindow(StartupInfo(assistant.paths.state, assistant.vault), runner)
     window.attach(assistant)
     qtbot.addWidget(window, before_close_func=lambda window: window.close())
     window.resize(1440, 900)

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
-from app.opening import FirstLook
+from app.startup import StartupInfo
 from chains.events import IndexProgressed
 from ui.panels.index import IndexState
 from ui.tasks import TaskRunner
@@ -26,7 +26,7 @@ _LONG_MS = 60_000
 def window(assistant: Assistant, small_vault: Path, qtbot: QtBot) -> Iterator[MainWindow]:
     """A window over a small folder with its index panel open, which nobody has begun to read."""
     assistant.open_vault(small_vault, remember=False)
-    window = MainWindow(FirstLook(assistant.paths.state, assistant.vault))
+    window = MainWindow(StartupInfo(assistant.paths.state, assistant.vault))
     window.attach(assistant)
     qtbot.addWidget(window)
     window.show()
@@ -198,7 +198,7 @@ INDEX: list[Way] = [
 @pytest.fixture
 def quiet(assistant: Assistant, runner: TaskRunner, qtbot: QtBot) -> Iterator[MainWindow]:
     """A window without a folder."""
-    window = MainWindow(FirstLook(assistant.paths.state, None), runner)
+    window = MainWindow(StartupInfo(assistant.paths.state, None), runner)
     window.attach(assistant)
     qtbot.addWidget(window)
     window.resize(1440, 900)

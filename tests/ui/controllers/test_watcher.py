@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from app.library.library import IndexFinished
-from app.opening import FirstLook
+from app.startup import StartupInfo
 from ui.controllers.index import WatchController
 from ui.panels.notes.note import NotePanel
 from ui.tasks import TaskRunner
@@ -26,7 +26,7 @@ _LONG_MS = 60_000
 def window(assistant: Assistant, small_vault: Path, qtbot: QtBot) -> Iterator[MainWindow]:
     """A window over a small folder, indexed, with its threads; a first change has been seen."""
     assistant.open_vault(small_vault, remember=False)
-    window = MainWindow(FirstLook(assistant.paths.state, assistant.vault))
+    window = MainWindow(StartupInfo(assistant.paths.state, assistant.vault))
     window.attach(assistant)
     qtbot.addWidget(window)
     window.show()
@@ -190,7 +190,7 @@ def test_a_folder_that_is_gone_is_named_and_another_owner_is_no_trouble(
     text: str,
 ) -> None:
     assistant.open_vault(small_vault, remember=False)
-    window = MainWindow(FirstLook(assistant.paths.state, assistant.vault), runner)
+    window = MainWindow(StartupInfo(assistant.paths.state, assistant.vault), runner)
     qtbot.addWidget(window)
     window.attach(assistant)
     window.controllers.vault.watch.failed.emit(error)
@@ -205,7 +205,7 @@ def test_what_failed_is_tried_again_when_a_change_could_be_taken_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assistant.open_vault(small_vault, remember=False)
-    window = MainWindow(FirstLook(assistant.paths.state, assistant.vault), runner)
+    window = MainWindow(StartupInfo(assistant.paths.state, assistant.vault), runner)
     qtbot.addWidget(window)
     window.attach(assistant)
     done = IndexReport("v", notes=5)

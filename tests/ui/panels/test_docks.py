@@ -12,8 +12,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDockWidget, QTabBar
 from pytestqt.qtbot import QtBot
 
-from app.opening import FirstLook
 from app.paths import Paths
+from app.startup import StartupInfo
 from ui.frame import Frame
 from ui.panels.right_column import RightColumn
 from ui.theme import Theme
@@ -39,7 +39,7 @@ def make(strata_home: object, qtbot: QtBot) -> Callable[..., Frame]:
     """Make the window as it is painted first."""
 
     def make(width: int = 1440, height: int = 900) -> Frame:
-        frame = Frame(FirstLook(Paths.find().state, None))
+        frame = Frame(StartupInfo(Paths.find().state, None))
         qtbot.addWidget(frame)
         frame.resize(width, height)
         frame.show()

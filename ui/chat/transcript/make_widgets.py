@@ -10,7 +10,7 @@ from app.sessions.transcript import (
     AnswerItem,
     CustomItem,
     DroppedItem,
-    ShapedItem,
+    HookChangeItem,
     StepItem,
     SummaryItem,
     TranscriptItem,
@@ -141,7 +141,7 @@ class MessageMaker(QObject):
                 return lambda: SummaryDivider(
                     item.summary, item.before_tokens, item.after_tokens, item.by
                 )
-            case ShapedItem():
+            case HookChangeItem():
                 return lambda: HookDivider(item.hook, item.title, item.summary, item.markdown)
             case DroppedItem():
                 return lambda: Divider(item.turns, item.tokens, item.reason)

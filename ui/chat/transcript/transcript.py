@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QStackedLayout, QWidget
 
-from app.sessions.transcript import Transcript as Chat
+from app.sessions.transcript import ChatTranscript as Chat
 from app.sessions.transcript import TranscriptItem
 from ui.chat.composer.attachment import Attachment
 from ui.chat.composer.composer import Choice

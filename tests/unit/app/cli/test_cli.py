@@ -13,7 +13,7 @@ from app.assistant import Assistant
 from app.cli import text as cli_text
 from app.cli.interrupt import Interruptible
 from app.cli.parser import build_parser, run
-from app.opening import Opening
+from app.startup import Startup
 from tests.support.model_server import Answer, Failure, ModelServer
 from vault.indexing.indexer import IndexProgress
 
@@ -509,7 +509,7 @@ def opened(argv: list[str]) -> tuple[int, list[Path | None]]:
     """Run the command line with a window that only looks at what it was given."""
     seen: list[Path | None] = []
 
-    def look(opening: Opening) -> int:
+    def look(opening: Startup) -> int:
         seen.append(opening.open().vault)
         return 7
 

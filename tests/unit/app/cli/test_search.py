@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from app.cli.parser import run
-from app.opening import Opening
+from app.startup import Startup
 
 NOTES = {
     "Tomatoes.md": "# Tomatoes\n\n#bed Water tomatoes early; see [[Beans]].\n",
@@ -20,7 +20,7 @@ NOTES = {
 Strata = Callable[..., tuple[int, str, str]]
 
 
-def no_window(_opening: Opening) -> int:
+def no_window(_opening: Startup) -> int:
     raise AssertionError("no window was asked for")
 
 

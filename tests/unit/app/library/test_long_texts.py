@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from app.errors import StorageFailed
 from app.library.long_texts import LongTexts
-from app.opening import Opening
 from app.paths import Paths
+from app.startup import Startup
 from app.wiring import build
 from chains.tokenizer import counter_for
 from tests.support.turns import ask, result_of
@@ -118,18 +118,18 @@ def test_when_a_chat_cannot_be_read_every_text_stays(texts: LongTexts, tmp_path:
 
 def test_texts_of_chats_that_are_gone_are_removed_when_a_window_opens(strata_home: Path) -> None:
     paths = Paths.find()
-    with closing(Opening(paths)) as opening:
+    with closing(Startup(paths)) as opening:
         assistant = opening.open()
         kept, orphan = (assistant.long_texts.as_file(LONG + more).path for more in ("", " More."))
         for path in (kept, orphan):
             grow_old(path.parent)
         result_of(ask(assistant, "What is it about?", mode="chat", attach=(str(kept),)))
-    with closing(Opening(paths)) as opening:
+    with closing(Startup(paths)) as opening:
         opening.open()
     assert (kept.exists(), orphan.exists()) == (True, False)
     for chat in paths.sessions.glob("*.jsonl"):
         chat.unlink()
-    with closing(Opening(paths)) as opening:
+    with closing(Startup(paths)) as opening:
         opening.open()
     assert not kept.exists()
 

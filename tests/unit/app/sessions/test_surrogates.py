@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from app.assistant import Assistant
-from app.rpc.requests import Prompt, parse
+from app.rpc.requests import PromptRequest, parse
 from app.sessions import store as session_store
 from app.sessions.file import LoadedLog
 from context.log.entries import MessageEntry
@@ -141,7 +141,7 @@ def test_a_chat_that_cannot_be_read_is_listed_beside_the_others(
 
 def test_a_request_over_rpc_is_clean_and_its_id_comes_back_as_it_was_sent() -> None:
     request = parse(b'{"id": "\\ud800", "type": "prompt", "text": "half \\ud83d end"}')
-    assert isinstance(request, Prompt)
+    assert isinstance(request, PromptRequest)
     assert (request.id, request.text) == ("\ud800", GOOD)
 
 

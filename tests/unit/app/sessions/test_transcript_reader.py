@@ -2,7 +2,7 @@ from dataclasses import replace
 from typing import Any
 
 from app.library.attachments import Selection
-from app.sessions.transcript import AnswerItem, DroppedItem, ShapedItem, SummaryItem, UserItem
+from app.sessions.transcript import AnswerItem, DroppedItem, HookChangeItem, SummaryItem, UserItem
 from app.sessions.transcript_reader import build_transcript
 from chains.tools.registry import ToolRun
 from context.layers import Layer, Segment
@@ -246,7 +246,7 @@ def test_a_summary_stands_above_the_first_turn_that_is_sent_as_it_was() -> None:
     log = [*turn(1), *turn(2), compaction]
     items = build_transcript("t", log, None).items
     assert items[2] == SummaryItem("k", "They watered.", 900, 90, "outline")
-    assert not any(isinstance(item, ShapedItem) for item in items)  # which would tell it twice
+    assert not any(isinstance(item, HookChangeItem) for item in items)  # which would tell it twice
     lost = replace(compaction, patch=({**operation, "firstKeptEntryId": "gone"},))
     assert isinstance(build_transcript("t", [*turn(1), lost], None).items[-1], SummaryItem)
 
@@ -259,8 +259,8 @@ def test_a_change_by_a_hook_stands_below_its_turn_where_it_wants_to_be_seen() ->
     assert isinstance(answered, MessageEntry)
     log = [*asked, seen, unseen, replace(answered, parent_id="l"), *turn(2)]
     items = build_transcript("t", log, None).items
-    assert items[2] == ShapedItem("k", "redact", "Redaction", "Removed secrets")
-    assert kinds(log) == ["UserItem", "AnswerItem", "ShapedItem", "UserItem", "AnswerItem"]
+    assert items[2] == HookChangeItem("k", "redact", "Redaction", "Removed secrets")
+    assert kinds(log) == ["UserItem", "AnswerItem", "HookChangeItem", "UserItem", "AnswerItem"]
 
 
 def test_a_question_tells_its_mode_and_what_was_named() -> None:

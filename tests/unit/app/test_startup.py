@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from app.errors import BadSetting
-from app.opening import Opening
 from app.paths import Paths
+from app.startup import Startup
 from vault.errors import VaultMissing
 
 
@@ -28,13 +28,13 @@ def notes(tmp_path: Path) -> Path:
 
 def test_the_first_look_is_that_of_the_settings(paths: Paths, notes: Path) -> None:
     paths.settings_file.write_text(f'[ui]\ntheme = "dark"\n[vault]\npath = "{notes}"\n')
-    look = Opening(paths).look
+    look = Startup(paths).look
     assert (look.theme, look.vault, look.state) == ("dark", notes, paths.state)
 
 
 def test_what_was_named_for_this_run_comes_first(paths: Paths, notes: Path, tmp_path: Path) -> None:
     paths.settings_file.write_text(f'[ui]\ntheme = "dark"\n[vault]\npath = "{tmp_path}"\n')
-    look = Opening(paths, {"ui.theme": "light"}, str(notes)).look
+    look = Startup(paths, {"ui.theme": "light"}, str(notes)).look
     assert (look.theme, look.vault) == ("light", notes)
 
 
@@ -45,26 +45,26 @@ def test_settings_that_say_nothing_usable_make_the_first_look_plain(
     paths: Paths, content: str
 ) -> None:
     paths.settings_file.write_bytes(content.encode("utf-8", "surrogateescape"))
-    look = Opening(paths).look
+    look = Startup(paths).look
     assert (look.theme, look.vault) == ("system", None)
 
 
 def test_a_folder_that_was_named_and_is_not_there_is_refused_early(paths: Paths) -> None:
     with pytest.raises(VaultMissing):
-        Opening(paths, folder="/not/there").refuse_early()
+        Startup(paths, folder="/not/there").refuse_early()
 
 
 def test_a_setting_that_was_named_wrongly_is_refused_early(paths: Paths) -> None:
     with pytest.raises(BadSetting):
-        Opening(paths, {"ui.theme": "pink"}).refuse_early()
+        Startup(paths, {"ui.theme": "pink"}).refuse_early()
 
 
 def test_the_folder_of_the_last_time_may_be_gone(paths: Paths) -> None:
     paths.settings_file.write_text('[vault]\npath = "/not/there"\n')
-    with closing(Opening(paths)) as opening:
+    with closing(Startup(paths)) as opening:
         assert opening.open().vault is None
 
 
 def test_opening_opens_the_notes(paths: Paths, notes: Path) -> None:
-    with closing(Opening(paths, folder=str(notes))) as opening:
+    with closing(Startup(paths, folder=str(notes))) as opening:
         assert opening.open().vault == notes.resolve()

@@ -1,7 +1,7 @@
-"""Opening in two steps, so that the window is painted before the program behind it is loaded.
+"""Start in two steps, so that the window is painted before the program behind it is loaded.
 
 The first look needs three facts, and reads them with the standard library alone: a settings schema,
-chains and an index would take longer to import than the window takes to appear. `Opening.open` then
+chains and an index would take longer to import than the window takes to appear. `Startup.open` then
 loads and opens everything, in a thread of the window; whatever is wrong with the settings or the
 notes is said there, in the words of those who know them.
 """
@@ -22,7 +22,7 @@ from vault.paths import check_folder
 if TYPE_CHECKING:
     from app.assistant import Assistant
 
-__all__ = ["FirstLook", "Opening"]
+__all__ = ["Startup", "StartupInfo"]
 
 Theme = Literal["system", "light", "dark"]
 
@@ -32,7 +32,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class FirstLook:
+class StartupInfo:
     """What a window shows and remembers before anything is open.
 
     Attributes:
@@ -46,7 +46,7 @@ class FirstLook:
     theme: Theme = "system"
 
 
-class Opening:
+class Startup:
     """The assistant of this run, from its first look to its end."""
 
     def __init__(
@@ -85,12 +85,12 @@ class Opening:
         return self._paths.log_file
 
     @property
-    def look(self) -> FirstLook:
+    def look(self) -> StartupInfo:
         """What is known at once; a setting that is not valid counts as not set."""
         settings = {**_settings_in(self._paths.settings_file), **self._overrides}
         folder = self._folder or settings.get("vault.path")
         vault = Path(folder).expanduser() if isinstance(folder, str) and folder else None
-        return FirstLook(
+        return StartupInfo(
             self._paths.state,
             vault if vault is not None and vault.is_dir() else None,
             _THEMES.get(str(settings.get("ui.theme")), "system"),
