@@ -1,7 +1,7 @@
 """Unexpected exceptions: every one reaches the log here, in whatever thread it was raised.
 
 ```
-sys.excepthook · sys.unraisablehook · threading.excepthook · the window's toolkit (ui.faults)
+sys.excepthook · sys.unraisablehook · threading.excepthook · the window's toolkit (ui.notify)
     → report_fault → the log, with the trace
                    → the listener, which tells the user (the window shows a toast)
 ```

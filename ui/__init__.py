@@ -1,26 +1,31 @@
-"""The window: PySide6 widgets over `app.assistant`, with no rules and no I/O of their own.
+"""The window: Qt widgets over `app.assistant`, without rules and without I/O of their own.
 
-A click becomes a call of the assistant, run by `tasks` in a thread; what it yields comes back as
-events, and each view refreshes by what an event names. Colours, fonts and sizes come from `theme`
-alone, which reads the design tokens; icons from `icons`; every message to the user goes out
-through `notify` or stands in place, in words.
-`faults` logs unexpected exceptions and shows a toast; `garbage` collects reference cycles in the
-interface's thread, since Qt crashes when a widget is destroyed in another one.
+    user ──> view ──signal──> controller ──task──> app.assistant
+              ▲                   │ ▲                    │
+              └───────calls───────┘ └───────events───────┘
 
-    main → frame (columns, panels, composer)                  painted first
-         → window → presenter → chat | panels → kit → icons, theme, direction
-                  → conversation, indexing → tasks
-                  → settings_dialog, request_view, actions, notify, state
-                  → searching → palette;  bringing → drops;  docking
+    main         start: the Qt application, the first paint, then the notes
+    frame        columns, panels and composer: what the first paint shows
+    window       makes the controllers and connects the commands
+    controllers  between views and assistant, one for each concern
+    chat         the open chat: transcript, messages, composer
+    panels       sidebar and right column: notes, sources, context, index
+    settings     the settings dialog, made from the schema
+    markdown     Markdown as a document with citations
+    widgets      small widgets that all of these share
+    tasks        threads: the only place where they meet Qt
+    notify       toasts, also for unexpected exceptions
+    actions      the table of commands and shortcuts;  palette finds them
+    state        what the window remembers between two starts
+    theme        colours, fonts and sizes, from the design tokens;  icons are drawn in them
 
-A start has two steps. What the first paint shows (`frame` and what it imports) needs nothing of the
-program but `app.startup.StartupInfo`; the program is loaded and the notes are opened beside it, in
-a task, and `MainWindow.attach` brings the window to life. So the modules of `panels`, `kit`,
-`middle` and the composer import types of the layers below for the type checker alone; flows,
-transcript and settings import what they like.
+A start has two steps. The first paint shows `frame` and imports nothing of the layers below but
+`app.startup`; the rest is loaded and the notes are opened in a task, then `MainWindow.attach` makes
+the controllers. So `panels`, `widgets` and the composer import types of the layers below for the
+type checker alone; controllers, transcript and settings import them freely.
 
-May import: PySide6, `app`, the event and cancel types of `chains`, `resources`.
-Must not: open files, speak to a model, decide what a request holds.
+May import: PySide6, `app`, the events and values of `chains`, `context` and `vault`, `resources`.
+Must not: open files, call a model, decide what a request contains.
 Holds always: nothing blocks the interface for more than 50 ms; text from notes, models and
 servers is shown as plain text; no widget outlives its window with a thread still running.
 """

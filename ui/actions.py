@@ -1,6 +1,6 @@
-"""Every command of the window with its words and its keys, in one table.
+"""The commands of the window: one table of their names, labels and shortcuts.
 
-The table makes the shortcuts, the tooltips that name them, and the list behind F1.
+The shortcuts, the palette and the list of shortcuts (F1) are made from this table.
 """
 
 from collections.abc import Callable, Iterable
@@ -15,14 +15,14 @@ from ui.widgets.choices import Choice
 from ui.widgets.controls import button, label
 from ui.widgets.surfaces import Pane, scrolled
 
-__all__ = ["COMMANDS", "Command", "ShortcutsDialog", "add_actions", "command_choices"]
+__all__ = ["COMMANDS", "ShortcutsDialog", "WindowCommand", "add_actions", "command_choices"]
 
 _LEAST_WIDTH = 440
 
 
 @dataclass(frozen=True)
-class Command:
-    """A command: its name in code, its words, its keys, and where the list shows it."""
+class WindowCommand:
+    """A command: its name in code, label, shortcuts, and group in the list of shortcuts."""
 
     name: str
     words: str
@@ -31,50 +31,50 @@ class Command:
 
 
 COMMANDS = (
-    Command("new_chat", "New chat", ("Ctrl+N",), "Chats"),
-    Command("previous_chat", "Previous chat", ("Ctrl+PgUp", "Ctrl+Shift+Tab"), "Chats"),
-    Command("next_chat", "Next chat", ("Ctrl+PgDown", "Ctrl+Tab"), "Chats"),
-    Command("focus_composer", "To the composer", ("Ctrl+L",), "Chats"),
-    Command("find", "Find in this chat", ("Ctrl+F",), "Chats"),
-    Command("answer_again", "Answer again", ("Ctrl+R",), "Chats"),
-    Command("edit_last", "Edit the last message", (), "Chats"),
-    Command("saw", "What the model saw", ("Ctrl+Shift+I",), "Chats"),
-    Command("choose_mode", "Choose the mode", ("Ctrl+M",), "Chats"),
-    Command("choose_model", "Choose the model", ("Ctrl+Shift+M",), "Chats"),
-    Command("previous_message", "Previous message", ("Alt+Up",), "Chats"),
-    Command("next_message", "Next message", ("Alt+Down",), "Chats"),
-    Command("copy_answer", "Copy the last answer", ("Ctrl+Shift+C",), "Chats"),
-    Command("copy_code", "Copy the last code", ("Ctrl+Shift+;",), "Chats"),
-    Command("stop", "Close what is open, else stop the answer", ("Esc",), "Chats"),
-    Command("open_note", "Open a note", ("Ctrl+O",), "Notes"),
-    Command("attach", "Attach a note or a folder", (), "Notes"),
-    Command("attach_note", "Attach the open note, or the lines selected in it", (), "Notes"),
-    Command("toggle_related", "Show or hide related notes", ("Ctrl+Shift+E",), "Notes"),
-    Command("toggle_index", "Show or hide the index", ("Ctrl+Shift+X",), "Notes"),
-    Command("read_again", "Read the notes again", (), "Notes"),
-    Command("pause_index", "Pause reading the notes, or go on", (), "Notes"),
-    Command("choose_folder", "Choose a folder of notes", ("Ctrl+Shift+O",), "Notes"),
-    Command("toggle_sidebar", "Show or hide the sidebar", ("Ctrl+B",)),
-    Command("toggle_panel", "Show or hide the context panel", ("Ctrl+I",)),
-    Command("palette", "Find a command, a chat or a note", ("Ctrl+K", "Ctrl+Shift+P")),
-    Command("show_request", "Show the request itself", ()),
-    Command("settings", "Settings", ("Ctrl+,",)),
-    Command("larger", "Larger text", ("Ctrl++", "Ctrl+=")),
-    Command("smaller", "Smaller text", ("Ctrl+-",)),
-    Command("normal_size", "Text at its normal size", ("Ctrl+0",)),
-    Command("next_region", "To the next region", ("F6",)),
-    Command("previous_region", "To the previous region", ("Shift+F6",)),
-    Command("reset_layout", "Reset the layout", ()),
-    Command("shortcuts", "Shortcuts", ("F1",)),
-    Command("quit", "Quit", ("Ctrl+Q",)),
+    WindowCommand("new_chat", "New chat", ("Ctrl+N",), "Chats"),
+    WindowCommand("previous_chat", "Previous chat", ("Ctrl+PgUp", "Ctrl+Shift+Tab"), "Chats"),
+    WindowCommand("next_chat", "Next chat", ("Ctrl+PgDown", "Ctrl+Tab"), "Chats"),
+    WindowCommand("focus_composer", "To the composer", ("Ctrl+L",), "Chats"),
+    WindowCommand("find", "Find in this chat", ("Ctrl+F",), "Chats"),
+    WindowCommand("answer_again", "Answer again", ("Ctrl+R",), "Chats"),
+    WindowCommand("edit_last", "Edit the last message", (), "Chats"),
+    WindowCommand("saw", "What the model saw", ("Ctrl+Shift+I",), "Chats"),
+    WindowCommand("choose_mode", "Choose the mode", ("Ctrl+M",), "Chats"),
+    WindowCommand("choose_model", "Choose the model", ("Ctrl+Shift+M",), "Chats"),
+    WindowCommand("previous_message", "Previous message", ("Alt+Up",), "Chats"),
+    WindowCommand("next_message", "Next message", ("Alt+Down",), "Chats"),
+    WindowCommand("copy_answer", "Copy the last answer", ("Ctrl+Shift+C",), "Chats"),
+    WindowCommand("copy_code", "Copy the last code", ("Ctrl+Shift+;",), "Chats"),
+    WindowCommand("stop", "Close what is open, else stop the answer", ("Esc",), "Chats"),
+    WindowCommand("open_note", "Open a note", ("Ctrl+O",), "Notes"),
+    WindowCommand("attach", "Attach a note or a folder", (), "Notes"),
+    WindowCommand("attach_note", "Attach the open note, or the lines selected in it", (), "Notes"),
+    WindowCommand("toggle_related", "Show or hide related notes", ("Ctrl+Shift+E",), "Notes"),
+    WindowCommand("toggle_index", "Show or hide the index", ("Ctrl+Shift+X",), "Notes"),
+    WindowCommand("read_again", "Read the notes again", (), "Notes"),
+    WindowCommand("pause_index", "Pause reading the notes, or go on", (), "Notes"),
+    WindowCommand("choose_folder", "Choose a folder of notes", ("Ctrl+Shift+O",), "Notes"),
+    WindowCommand("toggle_sidebar", "Show or hide the sidebar", ("Ctrl+B",)),
+    WindowCommand("toggle_panel", "Show or hide the context panel", ("Ctrl+I",)),
+    WindowCommand("palette", "Find a command, a chat or a note", ("Ctrl+K", "Ctrl+Shift+P")),
+    WindowCommand("show_request", "Show the request itself", ()),
+    WindowCommand("settings", "Settings", ("Ctrl+,",)),
+    WindowCommand("larger", "Larger text", ("Ctrl++", "Ctrl+=")),
+    WindowCommand("smaller", "Smaller text", ("Ctrl+-",)),
+    WindowCommand("normal_size", "Text at its normal size", ("Ctrl+0",)),
+    WindowCommand("next_region", "To the next region", ("F6",)),
+    WindowCommand("previous_region", "To the previous region", ("Shift+F6",)),
+    WindowCommand("reset_layout", "Reset the layout", ()),
+    WindowCommand("shortcuts", "Shortcuts", ("F1",)),
+    WindowCommand("quit", "Quit", ("Ctrl+Q",)),
 )
 
 
 def add_actions(window: QWidget, slots: dict[str, Callable[[], object]]) -> dict[str, QAction]:
-    """Give a window all commands, and return them by name.
+    """Add all commands to a window as actions, and return the actions by name.
 
     Args:
-        window: the shortcuts hold while it or a part of it has the focus.
+        window: the shortcuts work while it or a part of it has the focus.
         slots: what each command does, by name.
     """
     actions = {}
@@ -88,7 +88,7 @@ def add_actions(window: QWidget, slots: dict[str, Callable[[], object]]) -> dict
 
 
 def command_choices() -> list[Choice]:
-    """Return the commands as the palette offers them."""
+    """Return the commands as choices for the palette."""
     native = QKeySequence.SequenceFormat.NativeText
     return [
         Choice(
@@ -103,7 +103,7 @@ def command_choices() -> list[Choice]:
 
 
 class ShortcutsDialog(QDialog):
-    """The list behind F1."""
+    """The list of shortcuts (F1)."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -136,7 +136,7 @@ class ShortcutsDialog(QDialog):
         self.resize(0, min(most, self.sizeHint().height() + content.sizeHint().height()))
 
 
-def _grid(commands: Iterable[Command]) -> QGridLayout:
+def _grid(commands: Iterable[WindowCommand]) -> QGridLayout:
     grid = QGridLayout()
     grid.setHorizontalSpacing(24)
     grid.setVerticalSpacing(6)

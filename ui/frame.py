@@ -1,6 +1,6 @@
-"""The window before anything is open: its columns, their places, and what only arranges them.
+"""The frame of the window: columns, panels and composer, with their remembered places.
 
-It is what the first paint shows, so nothing here needs the program behind the window.
+The first paint shows the frame, so nothing here may import the layers below.
 """
 
 import base64
@@ -58,7 +58,7 @@ class Navigation:
 
 
 class WindowFrame(QMainWindow):
-    """Three columns where they stood the last time.
+    """The three columns of the window at their last places.
 
     `first_painted` is emitted once, when the window has been drawn for the first time.
 
@@ -83,11 +83,11 @@ class WindowFrame(QMainWindow):
 
     @property
     def font_scale(self) -> float:
-        """How large text was the last time."""
+        """The text size of the last time."""
         return self._state.font_scale
 
     def open_on_screen(self) -> None:
-        """Show the window where it was last; the first time it takes a screen too small for it."""
+        """Show the window at its last place; maximize it where the screen is too small."""
         room = self.screen().availableSize()
         fits = self.width() <= room.width() and self.height() < room.height()  # and a title bar
         if fits or self._state.geometry:
@@ -97,7 +97,7 @@ class WindowFrame(QMainWindow):
             self.showMaximized()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Say when the window has been drawn."""
+        """Emit `first_painted` after the first painting."""
         super().paintEvent(event)
         if not self._is_painted:
             self._is_painted = True
@@ -134,7 +134,8 @@ class WindowFrame(QMainWindow):
         if look.vault:  # which is opened after the first paint
             self.sidebar.footer.show_state(IndexState(message="Loading…"))
 
-    def _remember_places(self) -> None:
+    def remember_places(self) -> None:
+        """Save the places and sizes for the next start."""
         state = self._state
         state.geometry = base64.b64encode(self.saveGeometry().data()).decode()
         state.docks = base64.b64encode(self.column.places().data()).decode()
@@ -182,7 +183,8 @@ class WindowFrame(QMainWindow):
     def _regions(self) -> list[QWidget]:
         return [self.composer, self.column, self.sidebar, self.rail]
 
-    def _reset_layout(self) -> None:
+    def reset_layout(self) -> None:
+        """Show all columns and panels at their default places."""
         self.columns.wants_sidebar = self.columns.wants_right = True
         self.columns.set_widths([])
         self.column.reset()
@@ -190,7 +192,7 @@ class WindowFrame(QMainWindow):
 
 
 def _focus_first(region: QWidget) -> None:
-    """Give the focus to the first part of a region that takes it."""
+    """Focus the first widget of a region that takes the focus."""
     if region.focusPolicy() & Qt.FocusPolicy.TabFocus:
         region.setFocus(Qt.FocusReason.TabFocusReason)
         return

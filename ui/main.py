@@ -1,4 +1,4 @@
-"""Where the window starts: the application, its look, the first paint, and then the rest."""
+"""Start of the window: the Qt application, the first paint, then the notes."""
 
 import ctypes
 import os
@@ -21,11 +21,11 @@ def run(opening: "Startup", exit_after_show: bool = False) -> int:
     """Show the window until it is closed, and return the exit code.
 
     Args:
-        opening: what the window is for; it is opened after the first paint.
+        opening: opens the notes; called after the first paint.
         exit_after_show: end at the first idle moment after the first paint; for measuring.
 
     Raises:
-        Exception: whatever kept the notes from being opened; the window is closed then.
+        Exception: the error that kept the notes from being opened; the window is closed then.
     """
     problem = display_problem(os.environ)
     if problem is not None:
@@ -34,9 +34,9 @@ def run(opening: "Startup", exit_after_show: bool = False) -> int:
     from PySide6.QtCore import QTimer
     from PySide6.QtWidgets import QApplication
 
-    from ui.faults import watch_faults
-    from ui.garbage import GarbageCollector
     from ui.icons import app_icon
+    from ui.notify import watch_faults
+    from ui.tasks import GarbageCollector
     from ui.theme import Theme
     from ui.window import MainWindow
 
@@ -62,7 +62,7 @@ def run(opening: "Startup", exit_after_show: bool = False) -> int:
 
 
 class _Start:
-    """The second step: load the program and open the notes beside the window, then attach it."""
+    """The second step: opens the notes in a task, then attaches the window to them."""
 
     def __init__(self, opening: "Startup", window: "MainWindow") -> None:
         self.failure: Exception | None = None
@@ -76,8 +76,7 @@ class _Start:
         task.start()
 
     def _open(self) -> "Assistant":
-        # Loaded here, so that `attach` holds the interface no longer than it takes to make them.
-
+        # Imported in the task, so that `attach` only has to make the controllers.
         return self._opening.open()
 
     def _on_opened(self, assistant: "Assistant") -> None:
@@ -90,7 +89,7 @@ class _Start:
 
 
 def display_problem(environ: Mapping[str, str], platform: str = sys.platform) -> str | None:
-    """Return in one sentence why no window can be shown; None where one can.
+    """Return why no window can be shown, in one sentence; None where one can.
 
     Qt ends the whole process where it finds no display, so this is asked first.
     """
@@ -116,7 +115,7 @@ def _wayland_address(environ: Mapping[str, str]) -> str | None:
 
 
 def _x11_addresses(display: str) -> list[tuple[socket.AddressFamily, "str | tuple[str, int]"]]:
-    """Return where an X server of this name listens: a socket, also in the abstract namespace."""
+    """Return the addresses of an X server: its socket, also in the abstract namespace."""
     host, _, rest = display.rpartition(":")
     number = rest.partition(".")[0]
     if host not in {"", "unix"}:
@@ -128,7 +127,7 @@ def _x11_addresses(display: str) -> list[tuple[socket.AddressFamily, "str | tupl
 def _answers(family: socket.AddressFamily, address: "str | tuple[str, int]") -> bool:
     with socket.socket(family, socket.SOCK_STREAM) as probe:
         probe.settimeout(2.0)
-        with suppress(OSError):  # whoever does not answer is no display; the caller says so
+        with suppress(OSError):  # an address that does not answer is no display; the caller says so
             probe.connect(address)
             return True
     return False

@@ -1,34 +1,55 @@
-"""The one door for short messages: a line that stays for a moment and is then gone.
+"""Toasts: short messages over the chat, and the toast that reports an unexpected exception.
 
-Never for errors that need an answer: those stand in place until they are dealt with.
+Errors that need a decision are not toasts: they are shown in place until they are resolved.
+`watch_faults` is called once, where the window starts. Python's exception hooks are in
+`app.faults`, which writes the log.
 """
 
+import logging
 from collections.abc import Callable
+from pathlib import Path
+from typing import Final
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer
+from PySide6.QtCore import (
+    QEvent,
+    QMessageLogContext,
+    QObject,
+    Qt,
+    QTimer,
+    QtMsgType,
+    QUrl,
+    Signal,
+    qInstallMessageHandler,
+)
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleAnnouncementEvent,
+    QDesktopServices,
     QEnterEvent,
     QPainter,
     QPaintEvent,
 )
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QToolButton, QWidget
 
+from app.faults import report_fault, set_fault_listener
 from ui.icons import icon
 from ui.theme import Theme
 from ui.widgets.controls import ElidedLabel, one_line
 
-__all__ = ["Notifier", "announce"]
+__all__ = ["FaultNotice", "Notifier", "announce", "open_log_file", "watch_faults"]
 
 _MOST = 2
+WENT_WRONG: Final = "Something went wrong. Details are in the log."
+_LEVELS = {QtMsgType.QtInfoMsg: logging.INFO, QtMsgType.QtWarningMsg: logging.WARNING}
+
+_log = logging.getLogger(__name__)
 
 
 class Notifier(QObject):
-    """Shows toasts at the lower edge of a widget, two at most.
+    """Shows at most two toasts at the lower edge of a widget.
 
     Args:
-        place: the column over which they appear.
+        place: the column over which the toasts appear.
     """
 
     def __init__(self, place: QWidget) -> None:
@@ -39,17 +60,17 @@ class Notifier(QObject):
         place.installEventFilter(self)
 
     def set_bottom(self, height: int) -> None:
-        """Keep this much free below the toasts, for the composer."""
+        """Set the free height below the toasts, for the composer."""
         self._bottom = height
         self._arrange()
 
     def toast(self, text: str, word: str = "", act: Callable[[], object] | None = None) -> None:
-        """Say something in one line.
+        """Show a message in one line.
 
         Args:
             text: what happened.
-            word: the one action that is offered.
-            act: what it does.
+            word: the label of the one action.
+            act: what the action does.
         """
         while len(self._toasts) >= _MOST:
             self._drop(self._toasts[0])
@@ -67,11 +88,11 @@ class Notifier(QObject):
         announce(self._place, text)
 
     def texts(self) -> list[str]:
-        """Return what is being said, the oldest first."""
+        """Return the texts of the visible toasts, the oldest first."""
         return [toast.text for toast in self._toasts]
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Stay in place when the column changes its size."""
+        """Move the toasts when the column changes its size."""
         if event.type() == QEvent.Type.Resize:
             self._arrange()
         return False
@@ -105,8 +126,53 @@ class Notifier(QObject):
             bottom -= 8
 
 
+class FaultNotice(QObject):
+    """Shows a toast for an unexpected exception in any thread, one toast at a time."""
+
+    _reported = Signal()
+
+    def __init__(self, notifier: Notifier, log: Path) -> None:
+        super().__init__(notifier)
+        self._notifier = notifier
+        self._log_file = log
+        # Queued also in the interface's thread, since the exception may come from painting.
+        self._reported.connect(self._show, Qt.ConnectionType.QueuedConnection)
+
+    def tell(self) -> None:
+        """Show the toast soon. This may be called in any thread."""
+        self._reported.emit()
+
+    def _show(self) -> None:
+        if WENT_WRONG not in self._notifier.texts():
+            self._notifier.toast(WENT_WRONG, "Open log", lambda: open_log_file(self._log_file))
+
+
+def watch_faults(notifier: Notifier, log: Path) -> None:
+    """Log every unexpected exception and critical message of Qt from now on, and show a toast.
+
+    Warnings of Qt are only logged, since desktops cause some that no user notices.
+    """
+    notice = FaultNotice(notifier, log)
+    set_fault_listener(notice.tell)
+    notice.destroyed.connect(lambda: set_fault_listener(None))
+    qInstallMessageHandler(_take_message)
+
+
+def open_log_file(log: Path) -> None:
+    """Open the log in the program that the desktop has for text files."""
+    QDesktopServices.openUrl(QUrl.fromLocalFile(str(log if log.exists() else log.parent)))
+
+
+def _take_message(kind: QtMsgType, context: QMessageLogContext, text: str) -> None:
+    """Write a message of Qt to the log; debug messages are left out."""
+    if kind in {QtMsgType.QtCriticalMsg, QtMsgType.QtFatalMsg}:
+        report_fault(text, f"Qt ({context.category or 'default'})")
+    elif kind in _LEVELS:
+        _log.log(_LEVELS[kind], "Qt (%s): %s", context.category or "default", text)
+
+
 def announce(widget: QWidget, text: str, *, is_urgent: bool = False) -> None:
-    """Tell screen readers something that is seen but has no focus."""
+    """Announce a change to screen readers that is visible but does not have the focus."""
     event = QAccessibleAnnouncementEvent(widget, text)
     if is_urgent:
         event.setPoliteness(QAccessible.AnnouncementPoliteness.Assertive)
@@ -114,7 +180,7 @@ def announce(widget: QWidget, text: str, *, is_urgent: bool = False) -> None:
 
 
 class _Toast(QWidget):
-    """One line, dark on light and light on dark; it stays while it is looked at."""
+    """One line, dark on light and light on dark. It stays while the pointer is over it."""
 
     def __init__(
         self, place: QWidget, text: str, word: str, act: Callable[[], object] | None
@@ -141,15 +207,15 @@ class _Toast(QWidget):
         self.expired.start()
 
     def enterEvent(self, event: QEnterEvent) -> None:
-        """Stay while the pointer is here."""
+        """Stop the timer while the pointer is over the toast."""
         self.expired.stop()
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Go on counting."""
+        """Restart the timer."""
         self.expired.start()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the field."""
+        """Draw the background."""
         theme, painter = Theme.current(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)

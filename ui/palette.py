@@ -1,4 +1,4 @@
-"""One field for everything: commands, chats and notes, by a few letters of their names."""
+"""The palette: finds commands, chats and notes by a few letters of their names."""
 
 from collections.abc import Sequence
 from itertools import chain
@@ -25,7 +25,7 @@ Group = tuple[str, Sequence[Choice]]
 
 
 class Palette(Part):
-    """Stands over the window until something is chosen, or Esc or a click elsewhere closes it.
+    """A popup over the window; a choice, Esc or a click elsewhere closes it.
 
     `chosen` carries the name of a group and the value of the choice.
     """
@@ -53,7 +53,7 @@ class Palette(Part):
         self.hide()
 
     def open(self, groups: Sequence[Group], hint: str) -> None:
-        """Offer these; `hint` says what is looked for."""
+        """Show groups of choices; `hint` is the placeholder of the field."""
         self._groups = groups
         self._came_from = QApplication.focusWidget()
         self.field.setPlaceholderText(hint)
@@ -65,8 +65,8 @@ class Palette(Part):
         self.raise_()
         self.field.setFocus(Qt.FocusReason.PopupFocusReason)
 
-    def close_it(self) -> bool:
-        """Take it away, and give the focus back; false where it is not open."""
+    def dismiss(self) -> bool:
+        """Close the palette and restore the focus; return false where it is not open."""
         if self.isHidden():
             return False
         self.hide()
@@ -75,7 +75,7 @@ class Palette(Part):
         return True
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Take the keys that belong to the list, before the window takes Esc for itself."""
+        """Handle the keys of the list, before the window handles Esc."""
         if event.type() == QEvent.Type.FocusOut and not self.isHidden():
             self.hide()
         if not isinstance(event, QKeyEvent):
@@ -87,7 +87,7 @@ class Palette(Part):
         return event.type() == QEvent.Type.KeyPress and self._take(key)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the popup's ground and edge."""
+        """Draw the popup's background and border."""
         theme, painter = Theme.current(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(theme.color("line.strong"))
@@ -97,7 +97,7 @@ class Palette(Part):
 
     def _take(self, key: Qt.Key) -> bool:
         if key == Qt.Key.Key_Escape:
-            return self.close_it()
+            return self.dismiss()
         if key in _STEPS:
             self.view.step(_STEPS[key])
         elif key in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
@@ -114,7 +114,7 @@ class Palette(Part):
         choice = self.view.current
         if choice is None:
             return
-        self.close_it()
+        self.dismiss()
         for group, choices in self._groups:
             if any(known is choice for known in choices):
                 self.chosen.emit(group, choice.value)

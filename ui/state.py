@@ -1,6 +1,6 @@
-"""What the window remembers between two starts: places, sizes, the open chat, the font size.
+"""The state of the window between two starts: places, sizes, the open chat, text size, drafts.
 
-It is a convenience: a file that is gone or cannot be understood means the first layout again.
+A state file that is missing or damaged means the default layout.
 """
 
 import json
@@ -19,14 +19,14 @@ _log = logging.getLogger(__name__)
 
 @dataclass
 class WindowState:
-    """Places and choices that are no settings.
+    """Places and choices that are not settings.
 
     Attributes:
-        geometry: of the window, as Qt packs it, in base64; `docks` likewise.
-        shares: how the docks share their height, by the names of those in one place.
+        geometry: the place of the window as Qt packs it, in base64; `docks` likewise.
+        shares: the heights of the docks, by the names of those in one place.
         columns: the widths of sidebar, middle and right column.
-        session: the chat that was open.
-        sent: how many messages were sent; after ten the hint under the composer is gone.
+        session: the id of the chat that was open.
+        sent: the number of sent messages; after ten the hint below the composer is hidden.
     """
 
     geometry: str = ""
@@ -42,7 +42,7 @@ class WindowState:
 
 
 def load_state(path: Path) -> WindowState:
-    """Return what was remembered, or the first state."""
+    """Read the state of the window; return the default state where there is none."""
     try:
         found: Any = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
@@ -50,11 +50,11 @@ def load_state(path: Path) -> WindowState:
     except (OSError, ValueError) as error:
         _log.warning("The window's places cannot be read and are reset: %s", error)
         return WindowState()
-    return _checked(found if isinstance(found, dict) else {})
+    return _read_state(found if isinstance(found, dict) else {})
 
 
 def save_state(path: Path, state: WindowState) -> None:
-    """Remember the state; a disk that refuses costs no more than the places."""
+    """Save the state; a disk error is only logged."""
     try:
         make_private_folder(path.parent)
         write_atomically(path, json.dumps(asdict(state), indent=1).encode())
@@ -63,7 +63,7 @@ def save_state(path: Path, state: WindowState) -> None:
 
 
 def load_drafts(path: Path) -> dict[str, dict[str, Any]]:
-    """Return what was written and not sent, by chat; nothing where that cannot be read."""
+    """Read the drafts by session; return none where the file cannot be read."""
     try:
         found: Any = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
@@ -76,7 +76,7 @@ def load_drafts(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def save_drafts(path: Path, drafts: dict[str, dict[str, object]]) -> None:
-    """Keep what is written and not sent, also over a crash."""
+    """Save the drafts, so that they survive a crash."""
     try:
         make_private_folder(path.parent)
         write_atomically(path, json.dumps(drafts, indent=1, ensure_ascii=False).encode())
@@ -84,7 +84,7 @@ def save_drafts(path: Path, drafts: dict[str, dict[str, object]]) -> None:
         _log.warning("The drafts cannot be kept: %s", error)
 
 
-def _checked(found: dict[str, Any]) -> WindowState:
+def _read_state(found: dict[str, Any]) -> WindowState:
     state = WindowState()
     for known in fields(state):
         value = found.get(known.name)

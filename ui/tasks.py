@@ -1,13 +1,14 @@
-"""The only place where threads meet Qt.
+"""Tasks: work in threads, with results in the interface's thread. Threads meet Qt only here.
 
-A `Task` runs one iterator of the layers below in a thread of its own and hands what it yields to
-the interface's thread, in order, through a `Mailbox`. Pieces of text that arrive within one frame
-are joined first, so that a fast model costs one repaint each 33 ms and not one each token.
+A `Task` runs one iterator of the layers below in its own thread. A `Mailbox` delivers the items to
+the interface's thread in order. Pieces of text that arrive within one frame are joined first, so
+that a fast model costs one repaint each 33 ms and not one each token.
 
 Holds always: signals are emitted in the interface's thread only; after `TaskRunner.close` none
 is; nothing here waits for a thread except `close`.
 """
 
+import gc
 import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -21,16 +22,18 @@ from chains.cancel import CancelToken
 from chains.errors import Cancelled
 from ui.theme import tokens
 
-__all__ = ["LatestOnly", "Mailbox", "Task", "TaskRunner"]
+__all__ = ["GarbageCollector", "LatestOnly", "Mailbox", "Task", "TaskRunner"]
+
+_COLLECT_MS = 500
 
 Work = Callable[[CancelToken], Iterable[object]]
 Call = Callable[[], object]
 
 
 class Mailbox(QObject):
-    """Brings what other threads put in to the interface's thread, in order.
+    """Delivers items from other threads to the interface's thread, in order.
 
-    What arrives within one frame is handed over together, at most every 33 ms.
+    Items of one frame are delivered together, at most every 33 ms.
     """
 
     arrived = Signal(object)
@@ -48,7 +51,7 @@ class Mailbox(QObject):
         self._called.connect(self._on_called, Qt.ConnectionType.QueuedConnection)
 
     def put(self, item: object) -> None:
-        """Put something in, from any thread; after `close` it is dropped."""
+        """Add an item, from any thread; after `close` it is dropped."""
         with self._lock:
             if self._is_closed:
                 return
@@ -58,13 +61,13 @@ class Mailbox(QObject):
                 self._called.emit()
 
     def close(self) -> None:
-        """Hand nothing over any more."""
+        """Deliver nothing any more."""
         with self._lock:
             self._is_closed = True
             self._items.clear()
 
     def flush(self) -> None:
-        """Hand over now what is there."""
+        """Deliver the waiting items now."""
         self._last_flush_s = monotonic()
         with self._lock:
             items, self._items = self._items, []
@@ -82,7 +85,7 @@ class Mailbox(QObject):
 
 
 class Task(QObject):
-    """One piece of work: connect to its signals, then `start` it.
+    """One piece of work: connect to its signals, then call `start`.
 
     `yielded` carries each item; `failed` carries the exception; `finished` comes last, once, also
     after a failure or a cancellation. Being cancelled is not a failure.
@@ -103,7 +106,7 @@ class Task(QObject):
         self._thread: threading.Thread | None = None
 
     def start(self) -> "Task":
-        """Begin; what was connected before misses nothing."""
+        """Start the work; signals that are connected before receive everything."""
         self.is_running = True
         if self._is_synchronous:
             self._run()
@@ -114,11 +117,11 @@ class Task(QObject):
         return self
 
     def cancel(self) -> None:
-        """Ask the work to stop; `finished` follows when it has."""
+        """Ask the work to stop; `finished` follows when it has stopped."""
         self.token.cancel()
 
     def close(self, timeout_s: float) -> bool:
-        """Cancel, deliver nothing more, and wait; false when the work is still busy then."""
+        """Cancel, deliver nothing more, and wait; return whether the work has stopped in time."""
         self.cancel()
         self._mail.close()
         if self._thread is not None:
@@ -148,7 +151,7 @@ class Task(QObject):
 
 
 class TaskRunner(QObject):
-    """Makes tasks, and ends them all when the window closes.
+    """Makes tasks, and ends all of them when the window closes.
 
     Args:
         parent: the object whose life bounds that of all tasks.
@@ -168,11 +171,11 @@ class TaskRunner(QObject):
         return Task(lambda _token: iter((work(),)), self)
 
     def mailbox(self) -> Mailbox:
-        """Return a way in for threads that are no tasks, since their work has no end of its own."""
+        """Return a mailbox for a thread that is not a task, such as the watcher."""
         return Mailbox(self)
 
     def close(self, timeout_s: float = 3.0) -> bool:
-        """End every task; true when all of them have stopped in time."""
+        """End every task; return whether all of them have stopped in time."""
         deadline_s = monotonic() + timeout_s
         for mailbox in self.findChildren(Mailbox):
             mailbox.close()
@@ -184,9 +187,9 @@ class TaskRunner(QObject):
 
 
 class LatestOnly(QObject):
-    """Answers only the newest of many questions, after a pause in their coming.
+    """Runs only the newest of many calls, after a pause between them.
 
-    One question runs at a time; of those that come meanwhile only the last is kept.
+    One call runs at a time; of those that come meanwhile only the last is kept.
     """
 
     answered = Signal(object)
@@ -202,7 +205,7 @@ class LatestOnly(QObject):
         self._timer.timeout.connect(self._start)
 
     def ask(self, question: Call, *, now: bool = False) -> None:
-        """Replace the waiting question; `now` leaves out the pause."""
+        """Replace the waiting call; `now` leaves out the pause."""
         self._waiting = question
         self._is_stale = self._task is not None
         if now or self._runner.is_synchronous:
@@ -211,7 +214,7 @@ class LatestOnly(QObject):
             self._timer.start()
 
     def forget(self) -> None:
-        """Drop the waiting question and the answer to the running one."""
+        """Drop the waiting call and the result of the running one."""
         self._waiting = None
         self._is_stale = self._task is not None
         self._timer.stop()
@@ -239,6 +242,36 @@ class LatestOnly(QObject):
         self._task = None
         if not self._timer.isActive():
             self._start()
+
+
+class GarbageCollector(QObject):
+    """Collects reference cycles in the interface's thread for as long as it lives.
+
+    Python collects reference cycles in whichever thread allocates. A cycle can hold a widget, and
+    Qt crashes when a widget is destroyed outside its thread, so no task may collect.
+    Python's own thresholds decide what is collected; they are checked twice a second.
+    """
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        gc.disable()
+        gc.freeze()  # what is loaded by now stays, and need not be checked each time
+        self._timer = QTimer(self, interval=_COLLECT_MS)
+        self._timer.timeout.connect(self._collect_what_is_due)
+        self._timer.start()
+
+    def stop(self) -> None:
+        """Let Python collect by itself again."""
+        self._timer.stop()
+        gc.unfreeze()
+        gc.enable()
+
+    def _collect_what_is_due(self) -> None:
+        counts, thresholds = gc.get_count(), gc.get_threshold()
+        for generation in (2, 1, 0):
+            if counts[generation] > thresholds[generation]:
+                gc.collect(generation)
+                return
 
 
 class _Failure:

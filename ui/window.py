@@ -198,7 +198,7 @@ class MainWindow(WindowFrame):
         errors = ErrorActionController(*base, session)
         AttachmentPicker(self.assistant, self, composer.attach)
         ReasonController(*base, session)
-        related = RelatedController(*base)
+        related = RelatedController(self.assistant, self.runner, self.column)
         notes = NotesController(*base, related)
         index = IndexController(*base, session)
         vault = VaultController(*base, session, composer, index, notes, related)
@@ -256,7 +256,7 @@ class MainWindow(WindowFrame):
             "normal_size": lambda: self._zoom(0),
             "next_region": lambda: self._next_region(1),
             "previous_region": lambda: self._next_region(-1),
-            "reset_layout": self._reset_layout,
+            "reset_layout": self.reset_layout,
             "shortcuts": self._show_shortcuts,
             "quit": self.close,
         }
@@ -288,7 +288,7 @@ class MainWindow(WindowFrame):
             self._state.session = self.controllers.session.session or ""
             self._state.open_folders = self.sidebar.notes.open_folders()
             self.controllers.drafts.save()
-        self._remember_places()
+        self.remember_places()
 
     def _step_chat(self, step: int) -> None:
         session = self.controllers.sessions.find_neighbour(step)

@@ -17,7 +17,7 @@ from resources import sample_vault
 from tests.support.faults import Faults
 from tests.support.model_server import Answer, Failure, ModelServer, Reply
 from tests.support.walk import Walk, inside
-from ui.garbage import GarbageCollector
+from ui.tasks import GarbageCollector
 from ui.theme import Mode, Theme
 from ui.window import MainWindow
 

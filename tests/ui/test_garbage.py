@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from ui.garbage import GarbageCollector
+from ui.tasks import GarbageCollector
 
 
 @pytest.fixture

@@ -47,7 +47,7 @@ def test_it_takes_the_focus_and_gives_it_back(
     qtbot.keyClick(palette.field, Qt.Key.Key_Escape)
     assert palette.isHidden()
     assert below.hasFocus()
-    assert not palette.close_it()
+    assert not palette.dismiss()
 
 
 def test_the_first_match_is_chosen_by_enter_with_its_group(palette: Palette, qtbot: QtBot) -> None:
@@ -80,7 +80,7 @@ def test_without_a_match_enter_chooses_nothing(palette: Palette, qtbot: QtBot) -
 
 def test_it_begins_empty_each_time(palette: Palette, qtbot: QtBot) -> None:
     qtbot.keyClicks(palette.field, "zzzz")
-    palette.close_it()
+    palette.dismiss()
     palette.open(GROUPS, "Open a note")
     assert palette.field.text() == ""
     assert palette.view.current is not None

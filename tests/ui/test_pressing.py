@@ -29,7 +29,7 @@ from tests.support.pressing import (
 from tests.support.window_pages import find
 from ui.actions import ShortcutsDialog
 from ui.chat.message.answer import Answer
-from ui.faults import FaultNotice
+from ui.notify import FaultNotice
 from ui.palette import Palette
 from ui.panels.request_view import RequestView
 from ui.settings.dialog import SettingsDialog

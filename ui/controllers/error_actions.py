@@ -8,8 +8,8 @@ from PySide6.QtGui import QGuiApplication
 from app.assistant import Assistant
 from app.errors import ErrorInfo
 from ui.controllers.session import SessionController
-from ui.faults import open_log_file
 from ui.frame import WindowFrame
+from ui.notify import open_log_file
 from ui.settings.writer import SettingsWriter
 from ui.tasks import TaskRunner
 

@@ -105,7 +105,7 @@ class PaletteController(QObject):
 
     def close(self) -> bool:
         """Close the palette; return false where it is not open."""
-        return self._palette.close_it()
+        return self._palette.dismiss()
 
     def _on_chosen(self, group: str, value: str) -> None:
         if group == "command":

@@ -8,6 +8,7 @@ from app.sessions.request_history import NOT_ASKED, why_sent
 from ui.controllers.session import SessionController
 from ui.controllers.turns import ChatTurn
 from ui.frame import WindowFrame
+from ui.panels.right_column import RightColumn
 from ui.tasks import LatestOnly, TaskRunner
 from vault.search.related import RelatedNote
 
@@ -22,16 +23,16 @@ class RelatedController(QObject):
     The panel is filled while it is visible, and again when the notes have changed.
     """
 
-    def __init__(self, assistant: Assistant, runner: TaskRunner, frame: WindowFrame) -> None:
-        super().__init__(frame)
+    def __init__(self, assistant: Assistant, runner: TaskRunner, column: RightColumn) -> None:
+        super().__init__(column)
         self._assistant = assistant
-        self._panel = frame.column.related
+        self._panel = column.related
         self._open = self._cited = ""
         self._shown: str | None = None
         self._asks = LatestOnly(runner, 0, self)
         self._asks.answered.connect(self._on_answered)
         self._panel.looked_at.connect(self._show)
-        frame.column.sources.cited.connect(self.set_cited)
+        column.sources.cited.connect(self.set_cited)
 
     def set_open(self, path: str) -> None:
         """Set the note that is open; empty for none."""

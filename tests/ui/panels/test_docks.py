@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from app.paths import Paths
 from app.startup import StartupInfo
-from ui.frame import Frame
+from ui.frame import WindowFrame
 from ui.panels.right_column import RightColumn
 from ui.theme import Theme
 
@@ -35,11 +35,11 @@ def column(qtbot: QtBot) -> RightColumn:
 
 
 @pytest.fixture
-def make(strata_home: object, qtbot: QtBot) -> Callable[..., Frame]:
+def make(strata_home: object, qtbot: QtBot) -> Callable[..., WindowFrame]:
     """Make the window as it is painted first."""
 
-    def make(width: int = 1440, height: int = 900) -> Frame:
-        frame = Frame(StartupInfo(Paths.find().state, None))
+    def make(width: int = 1440, height: int = 900) -> WindowFrame:
+        frame = WindowFrame(StartupInfo(Paths.find().state, None))
         qtbot.addWidget(frame)
         frame.resize(width, height)
         frame.show()
@@ -241,7 +241,7 @@ def test_no_walk_through_sizes_and_panels_takes_a_share(
 
 @pytest.mark.parametrize("sizes", [[(720, 520)], [(900, 520), (900, 1000), (1160, 520)]])
 def test_a_window_that_was_small_for_a_while_has_the_shares_again(
-    make: Callable[..., Frame], sizes: list[tuple[int, int]]
+    make: Callable[..., WindowFrame], sizes: list[tuple[int, int]]
 ) -> None:
     frame = make()
     for size in sizes:
@@ -253,12 +253,14 @@ def test_a_window_that_was_small_for_a_while_has_the_shares_again(
     assert share(frame.column) == about(FIRST)
 
 
-def test_a_reset_in_a_narrow_window_gives_the_first_shares(make: Callable[..., Frame]) -> None:
+def test_a_reset_in_a_narrow_window_gives_the_first_shares(
+    make: Callable[..., WindowFrame],
+) -> None:
     frame = make()
     drag(frame.column, -200)
     frame.resize(720, 520)
     settle()
-    frame._reset_layout()
+    frame.reset_layout()
     settle()
     frame.resize(1440, 900)
     settle()
@@ -266,13 +268,13 @@ def test_a_reset_in_a_narrow_window_gives_the_first_shares(make: Callable[..., F
     assert share(frame.column) == about(FIRST)
 
 
-def test_shares_are_remembered_also_from_a_narrow_window(make: Callable[..., Frame]) -> None:
+def test_shares_are_remembered_also_from_a_narrow_window(make: Callable[..., WindowFrame]) -> None:
     frame = make()
     drag(frame.column, -200)
     dragged = share(frame.column)
     frame.resize(720, 520)
     settle()
-    frame._remember_places()
+    frame.remember_places()
     again = make()
     assert share(again.column) == about(dragged)
 

@@ -2,15 +2,17 @@
 
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
-from ui.controllers.related import Relating
+from ui.controllers.related import RelatedController
+from ui.panels.index.panel import IndexPanel
 from ui.panels.notes.related import RelatedPanel
+from ui.panels.right_column import RightColumn
 from ui.tasks import TaskRunner
 from ui.widgets.lists import ROW
 from vault.errors import IndexUnusable
@@ -90,56 +92,68 @@ def notes() -> Notes:
 
 
 @pytest.fixture
-def relating(notes: Notes, runner: TaskRunner, panel: RelatedPanel) -> Relating:
+def column(qtbot: QtBot) -> RightColumn:
+    """The right column with related notes in front."""
+    column = RightColumn()
+    column.take_panels(RelatedPanel(), IndexPanel())
+    qtbot.addWidget(column)
+    column.resize(344, 900)
+    column.show()
+    column.show_dock(column.related_dock)
+    return column
+
+
+@pytest.fixture
+def related(notes: Notes, runner: TaskRunner, column: RightColumn) -> RelatedController:
     assistant: Any = SimpleNamespace(library=notes)
-    return Relating(assistant, runner, panel, cast(QObject, panel))
+    return RelatedController(assistant, runner, column)
 
 
-Step = Callable[[Relating], None]
+Step = Callable[[RelatedController], None]
 
 
 @pytest.mark.parametrize(
     ("steps", "asked"),
     [
-        ([lambda r: r.show_cited("c.md")], ["c.md"]),
-        ([lambda r: r.show_read("r.md"), lambda r: r.show_cited("c.md")], ["r.md"]),
-        ([lambda r: r.show_cited("c.md"), lambda r: r.show_read("r.md")], ["c.md", "r.md"]),
-        ([lambda r: r.show_read("r.md"), lambda r: r.refresh()], ["r.md", "r.md"]),
-        ([lambda r: r.show_read("r.md"), lambda r: r.show_read("r.md")], ["r.md"]),
+        ([lambda r: r.set_cited("c.md")], ["c.md"]),
+        ([lambda r: r.set_open("r.md"), lambda r: r.set_cited("c.md")], ["r.md"]),
+        ([lambda r: r.set_cited("c.md"), lambda r: r.set_open("r.md")], ["c.md", "r.md"]),
+        ([lambda r: r.set_open("r.md"), lambda r: r.refresh()], ["r.md", "r.md"]),
+        ([lambda r: r.set_open("r.md"), lambda r: r.set_open("r.md")], ["r.md"]),
     ],
 )
 def test_the_note_that_is_read_comes_before_the_one_that_was_cited(
-    relating: Relating, notes: Notes, steps: list[Step], asked: list[str]
+    related: RelatedController, notes: Notes, steps: list[Step], asked: list[str]
 ) -> None:
     for step in steps:
-        step(relating)
+        step(related)
     assert notes.asked == asked
 
 
 def test_nothing_is_looked_up_for_a_panel_out_of_sight(
-    relating: Relating, notes: Notes, panel: RelatedPanel
+    related: RelatedController, notes: Notes, column: RightColumn
 ) -> None:
-    panel.hide()
-    relating.show_read("r.md")
+    column.related.hide()
+    related.set_open("r.md")
     assert notes.asked == []
-    panel.show()
+    column.related.show()
     assert notes.asked == ["r.md"]
 
 
 def test_when_the_note_is_closed_the_cited_one_is_shown_and_then_none(
-    relating: Relating, notes: Notes, panel: RelatedPanel
+    related: RelatedController, notes: Notes, column: RightColumn
 ) -> None:
-    relating.show_cited("c.md")
-    relating.show_read("r.md")
-    relating.show_read("")
+    related.set_cited("c.md")
+    related.set_open("r.md")
+    related.set_open("")
     assert notes.asked == ["c.md", "r.md", "c.md"]
-    relating.forget()
-    assert panel.rows() == ()
+    related.forget()
+    assert column.related.rows() == ()
 
 
 def test_an_index_that_cannot_be_read_says_so_in_place(
-    relating: Relating, notes: Notes, panel: RelatedPanel
+    related: RelatedController, notes: Notes, column: RightColumn
 ) -> None:
     notes.error = IndexUnusable("The index cannot be read.")
-    relating.show_read("r.md")
-    assert said(panel) == ["Related to r.md", "The index cannot be read."]
+    related.set_open("r.md")
+    assert said(column.related) == ["Related to r.md", "The index cannot be read."]
