@@ -12,7 +12,7 @@ from typing import Final
 from context.log.entries import Entry, SegmentsEntry
 from context.prompt import PromptSection
 
-__all__ = ["FOLDER", "list_names", "recorded_names", "with_names"]
+__all__ = ["FOLDER", "add_names", "find_recorded_names", "list_names"]
 
 FOLDER: Final = "folder"  # the key under which the segments of a turn keep the names
 SECTION: Final = "task_context"
@@ -43,7 +43,7 @@ def list_names(root: str, paths: Sequence[str], threshold: int) -> str:
     return "\n".join((head, *_within(_blocks(paths), room - len(head))))
 
 
-def recorded_names(path: Sequence[Entry]) -> str | None:
+def find_recorded_names(path: Sequence[Entry]) -> str | None:
     """Return the names that the segments of a turn on a path keep; None when none do."""
     for entry in path:
         if isinstance(entry, SegmentsEntry):
@@ -53,7 +53,7 @@ def recorded_names(path: Sequence[Entry]) -> str | None:
     return None
 
 
-def with_names(sections: Sequence[PromptSection], names: str) -> tuple[PromptSection, ...]:
+def add_names(sections: Sequence[PromptSection], names: str) -> tuple[PromptSection, ...]:
     """Return the sections of a prompt with the names in its task context."""
     if not names:
         return tuple(sections)

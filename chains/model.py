@@ -22,7 +22,7 @@ from chains.cancel import CancelToken, Pause, wait_or_cancel
 from chains.concurrency import Emit, beside, iterate
 from chains.errors import MissingKey, ModelError, Offline, RateLimited
 from chains.events import Usage
-from chains.llm.failures import failure_of
+from chains.llm.failures import classify_failure
 from chains.llm.http import WireCall, current_call, wire_client
 from chains.llm.port import (
     Endpoint,
@@ -38,16 +38,16 @@ from chains.llm.port import (
 from chains.llm.wire_messages import (
     CallAssembler,
     TextJoiner,
+    build_wire_conversation,
+    build_wire_messages,
     encode_conversation,
-    wire_conversation,
-    wire_messages,
 )
 from chains.tokenizer import load_tiktoken
 from context.errors import ContextOverflow, UnguardedRequest
 from context.fit.cache import message_body
 from context.fit.guard import PreparedRequest
 
-__all__ = ["LiteLLMModel", "packaged_data", "warm_up"]
+__all__ = ["LiteLLMModel", "load_packaged_data", "warm_up"]
 
 _log = logging.getLogger(__name__)
 TRIES: Final = 3
@@ -152,7 +152,9 @@ class LiteLLMModel:
         options = request.base.options
         is_past = endpoint.provider == "openai" and not _O_SERIES.search(endpoint.wire_name)
         messages, fill = (
-            _past_the_client(request) if is_past else ({"messages": wire_conversation(request)}, {})
+            _past_the_client(request)
+            if is_past
+            else ({"messages": build_wire_conversation(request)}, {})
         )
         arguments: dict[str, Any] = {
             "model": endpoint.wire_name,
@@ -207,7 +209,9 @@ class LiteLLMModel:
         except Exception as error:
             key = arguments["api_key"]
             known = None if key == NO_KEY else key
-            raise failure_of(error, call, service=self._endpoint.service, key=known) from error
+            raise classify_failure(
+                error, call, service=self._endpoint.service, key=known
+            ) from error
 
     def _client(self) -> dict[str, Any]:
         if self._endpoint.provider not in _HANDLER_PROVIDERS:
@@ -223,7 +227,7 @@ def warm_up() -> None:
         beside(_litellm)
 
 
-def packaged_data(name: str) -> Mapping[str, Any]:
+def load_packaged_data(name: str) -> Mapping[str, Any]:
     """Return a JSON table that litellm brings along, without importing it.
 
     Args:
@@ -300,7 +304,7 @@ def _usage(counted: Any) -> Usage | None:
 
 def _messages(request: PreparedRequest) -> tuple[dict[str, Any], dict[str, str]]:
     """Return what litellm is called with; nothing is filled in."""
-    return {"messages": wire_conversation(request)}, {}
+    return {"messages": build_wire_conversation(request)}, {}
 
 
 def _past_the_client(request: PreparedRequest) -> tuple[dict[str, Any], dict[str, str]]:
@@ -312,7 +316,7 @@ def _past_the_client(request: PreparedRequest) -> tuple[dict[str, Any], dict[str
     Returns:
         What litellm is called with, and what is filled in as it is sent, by its name.
     """
-    asked = wire_messages([message_body(request.draft.question)])
+    asked = build_wire_messages([message_body(request.draft.question)])
     name = token_hex(16)
     whole = {name: encode_conversation(request)}
     return {"messages": asked, "extra_body": {"messages": name}}, whole

@@ -12,11 +12,18 @@ from functools import cache
 from time import monotonic
 from typing import Any, Final
 
-from chains.llm.http import host_of, is_loopback, key_headers, origin_of, place_of, wire_client
+from chains.llm.http import (
+    is_loopback,
+    key_headers,
+    parse_host,
+    parse_origin,
+    parse_place,
+    wire_client,
+)
 from chains.llm.port import Endpoint, KeyFor
-from chains.model import packaged_data
+from chains.model import load_packaged_data
 
-__all__ = ["EXTRACTIVE", "ModelInfo", "ServedModel", "describe", "served_models"]
+__all__ = ["EXTRACTIVE", "ModelInfo", "ServedModel", "describe", "list_served_models"]
 
 EXTRACTIVE: Final = "extractive"
 
@@ -136,7 +143,7 @@ def describe(
         return ModelInfo(name, None)
     if not (provider := _provider(name, api_base)):
         return ModelInfo(name, None)
-    host = host_of(api_base or _LOCAL_BASES.get(provider, ""))
+    host = parse_host(api_base or _LOCAL_BASES.get(provider, ""))
     asks = key_for if not offline or is_loopback(host) else None
     if provider in OLLAMA or (provider == "openai" and _is_ollama(api_base, asks is not None)):
         return _describe_ollama(name, provider, api_base, asks, local_context)
@@ -145,7 +152,7 @@ def describe(
     known = {} if api_base else _known(wire_name, provider)
     limit = known.get("max_input_tokens") or known.get("max_tokens")
     if endpoint.api_base and asks is not None:
-        limit = _reported_limit(endpoint, asks(endpoint.key_owner))
+        limit = _ask_limit(endpoint, asks(endpoint.key_owner))
     return ModelInfo(
         name,
         endpoint,
@@ -179,7 +186,7 @@ def _is_ollama(api_base: str, may_ask: bool) -> bool:
     return bool(api_base) and may_ask and _servers.is_ollama(_ollama_root(api_base))
 
 
-def served_models(api_base: str, key: str | None = None) -> tuple[ServedModel, ...]:
+def list_served_models(api_base: str, key: str | None = None) -> tuple[ServedModel, ...]:
     """Return the models that an OpenAI-compatible server offers; none where it does not answer."""
     return _servers.models(api_base.rstrip("/"), key)
 
@@ -199,8 +206,8 @@ def _endpoint(wire_name: str, provider: str, api_base: str) -> Endpoint:
     base = api_base or _LOCAL_BASES.get(provider, "")
     service, host = _SERVICES.get(provider, (provider, ""))
     if base:
-        host = host_of(base)
-        service = place_of(base) or base
+        host = parse_host(base)
+        service = parse_place(base) or base
     is_local = is_loopback(host)
     return Endpoint(
         wire_name=wire_name,
@@ -218,7 +225,7 @@ def _key_owner(base: str, provider: str) -> str:
     """Return whose key may be sent to an address; a key belongs to its service's own host."""
     if not base:
         return provider
-    origin = origin_of(base)
+    origin = parse_origin(base)
     known = {f"https://{host}": name for name, (_, host) in _SERVICES.items()}
     return known.get(origin, origin)
 
@@ -231,18 +238,18 @@ def _known(wire_name: str, provider: str) -> Mapping[str, Any]:
 
 @cache
 def _table() -> Mapping[str, Any]:
-    return packaged_data("model_prices_and_context_window_backup.json")
+    return load_packaged_data("model_prices_and_context_window_backup.json")
 
 
 @cache
 def _providers() -> frozenset[str]:
-    listed = packaged_data("provider_endpoints_support_backup.json").get("providers", {})
+    listed = load_packaged_data("provider_endpoints_support_backup.json").get("providers", {})
     named = {str(entry.get("litellm_provider")) for entry in _table().values()}
     return frozenset(listed) | frozenset(named) | frozenset(_LOCAL_BASES) | frozenset(_SERVICES)
 
 
-def _reported_limit(endpoint: Endpoint, key: str | None) -> int | None:
-    models = served_models(endpoint.api_base, key)
+def _ask_limit(endpoint: Endpoint, key: str | None) -> int | None:
+    models = list_served_models(endpoint.api_base, key)
     bare = endpoint.wire_name.removeprefix(f"{endpoint.provider}/")
     named = [model for model in models if model.name == bare]
     # A server with one model answers with that one, whatever it is called.
@@ -266,7 +273,7 @@ class _Servers:
             return tuple(ServedModel(str(e["name"]), None) for e in entries if "name" in e)
         if self._kept_answer(("GET", f"{root}/api/version", "")) is SILENT:
             return ()
-        return tuple(_served(self._ask("GET", f"{api_base}/models", key)))
+        return tuple(_read_served_models(self._ask("GET", f"{api_base}/models", key)))
 
     def is_ollama(self, root: str) -> bool:
         """Return whether a server answers as Ollama does; it is sent no key."""
@@ -289,7 +296,7 @@ class _Servers:
     def _ask(self, method: str, address: str, key: str | None, body: object = None) -> Any:
         question = (method, address, json.dumps(body) if body else "")
         if (answer := self._kept_answer(question)) is None:
-            answer = _asked(method, address, key, body)
+            answer = _ask_server(method, address, key, body)
             is_known = answer is not SILENT and answer is not REFUSED
             kept_s = SERVER_ANSWER_KEPT_S if is_known else SERVER_SILENCE_KEPT_S
             with self._lock:
@@ -304,7 +311,7 @@ REFUSED: Final = "refused"
 _servers: Final = _Servers()
 
 
-def _asked(method: str, address: str, key: str | None, body: object) -> Any:
+def _ask_server(method: str, address: str, key: str | None, body: object) -> Any:
     import httpx
 
     options: dict[str, Any] = {"headers": key_headers(key), "timeout": SERVER_TIMEOUT_S}
@@ -325,13 +332,13 @@ def _asked(method: str, address: str, key: str | None, body: object) -> Any:
         return REFUSED
 
 
-def _served(answer: Any) -> list[ServedModel]:
+def _read_served_models(answer: Any) -> list[ServedModel]:
     listed = answer.get("data") if isinstance(answer, dict) else None
     entries = [entry for entry in listed or () if isinstance(entry, dict)]
-    return [ServedModel(str(entry["id"]), _limit(entry)) for entry in entries if "id" in entry]
+    return [ServedModel(str(entry["id"]), _read_limit(entry)) for entry in entries if "id" in entry]
 
 
-def _limit(entry: Mapping[str, Any]) -> int | None:
+def _read_limit(entry: Mapping[str, Any]) -> int | None:
     """The context length, in the words of vLLM, LM Studio, OpenRouter, Groq or llama.cpp."""
     meta = entry.get("meta")
     places = [entry.get(field) for field in _LIMIT_FIELDS]

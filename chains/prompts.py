@@ -11,14 +11,21 @@ from functools import cache
 from typing import Final
 
 from chains.errors import BadPrompt
-from chains.folders import with_names
+from chains.folders import add_names
 from context.envelope import SystemPart
 from context.hooks import HookRegistry
 from context.layers import Segment
 from context.prompt import Instructions, PromptSection, system_parts
 from resources import read_text
 
-__all__ = ["NO_CUSTOMIZATION", "Customization", "Prompt", "PromptSource", "built_in", "read_prompt"]
+__all__ = [
+    "NO_CUSTOMIZATION",
+    "Customization",
+    "PromptSource",
+    "SystemPrompt",
+    "load_prompt",
+    "read_prompt",
+]
 
 # The prompts of calls beside the requests of a turn.
 READING_PROMPT: Final = "reading"
@@ -30,7 +37,7 @@ _HEADING: Final = re.compile(rf"^# ({'|'.join(SECTIONS)})[^\S\n]*$", re.MULTILIN
 
 
 @dataclass(frozen=True)
-class Prompt:
+class SystemPrompt:
     """The sections of a prompt.
 
     Attributes:
@@ -41,16 +48,16 @@ class Prompt:
     problem: str = ""
 
 
-PromptSource = Callable[[str], Prompt]
+PromptSource = Callable[[str], SystemPrompt]
 
 
 @cache
-def built_in(name: str) -> Prompt:
+def load_prompt(name: str) -> SystemPrompt:
     """Return a prompt as Strata ships it."""
     return read_prompt(read_text(f"prompts/{name}.md"))
 
 
-def read_prompt(text: str) -> Prompt:
+def read_prompt(text: str) -> SystemPrompt:
     """Read a prompt from Markdown; its sections never change from request to request.
 
     Raises:
@@ -67,7 +74,7 @@ def read_prompt(text: str) -> Prompt:
     if not all(texts):
         raise BadPrompt("nothing stands below one of its headings")
     named = zip(names, texts, strict=True)
-    return Prompt(tuple(PromptSection(name, text, cacheable=True) for name, text in named))
+    return SystemPrompt(tuple(PromptSection(name, text, cacheable=True) for name, text in named))
 
 
 @dataclass(frozen=True)
@@ -82,7 +89,7 @@ class Customization:
         folder_names: the names in the open folder, for the task context of the prompt.
     """
 
-    prompts: PromptSource = built_in
+    prompts: PromptSource = load_prompt
     instructions: tuple[Segment, ...] = ()
     hooks: HookRegistry | None = None
     warnings: tuple[str, ...] = ()
@@ -91,7 +98,7 @@ class Customization:
     def system(self, prompt: str) -> tuple[SystemPart, ...]:
         """Return the system message with a prompt, from what changes least."""
         noted = [Instructions(note.id, note.raw_content) for note in self.instructions]
-        sections = with_names(self.prompts(prompt).sections, self.folder_names)
+        sections = add_names(self.prompts(prompt).sections, self.folder_names)
         return system_parts(prompt, sections, noted)
 
     def problems(self, *prompts: str) -> tuple[str, ...]:

@@ -141,7 +141,7 @@ def _load(name: str) -> "Encoding | None":
     folder = _encodings_folder()
     file_name, content_hash = ENCODING_FILES[name]
     # tiktoken fetches a file that is missing or damaged from the network, so both are ruled out.
-    if folder is None or _hash_of(folder / file_name) != content_hash:
+    if folder is None or _hash_file(folder / file_name) != content_hash:
         return None
     with _cache_folder(folder):
         return tiktoken.get_encoding(name)
@@ -157,7 +157,7 @@ def _encodings_folder() -> Path | None:
     return None
 
 
-def _hash_of(path: Path) -> str | None:
+def _hash_file(path: Path) -> str | None:
     try:
         return hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError:

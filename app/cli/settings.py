@@ -15,7 +15,7 @@ from app.config import secrets
 from app.errors import AppError, InvalidRequest, NotFound, VaultNotChosen
 from app.library.instructions import UserInstructions, VaultInstructions, visible_text
 from app.wiring import open_vault
-from chains.llm.http import origin_of
+from chains.llm.http import parse_origin
 from vault.errors import NoteUnreadable
 
 
@@ -72,7 +72,7 @@ def _show_key(assistant: Assistant, output: Output) -> int:
 def _find_owner(named: str | None, assistant: Assistant) -> str:
     """Return whose key is meant: a service, or an address without its path."""
     if named is not None:
-        owner = origin_of(named) if secrets.is_address(named) else named
+        owner = parse_origin(named) if secrets.is_address(named) else named
         if not owner or not owner.isprintable():
             raise InvalidRequest(f"{named} is not an address.")
         return owner

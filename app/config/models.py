@@ -9,8 +9,8 @@ from typing import Final
 
 from app.config import secrets
 from app.config.schema import Settings
-from chains.llm.http import host_of, is_loopback
-from chains.models import EXTRACTIVE, describe, served_models
+from chains.llm.http import is_loopback, parse_host
+from chains.models import EXTRACTIVE, describe, list_served_models
 from vault.options import IndexOptions, VectorServer
 
 __all__ = ["ModelChoice", "index_options", "model_choices"]
@@ -49,7 +49,7 @@ def _served(values: Settings) -> tuple[str, ...]:
     if not base or (values.privacy_offline and not server.is_local):
         return ()
     key = None if server.key_provider is None else secrets.key_for(server.key_provider)
-    return tuple(model.name for model in served_models(base, key))
+    return tuple(model.name for model in list_served_models(base, key))
 
 
 def _choice(name: str, values: Settings) -> ModelChoice:
@@ -76,6 +76,6 @@ def index_options(values: Settings) -> IndexOptions:
     server = VectorServer(
         url,
         token=secrets.key_for(_VECTOR_SERVER) or "",
-        is_refused=values.privacy_offline and not is_loopback(host_of(url)),
+        is_refused=values.privacy_offline and not is_loopback(parse_host(url)),
     )
     return IndexOptions(values.embedding_model, server, reranker)

@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 
 from app.errors import InvalidRequest, NoKeyring
 from app.log import hide
-from chains.llm.http import host_of, is_loopback, origin_of
+from chains.llm.http import is_loopback, parse_host, parse_origin
 
 _log = logging.getLogger(__name__)
 _SERVICE = "strata"
@@ -53,7 +53,7 @@ def is_address(owner: str) -> bool:
 
 def is_readable_on_the_way(owner: str) -> bool:
     """Return whether a key would go to another computer without encryption."""
-    return owner.startswith("http://") and not is_loopback(host_of(owner))
+    return owner.startswith("http://") and not is_loopback(parse_host(owner))
 
 
 def require_private_way(owner: str) -> None:
@@ -114,7 +114,7 @@ def move_password(address: str) -> str:
     key = f"Basic {b64encode(pair.encode()).decode()}"
     if parts.password:
         hide(unquote(parts.password))
-    save_key(origin_of(bare), key)
+    save_key(parse_origin(bare), key)
     return bare
 
 

@@ -16,7 +16,7 @@ from app.library.instructions import (
 from app.library.open_vault import OpenVault
 from app.paths import Paths
 from chains.errors import BadPrompt
-from chains.prompts import Customization, Prompt, PromptSource, built_in, read_prompt
+from chains.prompts import Customization, PromptSource, SystemPrompt, load_prompt, read_prompt
 from context.hooks import HookRegistry
 from vault.errors import NoteUnreadable
 
@@ -100,12 +100,12 @@ def prompts_in(folder: Path) -> PromptSource:
     """
 
     @cache
-    def prompt(name: str) -> Prompt:
+    def prompt(name: str) -> SystemPrompt:
         file = folder / f"{name}.md"
         try:
             return read_prompt(file.read_text("utf-8-sig"))
         except FileNotFoundError:
-            return built_in(name)
+            return load_prompt(name)
         except UnicodeDecodeError:
             reason = "it is not UTF-8"
         except OSError as error:
@@ -113,6 +113,6 @@ def prompts_in(folder: Path) -> PromptSource:
         except BadPrompt as error:
             reason = str(error)
         problem = f"The prompt {file} is not used: {reason}. The built-in one stands in for it."
-        return replace(built_in(name), problem=problem)
+        return replace(load_prompt(name), problem=problem)
 
     return prompt

@@ -7,12 +7,12 @@ from functools import cached_property
 from typing import Any, Final
 
 from chains.citations.map_notes import QuotedNotes
-from chains.citations.parser import Claim, read_answer
-from chains.citations.quotes import VerbatimText, plain, readable, word_count
+from chains.citations.parser import Claim, parse_answer
+from chains.citations.quotes import VerbatimText, count_words, normalize_text, remove_markup
 from context.layers import Segment
 from vault.notes.kinds import find_page
 
-__all__ = ["Citation", "CitationReport", "Unverified", "check_citations", "heading_at"]
+__all__ = ["Citation", "CitationReport", "Unverified", "check_citations", "find_heading"]
 
 MAX_QUOTATIONS: Final = 500
 SHORTEST_UNNUMBERED_WORDS: Final = 3
@@ -91,12 +91,12 @@ def check_citations(answer: str, sources: Sequence[Segment], question: str = "")
         sources: the passages that were sent, each with its number.
         question: what the user asked; words quoted from it need no source.
     """
-    reading = read_answer(answer)
-    checked = _Checked(sources, question)
+    reading = parse_answer(answer)
+    checked = _Checker(sources, question)
     found = [(group.start, checked.numbers(group.numbers)) for group in reading.numbers]
     found += [(claim.start, checked.claim(claim)) for claim in reading.claims[:MAX_QUOTATIONS]]
     found.sort(key=lambda item: item[0])
-    report = _joined([part for _, part in found])
+    report = _merge_reports([part for _, part in found])
     if len(reading.claims) > MAX_QUOTATIONS:
         reason = f"Only the first {MAX_QUOTATIONS} quotations were checked."
         report = replace(report, unverified=(*report.unverified, Unverified(None, None, reason)))
@@ -125,7 +125,7 @@ class _Source:
     def names(self) -> Iterator[str]:
         segment = self.segment
         stem = segment.source.rsplit("/", 1)[-1].removesuffix(".md")
-        return (plain(name) for name in (segment.title, stem, *segment.heading))
+        return (normalize_text(name) for name in (segment.title, stem, *segment.heading))
 
     def find(self, quote: str) -> "_Place | None":
         """Return where a quotation stands; of notes on a source, only what they quote counts."""
@@ -136,8 +136,8 @@ class _Source:
         span = self._text.find(quote)
         if span is None:
             return None
-        heading = heading_at(self._text.text, span[0], heading)
-        return _Place(heading, self._text.lines_of(span, lines[0]) if lines else None)
+        heading = find_heading(self._text.text, span[0], heading)
+        return _Place(heading, self._text.find_lines(span, lines[0]) if lines else None)
 
     def citation(self, quote: str | None, place: "_Place | None" = None) -> Citation:
         segment = self.segment
@@ -154,7 +154,7 @@ class _Place:
     lines: tuple[int, int] | None
 
 
-class _Checked:
+class _Checker:
     """The sources of an answer, and what its parts are worth against them."""
 
     def __init__(self, sources: Sequence[Segment], question: str) -> None:
@@ -174,7 +174,7 @@ class _Checked:
     def claim(self, claim: Claim) -> CitationReport:
         """Whether a quotation is where it is said to be."""
         quote = claim.quote
-        if plain(quote) in self._names or not plain(quote):
+        if normalize_text(quote) in self._names or not normalize_text(quote):
             return CitationReport()
         for numbers in claim.numbers:
             found = [(n, self._sources[n].find(quote)) for n in numbers if n in self._sources]
@@ -183,27 +183,31 @@ class _Checked:
                 return CitationReport(tuple(verified))
         if VerbatimText(self._question).find(quote) is not None:
             return CitationReport()
-        return self._unnumbered(quote) if not claim.numbers else self._wrong(claim)
+        return self._check_unnumbered(quote) if not claim.numbers else self._check_wrong(claim)
 
-    def _unnumbered(self, quote: str) -> CitationReport:
-        if not self._sources or word_count(quote) < SHORTEST_UNNUMBERED_WORDS or self._where(quote):
+    def _check_unnumbered(self, quote: str) -> CitationReport:
+        if (
+            not self._sources
+            or count_words(quote) < SHORTEST_UNNUMBERED_WORDS
+            or self._find_source(quote)
+        ):
             return CitationReport()
         return CitationReport((), (Unverified(None, quote, "Not in any of the sources."),))
 
-    def _wrong(self, claim: Claim) -> CitationReport:
+    def _check_wrong(self, claim: Claim) -> CitationReport:
         numbers, quote = claim.numbers[0], claim.quote
         sources = [self._sources[n] for n in numbers if n in self._sources]
         if not sources:
             return CitationReport((), (_no_source(numbers[0], quote),))
         note = sources[0].segment.title or sources[0].segment.source
         reason = f"Not in {note} as it was sent."
-        if elsewhere := self._where(quote):
+        if elsewhere := self._find_source(quote):
             reason += f" It is in [{elsewhere}]."
         n = sources[0].segment.number
         citations = tuple(source.citation(quote) for source in sources)
         return CitationReport(citations, (Unverified(n, quote, reason),))
 
-    def _where(self, quote: str) -> int | None:
+    def _find_source(self, quote: str) -> int | None:
         """The first source that a quotation is in."""
         return next((n for n, source in self._sources.items() if source.find(quote)), None)
 
@@ -212,7 +216,7 @@ def _no_source(n: int, quote: str | None) -> Unverified:
     return Unverified(n, quote, f"[{n}] has no source.")
 
 
-def _joined(parts: Sequence[CitationReport]) -> CitationReport:
+def _merge_reports(parts: Sequence[CitationReport]) -> CitationReport:
     """Each citation once; a bare number only where no quotation was given for it."""
     citations = dict.fromkeys(citation for part in parts for citation in part.citations)
     unverified = dict.fromkeys(claim for part in parts for claim in part.unverified)
@@ -228,7 +232,7 @@ _HEADING: Final = re.compile(r" {0,3}(#{1,6})[ \t]+(\S[^\n]*)")
 _FENCE: Final = re.compile(r" {0,3}(?:`{3,}|~{3,})")
 
 
-def heading_at(passage: str, place: int, first: tuple[str, ...]) -> tuple[str, ...]:
+def find_heading(passage: str, place: int, first: tuple[str, ...]) -> tuple[str, ...]:
     """Return the path of headings above a place in a passage.
 
     Args:
@@ -244,8 +248,8 @@ def heading_at(passage: str, place: int, first: tuple[str, ...]) -> tuple[str, .
         found = None if in_fence else _HEADING.match(line.rstrip())
         if found is None:
             continue
-        title = readable(found[2].rstrip("#").rstrip())
-        if at == 0 and path and plain(path[-1]) == plain(title):
+        title = remove_markup(found[2].rstrip("#").rstrip())
+        if at == 0 and path and normalize_text(path[-1]) == normalize_text(title):
             level = len(found[1])
             continue
         # Levels above the present one are taken to follow each other, as `#`, `##`, `###` do.

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from chains.citations.quotes import VerbatimText, plain
+from chains.citations.quotes import VerbatimText, normalize_text
 
 __all__ = [
     "Lines",
@@ -65,7 +65,7 @@ def read_notes(answer: str, lines: Lines, find: Matcher) -> list[MapNote]:
         lines: those that it was shown; where a note names others, these count.
         find: looks quotations up in what it was shown.
     """
-    if plain(answer).casefold() in _NOTHING:
+    if normalize_text(answer).casefold() in _NOTHING:
         return []
     return [_check_quotes(named, text, lines, find) for named, text in _split_notes(answer)]
 
@@ -83,9 +83,9 @@ def build_matcher(text: str, first_line: int) -> Matcher:
         if near is not None:
             named = VerbatimText("\n".join(lines[near[0] - first_line : near[1] - first_line + 1]))
             if (place := named.find(quote)) is not None:
-                return named.lines_of(place, near[0])
+                return named.find_lines(place, near[0])
         place = whole.find(quote)
-        return None if place is None else whole.lines_of(place, first_line)
+        return None if place is None else whole.find_lines(place, first_line)
 
     return find
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["HIDDEN", "Claim", "Numbers", "Reading", "masked", "read_answer"]
+__all__ = ["HIDDEN", "Claim", "NumberGroup", "ParsedAnswer", "mask_non_prose", "parse_answer"]
 
 LONGEST_RANGE: Final = 50
 LONGEST_QUOTE: Final = 4_000
@@ -21,7 +21,7 @@ BEFORE_BLOCK_CHARS: Final = 200
 
 
 @dataclass(frozen=True)
-class Numbers:
+class NumberGroup:
     """Numbers that stand together, such as `[1][2]`, `[1, 2]` or `[1]–[3]`."""
 
     numbers: tuple[int, ...]
@@ -39,42 +39,42 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Reading:
+class ParsedAnswer:
     """What an answer cites, in the order in which it stands there."""
 
-    numbers: tuple[Numbers, ...]
+    numbers: tuple[NumberGroup, ...]
     claims: tuple[Claim, ...]
 
 
-def read_answer(answer: str) -> Reading:
+def parse_answer(answer: str) -> ParsedAnswer:
     """Return every number and every quotation of an answer."""
-    text = masked(answer)
-    numbers = _Groups(tuple(_groups(text)))
+    text = mask_non_prose(answer)
+    numbers = _Groups(tuple(_list_groups(text)))
     claims: list[Claim] = []
-    for block in _blocks(text):
+    for block in _split_blocks(text):
         if block.is_quotation:
-            claims.extend(_block_claims(answer, block, numbers))
+            claims.extend(_list_block_claims(answer, block, numbers))
         else:
-            claims.extend(_sentence_claims(answer, text, block, numbers))
-    return Reading(numbers.all, tuple(claims))
+            claims.extend(_list_sentence_claims(answer, text, block, numbers))
+    return ParsedAnswer(numbers.all, tuple(claims))
 
 
 class _Groups:
     """All numbers of an answer, found by place."""
 
-    def __init__(self, groups: tuple[Numbers, ...]) -> None:
+    def __init__(self, groups: tuple[NumberGroup, ...]) -> None:
         self.all = groups
         self._starts = [group.start for group in groups]
 
-    def within(self, start: int, end: int) -> Sequence[Numbers]:
+    def list_within(self, start: int, end: int) -> Sequence[NumberGroup]:
         return self.all[bisect_left(self._starts, start) : bisect_left(self._starts, end)]
 
-    def first_in(self, start: int, end: int) -> Numbers | None:
+    def find_first(self, start: int, end: int) -> NumberGroup | None:
         at = bisect_left(self._starts, start)
         found = self.all[at] if at < len(self.all) else None
         return found if found and found.start < end else None
 
-    def last_in(self, start: int, end: int) -> Numbers | None:
+    def find_last(self, start: int, end: int) -> NumberGroup | None:
         at = bisect_left(self._starts, end)
         found = self.all[at - 1] if at else None
         return found if found and found.end > start else None
@@ -90,25 +90,25 @@ _CODE_NAME: Final = re.compile(r"[_$\d]|\w\w\.\w\w|[a-z][A-Z]")
 _CODE_BEHIND: Final = re.compile(r"\s?=[^=]|\.\w|\(|\[\D")
 
 
-def _groups(text: str) -> Iterator[Numbers]:
-    group: Numbers | None = None
+def _list_groups(text: str) -> Iterator[NumberGroup]:
+    group: NumberGroup | None = None
     index_end = -1
     for match in _BRACKETS.finditer(text):
         if match.start() == index_end or _is_index(text, match):
             index_end = match.end()
             continue
-        numbers = _expanded(match[1])
+        numbers = _expand_numbers(match[1])
         between = text[group.end : match.start()] if group else ""
         if group and len(between) <= 8 and _BETWEEN.fullmatch(between):
             gap: tuple[int, ...] = ()
             if between.strip() in {"–", "—", "-"}:
-                gap = _range(group.numbers[-1], numbers[0])
+                gap = _expand_range(group.numbers[-1], numbers[0])
             joined = dict.fromkeys((*group.numbers, *gap, *numbers))
-            group = Numbers(tuple(joined), group.start, match.end())
+            group = NumberGroup(tuple(joined), group.start, match.end())
             continue
         if group:
             yield group
-        group = Numbers(numbers, match.start(), match.end())
+        group = NumberGroup(numbers, match.start(), match.end())
     if group:
         yield group
 
@@ -126,17 +126,17 @@ def _is_index(text: str, match: re.Match[str]) -> bool:
     )
 
 
-def _expanded(inner: str) -> tuple[int, ...]:
+def _expand_numbers(inner: str) -> tuple[int, ...]:
     numbers: list[int] = []
     for item in _ITEM.finditer(inner):
         first = int(item[1])
         numbers.append(first)
         if item[2]:
-            numbers.extend((*_range(first, int(item[2])), int(item[2])))
+            numbers.extend((*_expand_range(first, int(item[2])), int(item[2])))
     return tuple(dict.fromkeys(numbers))
 
 
-def _range(first: int, last: int) -> tuple[int, ...]:
+def _expand_range(first: int, last: int) -> tuple[int, ...]:
     """The numbers between two; none where they are too far apart to be meant."""
     return tuple(range(first + 1, last)) if last - first <= LONGEST_RANGE else ()
 
@@ -153,21 +153,21 @@ class _Block:
 _CALLOUT: Final = re.compile(r"[ \t]{0,3}>[ \t]{0,3}\[!\w")
 
 
-def _blocks(text: str) -> Iterator[_Block]:
+def _split_blocks(text: str) -> Iterator[_Block]:
     start = place = 0
     kind: bool | None = None
     for line in text.splitlines(keepends=True):
         quoted = line.lstrip(" \t").startswith(">") if line.strip() else None
         if quoted != kind:
             if kind is not None:
-                yield _block(text, start, place, kind)
+                yield _build_block(text, start, place, kind)
             start, kind = place, quoted
         place += len(line)
     if kind is not None:
-        yield _block(text, start, place, kind)
+        yield _build_block(text, start, place, kind)
 
 
-def _block(text: str, start: int, end: int, quoted: bool) -> _Block:
+def _build_block(text: str, start: int, end: int, quoted: bool) -> _Block:
     return _Block(start, end, quoted and not _CALLOUT.match(text, start))
 
 
@@ -176,17 +176,17 @@ _ATTRIBUTION: Final = re.compile(r"\n\s{0,8}(?:—|–|―|--)[^\n]*\Z")
 _WRAPPING: Final = '"“”„«»「」 \n\t'
 
 
-def _block_claims(answer: str, block: _Block, groups: _Groups) -> Iterator[Claim]:
-    inside = groups.within(block.start, block.end)
+def _list_block_claims(answer: str, block: _Block, groups: _Groups) -> Iterator[Claim]:
+    inside = groups.list_within(block.start, block.end)
     place = block.start
     for group in inside:
-        yield from _quoted_lines(answer, place, group.start, (group.numbers,))
+        yield from _list_quoted_lines(answer, place, group.start, (group.numbers,))
         place = group.end
-    numbers = (inside[-1].numbers,) if inside else _beside(block, groups)
-    yield from _quoted_lines(answer, place, block.end, numbers)
+    numbers = (inside[-1].numbers,) if inside else _find_beside(block, groups)
+    yield from _list_quoted_lines(answer, place, block.end, numbers)
 
 
-def _quoted_lines(
+def _list_quoted_lines(
     answer: str, start: int, end: int, numbers: tuple[tuple[int, ...], ...]
 ) -> Iterator[Claim]:
     lines = _LINE_START.sub("", answer[start:end]).rstrip()
@@ -195,9 +195,9 @@ def _quoted_lines(
         yield Claim(quote, start, numbers)
 
 
-def _beside(block: _Block, groups: _Groups) -> tuple[tuple[int, ...], ...]:
-    behind = groups.first_in(block.end, block.end + BEHIND_BLOCK_CHARS)
-    before = groups.last_in(block.start - BEFORE_BLOCK_CHARS, block.start)
+def _find_beside(block: _Block, groups: _Groups) -> tuple[tuple[int, ...], ...]:
+    behind = groups.find_first(block.end, block.end + BEHIND_BLOCK_CHARS)
+    before = groups.find_last(block.start - BEFORE_BLOCK_CHARS, block.start)
     return tuple(group.numbers for group in (behind, before) if group)
 
 
@@ -214,7 +214,7 @@ _CLOSERS: Final = {
 _MARKS: Final = re.compile('["“”„‟«»「」『』]')
 
 
-def _quotes(text: str, block: _Block) -> Iterator[tuple[int, int]]:
+def _find_quotes(text: str, block: _Block) -> Iterator[tuple[int, int]]:
     """The spans between pairs of quotation marks, from the outermost."""
     marks = [match.start() for match in _MARKS.finditer(text, block.start, block.end)]
     unclosed: set[str] = set()
@@ -253,13 +253,15 @@ _SENTENCE_END: Final = re.compile(
 )
 
 
-def _sentence_claims(answer: str, text: str, block: _Block, groups: _Groups) -> Iterator[Claim]:
-    quotes = list(_quotes(text, block))
+def _list_sentence_claims(
+    answer: str, text: str, block: _Block, groups: _Groups
+) -> Iterator[Claim]:
+    quotes = list(_find_quotes(text, block))
     if not quotes:
         return
-    ends = _sentence_ends(text, block, quotes, groups)
+    ends = _find_sentence_ends(text, block, quotes, groups)
     for start, end in quotes:
-        inside = groups.within(start, end)
+        inside = groups.list_within(start, end)
         if inside:
             words = answer[start : inside[0].start] + answer[inside[-1].end : end]
             yield Claim(words.strip(), start, tuple(group.numbers for group in inside))
@@ -267,12 +269,12 @@ def _sentence_claims(answer: str, text: str, block: _Block, groups: _Groups) -> 
             sentence = bisect_right(ends, start)
             first = ends[sentence - 1] if sentence else block.start
             last = ends[sentence] if sentence < len(ends) else block.end
-            near = (groups.first_in(end, last), groups.last_in(first, start))
+            near = (groups.find_first(end, last), groups.find_last(first, start))
             numbers = tuple(group.numbers for group in near if group)
             yield Claim(answer[start:end].strip(), start, numbers)
 
 
-def _sentence_ends(
+def _find_sentence_ends(
     text: str, block: _Block, quotes: Sequence[tuple[int, int]], groups: _Groups
 ) -> list[int]:
     """Where sentences end; a number right behind one still belongs to it."""
@@ -283,7 +285,7 @@ def _sentence_ends(
     outside = "".join((*pieces, text[place : block.end]))
     ends = [block.start + match.end() for match in _SENTENCE_END.finditer(outside)]
     ends += [end + 1 for _, end in quotes if _ends_sentence(text, end)]
-    return sorted(_behind_number(text, end, groups) for end in ends)
+    return sorted(_move_behind_number(text, end, groups) for end in ends)
 
 
 def _ends_sentence(text: str, end: int) -> bool:
@@ -294,8 +296,8 @@ def _ends_sentence(text: str, end: int) -> bool:
     return not behind or not behind[0].islower()
 
 
-def _behind_number(text: str, end: int, groups: _Groups) -> int:
-    group = groups.first_in(end, end + 9)
+def _move_behind_number(text: str, end: int, groups: _Groups) -> int:
+    group = groups.find_first(end, end + 9)
     return group.end if group and not text[end : group.start].strip(" \t(—–-") else end
 
 
@@ -307,14 +309,14 @@ _LINK_END: Final = re.compile(r"\]\([^()\n]{0,2000}\)")
 _BLANK_LINE: Final = re.compile(r"\n[ \t]*(?=\n)")
 
 
-def masked(text: str) -> str:
+def mask_non_prose(text: str) -> str:
     """Return the text with code, addresses and footnotes hidden."""
-    text = _without_fences(text)
+    text = _mask_fences(text)
     text = _hide(text, _inline_code(text))
     return _LINK_END.sub(lambda match: HIDDEN * len(match.group()), text)
 
 
-def _without_fences(text: str) -> str:
+def _mask_fences(text: str) -> str:
     lines: list[str] = []
     fence = ""
     for line in text.splitlines(keepends=True):

@@ -13,7 +13,7 @@ from typing import Final
 
 from context.layers import Segment
 
-__all__ = ["EscapeRemover", "VerbatimText", "plain", "readable", "word_count"]
+__all__ = ["EscapeRemover", "VerbatimText", "count_words", "normalize_text", "remove_markup"]
 
 _MARKUP: Final = re.compile(
     r"(?P<entity>&(?:#\d{1,7}|#x[0-9a-fA-F]{1,6}|[a-zA-Z]{2,31});)"
@@ -60,7 +60,7 @@ class VerbatimText:
         spans = (self._find(words) for words in dict.fromkeys((quote, html.unescape(quote))))
         return next((span for span in spans if span is not None), None)
 
-    def lines_of(self, span: tuple[int, int], first_line: int) -> tuple[int, int]:
+    def find_lines(self, span: tuple[int, int], first_line: int) -> tuple[int, int]:
         """Return the lines of a span, where the text begins at `first_line`."""
         above = first_line + self.text.count("\n", 0, span[0])
         return above, above + self.text.count("\n", span[0], span[1])
@@ -69,8 +69,8 @@ class VerbatimText:
         whole = self._place(quote, 0)
         if whole is not None:
             return self._span(whole)
-        parts = [part for part in _ELLIPSIS.split(quote) if plain(part)]
-        if len(parts) < 2 or min(map(word_count, parts)) < SHORTEST_PART_WORDS:
+        parts = [part for part in _ELLIPSIS.split(quote) if normalize_text(part)]
+        if len(parts) < 2 or min(map(count_words, parts)) < SHORTEST_PART_WORDS:
             return None
         places: list[tuple[int, int]] = []
         for part in parts:
@@ -81,7 +81,7 @@ class VerbatimText:
         return self._span((places[0][0], places[-1][1]))
 
     def _place(self, quote: str, after: int) -> tuple[int, int] | None:
-        needle = plain(quote)
+        needle = normalize_text(quote)
         if not needle:
             return None
         for variant in dict.fromkeys((needle, needle[0].swapcase() + needle[1:])):
@@ -115,12 +115,12 @@ class VerbatimText:
         return self._reduced[1]
 
 
-def plain(text: str) -> str:
+def normalize_text(text: str) -> str:
     """Return the words of a text as they are compared: no blanks, no marks, no edges."""
     return _reduce(text)[0].strip(_EDGES)
 
 
-def readable(text: str) -> str:
+def remove_markup(text: str) -> str:
     """Return a text without Markdown's marks, for somebody to read."""
 
     def shown(match: re.Match[str]) -> str:
@@ -142,7 +142,7 @@ def readable(text: str) -> str:
     return _MARKUP.sub(shown, text)
 
 
-def word_count(text: str) -> int:
+def count_words(text: str) -> int:
     """Return the words of a text; two characters count as one in scripts without blanks."""
     unspaced = sum((len(run) + 1) // 2 for run in _UNSPACED.findall(text))
     return unspaced + len(_WORD.findall(_UNSPACED.sub(" ", text)))

@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from chains.citations.quotes import readable
+from chains.citations.quotes import remove_markup
 
-__all__ = ["prose_sentences"]
+__all__ = ["split_sentences"]
 
 _FENCE: Final = re.compile(r"[ \t>]{0,20}(?:`{3,}|~{3,})")
 _QUOTE: Final = re.compile(r"[ \t]{0,20}(?:>[ \t]{0,8}){1,8}")
@@ -41,7 +41,7 @@ _SHORT: Final = re.compile(
 )
 
 
-def prose_sentences(passage: str) -> list[str]:
+def split_sentences(passage: str) -> list[str]:
     """Return the sentences of a passage in their order."""
     return [sentence for block in _blocks(passage) for sentence in _sentences(block)]
 
@@ -49,29 +49,29 @@ def prose_sentences(passage: str) -> list[str]:
 def _blocks(passage: str) -> Iterator[str]:
     """The paragraphs, list items and table rows of a passage, each as one line."""
     lines: list[str] = []
-    for line in [*_outside_fences(passage), ""]:
+    for line in [*_list_prose_lines(passage), ""]:
         if lines and _UNDER_HEAD.fullmatch(line.strip()):
             lines = []  # what stands over such a line is the head of a table, or a heading
             continue
         is_prose = bool(line.strip()) and not _NO_PROSE.match(line)
         if lines and (not is_prose or _ITEM.match(line) or _is_row(line)):
-            yield _joined(lines)
+            yield _join_lines(lines)
             lines = []
         if is_prose:
-            lines.append(_behind(_FOOTNOTE, _behind(_ITEM, line)).strip())
+            lines.append(_strip_mark(_FOOTNOTE, _strip_mark(_ITEM, line)).strip())
 
 
-def _outside_fences(passage: str) -> Iterator[str]:
+def _list_prose_lines(passage: str) -> Iterator[str]:
     """The lines of a passage without marks of quotation; an empty one for each line of code."""
     in_fence = False
     for line in passage.split("\n"):
         is_fence = _FENCE.match(line) is not None
         in_fence = in_fence != is_fence
         is_code = in_fence or is_fence
-        yield "" if is_code else _BLOCK_ID.sub("", _behind(_QUOTE, line))
+        yield "" if is_code else _BLOCK_ID.sub("", _strip_mark(_QUOTE, line))
 
 
-def _behind(mark: re.Pattern[str], line: str) -> str:
+def _strip_mark(mark: re.Pattern[str], line: str) -> str:
     """What follows a mark at the beginning of a line."""
     found = mark.match(line)
     return line[found.end() :] if found else line
@@ -81,14 +81,14 @@ def _is_row(line: str) -> bool:
     return line.lstrip().startswith("|")
 
 
-def _joined(lines: list[str]) -> str:
+def _join_lines(lines: list[str]) -> str:
     if len(lines) == 1 and _is_row(lines[0]):
-        cells = (readable(cell).strip() for cell in lines[0].strip("| \t").split("|"))
+        cells = (remove_markup(cell).strip() for cell in lines[0].strip("| \t").split("|"))
         return " | ".join(cell for cell in cells if cell)
     text = lines[0]
     for line in lines[1:]:
         text += line if _UNSPACED_END.search(text) else f" {line}"
-    return " ".join(readable(text).split())
+    return " ".join(remove_markup(text).split())
 
 
 def _sentences(block: str) -> Iterator[str]:

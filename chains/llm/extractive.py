@@ -13,8 +13,8 @@ from functools import cache
 from typing import Final
 
 from chains.cancel import CancelToken
-from chains.citations.quotes import VerbatimText, plain, word_count
-from chains.citations.sentences import prose_sentences
+from chains.citations.quotes import VerbatimText, count_words, normalize_text
+from chains.citations.sentences import split_sentences
 from chains.llm.port import ModelEnded, ModelEvent, ModelText
 from context.fit.guard import PreparedRequest
 from context.layers import Layer, Segment
@@ -60,35 +60,38 @@ class ExtractiveModel:
     def stream(self, request: PreparedRequest, cancel: CancelToken) -> Iterator[ModelEvent]:
         """Yield the answer in the pieces it is made of."""
         own = [segment for segment in request.segments if segment.layer is Layer.L3]
-        for piece in _pieces(self._question, own, self._has_searched):
+        for piece in _write_pieces(self._question, own, self._has_searched):
             cancel.raise_if_cancelled()
             yield ModelText(piece)
         yield ModelEnded("complete", "stop")
 
 
-def _pieces(question: str, sources: Sequence[Segment], has_searched: bool) -> Iterator[str]:
+def _write_pieces(question: str, sources: Sequence[Segment], has_searched: bool) -> Iterator[str]:
     if not sources:
         yield NOTHING_FOUND if has_searched else NOT_SEARCHED
         return
     if any(source.source == LIST_SOURCE for source in sources):
-        yield from _list(sources)
+        yield from _write_list(sources)
         return
-    chosen = _chosen(question, sources)
+    chosen = _choose_sentences(question, sources)
     yield FOUND if chosen else NO_SENTENCE
     for sentence in chosen:
-        yield f"\n> {_escaped(sentence.text)} [{sentence.number}]\n"
+        yield f"\n> {_escape_markdown(sentence.text)} [{sentence.number}]\n"
     if not chosen:
         for source in sources[:MOST_SENTENCES]:
-            yield f"\n- {_escaped(source.title or source.source)} [{source.number}]"
+            yield f"\n- {_escape_markdown(source.title or source.source)} [{source.number}]"
 
 
-def _list(sources: Sequence[Segment]) -> Iterator[str]:
+def _write_list(sources: Sequence[Segment]) -> Iterator[str]:
     """Give a list as it was found: how many fit, then a line for each note."""
     for source in sources:
         if source.source == LIST_SOURCE:
             yield f"{source.raw_content}\n"
         elif source.kind == "passage":
-            title, text = _escaped(source.title or source.source), _escaped(source.raw_content)
+            title, text = (
+                _escape_markdown(source.title or source.source),
+                _escape_markdown(source.raw_content),
+            )
             yield f"\n- {title}: {text} [{source.number}]"
 
 
@@ -100,16 +103,18 @@ class _Sentence:
     heading: frozenset[str]
 
 
-def _chosen(question: str, sources: Sequence[Segment]) -> list[_Sentence]:
-    candidates = [sentence for source in sources for sentence in _of(source)]
-    worth = _worths(question, candidates)
+def _choose_sentences(question: str, sources: Sequence[Segment]) -> list[_Sentence]:
+    candidates = [sentence for source in sources for sentence in _list_sentences(source)]
+    worth = _score_sentences(question, candidates)
     ranked = sorted(range(len(candidates)), key=lambda at: -worth[at])
     least = worth[ranked[0]] * WORTH_SHARE if ranked else 0.0
     chosen: list[_Sentence] = []
     for at in ranked:
         sentence = candidates[at]
         same_passage = [other for other in chosen if other.number == sentence.number]
-        repeats = any(plain(other.text) == plain(sentence.text) for other in chosen)
+        repeats = any(
+            normalize_text(other.text) == normalize_text(sentence.text) for other in chosen
+        )
         if worth[at] < least or len(chosen) == MOST_SENTENCES:
             break
         if not repeats and len(same_passage) < MOST_OF_ONE_PASSAGE:
@@ -117,25 +122,25 @@ def _chosen(question: str, sources: Sequence[Segment]) -> list[_Sentence]:
     return chosen
 
 
-def _of(source: Segment) -> Iterator[_Sentence]:
+def _list_sentences(source: Segment) -> Iterator[_Sentence]:
     """The sentences of a passage that can be quoted and found again."""
-    heading = _words(" ".join((source.title, *source.heading)))
+    heading = _split_words(" ".join((source.title, *source.heading)))
     text = VerbatimText(source.raw_content)
-    for sentence in prose_sentences(source.raw_content):
-        quote = _shortened(sentence)
+    for sentence in split_sentences(source.raw_content):
+        quote = _shorten_sentence(sentence)
         introduces = sentence.endswith((":", "："))  # what it says stands below it
-        long_enough = word_count(quote) >= SHORTEST_WORDS
+        long_enough = count_words(quote) >= SHORTEST_WORDS
         if long_enough and not introduces and text.find(quote) is not None:
-            yield _Sentence(quote, source.number or 0, _words(sentence), heading)
+            yield _Sentence(quote, source.number or 0, _split_words(sentence), heading)
 
 
-def _worths(question: str, candidates: Sequence[_Sentence]) -> list[float]:
-    asked = _words(question) - FUNCTION_WORDS or _words(question)
-    weights = {word: _rarity(word, candidates) for word in asked}
+def _score_sentences(question: str, candidates: Sequence[_Sentence]) -> list[float]:
+    asked = _split_words(question) - FUNCTION_WORDS or _split_words(question)
+    weights = {word: _measure_rarity(word, candidates) for word in asked}
     total = sum(weights.values()) or 1.0
 
     def share(words: frozenset[str]) -> float:
-        return sum(weight * _match(word, words) for word, weight in weights.items()) / total
+        return sum(weight * _measure_match(word, words) for word, weight in weights.items()) / total
 
     return [
         share(sentence.words)
@@ -145,14 +150,14 @@ def _worths(question: str, candidates: Sequence[_Sentence]) -> list[float]:
     ]
 
 
-def _rarity(word: str, candidates: Sequence[_Sentence]) -> float:
-    having = sum(1 for sentence in candidates if _match(word, sentence.words))
+def _measure_rarity(word: str, candidates: Sequence[_Sentence]) -> float:
+    having = sum(1 for sentence in candidates if _measure_match(word, sentence.words))
     # Short words are mostly those that every text is full of, in any language with blanks.
     length = 1.0 if _is_unspaced(word) else min(1.0, len(word) / 6)
     return length * (1.0 + math.log((len(candidates) + 1) / (having + 1)))
 
 
-def _match(word: str, words: frozenset[str]) -> float:
+def _measure_match(word: str, words: frozenset[str]) -> float:
     if word in words:
         return 1.0
     if len(word) < SHORTEST_STEM or _is_unspaced(word):
@@ -175,7 +180,7 @@ def _is_unspaced(word: str) -> bool:
     return _UNSPACED.match(word) is not None
 
 
-def _words(text: str) -> frozenset[str]:
+def _split_words(text: str) -> frozenset[str]:
     """The words of a text without case and accents; pairs of characters where none are marked."""
     simple = "".join(
         char
@@ -188,7 +193,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(words)
 
 
-def _shortened(sentence: str) -> str:
+def _shorten_sentence(sentence: str) -> str:
     if len(sentence) <= LONGEST_CHARS:
         return sentence
     cut = sentence[:LONGEST_CHARS]
@@ -201,6 +206,6 @@ _SPECIAL: Final = re.compile(
 )
 
 
-def _escaped(text: str) -> str:
+def _escape_markdown(text: str) -> str:
     """The text as Markdown that shows it as it is, so that none of it looks like a citation."""
     return _SPECIAL.sub(lambda match: f"\\{match.group()}", text)

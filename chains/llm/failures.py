@@ -12,7 +12,7 @@ from chains.errors import BadRequest, MissingKey, ModelError, ModelUnavailable, 
 from chains.llm.http import WireCall
 from context.errors import ContextOverflow
 
-__all__ = ["failure_of"]
+__all__ = ["classify_failure"]
 
 REASON_CHARS: Final = 300
 
@@ -50,7 +50,7 @@ _WAYS_OUT: Final = (
 _LIBRARY_PREFIX: Final = re.compile(r"^(?:litellm\.)?\w+(?:Error|Exception)\w*\s*[:-]\s*")
 
 
-def failure_of(
+def classify_failure(
     error: Exception, call: WireCall, *, service: str, key: str | None
 ) -> ModelError | ContextOverflow:
     """Return the error that the user is told of.
@@ -63,14 +63,14 @@ def failure_of(
     """
     if call.refusal is not None:
         return call.refusal
-    status = _status(error, call)
-    reason = _reason(error, call)
+    status = _find_status(error, call)
+    reason = _find_reason(error, call)
     if key:
         reason = reason.replace(key, "…")
     told = f"{reason} {_codes(call.error_body)}"
     if status in {400, 413, 422, 500} and _is_overflow(error, told):
         text = f"The request is too long for the model at {service}: {reason}"
-        return ContextOverflow(text, ways_out=_WAYS_OUT, limit=_limit_in(reason))
+        return ContextOverflow(text, ways_out=_WAYS_OUT, limit=_find_limit(reason))
     if status in {401, 403}:
         return MissingKey(service, is_refused=bool(key) and call.sent is not None, reason=reason)
     if status == 429:
@@ -82,7 +82,7 @@ def failure_of(
     return ModelUnavailable(service, reason=call.failure or reason)
 
 
-def _status(error: Exception, call: WireCall) -> int | None:
+def _find_status(error: Exception, call: WireCall) -> int | None:
     """The server's status; for an error inside a stream the one that the error carries."""
     if call.status is not None and call.status >= 300:
         return call.status
@@ -99,7 +99,7 @@ def _is_overflow(error: Exception, told: str) -> bool:
     return bool(_OVERFLOW.search(told)) and not _OUTPUT_LIMIT.search(told)
 
 
-def _limit_in(reason: str) -> int | None:
+def _find_limit(reason: str) -> int | None:
     """Return the context length that an overflow error names; None where it names none."""
     for match in _LIMIT.finditer(reason):
         number = int(next(group for group in match.groups() if group).replace(",", ""))
@@ -120,7 +120,7 @@ def _codes(body: bytes) -> str:
     return " ".join(str(error[key]) for key in ("code", "type") if key in error)
 
 
-def _reason(error: Exception, call: WireCall) -> str:
+def _find_reason(error: Exception, call: WireCall) -> str:
     text = _from_body(call.error_body) or _from_library(error)
     line = " ".join("".join(char if char.isprintable() else " " for char in text).split())
     return line if len(line) <= REASON_CHARS else f"{line[:REASON_CHARS]}…"
@@ -132,10 +132,10 @@ def _from_body(body: bytes) -> str:
         data = json.loads(text)
     except ValueError:
         return re.sub(r"<[^>]{0,200}>", " ", text)
-    return _message_in(data) or text
+    return _find_message(data) or text
 
 
-def _message_in(data: Any) -> str:
+def _find_message(data: Any) -> str:
     """The words in an error's JSON, which each server nests in its own way."""
     for _ in range(4):
         if isinstance(data, list) and data:

@@ -29,11 +29,11 @@ __all__ = [
     "ResponseTooLarge",
     "WireCall",
     "current_call",
-    "host_of",
     "is_loopback",
     "key_headers",
-    "origin_of",
-    "place_of",
+    "parse_host",
+    "parse_origin",
+    "parse_place",
     "wire_client",
 ]
 
@@ -106,13 +106,13 @@ class WireCall:
     @property
     def retry_after_s(self) -> float | None:
         """How long the server asks to wait; None where it does not say."""
-        return _seconds(self._headers.get("retry-after", ""))
+        return _parse_seconds(self._headers.get("retry-after", ""))
 
     def abort(self) -> None:
         """Cut the connection, so that a thread that waits for it wakes up."""
         with self._lock:
             self._is_aborted = True
-            _shut(self._socket)
+            _shut_down(self._socket)
 
     def end(self) -> None:
         """Let go of the connection, read to its end or not.
@@ -139,14 +139,14 @@ class WireCall:
         if self._host:
             _keep_keys_back(request, self._key)
         request.extensions["trace"] = self._trace
-        self.sent = EncodedJson(_fill_in(request, self._fill) or "{}")
+        self.sent = EncodedJson(_insert_text(request, self._fill) or "{}")
         self._on_sent(self.sent)
 
     def after_headers(self, response: "httpx.Response") -> None:
         """Note how the server answers, and watch what follows."""
         self.status = response.status_code
         self._headers = response.headers
-        response.stream = _watched(response, self)
+        response.stream = _watch_stream(response, self)
         self._responses.append(response)
 
     def watch(self, chunk: bytes) -> None:
@@ -167,10 +167,10 @@ class WireCall:
             with self._lock:
                 self._socket = info["return_value"].get_extra_info("socket")
                 if self._is_aborted:
-                    _shut(self._socket)
+                    _shut_down(self._socket)
         elif event.endswith(".failed") and isinstance(info["exception"], Exception):
             # Anything else is the reader's own going away.
-            self.failure = self.failure or _why(info["exception"])
+            self.failure = self.failure or _describe_failure(info["exception"])
 
 
 @contextmanager
@@ -203,11 +203,11 @@ def wire_client() -> "httpx.Client":
         follow_redirects=False,
         # What is unpacked could grow without bound.
         headers={"Accept-Encoding": "identity"},
-        mounts=_proxies(),
+        mounts=_build_proxies(),
     )
 
 
-def _proxies() -> "dict[str, httpx.BaseTransport | None]":
+def _build_proxies() -> "dict[str, httpx.BaseTransport | None]":
     """Return the proxies of the environment, which are for other computers than this one."""
     import httpx
 
@@ -231,7 +231,7 @@ def _proxies() -> "dict[str, httpx.BaseTransport | None]":
     }
 
 
-def host_of(address: str) -> str:
+def parse_host(address: str) -> str:
     """Return the host of an address, in lower case; empty where there is none."""
     try:
         return urlsplit(address).hostname or ""
@@ -239,9 +239,9 @@ def host_of(address: str) -> str:
         return ""
 
 
-def origin_of(address: str) -> str:
+def parse_origin(address: str) -> str:
     """Return scheme, host and port of an address, such as https://HOST:8000; empty for none."""
-    host = host_of(address)
+    host = parse_host(address)
     if not host:
         return ""
     parts = urlsplit(address)
@@ -261,9 +261,9 @@ def key_headers(key: str | None) -> dict[str, str]:
     return {"Authorization": key if key.startswith("Basic ") else f"Bearer {key}"}
 
 
-def place_of(address: str) -> str:
+def parse_place(address: str) -> str:
     """Return host and port of an address, without a name or a password; empty for no address."""
-    return urlsplit(address).netloc.rpartition("@")[2] if host_of(address) else ""
+    return urlsplit(address).netloc.rpartition("@")[2] if parse_host(address) else ""
 
 
 def is_loopback(host: str) -> bool:
@@ -300,7 +300,7 @@ def _keep_keys_back(request: "httpx.Request", key: str | None) -> None:
         request.headers.pop(name, None)
 
 
-def _fill_in(request: "httpx.Request", fill: Mapping[str, str]) -> str:
+def _insert_text(request: "httpx.Request", fill: Mapping[str, str]) -> str:
     """Return the body of a request, once what is left out of it is put in."""
     import httpx
 
@@ -314,7 +314,7 @@ def _fill_in(request: "httpx.Request", fill: Mapping[str, str]) -> str:
     return body
 
 
-def _watched(response: "httpx.Response", call: WireCall) -> "httpx.SyncByteStream":
+def _watch_stream(response: "httpx.Response", call: WireCall) -> "httpx.SyncByteStream":
     import httpx
 
     source = response.stream
@@ -334,7 +334,7 @@ def _watched(response: "httpx.Response", call: WireCall) -> "httpx.SyncByteStrea
     return Watched()
 
 
-def _shut(connection: socket.socket | None) -> None:
+def _shut_down(connection: socket.socket | None) -> None:
     if connection is None:
         return
     # Already closed, or never connected: there is nothing left to cut.
@@ -343,7 +343,7 @@ def _shut(connection: socket.socket | None) -> None:
         socket.socket.shutdown(connection, socket.SHUT_RDWR)
 
 
-def _why(error: Exception) -> str:
+def _describe_failure(error: Exception) -> str:
     if isinstance(error, ConnectionRefusedError) or "refused" in str(error).lower():
         return "nothing answers at that address"
     if isinstance(error, socket.gaierror) or "name or service" in str(error).lower():
@@ -355,7 +355,7 @@ def _why(error: Exception) -> str:
     return "the connection broke off"
 
 
-def _seconds(header: str) -> float | None:
+def _parse_seconds(header: str) -> float | None:
     header = header.strip()
     if header.isascii() and header.replace(".", "", 1).isdigit():
         return min(float(header), LONGEST_WAIT_S)

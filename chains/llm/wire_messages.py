@@ -17,12 +17,12 @@ from context.messages import Message
 __all__ = [
     "CallAssembler",
     "TextJoiner",
+    "build_wire_conversation",
+    "build_wire_messages",
+    "build_wire_system",
     "encode_conversation",
     "encode_messages",
     "encode_turns",
-    "wire_conversation",
-    "wire_messages",
-    "wire_system",
 ]
 
 _HISTORY: Final = "wire"
@@ -99,20 +99,20 @@ def _is_whole(arguments: str) -> bool:
         return False
 
 
-def wire_conversation(request: PreparedRequest) -> list[dict[str, Any]]:
+def build_wire_conversation(request: PreparedRequest) -> list[dict[str, Any]]:
     """Return the instructions and messages of a request as chat services take them."""
     marked = {mark.message for mark in request.marks}
     bodies = [message_body(message) for message in request.messages]
     places = {at for at in marked if at is not None}
-    system = wire_system(request.base.system.compiled, is_marked=None in marked)
-    return [*system, *wire_messages(bodies, _count_uncached(request), places)]
+    system = build_wire_system(request.base.system.compiled, is_marked=None in marked)
+    return [*system, *build_wire_messages(bodies, _count_uncached(request), places)]
 
 
 def encode_conversation(request: PreparedRequest) -> str:
-    """Return `wire_conversation` as JSON; without marks, only messages that are new are encoded."""
+    """Return the conversation as JSON; without marks, only new messages are encoded."""
     if request.marks:
-        return compact_json(wire_conversation(request))
-    system = map(compact_json, wire_system(request.base.system.compiled))
+        return compact_json(build_wire_conversation(request))
+    system = map(compact_json, build_wire_system(request.base.system.compiled))
     history = request.draft.history.accumulate(_HISTORY, encode_turns)
     messages = (*history.open, *request.draft.present)
     now = encode_messages(messages, _count_uncached(request))
@@ -145,15 +145,15 @@ def _count_uncached(request: PreparedRequest) -> int:
     return 0 if request.draft.uncached is None else 1
 
 
-def wire_system(text: str, *, is_marked: bool = False) -> list[dict[str, Any]]:
+def build_wire_system(text: str, *, is_marked: bool = False) -> list[dict[str, Any]]:
     """Return the system message as chat services take it; none where there is no text."""
     if not text:
         return []
     message: dict[str, Any] = {"role": "system", "content": replace_surrogates(text)}
-    return [_marked(message) if is_marked else message]
+    return [_add_mark(message) if is_marked else message]
 
 
-def wire_messages(
+def build_wire_messages(
     messages: Sequence[Mapping[str, Any]], uncached: int = 0, marked: Collection[int] = ()
 ) -> list[dict[str, Any]]:
     """Return neutral messages as chat services take them.
@@ -186,18 +186,18 @@ def _join_messages(
     """
     found: list[dict[str, Any]] = []
     for at, message in enumerate(messages):
-        for wired in _wired(message, keeps_reasoning=at > work_from):
+        for wired in _convert_message(message, keeps_reasoning=at > work_from):
             if found and wired["role"] == found[-1]["role"] != "tool":
-                found[-1] = _merged(found[-1], wired)
+                found[-1] = _merge_messages(found[-1], wired)
             else:
                 found.append(wired)
         if at in marked:
-            found[-1] = _marked(found[-1])
+            found[-1] = _add_mark(found[-1])
     return found
 
 
 def encode_messages(messages: Sequence[Message], uncached: int) -> list[str]:
-    """Return the JSON of `wire_messages`, message by message.
+    """Return the JSON of `build_wire_messages`, message by message.
 
     Only neighbours that may become one message are converted together, and anew.
     """
@@ -254,7 +254,7 @@ def _encode_run(messages: Sequence[Message], work_from: int) -> Iterator[str]:
     return map(compact_json, _join_messages(bodies, work_from))
 
 
-def _merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
+def _merge_messages(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
     """Return two messages of one role as one; an empty text drops out."""
     blocks = [*_blocks(first), *_blocks(second)]
     calls = [*first.get("tool_calls", ()), *second.get("tool_calls", ())]
@@ -272,7 +272,9 @@ def _blocks(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return list(content)
 
 
-def _wired(message: Mapping[str, Any], *, keeps_reasoning: bool) -> Iterator[dict[str, Any]]:
+def _convert_message(
+    message: Mapping[str, Any], *, keeps_reasoning: bool
+) -> Iterator[dict[str, Any]]:
     role, content = message["role"], message["content"]
     if isinstance(content, str):
         yield dict(message)
@@ -305,7 +307,7 @@ def _assistant(content: Sequence[Mapping[str, Any]], *, keeps_reasoning: bool) -
     return wired
 
 
-def _marked(message: dict[str, Any]) -> dict[str, Any]:
+def _add_mark(message: dict[str, Any]) -> dict[str, Any]:
     """Return a message with the mark on its last block; an empty one takes none."""
     if message["role"] == "tool":
         return {**message, "cache_control": _MARK}

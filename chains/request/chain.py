@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from chains.cancel import Pause, wait_or_cancel
-from chains.folders import FOLDER, list_names, recorded_names
+from chains.folders import FOLDER, find_recorded_names, list_names
 from chains.llm.port import KeyFor
 from chains.prompts import (
     NO_CUSTOMIZATION,
@@ -142,7 +142,7 @@ class Chain:
         """
         if self.agent is None:
             return self
-        names = recorded_names(session.path())
+        names = find_recorded_names(session.path())
         is_new = names is None
         if names is None:
             notes = self.agent.notes

@@ -73,10 +73,10 @@ def split_text(
         most_tokens: what a part may count, numbers of its lines included; 1 at the least.
         counter: counts them.
     """
-    return list(_Cutting(text, first_line, most_tokens, counter).parts())
+    return list(_TextSplitter(text, first_line, most_tokens, counter).parts())
 
 
-class _Cutting:
+class _TextSplitter:
     """Splits one text into parts."""
 
     def __init__(self, text: str, first_line: int, most_tokens: int, counter: TokenCounter) -> None:

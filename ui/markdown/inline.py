@@ -8,7 +8,7 @@ from urllib.parse import unquote
 from markdown_it.token import Token
 
 from ui.markdown.blocks import Run, Style
-from ui.markdown.links import NOTE, allowed_link, host_of
+from ui.markdown.links import NOTE, allowed_link, parse_host
 
 __all__ = ["BREAK", "Picture", "pictures_only", "read_inline", "split_first_line"]
 
@@ -102,7 +102,7 @@ def _picture(token: Token) -> Picture:
         return token.content, token.info, ""
     source = str(token.attrGet("src") or "")
     link = allowed_link(source)
-    host = host_of(source)
+    host = parse_host(source)
     name = "part of the text" if source.startswith("data:") else source.rsplit("/", 1)[-1]
     return host or unquote(name), token.content, link if host else ""
 

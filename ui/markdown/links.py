@@ -6,7 +6,7 @@ A model or a note may write any address. What is not on the list stays plain tex
 import re
 from urllib.parse import unquote, urlsplit
 
-__all__ = ["NOTE", "allowed_link", "host_of"]
+__all__ = ["NOTE", "allowed_link", "parse_host"]
 
 NOTE = "note:"
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
@@ -34,7 +34,7 @@ def allowed_link(address: str) -> str:
     return address if _is_plain_web(address) or _is_plain_mail(address) else ""
 
 
-def host_of(address: str) -> str:
+def parse_host(address: str) -> str:
     """Return the host of a web address, or an empty string where it names none."""
     try:
         parts = urlsplit(address)
@@ -45,7 +45,7 @@ def host_of(address: str) -> str:
 
 def _is_plain_web(address: str) -> bool:
     """Tell whether a web address shows where it leads: before an `@`, it may name another host."""
-    if "\\" in address or not host_of(address):  # a browser takes a backslash for a slash
+    if "\\" in address or not parse_host(address):  # a browser takes a backslash for a slash
         return False
     host = urlsplit(address).netloc
     return "@" not in host and "%" not in host

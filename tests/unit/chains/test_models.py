@@ -1,7 +1,7 @@
 import pytest
 
 from chains import models
-from chains.models import ServedModel, describe, served_models
+from chains.models import ServedModel, describe, list_served_models
 from tests.support.model_server import ModelServer
 
 LLAMA_CPP = {"id": "/models/qwen.gguf", "meta": {"n_ctx": 8192, "n_ctx_train": 32768}}
@@ -156,16 +156,16 @@ def test_offline_asks_no_other_host():
 def test_a_server_that_is_gone_offers_nothing():
     with ModelServer() as gone:
         url = gone.url
-    assert served_models(url) == ()
+    assert list_served_models(url) == ()
 
 
 def test_an_address_that_is_none_offers_nothing():
-    assert served_models("not an address") == ()
+    assert list_served_models("not an address") == ()
 
 
 def test_a_server_offers_its_models():
     with ModelServer(models=[VLLM, {"id": "other"}]) as server:
-        assert served_models(server.url) == (
+        assert list_served_models(server.url) == (
             ServedModel("Qwen/Qwen2", 16_384),
             ServedModel("other", None),
         )

@@ -10,13 +10,13 @@ from typing import Any
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QTextBlock, QTextBlockFormat, QTextCursor, QTextDocument, QTextLine
 
-__all__ = ["baseline", "bottom_of", "line_at", "origin_of", "pieces", "top_of"]
+__all__ = ["baseline", "bottom_of", "line_at", "parse_origin", "pieces", "top_of"]
 
 _FIXED = QTextBlockFormat.LineHeightTypes.FixedHeight.value
 _ABOVE_BASELINE = 0.8
 
 
-def origin_of(block: QTextBlock) -> QPointF:
+def parse_origin(block: QTextBlock) -> QPointF:
     """Return the point that the lines of a block count from."""
     layout = block.document().documentLayout()
     return layout.blockBoundingRect(block).topLeft()
@@ -24,7 +24,7 @@ def origin_of(block: QTextBlock) -> QPointF:
 
 def top_of(document: QTextDocument, position: int) -> float:
     """Return the upper edge of the block at a position, without its margin."""
-    return origin_of(document.findBlock(position)).y()
+    return parse_origin(document.findBlock(position)).y()
 
 
 def bottom_of(document: QTextDocument, position: int) -> float:
@@ -34,10 +34,10 @@ def bottom_of(document: QTextDocument, position: int) -> float:
         return document.documentLayout().frameBoundingRect(table).bottom()
     layout = block.layout()
     if layout.lineCount() == 0:
-        return origin_of(block).y()
+        return parse_origin(block).y()
     line = layout.lineAt(layout.lineCount() - 1)
     height = block.blockFormat().lineHeight()
-    top = origin_of(block).y() + line.y()
+    top = parse_origin(block).y() + line.y()
     if block.blockFormat().lineHeightType() == _FIXED:
         return top + line.ascent() + (1 - _ABOVE_BASELINE) * height
     return top + max(height, line.height())
@@ -51,7 +51,7 @@ def line_at(document: QTextDocument, position: int) -> tuple[QTextBlock, QTextLi
 
 def baseline(block: QTextBlock, line: QTextLine) -> float:
     """Return how far down the letters of a line stand."""
-    return origin_of(block).y() + line.y() + line.ascent()
+    return parse_origin(block).y() + line.y() + line.ascent()
 
 
 def pieces(document: QTextDocument, start: int, end: int) -> Iterator[tuple[QRectF, float]]:
@@ -60,7 +60,7 @@ def pieces(document: QTextDocument, start: int, end: int) -> Iterator[tuple[QRec
     The rectangles reach from the line's ascent to its descent.
     """
     block = document.findBlock(start)
-    origin, layout = origin_of(block), block.layout()
+    origin, layout = parse_origin(block), block.layout()
     first, last = start - block.position(), end - block.position()
     for number in range(layout.lineCount()):
         line = layout.lineAt(number)

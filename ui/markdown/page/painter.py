@@ -12,7 +12,7 @@ from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QTextDocument, QTextTable
 
 from ui.icons import paint_icon
-from ui.markdown.page.geometry import baseline, bottom_of, line_at, origin_of, pieces, top_of
+from ui.markdown.page.geometry import baseline, bottom_of, line_at, parse_origin, pieces, top_of
 from ui.markdown.page.ink import Ink, Line, Mark, Panel, Pill, Rows, Span
 from ui.markdown.page.spacing import CODE_PADDING
 from ui.markdown.page.table import CELL_PADDING
@@ -173,7 +173,7 @@ class InkPainter:
 
     def _find_mark(self, mark: Mark) -> tuple[QRectF, float]:
         block, line = line_at(self._document, mark.start)
-        origin = origin_of(block)
+        origin = parse_origin(block)
         low = baseline(block, line)
         theme = Theme.current()
         width, high = theme.px(36), theme.px(20)

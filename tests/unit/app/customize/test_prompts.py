@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from app.customize.customization import prompts_in
-from chains.prompts import Customization, built_in
+from chains.prompts import Customization, load_prompt
 
 OWN = (
     "# agent_configuration\r\n\r\nYou are a gardener.\r\n\r\n# response_format\r\n\r\nBe kind.\r\n"
@@ -19,15 +19,15 @@ def test_a_file_takes_the_place_of_the_prompt_of_its_name(tmp_path: Path) -> Non
         ("response_format", "Be kind."),
     ]
     assert prompts("chat").problem == ""
-    assert prompts("agent") == built_in("agent")
+    assert prompts("agent") == load_prompt("agent")
 
 
 def test_a_prompt_stays_what_it_is_while_a_turn_goes_on(tmp_path: Path) -> None:
     prompts = prompts_in(tmp_path)
-    assert prompts("chat") == built_in("chat")
+    assert prompts("chat") == load_prompt("chat")
     (tmp_path / "chat.md").write_text(OWN)
-    assert prompts("chat") == built_in("chat")
-    assert prompts_in(tmp_path)("chat") != built_in("chat")
+    assert prompts("chat") == load_prompt("chat")
+    assert prompts_in(tmp_path)("chat") != load_prompt("chat")
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_a_file_that_is_no_prompt_is_told_and_the_built_in_one_used(
 ) -> None:
     (tmp_path / "chat.md").write_bytes(content)
     prompt = prompts_in(tmp_path)("chat")
-    assert prompt.sections == built_in("chat").sections
+    assert prompt.sections == load_prompt("chat").sections
     assert str(tmp_path / "chat.md") in prompt.problem
     assert reason in prompt.problem
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chains.citations.check import MAX_QUOTATIONS, Unverified, check_citations, heading_at
+from chains.citations.check import MAX_QUOTATIONS, Unverified, check_citations, find_heading
 
 GARDEN = "# Garden\nThe **sky** is blue & wide.\nWater is wet.\nBeans need warm soil."
 SERVER = "The server has 31 W.\nIt runs <b>Debian</b> 12."
@@ -197,12 +197,12 @@ FIRST = ("Garden log", "Tomatoes")
     ],
 )
 def test_a_place_stands_under_the_nearest_headings_above_it(words, heading):
-    assert heading_at(LOG, LOG.index(words), FIRST) == heading
+    assert find_heading(LOG, LOG.index(words), FIRST) == heading
 
 
 def test_a_passage_without_headings_keeps_the_ones_it_began_under():
-    assert heading_at("Only\ntext.", 6, FIRST) == FIRST
+    assert find_heading("Only\ntext.", 6, FIRST) == FIRST
 
 
 def test_a_heading_in_a_note_that_has_none_above_is_the_whole_path():
-    assert heading_at("Text\n# Top\nmore", 12, ()) == ("Top",)
+    assert find_heading("Text\n# Top\nmore", 12, ()) == ("Top",)

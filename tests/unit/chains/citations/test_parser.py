@@ -4,15 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chains.citations.parser import masked, read_answer
+from chains.citations.parser import mask_non_prose, parse_answer
 
 
 def numbers_in(answer):
-    return [group.numbers for group in read_answer(answer).numbers]
+    return [group.numbers for group in parse_answer(answer).numbers]
 
 
 def claims_in(answer):
-    return [(claim.quote, claim.numbers) for claim in read_answer(answer).claims]
+    return [(claim.quote, claim.numbers) for claim in parse_answer(answer).claims]
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ HOSTILE += [". ", "[1].", "[1, ", "\n\n", "\n>a\n\n", "«", "»", "`a``b```", '[
 @pytest.mark.parametrize("unit", HOSTILE)
 def test_a_hostile_answer_takes_no_longer_than_its_length(unit):
     begun = time.thread_time()
-    read_answer((unit * 200_000)[:200_000])
+    parse_answer((unit * 200_000)[:200_000])
     assert time.thread_time() - begun < 10
 
 
@@ -143,13 +143,13 @@ PIECES = st.sampled_from(
 
 @given(st.lists(PIECES, max_size=40).map("".join))
 def test_masking_keeps_every_place(answer):
-    assert len(masked(answer)) == len(answer)
-    assert masked(answer).count("\n") == answer.count("\n")
+    assert len(mask_non_prose(answer)) == len(answer)
+    assert mask_non_prose(answer).count("\n") == answer.count("\n")
 
 
 @given(st.lists(PIECES, max_size=40).map("".join))
 def test_what_is_read_stands_in_the_answer(answer):
-    reading = read_answer(answer)
+    reading = parse_answer(answer)
     for group in reading.numbers:
         assert answer[group.start] == "["
         assert answer[group.end - 1] == "]"

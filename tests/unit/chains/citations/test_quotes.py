@@ -4,7 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chains.citations.quotes import EscapeRemover, VerbatimText, plain, readable, word_count
+from chains.citations.quotes import (
+    EscapeRemover,
+    VerbatimText,
+    count_words,
+    normalize_text,
+    remove_markup,
+)
 from context.layers import Layer, Segment
 
 NOTE = """# Garden
@@ -44,7 +50,7 @@ TEXT = VerbatimText(NOTE)
 def test_words_are_found_whatever_their_marks(quote, lines):
     span = TEXT.find(quote)
     assert span is not None
-    assert TEXT.lines_of(span, 1) == lines
+    assert TEXT.find_lines(span, 1) == lines
 
 
 @pytest.mark.parametrize(
@@ -71,16 +77,16 @@ def test_accents_are_compared_in_either_form():
 
 
 def test_reading_takes_the_marks_away_and_leaves_the_text():
-    assert readable("**a** ~40 % of snake_case, `co_de`, ==m== ~~s~~ [[T|b]] [l](u) 2 * 3") == (
-        "a ~40 % of snake_case, co_de, m s b l 2 * 3"
-    )
+    assert remove_markup(
+        "**a** ~40 % of snake_case, `co_de`, ==m== ~~s~~ [[T|b]] [l](u) 2 * 3"
+    ) == ("a ~40 % of snake_case, co_de, m s b l 2 * 3")
 
 
 @pytest.mark.parametrize(
     ("text", "count"), [("one two three", 3), ("", 0), ("日本語です", 3), ("a 漢字 b", 3)]
 )
 def test_words_are_counted_in_scripts_without_blanks_too(text, count):
-    assert word_count(text) == count
+    assert count_words(text) == count
 
 
 WORDS = st.lists(st.sampled_from(["alpha", "Beta", "γάμμα", "дельта", "漢", "7"]), min_size=3)
@@ -93,13 +99,13 @@ def test_any_words_in_their_order_are_found_where_they_stand(words, data):
     text = VerbatimText("\n".join(words))
     span = text.find(" ".join(words[first : last + 1]))
     assert span is not None
-    above, below = text.lines_of(span, 1)
+    above, below = text.find_lines(span, 1)
     assert words[above - 1 : below] == words[first : last + 1]
 
 
 @given(st.text())
 def test_any_text_is_found_in_itself_or_has_no_words(text):
-    assert VerbatimText(text).find(text) is not None or not plain(text) or not text.strip()
+    assert VerbatimText(text).find(text) is not None or not normalize_text(text) or not text.strip()
 
 
 @given(st.text(), st.text())

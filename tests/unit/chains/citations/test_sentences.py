@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chains.citations.quotes import VerbatimText
-from chains.citations.sentences import prose_sentences
+from chains.citations.sentences import split_sentences
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ from chains.citations.sentences import prose_sentences
     ],
 )
 def test_a_passage_is_taken_apart_into_its_sentences(passage, sentences):
-    assert prose_sentences(passage) == sentences
+    assert split_sentences(passage) == sentences
 
 
 @pytest.mark.parametrize(
@@ -52,11 +52,11 @@ def test_a_passage_is_taken_apart_into_its_sentences(passage, sentences):
     ],
 )
 def test_what_says_nothing_alone_is_left_out(passage):
-    assert prose_sentences(passage) == []
+    assert split_sentences(passage) == []
 
 
 def test_text_around_code_is_kept_apart():
-    assert prose_sentences("Before it.\n```\ncode\n```\nAfter it.") == ["Before it.", "After it."]
+    assert split_sentences("Before it.\n```\ncode\n```\nAfter it.") == ["Before it.", "After it."]
 
 
 WORDS = st.sampled_from(
@@ -80,6 +80,6 @@ WORDS = st.sampled_from(
 @given(st.lists(WORDS, max_size=30).map(" ".join))
 def test_every_sentence_can_be_found_again_in_its_passage(passage):
     text = VerbatimText(passage)
-    for sentence in prose_sentences(passage):
+    for sentence in split_sentences(passage):
         if any(char.isalnum() for char in sentence):
             assert text.find(sentence) is not None

@@ -1,7 +1,7 @@
 import pytest
 
 from chains.errors import BadRequest, MissingKey, ModelUnavailable
-from chains.llm.failures import failure_of
+from chains.llm.failures import classify_failure
 from chains.llm.http import WireCall
 from context.errors import ContextOverflow
 
@@ -44,7 +44,7 @@ def call():
 def answered(call: WireCall, status: int, body: str) -> Exception:
     call.status = status
     call.error_body = body.encode()
-    return failure_of(RuntimeError("library"), call, service="Example", key=None)
+    return classify_failure(RuntimeError("library"), call, service="Example", key=None)
 
 
 @pytest.mark.parametrize("wording", OVERFLOWS)
@@ -106,7 +106,7 @@ def test_a_reason_is_one_short_line_without_control_characters(call):
 
 def test_what_was_never_sent_is_no_trouble_of_the_servers(call):
     call.sent = None
-    error = failure_of(RuntimeError("no such parameter"), call, service="Example", key=None)
+    error = classify_failure(RuntimeError("no such parameter"), call, service="Example", key=None)
     assert isinstance(error, BadRequest)
 
 
@@ -114,13 +114,13 @@ def test_a_key_that_the_library_misses_is_missing_not_refused(call):
     call.sent = None
     missing = RuntimeError("Missing key")
     missing.status_code = 401  # type: ignore[attr-defined]
-    error = failure_of(missing, call, service="Example", key=None)
+    error = classify_failure(missing, call, service="Example", key=None)
     assert isinstance(error, MissingKey)
     assert not error.is_refused
 
 
 def test_a_connection_that_fails_is_nobody_answering(call):
     call.failure = "there is no such host"
-    error = failure_of(RuntimeError("x"), call, service="Example", key=None)
+    error = classify_failure(RuntimeError("x"), call, service="Example", key=None)
     assert isinstance(error, ModelUnavailable)
     assert "there is no such host" in str(error)

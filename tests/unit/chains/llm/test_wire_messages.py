@@ -5,11 +5,11 @@ from hypothesis import strategies as st
 
 from chains.llm import wire_messages as wire
 from chains.llm.wire_messages import (
+    build_wire_conversation,
+    build_wire_messages,
     encode_conversation,
     encode_messages,
     encode_turns,
-    wire_conversation,
-    wire_messages,
 )
 from context.fit.cache import message_body
 from context.frozen import compact_json
@@ -50,7 +50,7 @@ _MESSAGES = st.one_of(
 
 def converted(messages: list[Message], uncached: int) -> list[str]:
     bodies = [message_body(message) for message in messages]
-    return [compact_json(wired) for wired in wire_messages(bodies, uncached)]
+    return [compact_json(wired) for wired in build_wire_messages(bodies, uncached)]
 
 
 def encoded(messages: list[Message], uncached: int) -> str:
@@ -114,5 +114,5 @@ def test_the_conversation_of_a_chat_that_grows_is_encoded_to_the_byte() -> None:
     chat = Chat(threshold=50_000)
     for number, answer in enumerate(("One.", None, "Three.", "", "Five.")):
         prepared = chat.ask(f"Number {number}?", answer, [passage(1, f"<{number}>")])
-        assert encode_conversation(prepared) == compact_json(wire_conversation(prepared))
+        assert encode_conversation(prepared) == compact_json(build_wire_conversation(prepared))
         assert prepared.encode_body().text == compact_json(prepared.request_body())

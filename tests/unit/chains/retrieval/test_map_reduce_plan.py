@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chains.errors import CannotRead
-from chains.prompts import READING_PROMPT, built_in
+from chains.prompts import READING_PROMPT, load_prompt
 from chains.retrieval.map_reduce_plan import (
     AttachmentPart,
     MapReduceSetup,
@@ -44,7 +44,7 @@ def test_every_call_fits_and_the_notes_of_a_call_are_bounded(
         id="s", layer=Layer.L3, kind="file", source="/tmp/名前 <&> " * 9, text=text, lines=(1, 9)
     )
     setup = MapReduceSetup(
-        "What about “beans”?", "m", room, built_in(READING_PROMPT).sections, counter
+        "What about “beans”?", "m", room, load_prompt(READING_PROMPT).sections, counter
     )
     try:
         plan = plan_map_reduce([segment], {"s": counter.count(text)}, room.budget // 3, setup)

@@ -7,7 +7,7 @@ import pytest
 from chains.cancel import CancelToken
 from chains.events import Usage
 from chains.llm.port import ModelEnded, ModelText
-from chains.prompts import built_in
+from chains.prompts import load_prompt
 from chains.turn.compact import Summarizer
 from context.assemble.inputs import SummaryTask
 from context.assemble.request import preamble
@@ -50,7 +50,7 @@ def task(turns, *, sent=(), threshold=4_000, model="m", tools=()):
 
 
 def summarise(model, wanted, spent=None, *, name="m", takes_marks=False):
-    sections, told = built_in("summary").sections, [] if spent is None else spent
+    sections, told = load_prompt("summary").sections, [] if spent is None else spent
     place = COUNTER, wanted.room, sections, CancelToken(), told.append
     return Summarizer(name, model, *place, takes_marks=takes_marks)(wanted)
 
