@@ -1,4 +1,9 @@
-"""The one way to stop what is running: a token that is handed down and looked at."""
+"""Cancel tokens: the one way to stop running work.
+
+Whoever starts work makes a token and hands it down. The work checks it between two steps, waits on
+it in place of sleeping, or registers a callback that wakes a blocked call. A cancelled token stays
+cancelled.
+"""
 
 import threading
 from collections.abc import Callable
@@ -9,7 +14,7 @@ __all__ = ["CancelToken", "Pause", "wait_or_cancel"]
 
 
 class CancelToken:
-    """Say once, from any thread, that the work it was handed to is no longer wanted."""
+    """Stops the work that it was handed to, once and from any thread."""
 
     def __init__(self) -> None:
         self._cancelled = threading.Event()
@@ -34,7 +39,7 @@ class CancelToken:
             callback()
 
     def raise_if_cancelled(self) -> None:
-        """Raise `Cancelled` if the work is no longer wanted."""
+        """Raise `Cancelled` where `cancel` has been called."""
         if self.is_cancelled:
             raise Cancelled
 
@@ -45,7 +50,7 @@ class CancelToken:
             callback: called in the thread that cancels; quick, and raising nothing.
 
         Returns:
-            A function that takes the callback away again.
+            A function that removes the callback.
         """
         with self._lock:
             if not self._cancelled.is_set():
@@ -57,7 +62,7 @@ class CancelToken:
         return lambda: None
 
     def wait(self, timeout_s: float) -> bool:
-        """Wait until cancelled, `timeout_s` at most, and return whether it is."""
+        """Wait until cancelled, at most `timeout_s`, and return whether it is cancelled."""
         return self._cancelled.wait(timeout_s)
 
     def _forget(self, key: int) -> None:

@@ -1,8 +1,8 @@
-"""The one bounded pool, and what makes a blocking call stop at once when it is cancelled.
+"""Run blocking calls in a bounded pool, so that a cancelled call returns at once.
 
-A cancelled call is abandoned: whoever waited goes on within milliseconds, while the thread that
-blocks gives up in its own time and is used again after that. Threads of the pool are daemons, so
-that a server that stalls never holds up the end of the program.
+A cancelled call is abandoned: its caller continues within milliseconds, while the blocked thread
+ends in its own time and is used again then. The threads are daemons, so that a server that stalls
+never delays the end of the program.
 """
 
 import queue
@@ -58,7 +58,7 @@ _POOL: Final = WorkerPool(POOL_SIZE)
 
 
 class _Ended(Exception):
-    """No item follows."""
+    """Raised when no item follows."""
 
 
 class _Channel(Generic[T]):
@@ -72,7 +72,7 @@ class _Channel(Generic[T]):
         self._error: BaseException | None = None
 
     def put(self, item: T) -> bool:
-        """Hand an item over; False once nobody takes any more."""
+        """Hand an item to the consumer; return False once the channel is closed."""
         with self._changed:
             self._changed.wait_for(lambda: self._is_closed or len(self._items) < BUFFER_ITEMS)
             if not self._is_closed:
@@ -81,13 +81,13 @@ class _Channel(Generic[T]):
             return not self._is_closed
 
     def finish(self, error: BaseException | None = None) -> None:
-        """Say that no item follows, and why where that is an error."""
+        """End the channel, with an error for the consumer where there is one."""
         with self._changed:
             self._is_finished, self._error = True, error
             self._changed.notify_all()
 
     def close(self) -> None:
-        """Take no more items."""
+        """Close the channel from the consumer's side."""
         with self._changed:
             self._is_closed = True
             self._items.clear()
@@ -116,8 +116,7 @@ def iterate(
     """Yield what `produce` emits in a thread of the pool, and stop at once when cancelled.
 
     Raises:
-        Cancelled: the token was cancelled; the producer is abandoned, and finds out when it
-            emits again.
+        Cancelled: the token was cancelled; the producer is abandoned, and stops when it emits.
     """
     channel: _Channel[T] = _Channel()
 
@@ -179,7 +178,7 @@ def gather(
 
 
 def beside(function: Callable[[], object], pool: WorkerPool = _POOL) -> None:
-    """Begin what somebody will soon wait for; they meet its error, where it has one, themselves."""
+    """Start a call in the pool. Its exception is raised where the result is read."""
 
     def attempt() -> None:
         with suppress(Exception):
@@ -192,7 +191,7 @@ def call(function: Callable[[], T], cancel: CancelToken, pool: WorkerPool = _POO
     """Return what `function` returns in a thread of the pool.
 
     Raises:
-        Cancelled: the token was cancelled first; the function runs on, and nobody waits for it.
+        Cancelled: the token was cancelled first; the function runs on without a waiter.
     """
 
     def produce(emit: Emit[T]) -> None:

@@ -1,20 +1,21 @@
-"""What can go wrong in a chain, each as one sentence with a way out.
+"""The errors of chains, each with one sentence that offers a way out.
 
 ```
 ChainError
 ├── Cancelled            the user stopped it
-├── BadPrompt            a prompt that is not one
-├── CannotRead           an attachment that cannot be read whole
-├── ToolFailed           a tool could not do what was asked
+├── BadPrompt            a file is not a valid prompt
+├── CannotRead           an attachment cannot be read whole
+├── ToolFailed           a tool failed
 └── ModelError           the model gave no answer
     ├── MissingKey       the service has no key, or refuses the one it has
-    ├── RateLimited      the service asks to wait
-    ├── ModelUnavailable nobody answers at that place, or the answer broke off empty
+    ├── RateLimited      the service asks to wait (429)
+    ├── ModelUnavailable no server answers, or the answer broke off empty
     ├── BadRequest       the service does not accept the request
     └── Offline          the call would leave this computer, which is switched off
 ```
 
-A request that is too long for the model is `context.fit.guard.ContextOverflow`, whoever notices it.
+A provider's status and text become one of these in `chains.llm.failures`. A request that is too
+long for the model is `context.errors.ContextOverflow`.
 """
 
 import math
@@ -38,19 +39,19 @@ class ChainError(Exception):
 
 
 class ToolFailed(ChainError):
-    """A tool could not do what was asked; the message is for the model and says what else to do."""
+    """A tool failed; the message tells the model what to do instead."""
 
 
 class BadPrompt(ChainError):
-    """A text is not a prompt; the message says why, worded to follow the name of its file."""
+    """A file is not a valid prompt; the message follows the name of the file."""
 
 
 class CannotRead(ChainError):
-    """An attachment cannot be read whole; what else can be done is in the message."""
+    """An attachment cannot be read whole; the message offers a way out."""
 
 
 class Cancelled(ChainError):
-    """The work was stopped by whoever asked for it."""
+    """The work was cancelled."""
 
     def __init__(self) -> None:
         super().__init__("Stopped. What had arrived is kept.")
@@ -60,8 +61,8 @@ class ModelError(ChainError):
     """The model gave no answer.
 
     Attributes:
-        service: who was asked: a provider's name, or the host of a server of one's own.
-        reason: what the service or the network said, in one line; may be empty.
+        service: the provider's name, or the host of the user's own server.
+        reason: the text of the service or the network, in one line; may be empty.
     """
 
     is_retryable = False
@@ -102,7 +103,7 @@ class RateLimited(ModelError):
 
 
 class ModelUnavailable(ModelError):
-    """Nobody answers there, or what came broke off before the first word."""
+    """No server answers, or the answer broke off before its first word."""
 
     is_retryable = True
 
@@ -137,7 +138,7 @@ class Offline(ModelError):
 
 
 def _told(seconds: float) -> str:
-    """Return a time to wait as a person would say it, rounded up."""
+    """Return a time to wait in words, rounded up."""
     for unit, length in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
         if seconds >= 2 * length:
             return f"{math.ceil(seconds / length):,} {unit}s"

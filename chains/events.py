@@ -1,4 +1,4 @@
-"""What a turn tells whoever watches it: values, in the order in which things happen."""
+"""The events of a turn, in the order in which they happen."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ ToolStatus = Literal["ok", "error"]
 
 @dataclass(frozen=True)
 class Step:
-    """Something that takes a while has begun; `text` is ready to be shown."""
+    """A step that takes a while has begun; `text` can be shown."""
 
     kind: Literal["index", "search", "read", "write", "wait", "compact"]
     text: str
@@ -49,27 +49,27 @@ class Step:
 
 @dataclass(frozen=True)
 class ReadingPart:
-    """A part of what is attached is being read, because all of that is."""
+    """A part of an attachment is read, in a map-reduce."""
 
     part: int
     parts: int
 
     @property
     def text(self) -> str:
-        """Say it."""
+        """The progress line."""
         return f"Reading part {self.part:,} of {self.parts:,}"
 
 
 @dataclass(frozen=True)
 class Retrieved:
-    """The passages that were found for this turn, numbered as they will be cited."""
+    """The attached and retrieved segments of the turn, with the numbers to cite them by."""
 
     segments: tuple[Segment, ...]
 
 
 @dataclass(frozen=True)
 class ContextPrepared:
-    """What goes to the model, or went there: first as estimated, at the end as it turned out."""
+    """The report on a request: estimated before it is sent, and as it turned out at the end."""
 
     report: ContextReport
 
@@ -83,7 +83,7 @@ class TextDelta:
 
 @dataclass(frozen=True)
 class ToolStarted:
-    """The model called a tool, which is running."""
+    """A tool that the model called is running."""
 
     id: str
     name: str
@@ -92,10 +92,10 @@ class ToolStarted:
 
 @dataclass(frozen=True)
 class ToolEnded:
-    """A tool has answered, and its result is in the log.
+    """A tool has ended, and its result is in the log.
 
     Attributes:
-        ref_id: where a large result is kept; None where it is in the log itself.
+        ref_id: the reference of a large result beside the log; None where the log has all of it.
     """
 
     id: str
@@ -110,7 +110,7 @@ class MessageEnded:
     """A message is in the log, on disk.
 
     Attributes:
-        session: the chat that it is in.
+        session: the id of its session.
     """
 
     entry_id: str
@@ -121,7 +121,7 @@ class MessageEnded:
 
 @dataclass(frozen=True)
 class CompactionStarted:
-    """Old turns are being summed up.
+    """A compaction of old turns has begun.
 
     Attributes:
         reason: `auto`, `block` or `overflow`; `asked` where the user or the model wanted it.
@@ -132,28 +132,28 @@ class CompactionStarted:
 
 @dataclass(frozen=True)
 class CompactionEnded:
-    """A compaction is over; `result` is what `strata compact --json` prints."""
+    """A compaction has ended; `result` is what `strata compact --json` prints."""
 
     result: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Warned:
-    """Something did not go as it should, and the turn goes on."""
+    """A problem that does not end the turn."""
 
     message: str
 
 
 @dataclass(frozen=True)
 class IndexProgressed:
-    """The index is being brought up to date."""
+    """Indexing before the turn has progressed."""
 
     progress: IndexProgress
 
 
 @dataclass(frozen=True)
 class Usage:
-    """What the service counted, over all requests of a turn."""
+    """The tokens that the provider counted, over all requests of a turn."""
 
     requests: int
     prompt_tokens: int
@@ -161,7 +161,7 @@ class Usage:
     cached_tokens: int
 
     def plus(self, other: "Usage | None") -> "Usage":
-        """Return both together."""
+        """Return the sum of two usages."""
         if other is None:
             return self
         return Usage(
@@ -183,16 +183,16 @@ class Usage:
 
 @dataclass(frozen=True)
 class AskResult:
-    """The whole of a finished turn, as `strata ask --json` prints it.
+    """The result of a turn, as `strata ask --json` prints it.
 
     Attributes:
-        session: None only when a dry run was not part of a chat.
-        turn: None for a dry run, as is `entry`, the answer's place in the log.
-        tools: calls of the turn, in their order; only an agent makes any.
-        usage: None where no service counted.
+        session: None only for a dry run outside a session.
+        turn: None for a dry run, as is `entry`, the id of the answer's entry.
+        tools: the tool calls of the turn, in their order; empty without an agent.
+        usage: None where no provider counted.
         context: the report of the last request, as plain data.
-        read_whole: what reading attachments whole took, or would take; None where none was.
-        searched: what was looked up where that was more than the question; None otherwise.
+        read_whole: the cost of reading attachments whole; None where none was.
+        searched: the query, where it differs from the user message; None otherwise.
     """
 
     session: str | None
@@ -212,7 +212,7 @@ class AskResult:
     searched: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON values, with every field of the command line's shape."""
+        """Return the result as JSON values, with every field of `strata ask --json`."""
         read = {} if self.read_whole is None else {"read_whole": dict(self.read_whole)}
         return {
             "session": self.session,

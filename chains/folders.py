@@ -1,7 +1,7 @@
-"""The names in the open folder, as an agent is told of them: two levels, when its chat begins.
+"""List the names in the top two levels of the vault folder, for the prompt of an agent.
 
-They are stored with the segments of the chat's first turn of an agent and read from there
-afterwards, so that a note that is saved later changes nothing in front of the conversation.
+The names are stored with the session's first turn of an agent and read from there afterwards, so
+that a note that is added later does not change the prompt, which a provider may have cached.
 """
 
 import unicodedata
@@ -26,11 +26,11 @@ MOST_CHARS: Final = 4_000
 def list_names(root: str, paths: Sequence[str], threshold: int) -> str:
     """List the names in a folder of notes, two levels deep.
 
-    The order is that of the names, folders first. What is beyond the bound is counted.
+    Folders come first, each level in the order of its names. Names beyond the limit are counted.
 
     Args:
         root: the name of the folder.
-        paths: the notes that a model may be told of, relative to the folder.
+        paths: the notes that a model may see, relative to the folder.
         threshold: the limit of a request, in tokens; a small one gets a short list.
     """
     if not paths:
@@ -44,7 +44,7 @@ def list_names(root: str, paths: Sequence[str], threshold: int) -> str:
 
 
 def find_recorded_names(path: Sequence[Entry]) -> str | None:
-    """Return the names that the segments of a turn on a path keep; None when none do."""
+    """Return the names that a segments entry of a path keeps; None where none does."""
     for entry in path:
         if isinstance(entry, SegmentsEntry):
             names = entry.extra.get(FOLDER)
@@ -85,7 +85,7 @@ def _blocks(paths: Sequence[str]) -> list[list[str]]:
 
 
 def _within(blocks: Sequence[Sequence[str]], room: int) -> Iterator[str]:
-    """Give the lines that there is room for; a folder may go without what is in it."""
+    """Yield the lines that fit; a folder may lose the names in it."""
     for number, block in enumerate(blocks):
         shown = next((part for part in (block, block[:1]) if _size(part) <= room), None)
         if shown is None:
@@ -111,7 +111,7 @@ def _is_hidden(path: str) -> bool:
 
 
 def _clean(name: str) -> str:
-    """Return a name on one line, without invisible signs, shortened where it is very long."""
+    """Return a name on one line, without invisible characters, shortened where it is very long."""
     seen = "".join(" " if unicodedata.category(sign)[0] in "ZC" else sign for sign in name)
     if len(seen) <= LONGEST_NAME:
         return seen

@@ -1,7 +1,8 @@
-"""The one door to language models: litellm, imported when a call is to come.
+"""The only door to language models: litellm, imported with the first call.
 
-A call runs in the pool and its pieces come back through a channel, so that cancelling takes effect
-at once even while a server stalls. Only a request that passed the budget guard is taken.
+A call runs in the pool and its pieces arrive through a channel, so that a cancel takes effect at
+once, even while a server stalls. Only a request that passed the budget guard is accepted.
+`chains.llm.failures` turns the errors of providers into ours.
 """
 
 import importlib.util
@@ -85,7 +86,7 @@ _OLLAMA: Final = frozenset({"ollama", "ollama_chat"})
 
 
 class LiteLLMModel:
-    """A language model behind a provider's or one's own HTTP interface.
+    """A language model behind the HTTP interface of a provider or of the user's server.
 
     Args of the constructor: `key_for` returns the key of a provider, or None; `offline` refuses
     every host but this computer; `pause` waits between tries.
@@ -222,16 +223,16 @@ class LiteLLMModel:
 
 
 def warm_up() -> None:
-    """Begin to load what the first call needs, while what is to be sent is put together."""
+    """Start to import litellm in the pool, while the first request is prepared."""
     if "litellm" not in sys.modules:
         beside(_litellm)
 
 
 def load_packaged_data(name: str) -> Mapping[str, Any]:
-    """Return a JSON table that litellm brings along, without importing it.
+    """Return a JSON table from the litellm package, without importing it.
 
     Args:
-        name: the file's name; empty is returned where there is no such file.
+        name: the name of the file; without such a file the table is empty.
     """
     spec = importlib.util.find_spec("litellm")
     for location in (spec and spec.submodule_search_locations) or ():
@@ -243,7 +244,7 @@ def load_packaged_data(name: str) -> Mapping[str, Any]:
 
 
 def _read(stream: Any, emit: Emit[ModelEvent]) -> None:
-    """Hand the pieces of an answer on, and say how it ended."""
+    """Emit the pieces of an answer, and how it ended."""
     has_text, usage, calls = False, None, CallAssembler()
     words, thoughts = TextJoiner(), TextJoiner()
     for chunk in _pieces(stream):
@@ -281,8 +282,8 @@ def _read(stream: Any, emit: Emit[ModelEvent]) -> None:
 def _pieces(stream: Any) -> Iterator[Any]:
     """Return the pieces of an answer.
 
-    Once the service has said that the answer is whole, nothing that follows makes it less so: what
-    it counted may be anything but numbers.
+    Once the service has sent a finish reason, errors in what follows are ignored: the usage may be
+    anything but numbers.
     """
     try:
         yield from stream
@@ -293,7 +294,7 @@ def _pieces(stream: Any) -> Iterator[Any]:
 
 
 def _usage(counted: Any) -> Usage | None:
-    """Return what a service counted; None where that cannot be."""
+    """Return the usage that a service counted; None where it is not valid."""
     details = getattr(counted, "prompt_tokens_details", None)
     prompt, completion = counted.prompt_tokens or 0, counted.completion_tokens or 0
     cached = getattr(details, "cached_tokens", None) or 0
@@ -308,10 +309,10 @@ def _messages(request: PreparedRequest) -> tuple[dict[str, Any], dict[str, str]]
 
 
 def _past_the_client(request: PreparedRequest) -> tuple[dict[str, Any], dict[str, str]]:
-    """Hand the messages over as a part of the body that the OpenAI client leaves as it is.
+    """Pass the messages in a part of the body that the OpenAI client does not check.
 
-    It compares every field of every message with its types, which for a long chat took ten times
-    as long as all else before the request. A name stands for messages that are JSON already.
+    The client compares every field of every message with its types, which for a long session took
+    ten times as long as all else before the request. A placeholder stands for encoded messages.
 
     Returns:
         What litellm is called with, and what is filled in as it is sent, by its name.
@@ -323,7 +324,7 @@ def _past_the_client(request: PreparedRequest) -> tuple[dict[str, Any], dict[str
 
 
 def _pause_before_retry(error: ModelError, back_off_s: float | None) -> float | None:
-    """How long to wait before the next try; None where there is none."""
+    """Return the seconds to wait before the next try; None where there is none."""
     if not error.is_retryable or back_off_s is None:
         return None
     if isinstance(error, RateLimited) and error.retry_after_s is not None:
@@ -335,7 +336,7 @@ _loading = threading.Lock()
 
 
 def _litellm() -> Any:
-    """Return litellm, silenced and kept off the network but for the calls themselves."""
+    """Return litellm, configured to log nothing and to make no calls of its own."""
     with _loading:
         _ignore_foreign_addresses()
         load_tiktoken()
@@ -357,9 +358,9 @@ _FOREIGN_ADDRESSES: Final = re.compile(
 
 
 def _ignore_foreign_addresses() -> None:
-    """Take addresses of services out of the environment: where text goes, the settings say.
+    """Remove addresses of services from the environment, since only the settings name them.
 
-    A proxy stays, since it is for every program of the user.
+    Proxies stay, since they are for all programs of the user.
     """
     for name in [name for name in os.environ if _FOREIGN_ADDRESSES.fullmatch(name)]:
         del os.environ[name]

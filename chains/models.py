@@ -1,7 +1,7 @@
-"""What a model can do, and where it is: from its name, and from what its server reports.
+"""The properties of a model, by its name and its server: endpoint, input limit, prices.
 
-The table of known models comes with litellm and is read without importing it. A limit that a
-server reports is believed; with any other address of one's own the limit is unknown.
+The table of known models comes with litellm and is read without importing it. The user's own server
+is asked for the limit; where it does not report one, the limit is unknown.
 """
 
 import json
@@ -71,14 +71,14 @@ _LIMIT_FIELDS: Final = (
 
 @dataclass(frozen=True)
 class ModelInfo:
-    """A model as the user may choose it.
+    """A model that the user can choose.
 
     Attributes:
-        name: as in the setting `chat.model`.
-        endpoint: where it is; None for `extractive`, and where nobody knows.
-        input_limit: tokens it takes; None where that is not known.
-        input_price: dollars a token, `output_price` likewise; None where they are not known.
-        cached_price: dollars for a token of the prompt that the service had kept.
+        name: the name in the setting `chat.model`.
+        endpoint: its address; None for `extractive`, and for an unknown model.
+        input_limit: the most tokens of a request; None where it is unknown.
+        input_price: dollars a token, as `output_price` is; None where unknown.
+        cached_price: dollars for a cached token of the prompt.
     """
 
     name: str
@@ -90,12 +90,12 @@ class ModelInfo:
 
     @property
     def is_local(self) -> bool:
-        """Whether nothing leaves this computer."""
+        """Whether the model runs on this computer."""
         return self.endpoint.is_local if self.endpoint else self.name == EXTRACTIVE
 
     @property
     def key_provider(self) -> str | None:
-        """Whose key is sent along, a provider or an address; None where there is none to enter."""
+        """The owner of its key, a provider or an address; None where it takes no key."""
         endpoint = self.endpoint
         if endpoint is None or (not endpoint.api_base and endpoint.provider in _KEYLESS):
             return None
@@ -103,18 +103,18 @@ class ModelInfo:
 
     @property
     def takes_marks(self) -> bool:
-        """Whether its service is told where its cache may end."""
+        """Whether its service takes cache marks."""
         return self.endpoint is not None and self.endpoint.provider in _TAKE_MARKS
 
     @property
     def host(self) -> str:
-        """Where text goes to; empty where it stays in the program, or nobody knows."""
+        """The host that text is sent to; empty for `extractive` and for an unknown model."""
         return self.endpoint.host if self.endpoint else ""
 
 
 @dataclass(frozen=True)
 class ServedModel:
-    """A model that a server offers, with the context length that it reports."""
+    """A model that a server offers, with its reported context length."""
 
     name: str
     input_limit: int | None
@@ -128,13 +128,13 @@ def describe(
     offline: bool = False,
     local_context: int = LOCAL_CONTEXT,
 ) -> ModelInfo:
-    """Return what is known of a model.
+    """Return the properties of a model.
 
     Args:
         name: with or without its provider's prefix.
         api_base: the setting `chat.apiBase`.
-        key_for: given, a server at `api_base` is asked for the model's limit, within two seconds
-            and seldom; without it nothing leaves the process.
+        key_for: returns the key for a server at `api_base`, which is asked for the model's limit
+            within two seconds and seldom; without it no server is asked.
         offline: ask no server but one on this computer.
         local_context: the setting `chat.localContext`, for servers that load a model with the
             context they are asked for, which has to fit into memory.
@@ -166,7 +166,7 @@ def describe(
 def _describe_ollama(
     name: str, provider: str, api_base: str, key_for: KeyFor | None, local_context: int
 ) -> ModelInfo:
-    """Describe a model of Ollama, which is called at `/api/chat`: its `/v1` ignores `num_ctx`."""
+    """Return the properties of a model of Ollama at `/api/chat`, since `/v1` ignores `num_ctx`."""
     bare = name.removeprefix(f"{provider}/")
     base = _ollama_root(api_base or _LOCAL_BASES["ollama"])
     endpoint = _endpoint(f"ollama_chat/{bare}", "ollama_chat", base)
@@ -222,7 +222,7 @@ def _endpoint(wire_name: str, provider: str, api_base: str) -> Endpoint:
 
 
 def _key_owner(base: str, provider: str) -> str:
-    """Return whose key may be sent to an address; a key belongs to its service's own host."""
+    """Return the owner of the key for an address; a key belongs to its service's own host."""
     if not base:
         return provider
     origin = parse_origin(base)
@@ -258,7 +258,7 @@ def _ask_limit(endpoint: Endpoint, key: str | None) -> int | None:
 
 
 class _Servers:
-    """Remembers for a short while what servers say, so that a preview asks nobody."""
+    """Caches the answers of servers for a short time, so that a preview asks none."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -281,7 +281,7 @@ class _Servers:
         return isinstance(answer, dict) and isinstance(answer.get("version"), str)
 
     def context_length(self, root: str, model: str, key: str | None) -> int | None:
-        """Return how many tokens a model of Ollama was made for."""
+        """Return the context length of a model of Ollama."""
         answer = self._ask("POST", f"{root}/api/show", key, {"model": model})
         info = answer.get("model_info") if isinstance(answer, dict) else None
         found = info.items() if isinstance(info, dict) else ()
@@ -339,7 +339,7 @@ def _read_served_models(answer: Any) -> list[ServedModel]:
 
 
 def _read_limit(entry: Mapping[str, Any]) -> int | None:
-    """The context length, in the words of vLLM, LM Studio, OpenRouter, Groq or llama.cpp."""
+    """Return the context length by the field of vLLM, LM Studio, OpenRouter, Groq or llama.cpp."""
     meta = entry.get("meta")
     places = [entry.get(field) for field in _LIMIT_FIELDS]
     places.append(meta.get("n_ctx") if isinstance(meta, dict) else None)

@@ -1,7 +1,7 @@
-"""Prompts: Markdown whose headings name the sections that a model reads.
+"""Prompts and the user's customization: prompts are Markdown files whose headings name sections.
 
-The prompts that Strata ships are read here. Whether another one takes the place of one of them is
-decided by whoever starts a chain, and handed in as a `PromptSource`.
+The prompts that Strata ships are read here. The application passes a `PromptSource` that returns
+the user's own prompts in their place.
 """
 
 import re
@@ -41,7 +41,7 @@ class SystemPrompt:
     """The sections of a prompt.
 
     Attributes:
-        problem: why this one is used in place of the user's own; empty where nothing is wrong.
+        problem: why the user's own prompt is not used; empty where nothing is wrong.
     """
 
     sections: tuple[PromptSection, ...]
@@ -53,15 +53,15 @@ PromptSource = Callable[[str], SystemPrompt]
 
 @cache
 def load_prompt(name: str) -> SystemPrompt:
-    """Return a prompt as Strata ships it."""
+    """Load a prompt that Strata ships."""
     return read_prompt(read_text(f"prompts/{name}.md"))
 
 
 def read_prompt(text: str) -> SystemPrompt:
-    """Read a prompt from Markdown; its sections never change from request to request.
+    """Parse a prompt from Markdown; its sections are cacheable.
 
     Raises:
-        BadPrompt: it does not consist of named sections, each once and with something in it.
+        BadPrompt: the text does not consist of named sections, each once and not empty.
     """
     before, *pieces = _HEADING.split(text)
     names, texts = pieces[::2], [piece.strip() for piece in pieces[1::2]]
@@ -79,14 +79,14 @@ def read_prompt(text: str) -> SystemPrompt:
 
 @dataclass(frozen=True)
 class Customization:
-    """What a user adds to a chain; by default nothing.
+    """The user's prompts, instructions and hooks; by default none.
 
     Attributes:
-        prompts: where a prompt comes from, by its name; asked again for each request of a turn.
-        instructions: notes whose text follows the prompt, on L1, each named by its id.
-        hooks: code that shapes what the model sees.
-        warnings: what of it could not be used, one sentence each.
-        folder_names: the names in the open folder, for the task context of the prompt.
+        prompts: returns a prompt by its name; called again for each request of a turn.
+        instructions: notes whose text follows the prompt on L1, each with its name as its id.
+        hooks: the user's code.
+        warnings: one sentence for each part that could not be loaded.
+        folder_names: the names in the vault folder, for the task context of the prompt.
     """
 
     prompts: PromptSource = load_prompt
@@ -96,13 +96,13 @@ class Customization:
     folder_names: str = ""
 
     def system(self, prompt: str) -> tuple[SystemPart, ...]:
-        """Return the system message with a prompt, from what changes least."""
+        """Return the parts of the system message with a prompt, the least changing first."""
         noted = [Instructions(note.id, note.raw_content) for note in self.instructions]
         sections = add_names(self.prompts(prompt).sections, self.folder_names)
         return system_parts(prompt, sections, noted)
 
     def problems(self, *prompts: str) -> tuple[str, ...]:
-        """Return what is wrong with what was added, these prompts included, one sentence each."""
+        """Return one sentence for each problem of the customization and of the named prompts."""
         found = (self.prompts(prompt).problem for prompt in prompts)
         return (*self.warnings, *(problem for problem in found if problem))
 

@@ -1,7 +1,7 @@
-"""Counting tokens with the encodings that an installed package brings along; nothing is downloaded.
+"""Count tokens with the encodings that come with litellm; nothing is downloaded.
 
-A model of OpenAI's is counted with its own encoding. For any other the largest count of the
-encodings at hand stands, since its tokenizer is not known here.
+A model of OpenAI is counted with its own encoding. Any other is counted with all encodings, and the
+largest count is used, since its tokenizer is not known.
 
 Source: "Token Budget Enforcement", "Guiding Principles"; "Budget-Aware Trimming", overheads.
 """
@@ -52,7 +52,7 @@ _loading = threading.RLock()
 
 
 class EncodingCounter:
-    """Counts with one encoding, or with several of which the largest count stands.
+    """Counts with one encoding, or with several, using the largest count.
 
     Attributes:
         is_exact: whether the one encoding is the model's own.
@@ -111,8 +111,8 @@ def _largest(rule: ImageRule | None) -> TokenCounter:
 def load_tiktoken() -> None:
     """Import tiktoken whole, in one thread at a time.
 
-    litellm imports it too. Two threads that import its modules in different orders can meet a
-    module that is only half there, since Python breaks the deadlock that way.
+    litellm imports it too. Two threads that import its modules in different orders can see a
+    half-initialized module, since Python breaks the deadlock that way.
     """
     with _importing:
         import tiktoken
@@ -185,7 +185,7 @@ _SAFE_CUT: Final = re.compile(r"(?<=[^\W_]) (?=[^\W_])")
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """Cut a long text where that changes no count: before a single blank between two words."""
+    """Yield pieces of a long text, cut where no count changes: at a single blank between words."""
     start = 0
     while len(text) - start > PIECE_CHARS:
         end = start + PIECE_CHARS

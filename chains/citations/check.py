@@ -1,4 +1,4 @@
-"""Numbers and quotations of an answer, checked against the sources as they were sent."""
+"""Check the numbers and quotations of an answer against the sources as they were sent."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -20,11 +20,11 @@ SHORTEST_UNNUMBERED_WORDS: Final = 3
 
 @dataclass(frozen=True)
 class Citation:
-    """A number in the answer, with the place in the notes that it stands for.
+    """A number in the answer, with the place in the notes that it cites.
 
     Attributes:
-        lines: of the quotation where it was found, else of the whole passage.
-        quote: the words in quotation marks that the number was given for; None for a bare number.
+        lines: the lines of the quotation where it was found, else of the whole passage.
+        quote: the quotation that the number belongs to; None for a bare number.
         verified: whether the quotation is in the passage, as that was sent.
     """
 
@@ -37,12 +37,12 @@ class Citation:
 
     @property
     def is_doubtful(self) -> bool:
-        """Whether a quotation was given that is not in the source."""
+        """Whether the citation has a quotation that is not in its source."""
         return self.quote is not None and not self.verified
 
     @property
     def page(self) -> int | None:
-        """The page that it stands on; None where the file has no pages."""
+        """The page of the cited place; None where the file has no pages."""
         return find_page(self.path, self.heading)
 
     def to_dict(self) -> dict[str, Any]:
@@ -60,7 +60,7 @@ class Citation:
 
 @dataclass(frozen=True)
 class Unverified:
-    """A number or a quotation that the sources do not bear out.
+    """A number or a quotation that is not in the sources.
 
     Attributes:
         n: None for a quotation without a number.
@@ -78,18 +78,18 @@ class Unverified:
 
 @dataclass(frozen=True)
 class CitationReport:
-    """What an answer rests on, and what of it does not hold."""
+    """The citations of an answer, and its unverified claims."""
 
     citations: tuple[Citation, ...] = ()
     unverified: tuple[Unverified, ...] = ()
 
 
 def check_citations(answer: str, sources: Sequence[Segment], question: str = "") -> CitationReport:
-    """Link every number of `answer` to its source, and look every quotation up in it.
+    """Link every number of `answer` to its source, and verify every quotation in it.
 
     Args:
         sources: the passages that were sent, each with its number.
-        question: what the user asked; words quoted from it need no source.
+        question: the user message; words quoted from it need no source.
     """
     reading = parse_answer(answer)
     checked = _Checker(sources, question)
@@ -104,7 +104,7 @@ def check_citations(answer: str, sources: Sequence[Segment], question: str = "")
 
 
 class _Source:
-    """A passage as it was sent, in which quotations are looked up.
+    """A passage as it was sent, searched for quotations.
 
     It is read when a quotation first asks for it: an answer of a long chat is checked again each
     time the chat is opened, and most passages are never quoted.
@@ -128,7 +128,7 @@ class _Source:
         return (normalize_text(name) for name in (segment.title, stem, *segment.heading))
 
     def find(self, quote: str) -> "_Place | None":
-        """Return where a quotation stands; of notes on a source, only what they quote counts."""
+        """Return the place of a quotation; in notes, only their own quotations count."""
         heading, lines = self.segment.heading, self.segment.lines
         if self.segment.derived:
             noted = self._notes.find(quote)
@@ -148,14 +148,14 @@ class _Source:
 
 @dataclass(frozen=True)
 class _Place:
-    """Where in a source something stands."""
+    """A place in a source: its heading and lines."""
 
     heading: tuple[str, ...]
     lines: tuple[int, int] | None
 
 
 class _Checker:
-    """The sources of an answer, and what its parts are worth against them."""
+    """Checks the numbers and quotations of an answer against its sources."""
 
     def __init__(self, sources: Sequence[Segment], question: str) -> None:
         self._sources = {s.number: _Source(s) for s in sources if s.number is not None}
@@ -166,13 +166,13 @@ class _Checker:
         return frozenset(name for source in self._sources.values() for name in source.names)
 
     def numbers(self, numbers: Sequence[int]) -> CitationReport:
-        """What numbers stand for, whatever they are given for."""
+        """Return the citations of numbers, whatever they belong to."""
         known = [self._sources[n].citation(None) for n in numbers if n in self._sources]
         unknown = [_no_source(n, None) for n in numbers if n not in self._sources]
         return CitationReport(tuple(known), tuple(unknown))
 
     def claim(self, claim: Claim) -> CitationReport:
-        """Whether a quotation is where it is said to be."""
+        """Check whether a quotation is in the sources of its numbers."""
         quote = claim.quote
         if normalize_text(quote) in self._names or not normalize_text(quote):
             return CitationReport()
@@ -208,7 +208,7 @@ class _Checker:
         return CitationReport(citations, (Unverified(n, quote, reason),))
 
     def _find_source(self, quote: str) -> int | None:
-        """The first source that a quotation is in."""
+        """Return the first source that contains a quotation."""
         return next((n for n, source in self._sources.items() if source.find(quote)), None)
 
 
@@ -217,7 +217,7 @@ def _no_source(n: int, quote: str | None) -> Unverified:
 
 
 def _merge_reports(parts: Sequence[CitationReport]) -> CitationReport:
-    """Each citation once; a bare number only where no quotation was given for it."""
+    """Merge reports: each citation once, and a bare number only where it has no quotation."""
     citations = dict.fromkeys(citation for part in parts for citation in part.citations)
     unverified = dict.fromkeys(claim for part in parts for claim in part.unverified)
     quoted = {citation.n for citation in citations if citation.quote is not None}

@@ -1,7 +1,7 @@
 """Notes that a model takes in the map step of map-reduce, checked against the text.
 
-A note names its lines, and words in quotation marks stand in them exactly: a quotation that is not
-there loses its marks, and one that is says which lines the note is about.
+A note names its lines. A quotation that is not in the text loses its marks, and one that is there
+sets the lines of the note.
 """
 
 import re
@@ -40,8 +40,8 @@ class MapNote:
     """One note of a model.
 
     Attributes:
-        lines: first and last line that it rests on.
-        text: on one line; what stands in quotation marks stands in the text exactly.
+        lines: the first and last line that it is about.
+        text: one line; what is in quotation marks is in the text word for word.
     """
 
     lines: Lines
@@ -62,8 +62,8 @@ def read_notes(answer: str, lines: Lines, find: Matcher) -> list[MapNote]:
 
     Args:
         answer: each note on a line, behind the lines it rests on.
-        lines: those that it was shown; where a note names others, these count.
-        find: looks quotations up in what it was shown.
+        lines: the lines that the model read; they replace any others that a note names.
+        find: finds quotations in the text that the model read.
     """
     if normalize_text(answer).casefold() in _NOTHING:
         return []
@@ -71,7 +71,7 @@ def read_notes(answer: str, lines: Lines, find: Matcher) -> list[MapNote]:
 
 
 def render_notes(notes: Iterable[MapNote]) -> str:
-    """Return notes one below the other."""
+    """Render notes, one on a line."""
     return "\n".join(note.render() for note in notes)
 
 
@@ -104,19 +104,19 @@ class QuotedNotes:
         )
 
     def find(self, quote: str, near: Lines | None = None) -> Lines | None:
-        """Return the lines of the note that quotes these words; of those named, if it is one."""
+        """Return the lines of a note that quotes some words, preferring the lines in `near`."""
         found = [note.lines for text, note in self._quoted if text.find(quote)]
         return near if near in found else next(iter(found), None)
 
 
 def span(lines: Lines) -> str:
-    """Return lines as they are named, such as `12` or `12-14`."""
+    """Return the name of lines, such as `12` or `12-14`."""
     first, last = lines
     return str(first) if first == last else f"{first}-{last}"
 
 
 def name_spans(*found: Lines) -> str:
-    """Return lines as a sentence names them, such as `line 12` or `lines 12-14, 20`."""
+    """Return the name of lines in a sentence, such as `line 12` or `lines 12-14, 20`."""
     named = ", ".join(map(span, found[:_MOST_NAMED]))
     more = len(found) - _MOST_NAMED
     word = "lines" if len(found) > 1 or found[0][0] < found[0][1] else "line"
@@ -124,7 +124,7 @@ def name_spans(*found: Lines) -> str:
 
 
 def _split_notes(answer: str) -> Iterator[tuple[Lines | None, str]]:
-    """The notes of an answer with the lines they name; a line without any goes on from above."""
+    """Yield the notes of an answer with the lines they name; other lines continue a note."""
     named: Lines | None = None
     words: list[str] = []
     for line in answer.splitlines():

@@ -1,4 +1,4 @@
-"""Reading an answer: its numbers in brackets, its quotations, and which belongs to which.
+"""Parse an answer: its numbers in brackets, its quotations, and which belong together.
 
 Code, links and footnotes hold neither. A quotation belongs to the number that follows it in its
 sentence, else to the one before it; a block quotation also to a number beside the block.
@@ -22,7 +22,7 @@ BEFORE_BLOCK_CHARS: Final = 200
 
 @dataclass(frozen=True)
 class NumberGroup:
-    """Numbers that stand together, such as `[1][2]`, `[1, 2]` or `[1]–[3]`."""
+    """Adjacent numbers, such as `[1][2]`, `[1, 2]` or `[1]–[3]`."""
 
     numbers: tuple[int, ...]
     start: int
@@ -31,7 +31,7 @@ class NumberGroup:
 
 @dataclass(frozen=True)
 class Claim:
-    """A quotation, with the numbers that it may be meant for, the likeliest first."""
+    """A quotation, with the numbers that it may belong to, the likeliest first."""
 
     quote: str
     start: int
@@ -40,7 +40,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class ParsedAnswer:
-    """What an answer cites, in the order in which it stands there."""
+    """The numbers and quotations of an answer, in their order."""
 
     numbers: tuple[NumberGroup, ...]
     claims: tuple[Claim, ...]
@@ -60,7 +60,7 @@ def parse_answer(answer: str) -> ParsedAnswer:
 
 
 class _Groups:
-    """All numbers of an answer, found by place."""
+    """The numbers of an answer, indexed by place."""
 
     def __init__(self, groups: tuple[NumberGroup, ...]) -> None:
         self.all = groups
@@ -114,7 +114,7 @@ def _list_groups(text: str) -> Iterator[NumberGroup]:
 
 
 def _is_index(text: str, match: re.Match[str]) -> bool:
-    """Whether `[1]` picks an element, as in `row[1]`, rather than naming a source."""
+    """Return whether `[1]` is an index, as in `row[1]`, rather than a citation."""
     found = _WORD_BEFORE.search(text, max(0, match.start() - 40), match.start())
     if found is None:
         return False
@@ -137,13 +137,13 @@ def _expand_numbers(inner: str) -> tuple[int, ...]:
 
 
 def _expand_range(first: int, last: int) -> tuple[int, ...]:
-    """The numbers between two; none where they are too far apart to be meant."""
+    """Return the numbers between two; none where they are too far apart to be a range."""
     return tuple(range(first + 1, last)) if last - first <= LONGEST_RANGE else ()
 
 
 @dataclass(frozen=True)
 class _Block:
-    """Lines without a blank one between them, all of one kind."""
+    """Adjacent lines of one kind: quotation or text."""
 
     start: int
     end: int
@@ -215,7 +215,7 @@ _MARKS: Final = re.compile('["“”„‟«»「」『』]')
 
 
 def _find_quotes(text: str, block: _Block) -> Iterator[tuple[int, int]]:
-    """The spans between pairs of quotation marks, from the outermost."""
+    """Yield the spans between pairs of quotation marks, outermost first."""
     marks = [match.start() for match in _MARKS.finditer(text, block.start, block.end)]
     unclosed: set[str] = set()
     at = 0
@@ -277,7 +277,7 @@ def _list_sentence_claims(
 def _find_sentence_ends(
     text: str, block: _Block, quotes: Sequence[tuple[int, int]], groups: _Groups
 ) -> list[int]:
-    """Where sentences end; a number right behind one still belongs to it."""
+    """Return the ends of sentences; a number right after one belongs to it."""
     pieces, place = [], block.start
     for start, end in quotes:
         pieces += [text[place:start], HIDDEN * (end - start)]
@@ -289,7 +289,7 @@ def _find_sentence_ends(
 
 
 def _ends_sentence(text: str, end: int) -> bool:
-    """Whether the quotation that ends at `end` ends its sentence too, as in: "Yes." But no."""
+    """Return whether the quotation that ends at `end` ends its sentence, as in: "Yes." But no."""
     if text[end - 1] not in ".!?…。！？؟":
         return False
     behind = text[end + 1 : end + 9].lstrip()
@@ -310,7 +310,7 @@ _BLANK_LINE: Final = re.compile(r"\n[ \t]*(?=\n)")
 
 
 def mask_non_prose(text: str) -> str:
-    """Return the text with code, addresses and footnotes hidden."""
+    """Mask code, addresses of links and footnotes in a text, which keeps its length."""
     text = _mask_fences(text)
     text = _hide(text, _inline_code(text))
     return _LINK_END.sub(lambda match: HIDDEN * len(match.group()), text)
@@ -339,7 +339,7 @@ def _blank(line: str) -> str:
 
 
 def _inline_code(text: str) -> Iterator[tuple[int, int]]:
-    """The spans of inline code: between runs of as many backticks, within a paragraph."""
+    """Yield the spans of inline code: between equal runs of backticks, within a paragraph."""
     runs = [match.span() for match in _BACKTICKS.finditer(text)]
     paragraphs = deque(match.start() for match in _BLANK_LINE.finditer(text))
     by_length: dict[int, deque[int]] = {}

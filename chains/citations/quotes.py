@@ -1,7 +1,7 @@
-"""Finding a quotation in the text that it is said to come from.
+"""Find a quotation in the text that it is said to come from.
 
-What does not change the words does not count: blanks, line breaks, Markdown's marks, the style of
-quotation marks and dashes, HTML escapes. The words, their order and their case do.
+Blanks, line breaks, Markdown marks, HTML escapes and the style of quotation marks and dashes are
+ignored. The words, their order and their case have to match.
 """
 
 import html
@@ -46,16 +46,16 @@ _ESCAPES: Final = ("&lt;", "&gt;", "&amp;")
 
 
 class VerbatimText:
-    """A text in which quotations are looked up."""
+    """A text that is searched for quotations."""
 
     def __init__(self, text: str) -> None:
         self.text = text
 
     def find(self, quote: str) -> tuple[int, int] | None:
-        """Return where `quote` stands, as a span of the text; None where it does not.
+        """Return the span of `quote` in the text; None where it is not there.
 
-        An ellipsis may stand for words that were left out, the first letter may have another case,
-        and it may be escaped as the text was on its way to the model.
+        An ellipsis may replace words, the first letter may have another case, and the quotation may
+        have the HTML escapes that the text was sent with.
         """
         spans = (self._find(words) for words in dict.fromkeys((quote, html.unescape(quote))))
         return next((span for span in spans if span is not None), None)
@@ -116,12 +116,12 @@ class VerbatimText:
 
 
 def normalize_text(text: str) -> str:
-    """Return the words of a text as they are compared: no blanks, no marks, no edges."""
+    """Normalize a text for comparison: without blanks, marks, and punctuation at its edges."""
     return _reduce(text)[0].strip(_EDGES)
 
 
 def remove_markup(text: str) -> str:
-    """Return a text without Markdown's marks, for somebody to read."""
+    """Remove the marks of Markdown from a text."""
 
     def shown(match: re.Match[str]) -> str:
         mark = match.group()
@@ -143,13 +143,13 @@ def remove_markup(text: str) -> str:
 
 
 def count_words(text: str) -> int:
-    """Return the words of a text; two characters count as one in scripts without blanks."""
+    """Count the words of a text; two characters are one word in scripts without blanks."""
     unspaced = sum((len(run) + 1) // 2 for run in _UNSPACED.findall(text))
     return unspaced + len(_WORD.findall(_UNSPACED.sub(" ", text)))
 
 
 def _reduce(text: str) -> tuple[str, list[int]]:
-    """Return what is left of a text when it is compared, and where each character stood."""
+    """Reduce a text to the characters that are compared, with the place of each."""
     characters: list[str] = []
     places: list[int] = []
 
@@ -187,7 +187,7 @@ def _is_inside(before: str, behind: str) -> bool:
 
 
 def _joins(left: str, right: str) -> bool:
-    """Whether two characters belong to one word or number, in scripts that have cases."""
+    """Return whether two characters belong to one word or number, in scripts with cases."""
     return _is_cased(left) and _is_cased(right)
 
 
@@ -214,7 +214,7 @@ class EscapeRemover:
         self._held = ""
 
     def add(self, piece: str) -> str:
-        """Return the text that can be shown; the beginning of an escape waits for its end."""
+        """Return the text that can be shown; the beginning of an escape is held back."""
         text, self._held = self._held + piece, ""
         begun = text.rfind("&")
         if begun >= 0 and any(escape.startswith(text[begun:]) for escape in self._open):
@@ -224,7 +224,7 @@ class EscapeRemover:
         return text
 
     def end(self) -> str:
-        """Return the text that was still waiting, at the end of the answer."""
+        """Return the text that was held back, at the end of the answer."""
         held, self._held = self._held, ""
         return held
 

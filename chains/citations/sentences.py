@@ -1,7 +1,7 @@
-"""The sentences of a passage of Markdown, in the note's own words and without its marks.
+"""Split a passage of Markdown into sentences, without its marks.
 
-Headings, code, rules and the like are left out: quoted alone they say nothing. A list item stands
-alone, and so does a row of a table.
+Headings, code, rules and the like are left out, since they say nothing when quoted alone. A list
+item and a row of a table are sentences of their own.
 """
 
 import re
@@ -47,7 +47,7 @@ def split_sentences(passage: str) -> list[str]:
 
 
 def _blocks(passage: str) -> Iterator[str]:
-    """The paragraphs, list items and table rows of a passage, each as one line."""
+    """Yield the paragraphs, list items and table rows of a passage, each as one line."""
     lines: list[str] = []
     for line in [*_list_prose_lines(passage), ""]:
         if lines and _UNDER_HEAD.fullmatch(line.strip()):
@@ -62,7 +62,7 @@ def _blocks(passage: str) -> Iterator[str]:
 
 
 def _list_prose_lines(passage: str) -> Iterator[str]:
-    """The lines of a passage without marks of quotation; an empty one for each line of code."""
+    """Yield the lines of a passage without quotation marks; an empty one for a line of code."""
     in_fence = False
     for line in passage.split("\n"):
         is_fence = _FENCE.match(line) is not None
@@ -72,7 +72,7 @@ def _list_prose_lines(passage: str) -> Iterator[str]:
 
 
 def _strip_mark(mark: re.Pattern[str], line: str) -> str:
-    """What follows a mark at the beginning of a line."""
+    """Return the line without a mark at its beginning."""
     found = mark.match(line)
     return line[found.end() :] if found else line
 

@@ -1,7 +1,7 @@
-"""Answers without a model: at most five sentences of the notes, quoted and cited.
+"""Answer without a model: quote up to five sentences of the notes, with citations.
 
-Chosen by the words that a sentence shares with the question, rare ones counting more, and by the
-rank of its passage. It says plainly that no model is set, and what it found.
+Sentences are chosen by the words they share with the question, where rare words count more, and by
+the rank of their passage. The answer says that no model is set.
 """
 
 import math
@@ -51,14 +51,14 @@ LIST_SOURCE: Final = "every note that fits"
 
 
 class ExtractiveModel:
-    """Answers a request from its own sources, in place of a language model."""
+    """Answers a request from its sources, in place of a language model."""
 
     def __init__(self, question: str, *, has_searched: bool) -> None:
         self._question = question
         self._has_searched = has_searched
 
     def stream(self, request: PreparedRequest, cancel: CancelToken) -> Iterator[ModelEvent]:
-        """Yield the answer in the pieces it is made of."""
+        """Yield the answer piece by piece."""
         own = [segment for segment in request.segments if segment.layer is Layer.L3]
         for piece in _write_pieces(self._question, own, self._has_searched):
             cancel.raise_if_cancelled()
@@ -83,7 +83,7 @@ def _write_pieces(question: str, sources: Sequence[Segment], has_searched: bool)
 
 
 def _write_list(sources: Sequence[Segment]) -> Iterator[str]:
-    """Give a list as it was found: how many fit, then a line for each note."""
+    """Yield a page of a list: its summary, then a line for each note."""
     for source in sources:
         if source.source == LIST_SOURCE:
             yield f"{source.raw_content}\n"
@@ -123,7 +123,7 @@ def _choose_sentences(question: str, sources: Sequence[Segment]) -> list[_Senten
 
 
 def _list_sentences(source: Segment) -> Iterator[_Sentence]:
-    """The sentences of a passage that can be quoted and found again."""
+    """Yield the sentences of a passage that can be quoted and verified."""
     heading = _split_words(" ".join((source.title, *source.heading)))
     text = VerbatimText(source.raw_content)
     for sentence in split_sentences(source.raw_content):
@@ -166,7 +166,7 @@ def _measure_match(word: str, words: frozenset[str]) -> float:
 
 
 def _is_like(word: str, other: str) -> bool:
-    """Whether two words share their beginning, and at least half of the longer one."""
+    """Return whether two words share their beginning, and at least half of the longer one."""
     shared = max(SHORTEST_STEM, (max(len(word), len(other)) + 1) // 2)
     return len(other) >= SHORTEST_STEM and word[:shared] == other[:shared]
 
@@ -181,7 +181,7 @@ def _is_unspaced(word: str) -> bool:
 
 
 def _split_words(text: str) -> frozenset[str]:
-    """The words of a text without case and accents; pairs of characters where none are marked."""
+    """Return the words of a text without case and accents; pairs of characters without blanks."""
     simple = "".join(
         char
         for char in unicodedata.normalize("NFKD", text.casefold())
@@ -207,5 +207,5 @@ _SPECIAL: Final = re.compile(
 
 
 def _escape_markdown(text: str) -> str:
-    """The text as Markdown that shows it as it is, so that none of it looks like a citation."""
+    """Escape a text for Markdown, so that no part of it looks like a citation."""
     return _SPECIAL.sub(lambda match: f"\\{match.group()}", text)

@@ -1,7 +1,7 @@
-"""What a failed call means: a provider's status and words become one typed error.
+"""Turn the status and text of a failed call into one error: a 429 into `RateLimited`, and so on.
 
-Statuses decide, not the exception's class: those differ by provider and by version of the client,
-and an overflow comes as a plain 400 from most servers.
+The status decides, not the exception's class, which differs by provider and client version. An
+overflow is a plain 400 from most servers, and is recognized by its text.
 """
 
 import json
@@ -53,13 +53,13 @@ _LIBRARY_PREFIX: Final = re.compile(r"^(?:litellm\.)?\w+(?:Error|Exception)\w*\s
 def classify_failure(
     error: Exception, call: WireCall, *, service: str, key: str | None
 ) -> ModelError | ContextOverflow:
-    """Return the error that the user is told of.
+    """Return the error that a failed call raises.
 
     Args:
-        error: what the client library raised.
-        call: what was seen of the call on the wire.
-        service: who was asked.
-        key: the key that was used, which must not be repeated.
+        error: the exception of the client library.
+        call: the record of the HTTP call.
+        service: the name of the service, for the message.
+        key: the key that was used, which is removed from the message.
     """
     if call.refusal is not None:
         return call.refusal
@@ -83,7 +83,7 @@ def classify_failure(
 
 
 def _find_status(error: Exception, call: WireCall) -> int | None:
-    """The server's status; for an error inside a stream the one that the error carries."""
+    """Return the server's status; for an error inside a stream that of the exception."""
     if call.status is not None and call.status >= 300:
         return call.status
     status = getattr(error, "status_code", None)
@@ -109,7 +109,7 @@ def _find_limit(reason: str) -> int | None:
 
 
 def _codes(body: bytes) -> str:
-    """The names that a server has for an error, which say what it is where its words do not."""
+    """Return the error codes of a response, which tell more than its text from some servers."""
     try:
         data = json.loads(body)
     except ValueError:
@@ -136,7 +136,7 @@ def _from_body(body: bytes) -> str:
 
 
 def _find_message(data: Any) -> str:
-    """The words in an error's JSON, which each server nests in its own way."""
+    """Return the text in an error's JSON, which each server nests in its own way."""
     for _ in range(4):
         if isinstance(data, list) and data:
             data = data[0]

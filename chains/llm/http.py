@@ -1,8 +1,8 @@
-"""One call to a model as it goes over the network: what was sent, what came, and how to cut it off.
+"""One HTTP call to a model: record what is sent, limit what comes, cut it off on a stop.
 
-Every call runs through one httpx client, whose hooks report to the `WireCall` of their thread. So
-the body that was really sent is known, an answer can be cut off while it stalls, and one that never
-ends is given up. Redirects are not followed, and nothing but loopback is reached when offline.
+Every call runs through one httpx client, whose hooks report to the `WireCall` of their thread. It
+records the body that was sent, cuts off an answer that stalls, and gives up one that never ends.
+Redirects are not followed, and nothing but loopback is reached when offline.
 """
 
 import ipaddress
@@ -50,17 +50,17 @@ _thread = threading.local()
 
 
 class ResponseTooLarge(Exception):
-    """The server sends more than an answer can be."""
+    """The server sends more than any answer needs."""
 
 
 class WireCall:
     """One attempt to call a model.
 
     Attributes:
-        sent: the JSON body as it was handed to the network.
+        sent: the JSON body as it was sent.
         status: the status of the response; None while there is none.
         error_body: the beginning of the response, where its status is an error.
-        failure: why the network failed; empty where it did not.
+        failure: the reason of a network failure; empty where there was none.
     """
 
     def __init__(
@@ -77,8 +77,8 @@ class WireCall:
 
         Args:
             offline: refuse every host but this computer.
-            max_output_tokens: bounds how much may come.
-            on_sent: takes the body that goes out.
+            max_output_tokens: limits the size of the response.
+            on_sent: receives the body that is sent.
             host: that of a server whose address the user named; no other is called then, and no key
                 but the one that was entered for it goes out. Empty for a provider's service.
             key: the key that was entered for the server.
@@ -105,20 +105,20 @@ class WireCall:
 
     @property
     def retry_after_s(self) -> float | None:
-        """How long the server asks to wait; None where it does not say."""
+        """The seconds that the server asks to wait; None where it does not say."""
         return _parse_seconds(self._headers.get("retry-after", ""))
 
     def abort(self) -> None:
-        """Cut the connection, so that a thread that waits for it wakes up."""
+        """Cut the connection, which wakes a thread that waits for it."""
         with self._lock:
             self._is_aborted = True
             _shut_down(self._socket)
 
     def end(self) -> None:
-        """Let go of the connection, read to its end or not.
+        """Close the connection, read to its end or not.
 
-        Left to the garbage collector it may be closed in the middle of another call, by a thread
-        that holds the very lock of the client that closing takes, and waits for itself for ever.
+        The garbage collector might close it during another call, in a thread that holds the lock of
+        the client that closing takes, which is a deadlock.
         """
         import httpx
 
@@ -127,7 +127,7 @@ class WireCall:
                 response.close()
 
     def before_request(self, request: "httpx.Request") -> None:
-        """Note what is sent; refuse another host than the one meant, and every key but its own."""
+        """Record the body; refuse any other host than the set one, and remove foreign keys."""
         host = request.url.host
         if self._offline and not is_loopback(host):
             self.refusal = Offline(host)
@@ -143,14 +143,14 @@ class WireCall:
         self._on_sent(self.sent)
 
     def after_headers(self, response: "httpx.Response") -> None:
-        """Note how the server answers, and watch what follows."""
+        """Record the status and headers of a response, and watch its body."""
         self.status = response.status_code
         self._headers = response.headers
         response.stream = _watch_stream(response, self)
         self._responses.append(response)
 
     def watch(self, chunk: bytes) -> None:
-        """Take note of what came, and give up when it is too much."""
+        """Record a chunk, and raise `ResponseTooLarge` where it is too much."""
         if self.status and self.status >= 400 and len(self.error_body) < MAX_ERROR_BYTES:
             self.error_body += chunk[:MAX_ERROR_BYTES]
         behind_last_line = len(chunk) - chunk.rfind(b"\n") - 1
@@ -175,7 +175,7 @@ class WireCall:
 
 @contextmanager
 def current_call(call: WireCall) -> Iterator[None]:
-    """Make `call` the one that this thread's requests report to, and end it with them."""
+    """Let the requests of this thread report to `call`, and end it with them."""
     _thread.call = call
     try:
         yield
@@ -186,7 +186,7 @@ def current_call(call: WireCall) -> Iterator[None]:
 
 @cache
 def wire_client() -> "httpx.Client":
-    """Return the one client that models are called with."""
+    """Return the httpx client of all model calls."""
     import httpx
 
     def before_request(request: httpx.Request) -> None:
@@ -208,7 +208,7 @@ def wire_client() -> "httpx.Client":
 
 
 def _build_proxies() -> "dict[str, httpx.BaseTransport | None]":
-    """Return the proxies of the environment, which are for other computers than this one."""
+    """Build the proxies of the environment, which loopback calls do not use."""
     import httpx
 
     # A new connection for each call: its socket is what `abort` cuts.
@@ -267,7 +267,7 @@ def parse_place(address: str) -> str:
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether a host's name or number means this computer."""
+    """Return whether a host is this computer."""
     name = host.strip("[]").rstrip(".").lower()
     if name == "localhost":
         return True
@@ -290,7 +290,7 @@ _OWN_SERVICE_HEADERS: Final = (
 
 
 def _keep_keys_back(request: "httpx.Request", key: str | None) -> None:
-    """Let out no key but the one that was entered for the server that is called."""
+    """Remove all keys from a request but the one that was entered for its server."""
     for name in _KEY_HEADERS:
         if name in request.headers and (not key or key not in request.headers[name]):
             del request.headers[name]
@@ -301,7 +301,7 @@ def _keep_keys_back(request: "httpx.Request", key: str | None) -> None:
 
 
 def _insert_text(request: "httpx.Request", fill: Mapping[str, str]) -> str:
-    """Return the body of a request, once what is left out of it is put in."""
+    """Return the body of a request with its placeholders filled in."""
     import httpx
 
     body = request.read().decode()

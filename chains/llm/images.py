@@ -1,4 +1,4 @@
-"""How many tokens a picture takes: by its size in pixels and the rule of the model's provider.
+"""Count the tokens of a picture by its size in pixels and the rule of the model's provider.
 
 Sources, read in November 2026: OpenAI, "Images and vision" ("Model sizing behavior" and
 "Calculating costs"); Anthropic, "Vision" ("Resolution and token cost") and "Coordinates" ("How
@@ -23,11 +23,11 @@ __all__ = ["ImageRule", "count_image", "read_size", "rule_for"]
 
 @dataclass(frozen=True)
 class ImageRule:
-    """How a provider counts pictures; equal for models that count alike.
+    """The rule by which a provider counts pictures; equal for models that count alike.
 
     Attributes:
-        count: returns the tokens from width and height in pixels, and the rule's own numbers.
-        numbers: what the rule differs in from model to model.
+        count: returns the tokens from width and height in pixels, and `numbers`.
+        numbers: the constants of the rule for a model.
     """
 
     count: Callable[..., int]
@@ -94,7 +94,7 @@ def read_size(data: str) -> tuple[int, int] | None:
 
 
 def count_image(data: str, rule: ImageRule | None) -> int:
-    """Return the tokens of a picture; those of the largest usual one where no rule is known."""
+    """Count the tokens of a picture; those of the largest usual one where no rule is known."""
     size = None if rule is None else read_size(data)
     return IMAGE_TOKENS if size is None or rule is None else rule.count(*size, *rule.numbers)
 

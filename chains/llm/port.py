@@ -1,4 +1,4 @@
-"""What a chain asks a model through: where it is, what it answers, and how that ends."""
+"""The port to a language model: its endpoint, the events of its answer, its protocol."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -29,14 +29,14 @@ KeyFor = Callable[[str], str | None]
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where a model is, and how it is called there.
+    """The address of a model, and its names there.
 
     Attributes:
-        wire_name: its name with the provider's prefix.
-        provider: as litellm names it.
-        service: the provider's name, or the host of a server of one's own, for the user.
-        needs_key: whether a call without a key cannot work.
-        key_owner: whose key may be sent: a provider, or the address of a server of one's own.
+        wire_name: the model's name with its provider's prefix.
+        provider: the provider's name in litellm.
+        service: the provider's name, or the host of the user's own server, for messages.
+        needs_key: whether a call fails without a key.
+        key_owner: the owner of the key to send: a provider, or the address of the user's server.
     """
 
     wire_name: str
@@ -51,7 +51,7 @@ class Endpoint:
 
 @dataclass(frozen=True)
 class ModelSent:
-    """The request is on its way; `body` is the JSON that was handed to the network."""
+    """The request was sent; `body` is its JSON."""
 
     body: Mapping[str, Any]
 
@@ -65,17 +65,17 @@ class ModelText:
 
 @dataclass(frozen=True)
 class ModelReasoning:
-    """The next words of what the model thinks before it answers."""
+    """The next words of the model's reasoning."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class RequestedCall:
-    """A call of a tool, as the model wrote it.
+    """A tool call, as the model wrote it.
 
     Attributes:
-        arguments: the text of a JSON object, unless the model got it wrong.
+        arguments: the text of a JSON object, unless the model made a mistake.
     """
 
     id: str
@@ -85,7 +85,7 @@ class RequestedCall:
 
 @dataclass(frozen=True)
 class ModelCalls:
-    """The model asks for tools; they are whole, and come before `ModelEnded`."""
+    """The complete tool calls of the answer; they come before `ModelEnded`."""
 
     calls: tuple[RequestedCall, ...]
 
@@ -104,8 +104,8 @@ class ModelEnded:
 
     Attributes:
         status: `interrupted` where it broke off after its first words.
-        finish: the reason the service gave, such as `stop` or `length`; empty where it gave none.
-        usage: what the service counted; None where it did not.
+        finish: the finish reason of the service, such as `stop` or `length`; may be empty.
+        usage: the tokens that the service counted; None where it did not.
     """
 
     status: Literal["complete", "interrupted"]
@@ -118,7 +118,7 @@ ModelEvent = ModelSent | ModelText | ModelReasoning | ModelCalls | ModelWaiting 
 
 
 class ModelPort(Protocol):
-    """Answers a request that passed the guard."""
+    """A language model that answers a request that passed the guard."""
 
     def stream(self, request: PreparedRequest, cancel: CancelToken) -> Iterator[ModelEvent]:
         """Yield the answer as it comes; the last event is `ModelEnded`.

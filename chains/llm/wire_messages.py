@@ -1,4 +1,4 @@
-"""Messages as chat services write them, and the pieces in which texts and calls come in."""
+"""Convert messages and tool calls to the JSON of chat services, and join streamed pieces."""
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -41,26 +41,26 @@ class TextJoiner:
         self._held = ""
 
     def add(self, piece: str) -> str:
-        """Return what can be handed on with the next piece."""
+        """Return the complete text so far, with the next piece added."""
         text, self._held = self._held + piece, ""
         if text and "\ud800" <= text[-1] <= "\udbff":
             text, self._held = text[:-1], text[-1]
         return replace_surrogates(text)
 
     def end(self) -> str:
-        """Return what was held back."""
+        """Return the text that was held back."""
         held, self._held = self._held, ""
         return replace_surrogates(held)
 
 
 class CallAssembler:
-    """Puts the calls of an answer together from the pieces in which they are streamed."""
+    """Assembles tool calls from streamed pieces."""
 
     def __init__(self) -> None:
         self._pieces: list[dict[str, Any]] = []
 
     def add(self, deltas: Iterable[Any]) -> None:
-        """Take the next pieces; one with another index or another id begins another call."""
+        """Add the next pieces; another index or another id begins another call."""
         for delta in deltas:
             function = delta.function
             known = self._find(delta.index, delta.id, function.name)
@@ -100,7 +100,7 @@ def _is_whole(arguments: str) -> bool:
 
 
 def build_wire_conversation(request: PreparedRequest) -> list[dict[str, Any]]:
-    """Return the instructions and messages of a request as chat services take them."""
+    """Convert the instructions and messages of a request to the JSON of chat services."""
     marked = {mark.message for mark in request.marks}
     bodies = [message_body(message) for message in request.messages]
     places = {at for at in marked if at is not None}
@@ -146,7 +146,7 @@ def _count_uncached(request: PreparedRequest) -> int:
 
 
 def build_wire_system(text: str, *, is_marked: bool = False) -> list[dict[str, Any]]:
-    """Return the system message as chat services take it; none where there is no text."""
+    """Build the system message for a chat service; none where there is no text."""
     if not text:
         return []
     message: dict[str, Any] = {"role": "system", "content": replace_surrogates(text)}
@@ -156,15 +156,15 @@ def build_wire_system(text: str, *, is_marked: bool = False) -> list[dict[str, A
 def build_wire_messages(
     messages: Sequence[Mapping[str, Any]], uncached: int = 0, marked: Collection[int] = ()
 ) -> list[dict[str, Any]]:
-    """Return neutral messages as chat services take them.
+    """Convert neutral messages to the JSON of chat services.
 
-    Neighbours of the same role become one message, results of tools aside: many services insist on
-    roles that alternate. What a model thought goes back to it within the turn only.
+    Neighbours of the same role become one message, tool results excepted, since many services
+    insist on alternating roles. Reasoning is sent back to the model within the turn only.
 
     Args:
         messages: in their neutral form.
-        uncached: how many at the end belong to the request alone.
-        marked: the places of those behind which the provider's cache may end.
+        uncached: the number of messages at the end that belong to this request only.
+        marked: the places of the messages that end with a cache mark.
 
     Source: "Budget-Aware Trimming", 7.2.
     """
@@ -179,10 +179,10 @@ def build_wire_messages(
 def _join_messages(
     messages: Sequence[Mapping[str, Any]], work_from: int, marked: Collection[int] = ()
 ) -> list[dict[str, Any]]:
-    """Return messages as chat services take them.
+    """Convert messages, with neighbours of one role joined.
 
     Args:
-        work_from: the place of the question; what a model thought behind it is kept.
+        work_from: the place of the user message; reasoning behind it is kept.
     """
     found: list[dict[str, Any]] = []
     for at, message in enumerate(messages):
@@ -218,7 +218,7 @@ def _encode_runs(messages: Sequence[Message], work_from: int) -> list[str]:
 
 
 def _split_runs(messages: Sequence[Message]) -> Iterator[tuple[int, int]]:
-    """Yield where neighbours that may become one message begin and end; most stand alone."""
+    """Yield the spans of neighbours that may become one message."""
     start = 0
     for at, message in enumerate(messages, 1):
         if at == len(messages) or not _may_join(message, messages[at]):
@@ -234,7 +234,7 @@ def _may_join(first: Message, second: Message) -> bool:
 
 
 def _is_void(message: Message) -> bool:
-    """Return whether nothing goes on the wire of a message: of a tool's without a result."""
+    """Return whether a message is not sent, as a tool message without a result."""
     return message.role == "tool" and not (isinstance(message.content, str) or results_of(message))
 
 
@@ -249,7 +249,7 @@ def _encode_work(message: Message) -> str:
 
 
 def _encode_run(messages: Sequence[Message], work_from: int) -> Iterator[str]:
-    """Yield the JSON of messages of which nothing before and behind becomes a part."""
+    """Yield the JSON of messages that join with nothing before or behind them."""
     bodies = [message_body(message) for message in messages]
     return map(compact_json, _join_messages(bodies, work_from))
 
@@ -288,7 +288,7 @@ def _convert_message(
 
 
 def _block(part: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a part of a question; litellm gives a picture the form that its provider takes."""
+    """Convert a part of a user message; litellm converts a picture for its provider."""
     if part["type"] != "image":
         return part
     address = f"data:{part['media_type']};base64,{part['data']}"
@@ -308,7 +308,7 @@ def _assistant(content: Sequence[Mapping[str, Any]], *, keeps_reasoning: bool) -
 
 
 def _add_mark(message: dict[str, Any]) -> dict[str, Any]:
-    """Return a message with the mark on its last block; an empty one takes none."""
+    """Return a message with a cache mark on its last block; an empty message gets none."""
     if message["role"] == "tool":
         return {**message, "cache_control": _MARK}
     if calls := message.get("tool_calls"):

@@ -1,4 +1,4 @@
-"""What a chat keeps to from turn to turn: its epochs, and the breaker of its compactions."""
+"""Epochs of a session, the last request sent in it, and the breaker of its compactions."""
 
 from collections.abc import Sequence
 from typing import Final, TypeGuard
@@ -30,10 +30,10 @@ ATTEMPT: Final = "compaction_attempt"
 
 
 class LoggedBreaker(CircuitBreaker):
-    """The breaker of a chat's compactions; attempts that freed nothing are entries of its log."""
+    """The circuit breaker of a session's compactions; failed attempts are entries of its log."""
 
     def __init__(self, session: SessionPort, new_entries: list[Entry]) -> None:
-        """Read the attempts since the history was last compacted or cut.
+        """Read the failed attempts since the history was last compacted or cut.
 
         Args:
             session: the session.
@@ -49,7 +49,7 @@ class LoggedBreaker(CircuitBreaker):
                 super().record(str(model), budget, has_shrunk=False)
 
     def record(self, model: str, budget: int, has_shrunk: bool) -> None:
-        """Take note of how an attempt ended."""
+        """Record the outcome of an attempt."""
         super().record(model, budget, has_shrunk)
         if has_shrunk:
             return
@@ -65,7 +65,7 @@ class LoggedBreaker(CircuitBreaker):
 
 
 def _last_cut(path: Sequence[Entry]) -> str | None:
-    """The entry that compacted or cut the history last."""
+    """Return the entry that compacted or cut the history last."""
     cuts = (entry.id for entry in reversed(path) if _is_cut(entry))
     return next(cuts, None)
 
@@ -79,7 +79,7 @@ _sent: Final[dict[tuple[str, str], Draft]] = {}
 
 
 def remember_sent(session: str, turn: str, draft: Draft) -> None:
-    """Keep the last request of a turn at hand, to compare the next one with what is new of it."""
+    """Remember the last request of a turn, so that only new parts of the next are compared."""
     _sent.pop((session, turn), None)
     _sent[session, turn] = draft
     for oldest in list(_sent)[:-REMEMBERED_REQUESTS]:
@@ -87,7 +87,7 @@ def remember_sent(session: str, turn: str, draft: Draft) -> None:
 
 
 def sent_before(session: SessionPort, path: Sequence[Entry], turn: str) -> Draft | None:
-    """Return the last request of this turn or the one before it; None where it is not at hand."""
+    """Return the last request of this turn or the one before it; None where none is remembered."""
     for entry in filter(_asks, reversed(path[-LOOKED_BACK:])):
         draft = _sent.get((session.id, entry.turn_id))
         if draft is not None and draft.tail.question == entry.message:
@@ -104,12 +104,12 @@ def _asks(entry: Entry) -> TypeGuard[MessageEntry]:
 def epoch_entries(
     session: SessionPort, model: str, threshold: int, question: str
 ) -> tuple[Entry, ...]:
-    """Return what is noted where another model answers, or another threshold holds, from here on.
+    """Return the entries for a change of model or threshold since the last turn.
 
-    Either begins a new epoch, in which what was trimmed or dropped may come back.
+    Either begins a new epoch, in which trimmed or dropped text may return.
 
     Args:
-        question: the user message that is being answered for the first time; empty for none.
+        question: the id of the user message that is answered for the first time; or empty.
     """
     path = session.path()
     entries: list[Entry] = []

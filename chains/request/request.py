@@ -38,29 +38,29 @@ Summarise = Callable[[SummaryTask, LogUsage], str]
 
 @dataclass(frozen=True)
 class TurnRequest:
-    """One question and the settings it is asked under.
+    """A user message and the settings of its turn.
 
     Attributes:
         model: `extractive`, or a model's name, with or without its provider's prefix.
         api_base: address of an OpenAI-compatible server; empty for the provider's own.
         threshold: `autoCompactThreshold`.
-        offline: refuse every call that would leave this computer.
+        offline: refuse every call to another computer.
         dry_run: retrieve and prepare, but send and store nothing.
-        attached: what the user attached, in full, numbered from 1.
-        unsent: what the user attached and there is no room for, not even for a passage of it.
-        named: how the user named that, to be kept with the question.
+        attached: the attachments, numbered from 1; in full until they are fitted.
+        unsent: the attachments that have no room, not even for a passage.
+        named: the names of the attachments as the user gave them, to be stored.
         turn: the id of the turn, once its user message is in the log.
         user_message: the entry of the question, once it is in the log.
-        problems: what went wrong with the message hooks of the question, one sentence each.
-        reads_whole: whether a model reads what is too large to be sent; otherwise that is searched.
-        is_again: the question is in the log, at the end of the path, and is answered anew.
+        problems: one sentence for each message hook that failed.
+        reads_whole: whether a map-reduce reads large attachments; otherwise they are searched.
+        is_again: whether the answer to the last user message is regenerated.
         trim_at: `context.trimAt`, as `compact_at` and `block_at` are those settings.
         keep_last: `context.keepLastAssistantMessages`.
         clean_after: `history.cleanToolOutputAfterTurns`.
-        summary_model: who makes summaries; empty for the model that answers.
-        rewrites: let the model put a question into words to search for, `retrieval.rewrite`.
+        summary_model: the model for summaries; empty for the model that answers.
+        rewrites: `retrieval.rewrite`, whether the model rewrites follow-up questions.
         local_context: `chat.localContext`.
-        searched: what is looked up where that is more than the question; empty for the question.
+        searched: the query, where it differs from the user message; empty otherwise.
     """
 
     question: str
@@ -94,7 +94,7 @@ class TurnRequest:
 
     @property
     def summarised_by(self) -> str:
-        """Who makes summaries; empty for nobody."""
+        """The model for summaries; empty for none."""
         name = self.summary_model or self.model
         return "" if name == EXTRACTIVE else name
 

@@ -88,7 +88,7 @@ _NOT_OWN: Final = FUNCTION_WORDS.union(
 
 
 def _has_own_meaning(word: str) -> bool:
-    """Tell whether a folded word says something by itself."""
+    """Return whether a folded word has a meaning of its own."""
     return word not in _NOT_OWN
 
 
@@ -110,11 +110,11 @@ _CITED: Final = re.compile(r"\[(\d{1,3})\]")
 
 @dataclass(frozen=True)
 class LastTurn:
-    """What a question may lean on.
+    """The last turn, which a follow-up question refers to.
 
     Attributes:
         question: the last question, or the query that was searched for it.
-        answer: what was answered.
+        answer: the text of the answer.
         cited: the titles of the notes that the answer cites, in its order.
     """
 
@@ -124,7 +124,7 @@ class LastTurn:
 
 
 def read_last_turn(turns: Sequence[Turn]) -> LastTurn | None:
-    """Return what the next question may lean on; None where nothing was asked."""
+    """Return the last turn for a follow-up question; None where there is none."""
     asked = _find_last_turn(turns)
     if asked is None or asked.user is None:
         return None
@@ -138,11 +138,11 @@ def read_last_turn(turns: Sequence[Turn]) -> LastTurn | None:
 
 
 def list_notes_in_play(turns: Sequence[Turn], attached: Sequence[Segment]) -> tuple[str, ...]:
-    """Return the paths of the notes that a question is beside: attached, or cited just before.
+    """Return the paths of the notes in play: attached now, or attached or cited in the last turn.
 
     Args:
-        turns: those before the question.
-        attached: what goes with the question.
+        turns: the turns before the question.
+        attached: the attachments of the question.
     """
     asked = _find_last_turn(turns)
     before = [] if asked is None else [*_list_attached(asked), *_list_cited(asked)]
@@ -150,7 +150,7 @@ def list_notes_in_play(turns: Sequence[Turn], attached: Sequence[Segment]) -> tu
 
 
 def expand_query(question: str, last: LastTurn | None) -> str:
-    """Return what is searched for a question: itself, or with what it leans on behind it."""
+    """Return the query for a question: a follow-up is extended with words of the last turn."""
     if last is None or not _is_follow_up(question):
         return question
     known = set(_fold_words(question))
@@ -171,14 +171,14 @@ def _list_attached(turn: Turn) -> Iterator[Segment]:
 
 
 def _list_cited(turn: Turn) -> Iterator[Segment]:
-    """Give what the answer of a turn cites, in its order."""
+    """Yield the segments that the answer of a turn cites, in its order."""
     numbered = {segment.number: segment for segment in turn.segments}
     found = (numbered.get(int(number)) for number in _CITED.findall(_join_answers(turn)))
     return (segment for segment in found if segment is not None)
 
 
 def _is_follow_up(question: str) -> bool:
-    """Tell whether a question says too little by itself, and joins on or points back."""
+    """Return whether a question is too vague to search, and joins on or points back."""
     if _NAMING.search(question):
         return False
     if letters := _UNSPACED.findall(question):
@@ -199,7 +199,7 @@ def _is_follow_up(question: str) -> bool:
 
 
 def _points_back(words: Sequence[str], own: Sequence[int]) -> bool:
-    """Tell whether a word stands for something that the question has not named before it."""
+    """Return whether a word refers to something that the question has not named."""
     return any(
         (word in _PRONOUNS and sum(place < at for place in own) <= 1)
         or (word in _DEMONSTRATIVES and at < own[0])
@@ -208,7 +208,7 @@ def _points_back(words: Sequence[str], own: Sequence[int]) -> bool:
 
 
 def _list_added_words(question: str, last: LastTurn) -> Iterator[str]:
-    """Give the words that a question leans on, the most telling first."""
+    """Yield the words of the last turn to add to a follow-up, the most telling first."""
     names_itself = _names_something(question)
     if not names_itself:
         yield from _list_telling_words(_find_item(question, last))[:_MOST_TERMS]
@@ -221,7 +221,7 @@ def _list_added_words(question: str, last: LastTurn) -> Iterator[str]:
 
 
 def _find_item(question: str, last: LastTurn) -> str:
-    """Give the item of the last answer that an ordinal names, or the note that it cites there."""
+    """Return the item of the last answer that an ordinal names, or the note cited there."""
     numbers = [_ORDINALS[word] for word in _fold_words(question) if word in _ORDINALS]
     items = _ITEM.findall(last.answer) or list(last.cited)
     if not numbers or not items or numbers[0] >= len(items):
@@ -236,7 +236,7 @@ def _list_telling_words(text: str) -> list[str]:
 
 
 def _names_something(question: str) -> bool:
-    """Tell whether a question names a thing of its own, by a number or a capital letter."""
+    """Return whether a question has a name of its own, by a number or a capital letter."""
     return any(_is_name(word) for word in _WORD.findall(question)[1:])
 
 

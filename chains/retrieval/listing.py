@@ -1,7 +1,7 @@
-"""Questions for every note of a kind, which are answered by the whole list and not by the best.
+"""Answer questions for every note of a kind with the whole list, in pages.
 
-"List every note tagged #seeds" asks for a set. It is told by its words, and becomes a query whose
-filters and words select that set; "more" after a page of it asks for the next one.
+"List every note tagged #seeds" asks for a set. It is recognized by its form, and becomes a query
+whose filters and words select that set; "more" after a page asks for the next one.
 """
 
 import hashlib
@@ -64,7 +64,7 @@ _SAYING: Final = frozenset(_SAYING_WORDS.split())
 
 @dataclass(frozen=True)
 class ListQuery:
-    """What is listed, and from where on."""
+    """The query of a list, and the place to continue from."""
 
     query: str
     offset: int = 0
@@ -72,11 +72,11 @@ class ListQuery:
 
 @dataclass(frozen=True)
 class ListPage:
-    """One page of a list, within the room that there was for it.
+    """One page of a list, as large as its room.
 
     Attributes:
-        segments: what the page is and how many there are, then a numbered line for each note.
-        noted: what is kept with the segments, so that the next page can be asked for.
+        segments: a summary, then a numbered line for each note.
+        noted: extra fields of the segments entry, to continue the list.
         summary: the sentence about the page that the user reads.
     """
 
@@ -86,12 +86,12 @@ class ListPage:
 
     @classmethod
     def empty(cls) -> Self:
-        """Return the page of a list with nothing on it."""
+        """Return an empty page."""
         return cls((), {}, "No note fits what was asked for.")
 
 
 def read_list_query(question: str, turns: Sequence[Turn]) -> ListQuery | None:
-    """Return what a question wants to see all of; None for any other question."""
+    """Return the list that a question asks for; None for any other question."""
     text = " ".join(question.split())
     if _MORE.match(text):
         return _continue_list(turns)
@@ -106,7 +106,7 @@ def build_page(
     room: int,
     counter: TokenCounter,
 ) -> ListPage:
-    """Return as many notes of a list as there is room for, at least one."""
+    """Build a page with as many notes as fit, at least one."""
     total = result.total or 0
     if not result.hits:
         return ListPage.empty()
@@ -134,7 +134,7 @@ def _continue_list(turns: Sequence[Turn]) -> ListQuery | None:
 
 
 def _query(rest: str) -> str:
-    """Return filters and words for what stands behind "every note"."""
+    """Return the filters and words behind "every note" as a query."""
     filters: list[str] = []
     for form, key in ((_TAG, "tag"), (_TAGGED, "tag"), (_FOLDER, "path")):
         filters += [f'{key}:"{found[key]}"' for found in form.finditer(rest)]
@@ -143,7 +143,7 @@ def _query(rest: str) -> str:
 
 
 def _subject(words: Sequence[str]) -> Iterator[str]:
-    """Give the words from the first on that says something of the subject."""
+    """Yield the words of the subject, from the first that has a meaning."""
     is_begun = False
     for word in words:
         plain = fold(word).strip(".,;:!?")

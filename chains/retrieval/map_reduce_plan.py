@@ -46,8 +46,8 @@ class AttachmentPart:
 
     Attributes:
         lines: first and last, from 1, inclusive.
-        text: the lines as they stand; a piece of one where that is too long for a part.
-        tokens: what they count as a model is shown them.
+        text: the lines; a piece of one where that is too long for a part.
+        tokens: the tokens of the numbered lines.
     """
 
     lines: tuple[int, int]
@@ -70,7 +70,7 @@ def split_text(
 
     Args:
         first_line: the number of its first line.
-        most_tokens: what a part may count, numbers of its lines included; 1 at the least.
+        most_tokens: the most tokens of a part with its line numbers; at least 1.
         counter: counts them.
     """
     return list(_TextSplitter(text, first_line, most_tokens, counter).parts())
@@ -159,12 +159,12 @@ class MapReduceSetup:
     """The values that all calls of a map-reduce share.
 
     Attributes:
-        question: what the text is read for.
-        model: who reads.
+        question: the user message.
+        model: the name of the model.
         room: the budget of each call.
         sections: the prompt.
-        session: the chat it is read for.
-        most_notes: how long the notes of a call may be, in tokens.
+        session: the id of the session.
+        most_notes: the most tokens of the notes of a call.
     """
 
     question: str
@@ -254,8 +254,8 @@ class AttachmentPlan:
     """The plan for one attachment.
 
     Attributes:
-        size: its tokens, as it would be sent whole.
-        notes_room: what its notes may take in the end.
+        size: the tokens of the whole attachment.
+        notes_room: the tokens that its notes may take.
     """
 
     segment: Segment
@@ -275,7 +275,7 @@ class ReadingCost:
 
     Attributes:
         attachments: source, lines, tokens and parts of each.
-        calls: of the model, those that make notes fewer included.
+        calls: the calls of the model, those that reduce notes included.
         price: in dollars; None where the model's price is not known.
     """
 
@@ -348,10 +348,10 @@ def plan_map_reduce(
     """Plan the map-reduce of attachments.
 
     Args:
-        segments: those that are too large to be sent.
-        sizes: what each counts, by its id.
-        notes_room: what their notes may take together.
-        setup: how a model is asked for them.
+        segments: the attachments that are too large.
+        sizes: the tokens of each, by its id.
+        notes_room: the tokens that their notes may take together.
+        setup: the values that the calls share.
 
     Raises:
         CannotRead: the limit leaves no room for it, or it would take too many calls.

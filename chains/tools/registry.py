@@ -1,4 +1,4 @@
-"""A call of the model, run: whatever was asked, there is a result, and none of it raises."""
+"""Run the tool calls of a model: check the arguments, run the tool, return a result in any case."""
 
 import json
 import logging
@@ -22,18 +22,18 @@ _TYPES: Mapping[str, type] = {"string": str, "integer": int}
 
 
 def text(description: str) -> dict[str, Any]:
-    """Return the schema of a text."""
+    """Return the JSON schema of a text."""
     return {"type": "string", "description": description}
 
 
 def whole(description: str, minimum: int, maximum: int | None = None) -> dict[str, Any]:
-    """Return the schema of a whole number."""
+    """Return the JSON schema of a whole number."""
     schema = {"type": "integer", "description": description, "minimum": minimum}
     return schema if maximum is None else schema | {"maximum": maximum}
 
 
 def takes(required: Mapping[str, Any], **optional: Any) -> dict[str, Any]:
-    """Return the schema of a tool's arguments, which takes no others."""
+    """Return the JSON schema of a tool's arguments, which allows no others."""
     return {
         "type": "object",
         "properties": {**required, **optional},
@@ -43,10 +43,10 @@ def takes(required: Mapping[str, Any], **optional: Any) -> dict[str, Any]:
 
 
 def check_arguments(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
-    """See that a tool takes these arguments.
+    """Raise `ToolFailed` where arguments do not match a tool's schema.
 
     Raises:
-        ToolFailed: it does not; the message says which and why.
+        ToolFailed: an argument does not match; the message names it.
     """
     properties = schema["properties"]
     for name in schema["required"]:
@@ -75,12 +75,12 @@ _SHOWN_CHARS: Final = 200
 
 @dataclass(frozen=True)
 class Tool:
-    """Something that a model may call.
+    """A tool that a model may call.
 
     Attributes:
-        run: takes arguments that fit the definition; what it raises as `ToolFailed` or as an error
-            of the vault is told to the model.
-        is_offloaded: whether a large result is kept elsewhere.
+        run: takes arguments that match the definition; the message of a `ToolFailed` or of an error
+            of the vault is the result.
+        is_offloaded: whether a large result is stored beside the log.
     """
 
     definition: ToolDefinition
@@ -90,7 +90,7 @@ class Tool:
 
 @dataclass(frozen=True)
 class ToolOutcome:
-    """What a call came to, as the model reads it."""
+    """The result of a tool call, as the model reads it."""
 
     content: str
     is_error: bool = False
@@ -108,11 +108,11 @@ class ToolRegistry:
 
     @property
     def definitions(self) -> tuple[ToolDefinition, ...]:
-        """What the model is told of, in an order that never changes."""
+        """The definitions of all tools, in a fixed order."""
         return tuple(tool.definition for tool in self._tools.values())
 
     def run(self, call: RequestedCall) -> ToolOutcome:
-        """Return what a call comes to; a failure is an outcome like any other."""
+        """Run a call and return its outcome; a failure is an outcome too."""
         try:
             tool = self._tool(call.name)
             arguments = parse_arguments(call)
@@ -131,10 +131,10 @@ class ToolRegistry:
 
 
 def parse_arguments(call: RequestedCall) -> Mapping[str, Any]:
-    """Return the arguments of a call; no text at all means none.
+    """Parse the arguments of a call; an empty text has none.
 
     Raises:
-        ToolFailed: they are not a JSON object.
+        ToolFailed: the text is not a JSON object.
     """
     try:
         found = clean_json(json.loads(call.arguments or "{}"))
@@ -151,11 +151,11 @@ KIND: Final = "tool_run"
 
 @dataclass(frozen=True)
 class ToolRun:
-    """A call that was run.
+    """A run of a tool, as an entry of the log.
 
     Attributes:
-        ref_id: where a large result is kept; None where it is in the log itself.
-        sources: what it was the first of its turn to read, with the numbers to cite it by.
+        ref_id: the reference of a large result beside the log; None where the log has all of it.
+        sources: the numbered segments that it was the first of its turn to read.
     """
 
     call_id: str
@@ -165,7 +165,7 @@ class ToolRun:
     sources: tuple[Segment, ...] = ()
 
     def to_entry(self, id: str, result: str, timestamp: str) -> OtherEntry:
-        """Return it as an entry behind that of its result."""
+        """Build the entry of the run, behind that of its result."""
         data = {
             "customType": KIND,
             "callId": self.call_id,
@@ -178,7 +178,7 @@ class ToolRun:
 
     @classmethod
     def from_entry(cls, entry: Entry) -> Self | None:
-        """Return the run that an entry tells of; None for any other entry, or a damaged one."""
+        """Return the run of an entry; None for any other entry, or a damaged one."""
         if not isinstance(entry, OtherEntry) or entry.data.get("customType") != KIND:
             return None
         call, status = entry.data.get("callId"), entry.data.get("status")
