@@ -7,12 +7,17 @@ that table.
 """
 
 import threading
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from vault.catalog import Catalog, VectorTable
 from vault.embedder import Embedder
 from vault.embedding.models import EMBEDDER, MODEL_NAME, PACKAGED, EmbeddingModel, find_model
 from vault.errors import EmbedderFailed
+
+if TYPE_CHECKING:
+    from vault.embedder import Vectors
 
 __all__ = ["Embedders", "choose_vector_table", "read_used_model", "switch_model"]
 
@@ -111,6 +116,28 @@ class Embedders:
                 "notes are found by meaning again once the index is up to date."
             )
         return self.get(model)
+
+    def find_chosen_or_used(
+        self, name: str, catalog: Catalog
+    ) -> tuple[Embedder, EmbedderFailed | None]:
+        """Return the chosen embedder, or the one used so far with the reason for that.
+
+        Args:
+            name: a value of the setting `embedding.model`.
+            catalog: holds the vectors of the embedder used so far.
+        """
+        try:
+            return self.find_chosen(name), None
+        except EmbedderFailed as error:
+            return self.find_named(*read_used_model(catalog)), error
+
+    def begin_query(self, catalog: Catalog, text: str) -> "Callable[[], Vectors]":
+        """Begin to embed a query with the model of the vectors that it is compared with.
+
+        Raises:
+            EmbedderFailed: that model cannot be used.
+        """
+        return self.find_named(*read_used_model(catalog)).begin_query(text)
 
     @property
     def pids(self) -> tuple[int | None, ...]:

@@ -1,60 +1,58 @@
-"""One vault with its index, for the packages above: update, search, read, health."""
+"""One folder of notes with its index, for the packages above: update, search, list, check.
 
-import logging
+`VaultIndex` may be used while an update runs, and from several threads.
+"""
+
 import threading
 from collections.abc import Callable, Collection, Sequence
-from contextlib import nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import IO, Literal
 
-from vault.catalog import CATALOG_FILE, Catalog, is_damaged, set_aside
+from vault.access import filter_allowed
 from vault.embedder import Embedder
-from vault.embedding_versions import Embedders, read_used_model
-from vault.errors import EmbedderFailed, IndexBusy, IndexDamaged, IndexUnusable, VaultError
-from vault.index_queries import INDEX_DAMAGED, Finding, mends
-from vault.indexing.indexer import (
-    CancelCheck,
-    Indexer,
-    IndexProgress,
-    IndexReport,
-    ProgressCallback,
-)
+from vault.embedding_versions import Embedders
+from vault.errors import IndexUnusable, VaultError
+from vault.indexing.indexer import CancelCheck, Indexer
 from vault.indexing.machine_load import MachineLoad
-from vault.indexing.status import Health, is_mending
-from vault.indexing.throttle import Throttle
+from vault.indexing.progress import IndexProgress, IndexReport, ProgressCallback
+from vault.indexing.status import Health, IndexStatus, is_mending, read_status
+from vault.indexing.throttle import Throttle, UpdateQueue
 from vault.indexing.watcher import Watcher
-from vault.open_index import OpenIndex, take_lock
+from vault.open_index import IndexHandle, retry_when_damaged
 from vault.options import IndexOptions
-from vault.records import Records
-from vault.search.rerank import Reranker
-from vault.vectors import VectorStore
+from vault.records import NoteState, Records
+from vault.search.adhoc import AdhocText, search_texts
+from vault.search.excerpts import search_excerpts
+from vault.search.explain import why_not
+from vault.search.hits import Hit, SearchResult
+from vault.search.listing import list_notes
+from vault.search.passages import Passages
+from vault.search.query import parse_query
+from vault.search.related import RelatedNote, find_related_notes
+from vault.search.rerank import RERANKED, Reranker
+from vault.search.search import Searcher
+from vault.search.selftest import SelfTest, run_self_test
+from vault.search.staleness import StalenessFilter
 
-_LOOK_S = 0.05
+__all__ = ["NoteState", "VaultIndex"]
+
 _CATCH_UP_S = 3.0
+_MANY_HITS = 200
 _BEHIND = "The latest changes of the notes are still being taken up and may be missing here."
-_log = logging.getLogger(__name__)
+_NOT_INDEXED = "These notes are not indexed yet; `strata index` does it."
 
 
-@dataclass(frozen=True, slots=True)
-class NoteState:
-    """Where one file of the vault stands; `reason` is the rule or the failure."""
+class VaultIndex:
+    """A folder of notes and the index over it.
 
-    path: str
-    title: str
-    state: Literal["indexed", "excluded", "failed"]
-    reason: str = ""
-
-
-class VaultIndex(Finding):
-    """A folder of notes and the index over it; safe to use from several threads.
-
-    One process owns an index, by file lock, from its first `update` to `close`; any other
-    searches the catalog read-only and gets `IndexBusy` from `update`.
+    One process owns an index, by file lock, from its first `update` to `close`. Any other process
+    searches the catalog read-only, and gets `IndexBusy` from `update`, `retry` and `rebuild`. Every
+    method raises `IndexUnusable` when the index cannot be read or written.
 
     Attributes:
-        pace: pauses runs, and lets them go on.
+        throttle: pauses and resumes updates.
+        updates: stops updates, and waits for the one that runs.
     """
 
     def __init__(
@@ -73,7 +71,7 @@ class VaultIndex(Finding):
             index_dir: holds `catalog.db`, `chroma/` and the lock; made when it is needed.
             exclude: patterns as in a `.gitignore`.
             embedder: one to share with other indexes, which outlives this one.
-            options: tells what is chosen now; another choice counts from the next update on.
+            options: returns the present choice; another choice counts from the next update on.
             cache_dir: keeps what was measured once on this computer.
         """
         self.root = root
@@ -83,20 +81,12 @@ class VaultIndex(Finding):
         self._embedders = Embedders(embedder, cache_dir)
         self._options = options
         self._reranker = Reranker()
+        self._handle = IndexHandle(index_dir, lambda: options().server, self._rebuild_replaced)
         self._lock = threading.RLock()
-        self._update_lock = threading.Lock()
-        self._owner_lock: IO[bytes] | None = None
-        self._opened: OpenIndex | None = None
-        self._former: list[Catalog] = []
+        self.updates = UpdateQueue(self.throttle)
         self._watcher: Watcher | None = None
         self._is_seen_whole = False  # since the folder is watched
-        self._is_closed = False
-        self._is_given_up = False
-        self._stops = 0
-        self._generation = 0
-        self._was_damaged = False
-        self._take_up: Callable[[], None] | None = None
-        self._rebuild: threading.Thread | None = None
+        self._rebuild_thread: threading.Thread | None = None
 
     def update(
         self,
@@ -110,35 +100,25 @@ class VaultIndex(Finding):
         """Bring the index up to date with the folder; a second call waits for the first.
 
         Args:
-            progress: told several times a second.
-            is_cancelled: asked between notes and between batches.
+            progress: called several times a second.
+            is_cancelled: called between notes and between batches.
             only: the paths that changed, where they are known; None for all.
             is_background: nobody waits for this run, so that load and battery may slow it down.
-            fills_store: wait for a vector store that is not in line yet; otherwise searches bring
-                it in line, beside the exact scan that answers them.
+            fills_store: wait for a vector store that is not synchronized yet; otherwise searches
+                synchronize it, while the exact scan answers them.
 
         Raises:
             IndexBusy: another process owns the index.
             VaultMissing: the folder is not there, or its drive is not mounted.
             VaultUnreadable: it may not be listed.
             EmbedderFailed: passages cannot be embedded; they are found by their words.
-            IndexUnusable: the index cannot be written.
         """
-        stops = self._stops
+        with self.updates.wait_for_turn(is_cancelled, is_background=is_background) as is_over:
+            if is_over is None:
+                return IndexReport(str(self.root), self.note_count, is_complete=False)
+            return self._update(progress, is_over, only, fills_store)
 
-        def is_over() -> bool:
-            return self._is_given_up or self._stops != stops or is_cancelled()
-
-        with nullcontext() if is_background else self.throttle.run_at_full_speed():
-            while not self._update_lock.acquire(timeout=_LOOK_S):
-                if is_over():
-                    return IndexReport(str(self.root), self.note_count, is_complete=False)
-            try:
-                return self._update(progress, is_over, only, fills_store)
-            finally:
-                self._update_lock.release()
-
-    @mends
+    @retry_when_damaged
     def _update(
         self,
         progress: ProgressCallback,
@@ -146,13 +126,10 @@ class VaultIndex(Finding):
         only: Collection[str] | None,
         fills_store: bool,
     ) -> IndexReport:
-        opened = self._own()
-        assert opened.store is not None
-        opened.store.use(self._options().server)
-        embedder, failure = self._chosen_embedder(opened.catalog)
-        indexer = Indexer(
-            self.root, opened.catalog, embedder, opened.store, self.exclude, self.throttle
-        )
+        catalog, store = self._handle.own()
+        store.use(self._options().server)
+        embedder, failure = self._embedders.find_chosen_or_used(self._options().model, catalog)
+        indexer = Indexer(self.root, catalog, embedder, store, self.exclude, self.throttle)
         is_seen = self._watcher is not None and self._watcher.is_ready
         report = indexer.run(progress, is_over, only, fills_store=fills_store)
         if only is None and report.is_complete:
@@ -161,60 +138,36 @@ class VaultIndex(Finding):
             raise failure
         return report
 
-    def stop(self) -> None:
-        """End the updates that go on now, whoever began them; what they have done is kept."""
-        self._stops += 1
-
-    @mends
+    @retry_when_damaged
     def retry(self, paths: Collection[str] | None = None) -> None:
-        """Let the next update look at failed files again, though they have not changed.
-
-        Args:
-            paths: which; None for all.
-
-        Raises:
-            IndexBusy: another process owns the index.
-            IndexUnusable: the index cannot be written.
-        """
-        catalog = self._own().catalog
+        """Let the next update read failed files again; all of them where no path is given."""
+        catalog, _ = self._handle.own()
         with catalog.transaction():
             Records(catalog).forget_failures(paths)
 
     def rebuild(self) -> None:
-        """Throw away all that the index holds; the next update makes everything again.
-
-        An update that is under way ends first, as if it were cancelled.
-
-        Raises:
-            IndexBusy: another process owns the index.
-            IndexUnusable: the index cannot be written.
-        """
-        self._is_given_up = True
-        try:
-            with self._update_lock:
-                opened = self._own()
-                with opened.catalog.transaction():
-                    opened.catalog.clear()
-                assert opened.store is not None
-                opened.store.discard()
-        finally:
-            self._is_given_up = False
+        """Empty the index, ending an update as a cancel does; the next one indexes everything."""
+        with self.updates.end_updates():
+            catalog, store = self._handle.own()
+            with catalog.transaction():
+                catalog.clear()
+            store.discard()
 
     def watch(
         self,
-        told: Callable[[IndexReport], None] = lambda _report: None,
+        on_report: Callable[[IndexReport], None] = lambda _report: None,
         progress: ProgressCallback = lambda _progress: None,
-        failed: Callable[[VaultError], None] = lambda _error: None,
+        on_failure: Callable[[VaultError], None] = lambda _error: None,
     ) -> None:
-        """Follow the folder from now on: what changes in it is taken up as it changes.
+        """Watch the folder from now on, and index what changes in it.
 
         From then on background updates work half of the time while the machine is on battery, or
-        busy with other programs.
+        busy with other programs. The callbacks run in a thread of the watcher.
 
         Args:
-            told: what was done, after each time; as the others in a thread of the watcher.
-            progress: told how far that is, as by `update`.
-            failed: told why something could not be taken up; the next change tries again.
+            on_report: called after each update.
+            progress: called several times a second, as by `update`.
+            on_failure: called when a change could not be indexed; the next change tries again.
         """
 
         def on_progress(at: IndexProgress) -> None:
@@ -224,84 +177,197 @@ class VaultIndex(Finding):
 
         update = partial(self.update, on_progress, is_background=True, fills_store=False)
 
-        def take_up(paths: Collection[str] | None) -> None:
-            told(update(lambda: self._is_closed, paths))
-
-        def rebuild() -> None:
-            try:
-                take_up(None)
-            except VaultError as error:
-                failed(error)
+        def index_changes(paths: Collection[str] | None) -> None:
+            on_report(update(lambda: self._handle.is_closed, paths))
 
         with self._lock:
-            if self._is_closed or self.is_watched:
+            if self._handle.is_closed or self.is_watched:
                 return
-            self._take_up = rebuild
-            self.throttle.watch_load(MachineLoad(self._children).read_reason)
+            self.throttle.watch_load(MachineLoad(self._list_children).read_reason)
             marks_dir = self.index_dir / "watch"
-            self._watcher = watcher = Watcher(self.root, take_up, failed, marks_dir)
+            self._watcher = watcher = Watcher(self.root, index_changes, on_failure, marks_dir)
             watcher.start()
 
-    def wait_until_idle(self, timeout_s: float) -> bool:
-        """Tell whether no update is going on, or ends within this time."""
-        with self.throttle.run_at_full_speed():
-            if not self._update_lock.acquire(timeout=timeout_s):
-                return False
-            self._update_lock.release()
-            return True
+    def take_warning(self) -> str:
+        """Return, once, that the index was damaged; empty where it was not."""
+        return self._handle.take_warning()
+
+    def close(self) -> None:
+        """End the child processes and give up the lock."""
+        with self._lock:
+            self._handle.stop_opening()
+        self.throttle.resume()  # a paused update has to notice that it is over
+        if self._watcher is not None:
+            self._watcher.close()
+        rebuild = self._rebuild_thread
+        if rebuild is not None and rebuild is not threading.current_thread():
+            rebuild.join()
+        self._embedders.close()
+        self._reranker.close()
+        self._handle.close()
+
+    @retry_when_damaged
+    def search(
+        self, query: str, k: int = 8, *, in_play: Collection[str] = (), reranks: bool = True
+    ) -> SearchResult:
+        """Find the `k` best passages by words and by meaning.
+
+        Args:
+            query: words and filters.
+            k: how many at most.
+            in_play: paths of the notes that a conversation is about.
+            reranks: let the cross-encoder put them in order, where one is chosen.
+        """
+        opened = self._handle.open()
+        if opened is None:
+            return SearchResult(query, (), 0.0, warnings=(_NOT_INDEXED,))
+        opened.refill_if_needed()
+        behind: list[str] = []
+        searcher = Searcher(
+            opened.catalog,
+            partial(self._embedders.begin_query, opened.catalog),
+            opened.find_nearest,
+            StalenessFilter(self.root, self.exclude).keep_current,
+            catch_up=lambda: behind.append(self._catch_up()),
+        )
+        folder = self._options().reranker if reranks else None
+        wanted = k if folder is None else max(k, RERANKED)
+        found = opened.search_in_one_version(lambda: searcher.search(query, wanted, in_play))
+        if folder is not None:
+            found = self._reranker.apply(found, parse_query(query).words, folder)
+        found = replace(found, hits=found.hits[:k])
+        return opened.warn_if_store_failed(opened.warn_if_unfinished(found, "".join(behind)))
+
+    @retry_when_damaged
+    def excerpts(self, query: str, k: int = 8) -> SearchResult:
+        """Find the `k` best places: passages, and of long notes the sentences that fit."""
+        opened = self._handle.open()
+        passages = None if opened is None else Passages(opened.catalog)
+        return search_excerpts(self.search, passages, query, k)
+
+    @retry_when_damaged
+    def list_notes(self, query: str, limit: int, offset: int = 0) -> SearchResult:
+        """List every note that fits the filters of a query and holds its words, one hit a note."""
+        opened = self._handle.open()
+        if opened is None:
+            return SearchResult(query, (), 0.0, total=0, warnings=(_NOT_INDEXED,))
+        behind = self._catch_up()
+        keep_current = StalenessFilter(self.root, self.exclude).keep_current
+        found = list_notes(opened.catalog, keep_current, query, limit, offset)
+        return opened.warn_if_unfinished(found, behind)
+
+    @retry_when_damaged
+    def search_texts(self, texts: Sequence[AdhocText], query: str, k: int) -> tuple[Hit, ...]:
+        """Find the `k` best passages of some texts, by meaning too where the index has vectors."""
+        opened = self._handle.open()
+        if opened is None:
+            return search_texts(texts, query, k)
+        encode = partial(self._embedders.begin_query, opened.catalog)
+        return search_texts(texts, query, k, encode, opened.catalog.vectors)
+
+    @retry_when_damaged
+    def find_related(self, path: str, k: int = 8) -> list[RelatedNote]:
+        """Return the `k` notes nearest to one, in meaning or by a link; no model is needed."""
+        opened = self._handle.open()
+        return (
+            []
+            if opened is None
+            else find_related_notes(opened.catalog, opened.find_nearest, path, k)
+        )
+
+    @retry_when_damaged
+    def why_not(
+        self, query: str, path: str, shown: Sequence[Hit], in_play: Collection[str] = ()
+    ) -> str:
+        """Explain in a sentence why a note is, or is not, among the hits of a query.
+
+        Args:
+            query: what was searched for.
+            path: the note.
+            shown: the hits that were shown or sent.
+            in_play: paths of the notes that the conversation was about.
+        """
+        many = self.search(query, _MANY_HITS, in_play=in_play).hits
+        return why_not(self._records(), path, many, shown)
+
+    @retry_when_damaged
+    def self_test(self, is_cancelled: Callable[[], bool] = lambda: False) -> SelfTest:
+        """Search for the vault's own notes, and measure how often and how fast they are found."""
+        opened = self._handle.open()
+        if opened is None:
+            raise IndexUnusable("There is no index of these notes yet; run: strata index.")
+        return run_self_test(opened.catalog, self.search, is_cancelled)
 
     @property
     def is_mending(self) -> bool:
-        """Tell whether the index was damaged and has not been made anew yet."""
-        opened = self._opened
+        """Whether the index was damaged and has not been rebuilt yet."""
+        opened = self._handle.opened
         return opened is not None and is_mending(opened.catalog)
 
     @property
     def is_watched(self) -> bool:
-        """Tell whether changes of the folder are followed; not after it has gone."""
+        """Whether changes of the folder are followed; not after it has gone."""
         return self._watcher is not None and self._watcher.is_alive
 
-    @mends
+    @property
+    @retry_when_damaged
+    def note_count(self) -> int:
+        """The number of indexed notes."""
+        records = self._records()
+        return 0 if records is None else records.counts()[0]
+
+    @property
+    @retry_when_damaged
+    def indexed_at(self) -> str | None:
+        """The time when the last complete update ended, in ISO 8601 UTC."""
+        opened = self._handle.open()
+        return None if opened is None else opened.catalog.meta("indexed_at")
+
+    @retry_when_damaged
     def notes(self) -> tuple[NoteState, ...]:
-        """List every note with its state, by path."""
-        opened = self._open()
+        """List every file with its state, by path."""
+        records = self._records()
+        return () if records is None else tuple(records.list_states())
+
+    @retry_when_damaged
+    def tags(self) -> tuple[tuple[str, str], ...]:
+        """List each tag with the path of each note that carries it, by tag, then by path."""
+        records = self._records()
+        return () if records is None else tuple(records.tags())
+
+    @retry_when_damaged
+    def filter_allowed(self, paths: Sequence[str]) -> frozenset[str]:
+        """Return those notes that no rule excludes now; only changed notes are read."""
+        records = self._records()
+        if records is None:
+            return frozenset()
+        return filter_allowed(self.root, records.find_files(paths), self.exclude)
+
+    @retry_when_damaged
+    def status(self) -> IndexStatus:
+        """Return what the index holds, leaves out and takes on the disk."""
+        opened = self._handle.open()
         if opened is None:
-            return ()
-        return tuple(NoteState(*row) for row in Records(opened.catalog).list_states())
+            return IndexStatus(embedder=self._options().model)
+        return read_status(opened.catalog, self.index_dir, is_owner=opened.store is not None)
 
-    @mends
+    @retry_when_damaged
     def health(self) -> list[tuple[str, bool, str]]:
-        """Try each part of the index for real: its name, whether it works, and details."""
+        """Check each part of the index by using it: its name, whether it works, and details."""
         model = self._options().model
-        return Health(self.root, self._open, self._own, self._embedders, model).checks()
+        return Health(self.root, self._handle, self._embedders, model).checks()
 
-    def close(self) -> None:
-        """End the children and give up the lock."""
-        with self._lock:
-            self._is_closed = True
-            opened, self._opened = self._opened, None
-        self.throttle.resume()  # a run that stands still is to find that it is over
-        if self._watcher is not None:
-            self._watcher.close()
-        if self._rebuild is not None and self._rebuild is not threading.current_thread():
-            self._rebuild.join()
-        self._embedders.close()
-        self._reranker.close()
-        if opened is not None:
-            opened.close()
-        for catalog in self._former:
-            catalog.close()
-        if self._owner_lock is not None:
-            self._owner_lock.close()
+    def _records(self) -> Records | None:
+        opened = self._handle.open()
+        return None if opened is None else Records(opened.catalog)
 
-    # -- inside
-
-    def _children(self) -> tuple[int | None, ...]:
-        opened = self._opened
+    def _list_children(self) -> tuple[int | None, ...]:
+        opened = self._handle.opened
         store = None if opened is None else opened.store
         return *self._embedders.pids, self._reranker.pid, None if store is None else store.pid
 
     def _catch_up(self) -> str:
+        """Wait a moment until the latest changes are indexed; return a warning if that is late."""
         watcher = self._watcher
         if watcher is None or not watcher.is_alive or self.throttle.is_paused:
             return ""
@@ -311,80 +377,9 @@ class VaultIndex(Finding):
             is_done = watcher.catch_up(_CATCH_UP_S, looks_at_all=looks_at_all)
         return "" if is_done else _BEHIND
 
-    def _chosen_embedder(self, catalog: Catalog) -> tuple[Embedder, EmbedderFailed | None]:
-        """Give what is to embed, or in its place what embedded so far, and why that is."""
-        try:
-            return self._embedders.find_chosen(self._options().model), None
-        except EmbedderFailed as error:
-            return self._embedders.find_named(*read_used_model(catalog)), error
-
-    def _own(self) -> OpenIndex:
-        """Become the owner of the index, or find that another process is."""
-        with self._lock:
-            if self._is_closed:
-                raise IndexUnusable("The index was closed.")
-            if self._opened is not None and self._opened.store is not None:
-                return self._opened
-            lock = self._owner_lock or take_lock(self.index_dir)
-            try:
-                catalog = Catalog(self.index_dir / CATALOG_FILE, is_writable=True)
-            except BaseException:
-                self._owner_lock = None
-                lock.close()
-                raise
-            if self._opened is not None:
-                self._former.append(self._opened.catalog)  # a search may be reading it yet
-            self._owner_lock = lock
-            self._was_damaged |= catalog.was_damaged
-            store = VectorStore(catalog, self.index_dir / "chroma", self._options().server)
-            self._opened = OpenIndex(catalog, store)
-            return self._opened
-
-    def _is_damaged(self) -> bool:
-        return is_damaged(self.index_dir / CATALOG_FILE)
-
-    def _begin_anew(self, generation: int) -> None:
-        """Put an empty catalog in the place of a damaged one; fill it while notes are watched."""
-        with self._lock:
-            if self._is_closed:
-                raise IndexUnusable("The index was closed.")
-            if self._generation != generation:
-                return  # another call has done it
-            try:
-                self._owner_lock = self._owner_lock or take_lock(self.index_dir)
-            except IndexBusy as error:
-                raise IndexDamaged(
-                    "The index of these notes is damaged, and another Strata has it open; "
-                    "close that one, then index again."
-                ) from error
-            if self._opened is not None:
-                self._opened.close()
-                self._opened = None
-            _log.warning("The index in %s was damaged and is made anew", self.index_dir)
-            with suppress(FileNotFoundError):
-                set_aside(self.index_dir / CATALOG_FILE)
-            self._generation += 1
-            self._own().catalog.was_damaged = self._was_damaged = True
-            if self._take_up is not None and not self._update_lock.locked():
-                self._rebuild = threading.Thread(target=self._take_up, name="rebuild", daemon=True)
-                self._rebuild.start()
-
-    def take_warning(self) -> str:
-        """Return, once, that the index was damaged; empty where it was not."""
-        with self._lock:
-            was_damaged, self._was_damaged = self._was_damaged, False
-        return INDEX_DAMAGED if was_damaged else ""
-
-    def _open(self) -> OpenIndex | None:
-        """Give what is open, else open the catalog for reading; None where there is none yet."""
-        with self._lock:
-            if self._is_closed:
-                raise IndexUnusable("The index was closed.")
-            path = self.index_dir / CATALOG_FILE
-            if self._opened is None and path.exists():
-                catalog = Catalog(path, is_writable=False)
-                if catalog.is_new:  # its maker has it in hand
-                    catalog.close()
-                    return None
-                self._opened = OpenIndex(catalog)
-            return self._opened
+    def _rebuild_replaced(self) -> None:
+        """Fill the catalog that took the place of a damaged one, while the folder is watched."""
+        if self._watcher is not None and not self.updates.is_busy:
+            rebuild = partial(self._watcher.call_changed, None)
+            self._rebuild_thread = threading.Thread(target=rebuild, name="rebuild", daemon=True)
+            self._rebuild_thread.start()

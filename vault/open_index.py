@@ -1,17 +1,26 @@
-"""An index as one process has it open: as its owner, or only to read."""
+"""An index as one process has it open: as its owner or only for reading; a damaged one is replaced.
+
+Any call may find the index damaged. SQLite reports damage, or a value that was read has a type, an
+encoding or a length that it cannot have, which raises an ordinary Python exception. So any failure
+of a call has the catalog checked. A damaged catalog is set aside, an empty one takes its place, and
+the call runs once more.
+"""
 
 import fcntl
+import logging
 import os
 import threading
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import replace
+from functools import wraps
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Concatenate, Final, ParamSpec, Protocol, TypeVar, cast
 
-from vault.catalog import Catalog
+from vault.catalog import CATALOG_FILE, UNFINISHED, Catalog, is_damaged, set_aside
 from vault.embedding_versions import read_used_model
-from vault.errors import IndexBusy, IndexUnusable, VaultError, VectorStoreFailed
+from vault.errors import IndexBusy, IndexDamaged, IndexUnusable, VaultError, VectorStoreFailed
+from vault.options import VectorServer
 from vault.search.exact import ExactScan
 from vault.search.hits import SearchResult
 from vault.vectors import VectorStore
@@ -20,10 +29,14 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["OpenIndex", "take_lock"]
+__all__ = ["INDEX_DAMAGED", "IndexHandle", "OpenIndex", "retry_when_damaged", "take_lock"]
+
+INDEX_DAMAGED: Final = "The index was damaged and is being rebuilt. Your notes are untouched."
 
 # Measured: a talk with Chroma's process takes 4 ms, a scan of so many vectors half of one.
 _FEW_VECTORS = 5_000
+_NOT_FINISHED = "These notes are not fully indexed yet; results cover what is done so far."
+_log = logging.getLogger(__name__)
 
 
 class OpenIndex:
@@ -60,11 +73,16 @@ class OpenIndex:
             if result is not None and read_used_model(self.catalog) == before:
                 return result
 
-    def add_warning(self, result: SearchResult) -> SearchResult:
-        """Add to a result that the server which the user has chosen was not asked."""
+    def warn_if_store_failed(self, result: SearchResult) -> SearchResult:
+        """Add a warning when the vector server that the user has chosen was not used."""
         if self.store is None or self.store.server is None or not self.store.failure:
             return result
         return replace(result, warnings=(*result.warnings, self.store.failure))
+
+    def warn_if_unfinished(self, result: SearchResult, behind: str) -> SearchResult:
+        """Add a warning when not every note is indexed yet, else the given one, unless empty."""
+        warning = _NOT_FINISHED if self.catalog.meta(UNFINISHED) else behind
+        return replace(result, warnings=(*result.warnings, warning)) if warning else result
 
     def refill_if_needed(self) -> None:
         """Bring an owner's store in line beside the search, which does not wait for it."""
@@ -86,6 +104,198 @@ class OpenIndex:
         if self._refill is not None:
             self._refill.join()
         self.catalog.close()
+
+
+class IndexHandle:
+    """The index in one folder: opened when it is first needed, replaced when it is damaged.
+
+    It is safe to use from several threads.
+    """
+
+    def __init__(
+        self,
+        index_dir: Path,
+        server: Callable[[], VectorServer | None],
+        on_replaced: Callable[[], None],
+    ):
+        """Open nothing yet.
+
+        Args:
+            index_dir: holds `catalog.db`, `chroma/` and the lock; made when it is needed.
+            server: returns where the vectors are searched; None for the folder itself.
+            on_replaced: called when an empty catalog has taken the place of a damaged one.
+        """
+        self._index_dir = index_dir
+        self._path = index_dir / CATALOG_FILE
+        self._server = server
+        self._on_replaced = on_replaced
+        self._lock = threading.RLock()
+        self._owner_lock: IO[bytes] | None = None
+        self._opened: OpenIndex | None = None
+        self._former: list[Catalog] = []
+        self._generation = 0  # how often the catalog was set aside
+        self._was_damaged = False
+        self._is_closed = False
+
+    @property
+    def opened(self) -> OpenIndex | None:
+        """The index while it is open."""
+        return self._opened
+
+    @property
+    def generation(self) -> int:
+        """The number of times that the catalog was set aside."""
+        return self._generation
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the index can be opened no more."""
+        return self._is_closed
+
+    def open(self) -> OpenIndex | None:
+        """Return the open index, opening it for reading if needed; None where there is none yet.
+
+        Raises:
+            IndexUnusable: it cannot be read, or was closed.
+        """
+        with self._lock:
+            self._refuse_if_closed()
+            if self._opened is None and self._path.exists():
+                catalog = Catalog(self._path, is_writable=False)
+                if catalog.is_new:  # its maker has it in hand
+                    catalog.close()
+                    return None
+                self._opened = OpenIndex(catalog)
+            return self._opened
+
+    def own(self) -> tuple[Catalog, VectorStore]:
+        """Return the catalog and the vector store for writing, and become the owner of the index.
+
+        Raises:
+            IndexBusy: another process owns it.
+            IndexUnusable: it cannot be written, or was closed.
+        """
+        with self._lock:
+            self._refuse_if_closed()
+            if self._opened is not None and self._opened.store is not None:
+                return self._opened.catalog, self._opened.store
+            lock = self._owner_lock or take_lock(self._index_dir)
+            try:
+                catalog = Catalog(self._path, is_writable=True)
+            except BaseException:
+                self._owner_lock = None
+                lock.close()
+                raise
+            if self._opened is not None:
+                self._former.append(self._opened.catalog)  # a search may be reading it yet
+            self._owner_lock = lock
+            self._was_damaged |= catalog.was_damaged
+            store = VectorStore(catalog, self._index_dir / "chroma", self._server())
+            self._opened = OpenIndex(catalog, store)
+            return catalog, store
+
+    def take_warning(self) -> str:
+        """Return, once, that the index was damaged; empty where it was not."""
+        with self._lock:
+            was_damaged, self._was_damaged = self._was_damaged, False
+        return INDEX_DAMAGED if was_damaged else ""
+
+    def has_damage(self, generation: int, error: Exception) -> bool:
+        """Return whether a call failed because of damage, or because the catalog was replaced.
+
+        Args:
+            generation: that of the catalog which the call used.
+            error: what the call raised.
+        """
+        if isinstance(error, IndexDamaged):
+            return True
+        if isinstance(error, VaultError):
+            return isinstance(error, IndexUnusable) and self._generation != generation
+        return is_damaged(self._path)
+
+    def replace_damaged(self, generation: int) -> None:
+        """Set the damaged catalog aside and open an empty one, unless that has been done.
+
+        Args:
+            generation: that of the catalog in which the damage was found.
+
+        Raises:
+            IndexDamaged: another process owns the index.
+        """
+        with self._lock:
+            self._refuse_if_closed()
+            if self._generation != generation:
+                return  # another call has done it
+            try:
+                self._owner_lock = self._owner_lock or take_lock(self._index_dir)
+            except IndexBusy as error:
+                raise IndexDamaged(
+                    "The index of these notes is damaged, and another Strata has it open; "
+                    "close that one, then index again."
+                ) from error
+            if self._opened is not None:
+                self._opened.close()
+                self._opened = None
+            _log.warning("The index in %s was damaged and is made anew", self._index_dir)
+            with suppress(FileNotFoundError):
+                set_aside(self._path)
+            self._generation += 1
+            catalog, _ = self.own()
+            catalog.was_damaged = self._was_damaged = True
+            self._on_replaced()
+
+    def stop_opening(self) -> None:
+        """Refuse every call from now on; what is open stays so until `close`."""
+        with self._lock:
+            self._is_closed = True
+
+    def close(self) -> None:
+        """Close the catalog and the vector store, and give up the lock."""
+        with self._lock:
+            self._is_closed = True
+            opened, self._opened = self._opened, None
+        if opened is not None:
+            opened.close()
+        for catalog in self._former:
+            catalog.close()
+        if self._owner_lock is not None:
+            self._owner_lock.close()
+
+    def _refuse_if_closed(self) -> None:
+        if self._is_closed:
+            raise IndexUnusable("The index was closed.")
+
+
+class _HasHandle(Protocol):
+    _handle: IndexHandle
+
+
+_Self = TypeVar("_Self", bound=_HasHandle)
+_Result = TypeVar("_Result")
+_Params = ParamSpec("_Params")
+
+
+def retry_when_damaged(
+    act: Callable[Concatenate[_Self, _Params], _Result],
+) -> Callable[Concatenate[_Self, _Params], _Result]:
+    """Wrap a method so that it runs again on a new catalog when damage made it fail."""
+
+    @wraps(act)
+    def run(self: _Self, /, *args: _Params.args, **kwargs: _Params.kwargs) -> _Result:
+        handle = self._handle
+        before = handle.generation
+        try:
+            return act(self, *args, **kwargs)
+        except Exception as error:
+            if not handle.has_damage(before, error):
+                raise
+            handle.replace_damaged(before)
+        found = act(self, *args, **kwargs)
+        if isinstance(found, SearchResult) and (said := handle.take_warning()):
+            return cast(_Result, replace(found, warnings=(said, *found.warnings)))
+        return found
+
+    return run
 
 
 def take_lock(index_dir: Path) -> IO[bytes]:

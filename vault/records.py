@@ -3,6 +3,7 @@
 import json
 import posixpath
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from vault.catalog import Catalog, Row
@@ -41,6 +42,16 @@ class FileRow(NamedTuple):
         return FileStat(self.mtime_ns, self.size, self.device, self.inode)
 
 
+@dataclass(frozen=True, slots=True)
+class NoteState:
+    """The state of one file in the index; `reason` is the rule that excludes it, or the failure."""
+
+    path: str
+    title: str
+    state: State
+    reason: str = ""
+
+
 class Records:
     """The files, notes, passages, links and tags of one catalog."""
 
@@ -77,10 +88,10 @@ class Records:
         statement = "SELECT path, reason FROM files WHERE state = ? ORDER BY path"
         return tuple((row[0], row[1]) for row in self._catalog.rows(statement, (state,)))
 
-    def list_states(self) -> list[tuple[str, str, State, str]]:
-        """List path, title, state and reason of every file, by path."""
+    def list_states(self) -> list[NoteState]:
+        """List the state of every file, by path."""
         return [
-            (row[0], row[1] or "", row[2], row[3])
+            NoteState(row[0], row[1] or "", row[2], row[3])
             for row in self._catalog.rows(
                 "SELECT path, title, state, reason FROM files"
                 " LEFT JOIN notes ON notes.file_id = files.id ORDER BY path"

@@ -18,7 +18,7 @@ from vault.index import NoteState, VaultIndex
 from vault.indexing.indexer import IndexProgress, IndexReport
 from vault.indexing.relocate import take_over_index
 from vault.indexing.status import IndexStatus
-from vault.notes.note import Note
+from vault.notes.note import Note, read_note
 from vault.options import IndexOptions
 from vault.paths import check_folder
 from vault.search.adhoc import AdhocText
@@ -115,7 +115,7 @@ class Library:
         A question begins none by itself until one was asked for.
         """
         self._is_stopped = True
-        self._index.stop()
+        self._index.updates.stop()
 
     def settles(self, cancel: CancelToken) -> bool:
         """Tell whether no update goes on now, or ends in a moment; true after a cancel too.
@@ -123,7 +123,8 @@ class Library:
         What was just saved is taken up that fast. What takes longer is not worth waiting for.
         """
         return any(
-            cancel.is_cancelled or self._index.wait_until_idle(_STEP_S) for _ in range(_STEPS)
+            cancel.is_cancelled or self._index.updates.wait_until_idle(_STEP_S)
+            for _ in range(_STEPS)
         )
 
     def update(
@@ -241,15 +242,16 @@ class Library:
 
     def related(self, path: str, k: int = 8) -> list[RelatedNote]:
         """Return the `k` notes nearest to one, in meaning or by a link; no model is needed."""
-        return self._index.related(path, k)
+        return self._index.find_related(path, k)
 
     def why_not_sent(self, path: str, query: str, k: int, in_play: Collection[str] = ()) -> str:
         """Say in a sentence why a note is, or is not, among the passages a model is given."""
-        return self._index.why_not_sent(query, path, k, in_play)
+        shown = self._index.search(query, k, in_play=in_play).hits
+        return self._index.why_not(query, path, shown, in_play)
 
     def why_not(self, path: str, query: str, k: int = 8) -> str:
         """Say in a sentence why a note is not among the `k` hits of a query."""
-        return self._index.why_not(query, path, k)
+        return self._index.why_not(query, path, self._index.excerpts(query, k).hits)
 
     def self_test(self, cancel: CancelToken) -> SelfTest:
         """Ask for the notes themselves, and tell how often and how fast they are found."""
@@ -268,7 +270,7 @@ class Library:
 
     def read_note(self, path: str) -> Note:
         """Return a note as it is on the disk now."""
-        return self._index.read_note(path)
+        return read_note(self.root, path)
 
     def read_allowed(self, path: str) -> Note:
         """Return a note that a model may read when it names it, as it is on the disk now."""

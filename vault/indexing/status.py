@@ -1,6 +1,6 @@
 """The status of an index, and a check of each of its parts."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,7 +8,7 @@ from pathlib import Path
 from vault.catalog import CATALOG_FILE, Catalog
 from vault.embedding_versions import Embedders, read_used_model
 from vault.errors import IndexBusy, VaultError
-from vault.open_index import OpenIndex
+from vault.open_index import IndexHandle
 from vault.records import Records
 from vault.scan import check_folder
 
@@ -78,8 +78,7 @@ class Health:
     def __init__(
         self,
         root: Path,
-        open_: Callable[[], OpenIndex | None],
-        own: Callable[[], OpenIndex],
+        handle: IndexHandle,
         embedders: Embedders,
         model: str,
     ):
@@ -87,13 +86,12 @@ class Health:
 
         Args:
             root: the folder of notes.
-            open_: opens the index to read; own: opens it to write.
+            handle: opens the index.
             embedders: those of the index.
             model: what is chosen to embed.
         """
         self._root = root
-        self._open = open_
-        self._own = own
+        self._handle = handle
         self._embedders = embedders
         self._model = model
 
@@ -118,7 +116,7 @@ class Health:
         return str(self._root)
 
     def _catalog(self) -> str:
-        opened = self._open()
+        opened = self._handle.open()
         if opened is None:
             return _NOT_YET
         notes, chunks = Records(opened.catalog).counts()
@@ -127,20 +125,19 @@ class Health:
     def _embedding_model(self) -> str:
         embedder = self._embedders.find_chosen(self._model)
         embedder.embed_query("a note about health")
-        opened = self._open()
+        opened = self._handle.open()
         meanwhile = "" if opened is None else _describe_switch(opened.catalog, embedder.model.stamp)
         languages = embedder.model.languages()
         name = embedder.model.name
         return f"{name} in {embedder.precision}; found by meaning: {languages}{meanwhile}"
 
     def _store(self) -> str:
-        if self._open() is None:
+        if self._handle.open() is None:
             return _NOT_YET
         try:
-            store = self._own().store
+            _, store = self._handle.own()
         except IndexBusy:
             return "kept by another Strata; this one searches the catalog's vectors"
-        assert store is not None
         store.synchronize()
         where = "" if store.server is None else f" at {store.server.host}"
         return f"{store.size} vectors in Chroma{where}, in line with the catalog"

@@ -6,12 +6,12 @@ Only background runs are slowed down. While a person waits for a run, it goes at
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Literal
 
 from vault.indexing.machine_load import LoadReason
 
-__all__ = ["Throttle", "ThrottleReason"]
+__all__ = ["Throttle", "ThrottleReason", "UpdateQueue"]
 
 ThrottleReason = Literal["", "paused", "battery", "load"]
 
@@ -19,6 +19,7 @@ _FREE_S = 2.0
 _READ_EVERY_S = 5.0
 _SHORTEST_REST_S = 0.05
 _TICK_S = 0.05
+_LOOK_S = 0.05
 
 
 class Throttle:
@@ -135,3 +136,68 @@ class Throttle:
             on_wait()
             with self._changed:
                 self._changed.wait(_TICK_S)
+
+
+class UpdateQueue:
+    """Runs the updates of one index one at a time; safe to use from several threads."""
+
+    def __init__(self, throttle: Throttle):
+        self._throttle = throttle
+        self._lock = threading.Lock()
+        self._stops = 0
+        self._is_ending = False
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether an update is running."""
+        return self._lock.locked()
+
+    @contextmanager
+    def wait_for_turn(
+        self, is_cancelled: Callable[[], bool], *, is_background: bool
+    ) -> Iterator[Callable[[], bool] | None]:
+        """Wait until no other update is running, and keep others waiting until the block ends.
+
+        Args:
+            is_cancelled: called all the time; ends the wait.
+            is_background: nobody waits for this update, so that it may be throttled.
+
+        Yields:
+            The check that tells the update to stop; None where it was to stop before its turn.
+        """
+        stops = self._stops
+
+        def is_over() -> bool:
+            return self._is_ending or self._stops != stops or is_cancelled()
+
+        with nullcontext() if is_background else self._throttle.run_at_full_speed():
+            while not self._lock.acquire(timeout=_LOOK_S):
+                if is_over():
+                    yield None
+                    return
+            try:
+                yield is_over
+            finally:
+                self._lock.release()
+
+    def stop(self) -> None:
+        """End the updates that run or wait now."""
+        self._stops += 1
+
+    @contextmanager
+    def end_updates(self) -> Iterator[None]:
+        """End the running update, and let none begin until the block ends."""
+        self._is_ending = True
+        try:
+            with self._lock:
+                yield
+        finally:
+            self._is_ending = False
+
+    def wait_until_idle(self, timeout_s: float) -> bool:
+        """Return whether no update is running, waiting for one to end for at most this time."""
+        with self._throttle.run_at_full_speed():
+            if not self._lock.acquire(timeout=timeout_s):
+                return False
+            self._lock.release()
+            return True

@@ -124,6 +124,14 @@ class Watcher:
             self._is_busy = False
             self._state.notify_all()
 
+    def call_changed(self, paths: Collection[str] | None) -> None:
+        """Call `changed`, and `failed` where it raises a `VaultError`."""
+        try:
+            self._changed(paths)
+        except VaultError as error:  # the next change or the next start tries again
+            _log.warning("What changed could not be taken up: %s", error)
+            self._failed(error)
+
     def close(self) -> None:
         """End, after the call that is under way."""
         self._stop.set()
@@ -196,10 +204,7 @@ class Watcher:
             if not self._is_busy:
                 return
         try:
-            self._changed(None if is_look_wanted or len(named) > _MANY else named)
-        except VaultError as error:  # the next change or the next start tries again
-            _log.warning("What changed could not be taken up: %s", error)
-            self._failed(error)
+            self.call_changed(None if is_look_wanted or len(named) > _MANY else named)
         finally:
             with self._state:
                 self._is_busy = False

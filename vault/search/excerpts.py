@@ -10,15 +10,17 @@ table is cut.
 import hashlib
 import math
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from vault.notes.keywords import FUNCTION_WORDS, fold, index_text
-from vault.search.hits import Hit
-from vault.search.query import Query
+from vault.search.hits import Hit, SearchResult
+from vault.search.passages import Passages
+from vault.search.query import Query, parse_query
 
-__all__ = ["FEWEST_PASSAGES", "LONG_NOTE_PASSAGES", "cut_excerpts"]
+__all__ = ["FEWEST_PASSAGES", "LONG_NOTE_PASSAGES", "cut_excerpts", "search_excerpts"]
 
 LONG_NOTE_PASSAGES = 4
 FEWEST_PASSAGES = 10
@@ -45,6 +47,29 @@ class _Span(NamedTuple):
 
 
 _Ranked = Sequence[tuple[float, _Span]]
+
+
+def search_excerpts(
+    search: Callable[[str, int], SearchResult], passages: Passages | None, query: str, k: int
+) -> SearchResult:
+    """Find the `k` best places: passages, and of long notes the sentences that fit.
+
+    Args:
+        search: returns the best passages of a query.
+        passages: those of the catalog that is searched; None where there is no index.
+        query: words and filters.
+        k: how many places at most.
+    """
+    began = time.perf_counter()
+    if k < 1:
+        return SearchResult(query, (), 0.0)
+    found = search(query, max(k, FEWEST_PASSAGES))
+    if passages is None:
+        return found
+    counts = passages.counts({hit.path for hit in found.hits})
+    long_notes = {path for path, count in counts.items() if count >= LONG_NOTE_PASSAGES}
+    hits = cut_excerpts(found.hits, parse_query(query), long_notes, k)
+    return replace(found, hits=tuple(hits), seconds=time.perf_counter() - began)
 
 
 def cut_excerpts(

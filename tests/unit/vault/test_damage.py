@@ -11,7 +11,7 @@ from tests.support.damage import damage_file
 from vault.embedder import Embedder
 from vault.errors import IndexDamaged, IndexUnusable
 from vault.index import VaultIndex
-from vault.index_queries import INDEX_DAMAGED
+from vault.open_index import INDEX_DAMAGED
 
 NOTES = {
     "rain.md": "---\ntags: [weather]\naliases: [Wet]\n---\n# Rain\n\nSee [[fees]].\n",
@@ -61,7 +61,7 @@ def use(index: VaultIndex) -> None:
     index.search("burned fee", 20)
     index.excerpts("rain")
     index.list_notes("note", 10)
-    index.related("rain.md")
+    index.find_related("rain.md")
     index.notes()
     index.tags()
     index.status()

@@ -81,8 +81,8 @@ def test_chroma_is_started_by_a_search_and_not_waited_for(
     index = VaultIndex(notes, tmp_path / "index", (), embedder)
     try:
         index.update()
-        assert index._opened is not None
-        store = index._opened.store
+        assert index._handle.opened is not None
+        store = index._handle.opened.store
         assert store is not None
         assert store.pid is None
         assert index.search("rain").hits[0].path == "a.md"
@@ -98,8 +98,8 @@ def test_chroma_is_asked_where_it_is_quicker_than_a_scan(
 ) -> None:
     index = make_index(notes)
     index.update()
-    assert index._opened is not None
-    store = index._opened.store
+    assert index._handle.opened is not None
+    store = index._handle.opened.store
     assert store is not None
     index.search("rain")
     until(lambda: store.is_ready)
@@ -248,7 +248,7 @@ from vault.index import VaultIndex
 index = VaultIndex(Path(sys.argv[1]), Path(sys.argv[2]))
 
 def tell(progress):
-    store = index._opened.store if index._opened else None
+    store = index._handle.opened.store if index._handle.opened else None
     print(progress.phase, progress.done, index._embedders.pids[0], store and store.pid,
           not {"torch", "chromadb"} & sys.modules.keys(), flush=True)
 

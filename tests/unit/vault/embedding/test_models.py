@@ -74,8 +74,8 @@ def open_index(
 
 
 def used(index: VaultIndex) -> str:
-    assert index._opened is not None
-    return read_used_model(index._opened.catalog)[0]
+    assert index._handle.opened is not None
+    return read_used_model(index._handle.opened.catalog)[0]
 
 
 def by_meaning(index: VaultIndex) -> tuple[str, float | None]:

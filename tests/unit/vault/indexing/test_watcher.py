@@ -161,7 +161,7 @@ def test_a_watched_index_says_why_it_could_not_follow(
 
     monkeypatch.setattr(index, "update", refuse)
     errors: list[VaultError] = []
-    index.watch(failed=errors.append)
+    index.watch(on_failure=errors.append)
 
     def failed() -> bool:
         (index.root / "Rain.md").touch()
@@ -174,9 +174,9 @@ def test_a_watched_index_says_why_it_could_not_follow(
 def test_an_update_that_goes_on_is_waited_for_no_longer_than_said(index: VaultIndex) -> None:
     (index.root / "New.md").write_text("A zebra.\n")
     settled: list[bool] = []
-    index.update(lambda _progress: settled.append(index.wait_until_idle(0.0)))
+    index.update(lambda _progress: settled.append(index.updates.wait_until_idle(0.0)))
     assert not any(settled)
-    assert index.wait_until_idle(0.0)
+    assert index.updates.wait_until_idle(0.0)
 
 
 def test_a_folder_that_vanishes_while_it_is_watched_loses_no_note(

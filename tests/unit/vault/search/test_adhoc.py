@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from vault.index import VaultIndex
+from vault.notes.note import read_note
 from vault.search.adhoc import AdhocText, search_texts
 
 CHAPTERS = "\n".join(
@@ -85,7 +86,7 @@ def test_what_an_index_holds_is_found_by_meaning_too(small_vault: Path, tmp_path
     index = VaultIndex(small_vault, tmp_path / "index")
     try:
         index.update()
-        note = index.read_note("Watering.md")
+        note = read_note(index.root, "Watering.md")
         text = AdhocText(note.path, note.title, note.version, note.text)
         hits = index.search_texts([text], "where is rain collected", 2)
         assert any(hit.signals["dense"] is not None for hit in hits)

@@ -23,7 +23,7 @@ def index(index_of_notes: NotesIndexer) -> VaultIndex:
 
 
 def test_related_notes_are_near_in_meaning_or_linked(index: VaultIndex) -> None:
-    related = index.related("Tomatoes.md")
+    related = index.find_related("Tomatoes.md")
     assert {related[0].path, related[1].path} == {"Beans.md", "Tax.md"}
     assert {note.path: note.is_linked for note in related} == {
         "Beans.md": False,
@@ -31,11 +31,11 @@ def test_related_notes_are_near_in_meaning_or_linked(index: VaultIndex) -> None:
         "Fees.md": False,
     }
     assert [note.score for note in related] == sorted((n.score for n in related), reverse=True)
-    assert len(index.related("Tomatoes.md", 1)) == 1
+    assert len(index.find_related("Tomatoes.md", 1)) == 1
 
 
 def test_a_note_that_is_not_indexed_has_no_related_ones(index: VaultIndex) -> None:
-    assert index.related("Diary.md") == index.related("None.md") == []
+    assert index.find_related("Diary.md") == index.find_related("None.md") == []
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_a_note_that_is_not_indexed_has_no_related_ones(index: VaultIndex) -> No
     ],
 )
 def test_why_a_note_is_not_shown_is_said_in_words(index: VaultIndex, path: str, words: str) -> None:
-    assert words in index.why_not("tomatoes", path, 1)
+    assert words in index.why_not("tomatoes", path, index.excerpts("tomatoes", 1).hits)
 
 
 def test_the_self_test_finds_most_notes_and_is_the_same_each_time(index: VaultIndex) -> None:

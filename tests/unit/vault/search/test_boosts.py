@@ -107,8 +107,8 @@ def test_a_signal_that_nothing_is_named_for_was_not_used(index: VaultIndex) -> N
 
 
 def test_whatever_is_asked_of_no_passages_nothing_is_lifted(index: VaultIndex) -> None:
-    assert index._opened is not None
-    context = QueryContext(index._opened.catalog)
+    assert index._handle.opened is not None
+    context = QueryContext(index._handle.opened.catalog)
     assert context.compute_boosts("watering 2024-03-05", [], ["Plain.md"], date(2026, 1, 1)) == {}
 
 

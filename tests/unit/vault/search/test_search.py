@@ -9,6 +9,7 @@ from vault.catalog import Catalog
 from vault.embedder import Embedder
 from vault.errors import EmbedderFailed
 from vault.index import VaultIndex
+from vault.notes.note import read_note
 from vault.search.boosts import Boosts, apply_boosts, measure_likeness
 from vault.search.exact import ExactScan
 from vault.search.search import SIGNALS, Searcher, SearchResult, fuse, weigh_words
@@ -78,7 +79,7 @@ def test_a_hit_has_its_exact_lines_and_all_signals(index: VaultIndex) -> None:
     assert set(hit.signals) == set(SIGNALS)
     assert all(hit.signals[name] is not None for name in SIGNALS[:3])
     assert [hit.signals[name] for name in SIGNALS[3:]] == [None] * 4
-    assert hit.version == index.read_note(hit.path).version
+    assert hit.version == read_note(index.root, hit.path).version
     assert set(hit.to_dict()) == {
         "id",
         "path",

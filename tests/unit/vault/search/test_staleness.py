@@ -7,6 +7,7 @@ import pytest
 
 from tests.unit.vault.conftest import IndexMaker
 from vault.index import VaultIndex
+from vault.notes.note import read_note
 
 LONG = "\n\n".join(f"# Part {n}\n\nParagraph {n} tells of the harvest {n}." for n in range(3))
 Write = Callable[[str, str | bytes], Path]
@@ -61,8 +62,8 @@ def test_a_passage_that_moved_is_given_at_its_lines_now(index: VaultIndex, write
     before = next(hit for hit in index.search("harvest").hits if hit.path == "Open.md")
     write("Open.md", f"---\ntitle: Moved\n---\n{LONG}")
     after = next(hit for hit in index.search("harvest").hits if hit.path == "Open.md")
-    assert after.version == index.read_note("Open.md").version != before.version
-    lines = index.read_note("Open.md").text.split("\n")
+    assert after.version == read_note(index.root, "Open.md").version != before.version
+    lines = read_note(index.root, "Open.md").text.split("\n")
     assert after.text == "\n".join(lines[after.lines[0] - 1 : after.lines[1]])
     assert after.title == "Moved"
 
