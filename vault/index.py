@@ -13,12 +13,14 @@ from vault.access import filter_allowed
 from vault.embedder import Embedder
 from vault.embedding_versions import Embedders
 from vault.errors import IndexUnusable, VaultError
+from vault.exclude.obsidian import read_settings
 from vault.indexing.indexer import CancelCheck, Indexer
 from vault.indexing.machine_load import MachineLoad
 from vault.indexing.progress import IndexProgress, IndexReport, ProgressCallback
 from vault.indexing.status import Health, IndexStatus, is_mending, read_status
 from vault.indexing.throttle import Throttle, UpdateQueue
 from vault.indexing.watcher import Watcher
+from vault.notes.links import LinkResolver
 from vault.open_index import IndexHandle, retry_when_damaged
 from vault.options import IndexOptions
 from vault.records import NoteState, Records
@@ -223,11 +225,13 @@ class VaultIndex:
             return SearchResult(query, (), 0.0, warnings=(_NOT_INDEXED,))
         opened.refill_if_needed()
         behind: list[str] = []
+        current = StalenessFilter(self.root, self.exclude)
         searcher = Searcher(
             opened.catalog,
             partial(self._embedders.begin_query, opened.catalog),
             opened.find_nearest,
-            StalenessFilter(self.root, self.exclude).keep_current,
+            current.keep_current,
+            attachments=current.attachment_folder,
             catch_up=lambda: behind.append(self._catch_up()),
         )
         folder = self._options().reranker if reranks else None
@@ -269,11 +273,10 @@ class VaultIndex:
     def find_related(self, path: str, k: int = 8) -> list[RelatedNote]:
         """Return the `k` notes nearest to one, in meaning or by a link; no model is needed."""
         opened = self._handle.open()
-        return (
-            []
-            if opened is None
-            else find_related_notes(opened.catalog, opened.find_nearest, path, k)
-        )
+        if opened is None:
+            return []
+        folder = read_settings(self.root).attachment_folder
+        return find_related_notes(opened.catalog, opened.find_nearest, path, k, folder)
 
     @retry_when_damaged
     def why_not(
@@ -328,6 +331,13 @@ class VaultIndex:
         """List every file with its state, by path."""
         records = self._records()
         return () if records is None else tuple(records.list_states())
+
+    @retry_when_damaged
+    def build_link_resolver(self) -> LinkResolver:
+        """Build the resolver of links to the files of the folder, as they were indexed."""
+        records = self._records()
+        attachments = read_settings(self.root).attachment_folder
+        return LinkResolver(()) if records is None else records.resolve_links(attachments)
 
     @retry_when_damaged
     def tags(self) -> tuple[tuple[str, str], ...]:

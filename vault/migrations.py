@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from vault.notes.keywords import TOKENIZER
+from vault.notes.links import list_link_names
 
 _NOTES_CHUNKS_VECTORS = f"""
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -108,10 +109,37 @@ def m003_days(connection: sqlite3.Connection) -> None:
     connection.execute("DELETE FROM meta WHERE key = 'fingerprint'")
 
 
+def m004_names(connection: sqlite3.Connection) -> None:
+    """Add the names by which links mean each note, so that a link is resolved without a scan."""
+    connection.execute(
+        "CREATE TABLE names ("
+        " file_id INTEGER NOT NULL REFERENCES notes (file_id) ON DELETE CASCADE,"
+        " name TEXT NOT NULL)"
+    )
+    connection.execute("CREATE INDEX names_by_name ON names (name)")
+    connection.execute("CREATE INDEX names_by_file ON names (file_id)")
+    notes = connection.execute(
+        "SELECT file_id, path, aliases FROM notes JOIN files ON files.id = file_id"
+    ).fetchall()
+    for file_id, path, aliases in notes:
+        names = list_link_names(path, json.loads(aliases) if _is_list_of_texts(aliases) else ())
+        rows = [(file_id, name) for name in sorted(names)]
+        connection.executemany("INSERT INTO names VALUES (?, ?)", rows)
+
+
+def _is_list_of_texts(value: Any) -> bool:
+    try:
+        found = json.loads(value)
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return isinstance(found, list) and all(isinstance(item, str) for item in found)
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m001_notes_chunks_vectors,
     m002_spare_vectors,
     m003_days,
+    m004_names,
 )
 
 
@@ -192,10 +220,4 @@ def _find_table_damages(
 def _is_sensible(table: str, name: str, value: Any) -> bool:
     if name in ("first_line", "last_line", "line", "tokens"):
         return 0 <= int(value) < _MOST_LINES
-    if (table, name) not in _JSON:
-        return True
-    try:
-        found = json.loads(value)
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(found, list) and all(isinstance(item, str) for item in found)
+    return (table, name) not in _JSON or _is_list_of_texts(value)

@@ -2,7 +2,7 @@
 
 import json
 import posixpath
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -11,6 +11,7 @@ from vault.embedding.chunking import Chunk
 from vault.notes.dates import list_property_days
 from vault.notes.keywords import index_text
 from vault.notes.kinds import find_kind
+from vault.notes.links import LinkResolver, list_link_names
 from vault.notes.note import Note
 from vault.scan import FileStat
 
@@ -108,6 +109,35 @@ class Records:
             )
         ]
 
+    def list_names(self, path: str) -> set[str]:
+        """Return the names by which links can mean a note, as `fold_link_name` returns them."""
+        statement = "SELECT name FROM names JOIN files ON files.id = file_id WHERE path = ?"
+        return {row[0] for row in self._catalog.rows(statement, (path,))}
+
+    def resolve_links_among(self, names: Collection[str], attachments: str) -> LinkResolver:
+        """Build a resolver of those links whose names are among some.
+
+        Args:
+            names: as `fold_link_name` returns them.
+            attachments: the folder for attachments as Obsidian's settings name it.
+        """
+        rows = self._catalog.rows(
+            "SELECT path, aliases FROM notes JOIN files ON files.id = file_id WHERE file_id IN"
+            " (SELECT file_id FROM names WHERE name IN (SELECT value FROM json_each(?)))"
+            " ORDER BY path",
+            (json.dumps(list(names)),),
+        )
+        return LinkResolver(((path, json.loads(aliases)) for path, aliases in rows), attachments)
+
+    def resolve_links(self, attachments: str) -> LinkResolver:
+        """Build a resolver of every link, where a title may be used too; arguments as above."""
+        rows = self._catalog.rows(
+            "SELECT path, aliases, title FROM files LEFT JOIN notes ON file_id = files.id"
+            " ORDER BY path"
+        )
+        notes = [(path, json.loads(aliases or "[]")) for path, aliases, _ in rows]
+        return LinkResolver(notes, attachments, [(path, title) for path, _, title in rows if title])
+
     def put_note(self, stat: FileStat, note: Note, chunks: Iterable[Chunk]) -> None:
         """Put a note in, or in the place of what its path held before."""
         file_id = self._put_file(note.path, stat, "indexed", "", note.version)
@@ -116,6 +146,7 @@ class Records:
             "INSERT INTO notes VALUES (?, ?, ?)",
             (file_id, _replace_surrogates(note.title), aliases),
         )
+        self._put_names(file_id, note)
         for chunk in chunks:
             self._put_chunk(file_id, chunk)
         self._put_words(file_id)
@@ -156,6 +187,8 @@ class Records:
             "UPDATE notes SET title = ? WHERE file_id = ?",
             (_replace_surrogates(note.title), file_id),
         )
+        self._catalog.run("DELETE FROM names WHERE file_id = ?", (file_id,))
+        self._put_names(file_id, note)
         self._put_words(file_id)
 
     def forget_failures(self, paths: Iterable[str] | None = None) -> None:
@@ -188,6 +221,10 @@ class Records:
     def _file_id(self, path: str) -> int:
         found = self._catalog.run("SELECT id FROM files WHERE path = ?", (path,)).fetchone()
         return int(found[0])
+
+    def _put_names(self, file_id: int, note: Note) -> None:
+        names = map(_replace_surrogates, sorted(list_link_names(note.path, note.aliases)))
+        self._catalog.run_many("INSERT INTO names VALUES (?, ?)", [(file_id, n) for n in names])
 
     def _put_chunk(self, file_id: int, chunk: Chunk) -> None:
         self._catalog.run(

@@ -18,6 +18,7 @@ from vault.index import NoteState, VaultIndex
 from vault.indexing.indexer import IndexProgress, IndexReport
 from vault.indexing.relocate import take_over_index
 from vault.indexing.status import IndexStatus
+from vault.notes.links import LinkResolver
 from vault.notes.note import Note, read_note
 from vault.options import IndexOptions
 from vault.paths import check_folder
@@ -267,6 +268,10 @@ class Library:
         for tag, path in self._index.tags():
             found.setdefault(tag, []).append(path)
         return {tag: tuple(paths) for tag, paths in found.items()}
+
+    def build_link_resolver(self) -> LinkResolver:
+        """Build the resolver of links to the files of the folder, as they were indexed."""
+        return self._index.build_link_resolver()
 
     def read_note(self, path: str) -> Note:
         """Return a note as it is on the disk now."""

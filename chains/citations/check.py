@@ -11,6 +11,7 @@ from chains.citations.parser import Claim, parse_answer
 from chains.citations.quotes import VerbatimText, count_words, normalize_text, remove_markup
 from context.layers import Segment
 from vault.notes.kinds import find_page
+from vault.notes.links import note_name
 
 __all__ = ["Citation", "CitationReport", "Unverified", "check_citations", "find_heading"]
 
@@ -124,8 +125,8 @@ class _Source:
     @property
     def names(self) -> Iterator[str]:
         segment = self.segment
-        stem = segment.source.rsplit("/", 1)[-1].removesuffix(".md")
-        return (normalize_text(name) for name in (segment.title, stem, *segment.heading))
+        names = (segment.title, note_name(segment.source), *segment.heading)
+        return (normalize_text(name) for name in names)
 
     def find(self, quote: str) -> "_Place | None":
         """Return the place of a quotation; in notes, only their own quotations count."""

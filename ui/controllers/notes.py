@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, QUrl, Signal
@@ -20,10 +20,10 @@ from ui.tasks import LatestOnly, TaskRunner
 from ui.widgets.choices import Choice
 from ui.widgets.figures import plural
 from vault.index import NoteState
-from vault.notes.kinds import MARKDOWN, find_kind
+from vault.notes.links import LinkResolver
 from vault.notes.note import Note
 
-__all__ = ["NoteListing", "NotesController", "build_offers", "find_note", "suggest_questions"]
+__all__ = ["NoteListing", "NotesController", "build_offers", "suggest_questions"]
 
 _LATER_MS = 1_000
 _QUESTIONS = "Questions worth asking.md"
@@ -42,6 +42,7 @@ class NoteListing:
         folders: the notes as a tree of folders.
         by_state: the notes by their state in the index.
         indexed_at: when the index was last updated, ISO 8601; None before that.
+        links: finds the note that a link in an answer means.
     """
 
     notes: tuple[NoteState, ...] = ()
@@ -50,6 +51,7 @@ class NoteListing:
     folders: Folders = field(default_factory=Folders)
     by_state: NotesByState = field(default_factory=NotesByState)
     indexed_at: str | None = None
+    links: LinkResolver = field(default_factory=lambda: LinkResolver(()))
 
 
 class NotesController(QObject):
@@ -125,7 +127,7 @@ class NotesController(QObject):
             return
         link = address.removeprefix("note:")
         name, _, heading = link.partition("#")
-        path = find_note(self.listing.notes, name)
+        path = self.listing.links.resolve(name)
         if path is None:
             self._frame.notifier.toast(f"There is no note named {link}.")
         else:
@@ -147,7 +149,8 @@ class NotesController(QObject):
         folders, by_state = before.folders, before.by_state
         if notes != before.notes:
             folders, by_state = Folders(notes), NotesByState(notes, before.by_state)
-        return NoteListing(notes, questions, offers, folders, by_state, indexed_at)
+        links = LinkResolver(()) if library is None else library.build_link_resolver()
+        return NoteListing(notes, questions, offers, folders, by_state, indexed_at, links)
 
     def _read_questions(self, notes: Sequence[NoteState]) -> str:
         paths = [note.path for note in notes if note.path.rpartition("/")[2] == _QUESTIONS]
@@ -207,20 +210,6 @@ class NotesController(QObject):
     def _on_closed(self) -> None:
         self.forget()
         self._related.set_open("")
-
-
-def find_note(notes: Sequence[NoteState], name: str) -> str | None:
-    """Find the note of a link: by path, then by name, then by title."""
-    wanted = name.strip().removesuffix(".md").casefold()
-    found: dict[int, str] = {}
-    for note in notes:
-        path = PurePosixPath(note.path)
-        path = path.with_suffix("") if find_kind(note.path) is MARKDOWN else path
-        names = (str(path), path.name, note.title)
-        for rank, known in enumerate(names):
-            if known.casefold() == wanted:
-                found.setdefault(rank, note.path)
-    return found[min(found)] if found else None
 
 
 def suggest_questions(notes: Sequence[NoteState], questions: str) -> tuple[str, ...]:

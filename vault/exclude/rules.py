@@ -36,6 +36,11 @@ class ExcludeRules:
         """
         return cls(exclude, read_settings(root))
 
+    @property
+    def attachment_folder(self) -> str:
+        """The folder for attachments, as Obsidian's settings name it."""
+        return self._obsidian.attachment_folder
+
     def __bool__(self) -> bool:
         """Tell whether there is any rule."""
         return bool(self._patterns or self._filters)

@@ -55,20 +55,42 @@ def find_links(lines: Iterable[tuple[int, str]]) -> Iterator[Link]:
                 yield Link(target.strip(), heading.strip(), label.strip(), bool(embed), number)
 
 
+def note_name(path: str) -> str:
+    """Return the name that links use for a file: without its folder, a note without its suffix."""
+    return posixpath.basename(_drop_suffix(path))
+
+
+def fold_link_name(target: str) -> str:
+    """Return the name in a link's target so that links to one note compare equal."""
+    return posixpath.basename(_normalize(_drop_suffix(target)))
+
+
+def list_link_names(path: str, aliases: Iterable[str]) -> set[str]:
+    """Return the names that links can use for a note, as `fold_link_name` returns them."""
+    return {fold_link_name(path), *(posixpath.basename(_normalize(alias)) for alias in aliases)}
+
+
 class LinkResolver:
     """Finds the note or file that a link means, as Obsidian does.
 
-    Exact path first, then the shortest path with that name, then an alias; letters' case and
-    the way accents are written do not matter.
+    An exact path comes first, then the shortest path with that name, then an alias. The case of
+    letters and the way accents are written do not matter. The notes that share a name with a link
+    are enough to resolve it.
     """
 
-    def __init__(self, notes: Iterable[tuple[str, Iterable[str]]], attachments: str = "/"):
-        """Take what there is.
+    def __init__(
+        self,
+        notes: Iterable[tuple[str, Iterable[str]]],
+        attachments: str = "/",
+        titles: Iterable[tuple[str, str]] = (),
+    ):
+        """Read the names of the notes.
 
         Args:
-            notes: paths with their aliases.
+            notes: paths with their aliases, by path.
             attachments: the folder for attachments as `.obsidian/app.json` names it: relative to
                 the vault, or with `./` to the note.
+            titles: paths with their titles, where a title may be used like an alias.
         """
         self._attachments = attachments
         self._by_path: dict[str, str] = {}
@@ -80,6 +102,8 @@ class LinkResolver:
             self._by_name.setdefault(posixpath.basename(key), []).append(path)
             for alias in aliases:
                 self._by_alias.setdefault(_normalize(alias), path)
+        for path, title in titles:
+            self._by_alias.setdefault(_normalize(title), path)
 
     def resolve(self, target: str, source: str = "") -> str | None:
         """Give the path of the note or file that `target`, written in `source`, leads to."""

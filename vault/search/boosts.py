@@ -16,7 +16,9 @@ from typing import NamedTuple
 
 from vault.catalog import Catalog
 from vault.notes.dates import find_date_spans, find_iso_days
-from vault.notes.keywords import FUNCTION_WORDS, build_query_terms, fold
+from vault.notes.keywords import FUNCTION_WORDS, build_query_terms
+from vault.notes.links import fold_link_name, list_link_names
+from vault.records import Records
 
 __all__ = [
     "Boosts",
@@ -24,7 +26,6 @@ __all__ = [
     "PassageContext",
     "QueryContext",
     "apply_boosts",
-    "called",
     "measure_likeness",
 ]
 
@@ -186,9 +187,8 @@ class ContextReader:
         }
 
     def read_targets(self, file_ids: Collection[int]) -> dict[int, set[str]]:
-        """Give what notes link to, as `called` gives it."""
-        found = self._read_by_file("SELECT file_id, target FROM links", file_ids)
-        return {file: {called(target) for target in found[file]} for file in file_ids}
+        """Return the targets of the links of notes, as they are written."""
+        return self._read_by_file("SELECT file_id, target FROM links", file_ids)
 
     def _read_by_file(self, statement: str, file_ids: Collection[int]) -> dict[int, set[str]]:
         chosen = " WHERE file_id IN (SELECT value FROM json_each(?))"
@@ -197,11 +197,6 @@ class ContextReader:
         for file, value in rows:
             found[file].add(value)
         return found
-
-
-def called(path: str) -> str:
-    """Give the name by which links mean a note, without folder, kind, case and accents."""
-    return fold(posixpath.splitext(posixpath.basename(path))[0])
 
 
 def _parse_names(stored: str) -> tuple[str, ...]:
@@ -215,7 +210,15 @@ _MOST_NAMED = 3  # what more notes are called is a subject, and no name
 class QueryContext:
     """Tells what lifts passages, from a catalog as it is during one search."""
 
-    def __init__(self, catalog: Catalog):
+    def __init__(self, catalog: Catalog, attachments: str = "/"):
+        """Read nothing yet.
+
+        Args:
+            catalog: what is indexed.
+            attachments: the folder for attachments as Obsidian's settings name it.
+        """
+        self._catalog = catalog
+        self._attachments = attachments
         self._reader = ContextReader(catalog)
         self._known: dict[int, PassageContext] = {}
         self._tags: dict[int, Collection[str]] = {}
@@ -293,13 +296,33 @@ class QueryContext:
         centre = given.keys() | named
         if not centre:
             return None
-        targets = self._reader.read_targets(known)
-        names = {file: _list_link_names(context) for file, context in known.items()}
+        linked = self._resolve_links(known)
         return {
             file
             for file in known
             for other in centre - {file}
-            if names[other] & targets[file] or names[file] & targets[other]
+            if other in linked[file] or file in linked[other]
+        }
+
+    def _resolve_links(self, known: Mapping[int, PassageContext]) -> dict[int, set[int]]:
+        """Return for each note those of the others that it links to."""
+        names = {n for c in known.values() for n in list_link_names(c.path, c.aliases)}
+        targets = {
+            file: {target for target in found if target and fold_link_name(target) in names}
+            for file, found in self._reader.read_targets(known).items()
+        }
+        if not any(targets.values()):
+            return {file: set() for file in known}
+        wanted = {fold_link_name(target) for found in targets.values() for target in found}
+        resolver = Records(self._catalog).resolve_links_among(wanted, self._attachments)
+        files = {context.path: file for file, context in known.items()}
+        resolved = {
+            file: {resolver.resolve(target, context.path) for target in targets.get(file, ())}
+            for file, context in known.items()
+        }
+        return {
+            file: {files[path] for path in paths if path in files}
+            for file, paths in resolved.items()
         }
 
 
@@ -319,10 +342,6 @@ def _find_named(contexts: Iterable[PassageContext], wanted: frozenset[str]) -> s
 
 def _score(key: int, found: Collection[int] | None) -> float | None:
     return None if found is None else float(key in found)
-
-
-def _list_link_names(context: PassageContext) -> set[str]:
-    return {called(context.path), *map(fold, context.aliases)}
 
 
 def _is_one_named(names: Iterable[str], wanted: frozenset[str]) -> bool:

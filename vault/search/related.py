@@ -1,14 +1,14 @@
 """Notes that are near a note in meaning, or linked with it; no model is needed for that."""
 
 import json
-import posixpath
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from vault.catalog import Catalog
-from vault.notes.keywords import fold
+from vault.notes.links import fold_link_name
+from vault.records import Records
 from vault.search.passages import Passages
 
 if TYPE_CHECKING:
@@ -49,13 +49,23 @@ class RelatedNote:
         }
 
 
-def find_related_notes(catalog: Catalog, nearest: Nearest, path: str, k: int) -> list[RelatedNote]:
-    """Give the `k` notes nearest to one, the nearest first; none for a note without vectors."""
+def find_related_notes(
+    catalog: Catalog, nearest: Nearest, path: str, k: int, attachments: str = "/"
+) -> list[RelatedNote]:
+    """Return the `k` notes nearest to one, the nearest first.
+
+    Args:
+        catalog: what is indexed.
+        nearest: returns the hashes of the nearest texts with their cosines.
+        path: the note.
+        k: how many at most.
+        attachments: the folder for attachments as Obsidian's settings name it.
+    """
     vector = _compute_mean_vector(catalog, path)
     scores: dict[str, float] = {}
     if vector is not None:
         scores = _score_by_meaning(catalog, dict(nearest(vector, _CANDIDATES, None)))
-    linked = _find_linked(catalog, path)
+    linked = _find_linked(catalog, path, attachments)
     titles = _read_titles(catalog, {*scores, *linked} - {path})
     found = []
     for other, title in titles.items():
@@ -98,21 +108,20 @@ def _score_by_meaning(catalog: Catalog, near: Mapping[bytes, float]) -> dict[str
     return scores
 
 
-def _find_linked(catalog: Catalog, path: str) -> set[str]:
-    """Give the notes that a note links to or that link to it, by the name of their file."""
-    own = _name(path)
-    rows = catalog.rows("SELECT path, target FROM links JOIN files ON files.id = file_id")
-    targets = {_name(target) for source, target in rows if source == path and target}
-    linking = {source for source, target in rows if target and _name(target) == own}
-    known = catalog.rows("SELECT path FROM files WHERE state = 'indexed'")
-    return linking | {row[0] for row in known if _name(row[0]) in targets}
+def _find_linked(catalog: Catalog, path: str, attachments: str) -> set[str]:
+    """Return the notes that a note links to or that link to it."""
+    records = Records(catalog)
+    own = records.list_names(path)
+    links = catalog.rows("SELECT path, target FROM links JOIN files ON files.id = file_id")
+    outgoing = {target for source, target in links if source == path and target}
+    incoming = [(source, target) for source, target in links if fold_link_name(target) in own]
+    names = own | {fold_link_name(target) for target in outgoing}
+    resolver = records.resolve_links_among(names, attachments)
+    found = {source for source, target in incoming if resolver.resolve(target, source) == path}
+    return found | {other for target in outgoing if (other := resolver.resolve(target, path))}
 
 
 def _read_titles(catalog: Catalog, paths: Iterable[str]) -> dict[str, str]:
     wanted = set(paths)
     rows = catalog.rows("SELECT path, title FROM notes JOIN files ON files.id = file_id")
     return {path: title for path, title in rows if path in wanted}
-
-
-def _name(path: str) -> str:
-    return fold(posixpath.splitext(posixpath.basename(path))[0])

@@ -46,6 +46,7 @@ class Searcher:
         current: Callable[[Numbered], Iterator[tuple[int, Passage]]] = iter,
         today: Callable[[], date] | None = None,
         catch_up: Callable[[], None] = lambda: None,
+        attachments: str = "/",
     ):
         """Take what to search and how to find what is near in meaning.
 
@@ -56,10 +57,11 @@ class Searcher:
             current: leaves out what is not as it was indexed, or brings it up to date.
             today: tells what "yesterday" goes by; None for the clock.
             catch_up: brings the catalog up to date; called while the query is encoded.
+            attachments: the folder for attachments as Obsidian's settings name it.
         """
         self._catalog = catalog
         self._passages = Passages(catalog)
-        self._context = QueryContext(catalog)
+        self._context = QueryContext(catalog, attachments)
         self._encode = encode
         self._nearest = nearest
         self._current = current

@@ -31,6 +31,11 @@ class StalenessFilter:
         self._rules = ExcludeRules.load(root, exclude)
         self._seen: dict[str, Callable[[Passage], Passage | None]] = {}
 
+    @property
+    def attachment_folder(self) -> str:
+        """The folder for attachments, as Obsidian's settings name it."""
+        return self._rules.attachment_folder
+
     def keep_current(
         self, passages: Iterable[tuple[int, Passage]]
     ) -> Iterator[tuple[int, Passage]]:

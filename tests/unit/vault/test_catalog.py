@@ -186,6 +186,40 @@ def test_a_catalog_of_the_first_version_keeps_all_that_it_holds(tmp_path: Path) 
     catalog.close()
 
 
+def test_notes_of_an_older_catalog_get_the_names_that_links_use(tmp_path: Path) -> None:
+    path = tmp_path / "catalog.db"
+    with sqlite3.connect(path) as connection:
+        for step in MIGRATIONS[:3]:
+            step(connection)
+        connection.execute("PRAGMA user_version = 3")
+        stamp = {"chunker": CHUNKER_VERSION, "words": WORDS_VERSION}
+        connection.executemany("INSERT INTO meta VALUES (?, ?)", stamp.items())
+        for number, aliases in enumerate(('["Tonne", "x/Fass"]', "no list"), start=1):
+            file = (number, f"a/Rain {number}.md")
+            connection.execute(
+                "INSERT INTO files VALUES (?, ?, 1, 2, 3, 4, 'indexed', '', 'version')", file
+            )
+            connection.execute("INSERT INTO notes VALUES (?, 'Rain', ?)", (number, aliases))
+    connection.close()
+    catalog = Catalog(path, is_writable=True)
+    assert Records(catalog).list_names("a/Rain 1.md") == {"rain 1", "tonne", "fass"}
+    assert Records(catalog).list_names("a/Rain 2.md") == {"rain 2"}
+    catalog.close()
+
+
+def test_a_moved_note_is_linked_by_its_new_name(catalog: Catalog) -> None:
+    put(catalog, "Old.md", "---\naliases: [Alias]\n---\ntext\n")
+    note, _ = parse_note("New.md", b"---\naliases: [Alias]\n---\ntext\n")
+    with catalog.transaction():
+        Records(catalog).rename("Old.md", STAT, note)
+    resolver = Records(catalog).resolve_links_among({"old", "new", "alias"}, "/")
+    assert [resolver.resolve(name) for name in ("Old", "new", "ALIAS")] == [
+        None,
+        "New.md",
+        "New.md",
+    ]
+
+
 def test_a_closed_catalog_says_so(tmp_path: Path) -> None:
     catalog = Catalog(tmp_path / "catalog.db", is_writable=True)
     catalog.close()

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QFrame, QTextEdit, QVBoxLayout, QWidget
 
 from ui.theme import Theme
 from ui.widgets.choices import Choice, ChoiceView, Match, find_choices
+from vault.notes.links import note_name
 
 __all__ = ["Completer", "Offers", "Trigger", "find_trigger"]
 
@@ -190,7 +191,7 @@ class Completer(QObject):
         cursor.setPosition(found.start)
         cursor.setPosition(self._field.textCursor().position(), QTextCursor.MoveMode.KeepAnchor)
         # A link is part of a sentence and stays in it; any other mark was only a way to choose.
-        words = {"link": f"[[{_link_name(value)}]]", "command": f"/{value} "}
+        words = {"link": f"[[{note_name(value)}]]", "command": f"/{value} "}
         cursor.insertText(words.get(found.kind, ""))
         self._field.setTextCursor(cursor)
         self._hide()
@@ -205,7 +206,7 @@ class Completer(QObject):
             return
         wanted = match[1].strip().removesuffix(".md").casefold()
         for choice in self._offers.notes:
-            if wanted in {_link_name(choice.value).casefold(), choice.value[:-3].casefold()}:
+            if wanted in {note_name(choice.value).casefold(), choice.value[:-3].casefold()}:
                 self.attached.emit(choice.value)
                 return
 
@@ -250,7 +251,3 @@ class _Popup(QFrame):
         painter.setBrush(theme.color("bg.overlay"))
         edge = self.rect().toRectF().adjusted(0.5, 0.5, -0.5, -0.5)
         painter.drawRoundedRect(edge, theme.radius("lg"), theme.radius("lg"))
-
-
-def _link_name(path: str) -> str:
-    return path.rpartition("/")[2].removesuffix(".md")

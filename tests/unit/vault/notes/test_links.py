@@ -1,6 +1,13 @@
 import pytest
 
-from vault.notes.links import Link, LinkResolver, find_links
+from vault.notes.links import (
+    Link,
+    LinkResolver,
+    find_links,
+    fold_link_name,
+    list_link_names,
+    note_name,
+)
 
 NOTES = [
     ("Garden.md", ("Beds",)),
@@ -86,3 +93,41 @@ def test_of_several_the_nearest_is_meant(
     target: str, source: str, attachments: str, path: str | None
 ) -> None:
     assert LinkResolver(FILES, attachments).resolve(target, source) == path
+
+
+@pytest.mark.parametrize(
+    ("target", "path"),
+    [
+        ("Plan", "a/Plan.md"),
+        ("a/plan", "a/Plan.md"),
+        ("the plan", "a/Plan.md"),
+        ("paper.pdf", "b/paper.pdf"),
+        ("b/paper.pdf", "b/paper.pdf"),
+        ("paper.md", "b/paper.md"),
+        ("sketch", "c/Other.md"),
+        ("Nothing", None),
+        ("", None),
+    ],
+)
+def test_a_title_is_used_where_no_path_name_or_alias_fits(target: str, path: str | None) -> None:
+    notes = [("a/Plan.md", ()), ("b/paper.pdf", ()), ("b/paper.md", ()), ("c/Other.md", ["Sketch"])]
+    titles = [("a/Plan.md", "The plan"), ("b/paper.pdf", "paper"), ("b/paper.md", "Sketch")]
+    assert LinkResolver(notes, titles=titles).resolve(target) == path
+
+
+@pytest.mark.parametrize(
+    ("target", "source", "path"),
+    [("Garden", "", "Garden.md"), ("./2024/Tools.md", "projects/x.md", "projects/2024/Tools.md")],
+)
+def test_the_notes_that_share_a_name_with_a_link_are_enough_to_resolve_it(
+    target: str, source: str, path: str
+) -> None:
+    name = fold_link_name(target)
+    sharing = [(note, names) for note, names in NOTES if name in list_link_names(note, names)]
+    assert len(sharing) < len(NOTES)
+    assert LinkResolver(sharing).resolve(target, source) == path
+
+
+def test_a_note_is_named_without_its_folder_and_suffix_a_file_with_its_suffix() -> None:
+    assert note_name("a/b/Plan of 3.5.md") == "Plan of 3.5"
+    assert note_name("a/paper.pdf") == "paper.pdf"

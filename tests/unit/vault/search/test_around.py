@@ -16,10 +16,23 @@ NOTES = {
     "Diary.md": "---\nprivate: true\n---\nTomatoes, again.\n",
 }
 
+SAME_NAMES = {
+    "a/Plan.md": "# The plan of the garden\n\nBeds of beans.\n",
+    "b/Plan.md": "# Another plan\n\nBeds of peas.\n",
+    "b/Start.md": "# Start\n\nSee [[Plan]] and [[side]], not [[Nothing]].\n",
+    "c/Other.md": "---\naliases: [Side]\n---\n# Other\n\nA hedge.\n",
+    "Secret.md": "---\nprivate: true\n---\nNobody reads this.\n",
+}
+
 
 @pytest.fixture(scope="module")
 def index(index_of_notes: NotesIndexer) -> VaultIndex:
     return index_of_notes(NOTES)
+
+
+@pytest.fixture(scope="module")
+def same_names(index_of_notes: NotesIndexer) -> VaultIndex:
+    return index_of_notes(SAME_NAMES)
 
 
 def test_related_notes_are_near_in_meaning_or_linked(index: VaultIndex) -> None:
@@ -36,6 +49,31 @@ def test_related_notes_are_near_in_meaning_or_linked(index: VaultIndex) -> None:
 
 def test_a_note_that_is_not_indexed_has_no_related_ones(index: VaultIndex) -> None:
     assert index.find_related("Diary.md") == index.find_related("None.md") == []
+
+
+def test_a_note_is_linked_with_the_note_that_a_link_means(same_names: VaultIndex) -> None:
+    index = same_names
+    linked = {note.path for note in index.find_related("b/Start.md", 20) if note.is_linked}
+    assert linked == {"b/Plan.md", "c/Other.md"}
+    assert not any(note.is_linked for note in index.find_related("a/Plan.md", 20))
+    assert [n.path for n in index.find_related("b/Plan.md", 20) if n.is_linked] == ["b/Start.md"]
+
+
+@pytest.mark.parametrize(
+    ("link", "path"),
+    [
+        ("Plan", "a/Plan.md"),
+        ("b/plan", "b/Plan.md"),
+        ("Side", "c/Other.md"),
+        ("The plan of the garden", "a/Plan.md"),
+        ("Secret", "Secret.md"),
+        ("Nothing", None),
+    ],
+)
+def test_a_link_that_is_clicked_leads_to_the_note_that_it_means(
+    same_names: VaultIndex, link: str, path: str | None
+) -> None:
+    assert same_names.build_link_resolver().resolve(link) == path
 
 
 @pytest.mark.parametrize(

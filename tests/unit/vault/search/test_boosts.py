@@ -96,6 +96,19 @@ def test_a_note_in_play_lifts_what_is_linked_with_it(index: VaultIndex) -> None:
     assert index.search("watering", 1, in_play=["Rain barrel.md"]).hits[0].path == "Linked.md"
 
 
+def test_of_two_notes_with_one_name_a_link_lifts_the_one_that_it_means(
+    index_of_notes: NotesIndexer,
+) -> None:
+    index = index_of_notes(
+        {
+            "a/Beds.md": f"# Watering\n\n{WATER}",
+            "b/Beds.md": f"# Watering\n\n{WATER}",
+            "b/Start.md": "# Start\n\nSee [[Beds]].\n",
+        }
+    )
+    assert lifted_by(index, "watering", "links", "b/Start.md") == {"b/Beds.md"}
+
+
 def test_a_note_that_does_not_exist_is_not_in_play(index: VaultIndex) -> None:
     hits = index.search("watering", 20, in_play=["Gone.md", ""]).hits
     assert {hit.signals["links"] for hit in hits} == {None}
@@ -121,6 +134,7 @@ def test_an_index_from_before_learns_the_days_and_embeds_nothing(
     before.close()
     with closing(sqlite3.connect(before.index_dir / "catalog.db")) as catalog, catalog:
         catalog.execute("DROP TABLE days")
+        catalog.execute("DROP TABLE names")
         catalog.execute("PRAGMA user_version = 2")
     after = make_index(tmp_path / "notes")
     report = after.update()
