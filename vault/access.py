@@ -1,4 +1,4 @@
-"""What of a vault may be given to a model: nothing that is excluded or private, by any name."""
+"""The notes that may be given to a model: none that is excluded or private, under any name."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -42,7 +42,7 @@ def read_allowed(root: Path, path: str, exclude: Sequence[str] = ()) -> Note:
 
 
 def read_as_tool(root: Path, path: str, exclude: Sequence[str] = ()) -> Note:
-    """Read a note for a model that names it itself: files of the kinds that are indexed, no others.
+    """Read a note that a model asked for; only files of the kinds that are indexed.
 
     What holds keys and passwords lies in files of other kinds and in those whose name begins with a
     dot; they are given to a model only where the user attaches them.
@@ -62,7 +62,7 @@ def read_as_tool(root: Path, path: str, exclude: Sequence[str] = ()) -> Note:
 
 
 def is_hidden(path: str) -> bool:
-    """Tell whether a file's name begins with a dot."""
+    """Return whether a file's name begins with a dot."""
     name = path.rstrip("/").rpartition("/")[2]
     return name.startswith(".") and name not in (".", "..")
 
@@ -83,7 +83,7 @@ def parse_allowed(root: Path, path: str, exclude: Sequence[str] = ()) -> tuple[N
 def filter_allowed(
     root: Path, known: "Mapping[str, FileRow]", exclude: Sequence[str] = ()
 ) -> frozenset[str]:
-    """Give those indexed notes that nothing keeps out now; only what was changed is read.
+    """Return those indexed notes that no rule excludes now; only changed notes are read.
 
     Args:
         root: the vault's folder.
@@ -107,7 +107,7 @@ def _is_allowed(root: Path, path: str, exclude: Sequence[str]) -> bool:
 
 
 def list_allowed_notes(root: Path, folder: str, exclude: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the notes below a folder that no rule keeps out, by path.
+    """Return the notes below a folder that no rule excludes, by path.
 
     Args:
         root: the vault's folder.

@@ -1,4 +1,4 @@
-"""The catalog: what is known of every file, passage, link and tag, and every vector.
+"""The catalog: a SQLite database of every file, passage, link, tag and vector.
 
 One SQLite file in WAL mode. One connection writes, under a lock; any number of threads read at the
 same time, and so do other processes. Everything else in an index can be made again from here.
@@ -77,7 +77,7 @@ class Catalog:
 
     @property
     def is_new(self) -> bool:
-        """Tell whether nothing was ever written: no schema yet, or no stamp."""
+        """Whether nothing was ever written: no schema yet, or no stamp."""
         if self.rows("PRAGMA user_version")[0][0] == 0:
             return True
         return not self.rows("SELECT 1 FROM meta LIMIT 1")
@@ -85,7 +85,7 @@ class Catalog:
     # -- reading
 
     def rows(self, statement: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> list[Row]:
-        """Read, in any thread, what is committed.
+        """Return the rows of a query on committed data; any thread may call it.
 
         Raises:
             IndexUnusable: the file cannot be read.
@@ -103,7 +103,7 @@ class Catalog:
         return str(found[0][0]) if found else None
 
     def list_unembedded(self, table: VectorTable = "vectors") -> list[Row]:
-        """List number, tokens and file of a passage for each text without a vector."""
+        """List, for each text without a vector, one of its passages: number, tokens, file."""
         return self.rows(
             "SELECT min(id), tokens, file_id FROM chunks"  # noqa: S608 - a name of ours
             f" WHERE hash NOT IN (SELECT hash FROM {table}) GROUP BY hash ORDER BY 1"
@@ -112,7 +112,7 @@ class Catalog:
     def list_unembedded_among(
         self, paths: Collection[str], table: VectorTable = "vectors"
     ) -> list[Row]:
-        """List the same of some notes only, at a cost that does not grow with the others."""
+        """List the same for some notes only, at a cost that does not grow with the others."""
         return self.rows(
             "SELECT min(chunks.id), tokens, file_id"  # noqa: S608 - a name of ours
             " FROM chunks JOIN files ON files.id = file_id"
@@ -149,7 +149,7 @@ class Catalog:
         return bytes(found[0][0]) if found else None
 
     def vectors(self, hashes: Collection[bytes]) -> dict[bytes, bytes]:
-        """Give the vectors of those texts, by the hash of each, that have one."""
+        """Return the vectors of those texts, by the hash of each, that have one."""
         marks = ", ".join("?" * len(hashes))
         rows = self.rows(
             f"SELECT hash, vector FROM vectors WHERE hash IN ({marks})",  # noqa: S608 - marks
@@ -203,7 +203,7 @@ class Catalog:
         return dropped
 
     def mark_vectors_changed(self) -> None:
-        """Have those that keep vectors in memory read them anew."""
+        """Make every cache of vectors in memory read them again."""
         self.set_meta("vectors_epoch", str(int(self.meta("vectors_epoch") or 0) + 1))
 
     def clear(self) -> None:
@@ -274,7 +274,7 @@ class Catalog:
             )
 
     def _check_stamp(self) -> None:
-        """See that what the catalog holds was made as it would be made now."""
+        """Empty a catalog that another version of the chunker or word index has filled."""
         if self.is_new and not self.is_writable:
             return
         version = self.rows("PRAGMA user_version")[0][0]
@@ -301,7 +301,7 @@ class Catalog:
         )
 
     def _refuse_damaged(self, said: str) -> None:
-        """Refuse a file of another version that is none: the number itself may be damaged."""
+        """Raise an error when a check found damage: the version number itself may be damaged."""
         if said != "ok":
             raise self._damage_error(said)
 
@@ -344,7 +344,7 @@ class Catalog:
 
 
 def is_damage(error: sqlite3.Error, path: Path) -> bool:
-    """Tell whether an error of SQLite means that the file itself is damaged.
+    """Return whether an error of SQLite means that the file itself is damaged.
 
     A place that is full, locked, missing or not to be written is no damage.
     """
@@ -360,7 +360,7 @@ def is_damage(error: sqlite3.Error, path: Path) -> bool:
 
 
 def is_damaged(path: Path) -> bool:
-    """Look through a whole catalog for damage; that takes seconds where it is large."""
+    """Return whether a catalog is damaged; checking a large one takes seconds."""
     try:
         connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
     except sqlite3.Error:
@@ -376,7 +376,7 @@ def is_damaged(path: Path) -> bool:
 
 
 def set_aside(path: Path) -> Path:
-    """Rename a damaged database and what belongs to it, and return its new name.
+    """Rename a damaged database with the files that belong to it, and return its new name.
 
     The names end with `.damaged`, from the second one on with a number; the latest take the place
     of the last one.

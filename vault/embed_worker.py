@@ -52,7 +52,7 @@ Encode = Callable[[Sequence[str], bool], Any]
 
 
 def main() -> None:
-    """Serve until the parent is gone; a model that cannot be loaded is the answer to everything."""
+    """Serve until the parent ends; if no model can be loaded, every answer is that error."""
     idle_s, folder_name, *more = sys.argv[1:]
     requests = Requests(ends_at_once=True, idle_s=float(idle_s))
     try:
@@ -167,7 +167,7 @@ class _Model:
 
 
 def _return_memory() -> None:
-    """Let the system have what batches of other lengths have left in pieces, where it can."""
+    """Return free memory to the system, which batches of other lengths have fragmented."""
     with suppress(OSError, AttributeError):  # another C library
         ctypes.CDLL(None).malloc_trim(0)
 
@@ -254,7 +254,7 @@ def _open(folder: Path) -> Any:
 
 
 def _convert_to_bfloat16(model: Any) -> Any:
-    """Convert once what autocast would convert for every batch, with the same result."""
+    """Convert the weights once that autocast would convert for every batch."""
     import torch
 
     for module in model.modules():

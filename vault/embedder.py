@@ -1,4 +1,4 @@
-"""Texts to vectors, by a child process that is started when it is first needed.
+"""Embed texts in a child process that is started when it is first needed.
 
 A child that is killed is started again, and what it had not answered is asked again; only when it
 ends repeatedly without an answer in between is the embedder given up.
@@ -64,13 +64,13 @@ class Embedder:
 
     @property
     def pid(self) -> int | None:
-        """Tell the child's process id while it runs."""
+        """The child's process id while it runs."""
         child = self._child
         return child.pid if child is not None and child.is_alive else None
 
     @property
     def precision(self) -> str:
-        """Tell the number format in use; empty before the first answer."""
+        """The number format in use; empty before the first answer."""
         return self._precision
 
     def start(self) -> None:
@@ -78,7 +78,7 @@ class Embedder:
         self._ensure_child()
 
     def embed_query(self, text: str) -> "Vectors":
-        """Embed one text, before all batches that wait.
+        """Embed one text, ahead of all waiting batches.
 
         Raises:
             EmbedderFailed: the model is damaged or its process cannot be kept running.
@@ -86,7 +86,7 @@ class Embedder:
         return self.begin_query(text)()
 
     def begin_query(self, text: str) -> "Callable[[], Vectors]":
-        """Begin to embed one text, before all batches that wait, and give what waits for it.
+        """Begin to embed one text, ahead of all waiting batches; the result waits for the vector.
 
         Raises:
             EmbedderFailed: its process cannot be kept running; as by what is returned.
@@ -180,7 +180,7 @@ class Embedder:
                 return np.frombuffer(frame.payload, "<f4").reshape(frame.header["shape"])
 
     def _discard_child(self, child: Child, error: ChildDied) -> None:
-        """Make room for a new child; each death counts once, however many waited for it."""
+        """Discard a dead child; its death counts once, however many callers waited for it."""
         child.kill(str(error))
         with self._lock:
             if self._child is not child:

@@ -26,7 +26,7 @@ _SPARE, _SPARE_NAME = "spare_embedder", "spare_embedder_name"
 
 
 def read_used_model(catalog: Catalog) -> tuple[str, str]:
-    """Tell name and stamp of the model whose vectors searches use."""
+    """Return the name and the stamp of the model whose vectors searches use."""
     keys = (_USED_NAME, _USED)
     rows = catalog.rows("SELECT key, value FROM meta WHERE key IN (?, ?)", keys)
     found: dict[str, str] = dict(rows)
@@ -34,7 +34,7 @@ def read_used_model(catalog: Catalog) -> tuple[str, str]:
 
 
 def choose_vector_table(catalog: Catalog, model: EmbeddingModel) -> VectorTable:
-    """Give the place for a model's vectors; a spare of another one is thrown away for it."""
+    """Return the table for a model's vectors; a spare table of another model is emptied for it."""
     if read_used_model(catalog)[1] == model.stamp:
         return "vectors"
     with catalog.transaction():
@@ -48,7 +48,7 @@ def choose_vector_table(catalog: Catalog, model: EmbeddingModel) -> VectorTable:
 
 
 def switch_model(catalog: Catalog) -> None:
-    """Let searches use the spare, and keep what they used as the spare."""
+    """Swap the vectors that searches use with the spare ones."""
     with catalog.transaction():
         catalog.run("ALTER TABLE vectors RENAME TO former_vectors")
         catalog.run("ALTER TABLE spare_vectors RENAME TO vectors")
@@ -86,7 +86,7 @@ class Embedders:
         self._found: dict[str, EmbeddingModel] = {PACKAGED.name: PACKAGED}
 
     def get(self, model: EmbeddingModel) -> Embedder:
-        """Give the embedder of a model."""
+        """Return the embedder of a model."""
         with self._lock:
             self._found[model.name] = model
             if model.stamp not in self._by_stamp:
@@ -94,7 +94,7 @@ class Embedders:
             return self._by_stamp[model.stamp]
 
     def find_chosen(self, name: str) -> Embedder:
-        """Give the embedder that the setting `embedding.model` names, as it is on the disk now.
+        """Return the embedder that the setting `embedding.model` names, as it is on the disk now.
 
         Raises:
             EmbedderFailed: it is not on this computer.
@@ -102,7 +102,7 @@ class Embedders:
         return self.get(find_model(name))
 
     def find_named(self, name: str, stamp: str) -> Embedder:
-        """Give the embedder of the model that vectors were made with.
+        """Return the embedder of the model that vectors were made with.
 
         Raises:
             EmbedderFailed: it is not on this computer any more, or is another by now.
@@ -141,12 +141,12 @@ class Embedders:
 
     @property
     def pids(self) -> tuple[int | None, ...]:
-        """Tell the process ids of those that run."""
+        """The process ids of the embedders that run."""
         with self._lock:
             return tuple(embedder.pid for embedder in self._by_stamp.values())
 
     def close(self) -> None:
-        """End all but the shared one."""
+        """End all embedders but the shared one."""
         with self._lock:
             ours = [one for one in self._by_stamp.values() if one is not self._shared]
         for embedder in ours:

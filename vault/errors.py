@@ -1,4 +1,4 @@
-"""What can go wrong with a vault and its index, as one tree of types.
+"""The errors of a vault and its index.
 
 VaultError
 ├── VaultMissing        the folder is not there, or its drive is not mounted
@@ -47,7 +47,7 @@ class NoteUnreadable(VaultError):
 
 
 class ReadingFailed(VaultError):
-    """No text comes of some bytes; `NoteUnreadable` says of which note.
+    """The bytes of a file cannot be read as text; `NoteUnreadable` names the note.
 
     Attributes:
         reason: a few words that can stand in a list beside the path.
@@ -59,7 +59,7 @@ class ReadingFailed(VaultError):
 
 
 class NoteExcluded(VaultError):
-    """A note that is kept away from models, by a pattern or by what it says itself.
+    """A note that is kept away from models, by a pattern or by its own mark.
 
     Attributes:
         path: the note, relative to the vault.

@@ -66,7 +66,7 @@ class VaultIndex:
         options: Callable[[], IndexOptions] = IndexOptions,
         cache_dir: Path | None = None,
     ):
-        """Name the folder and where its index lies; nothing is opened or started yet.
+        """Store the folder and the place of its index; nothing is opened or started yet.
 
         Args:
             root: the folder of notes.

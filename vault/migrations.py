@@ -71,7 +71,7 @@ CREATE VIRTUAL TABLE words USING fts5(
 
 
 def m001_notes_chunks_vectors(connection: sqlite3.Connection) -> None:
-    """Files with their state, notes, passages, links, tags, words and vectors.
+    """Create files with their state, notes, passages, links, tags, words and vectors.
 
     A file stands in `files` whether it is indexed, excluded or failed, so that an unchanged file
     needs no second look. `vectors` is apart from `chunks` and keyed by the hash of the embedded
@@ -83,7 +83,7 @@ def m001_notes_chunks_vectors(connection: sqlite3.Connection) -> None:
 
 
 def m002_spare_vectors(connection: sqlite3.Connection) -> None:
-    """Room for the vectors of a second embedder beside those that searches use.
+    """Add a table for the vectors of a second embedder beside those that searches use.
 
     The two tables change their names when the second is complete, so that whatever searches reads
     `vectors` and need not know of the other.
@@ -95,7 +95,7 @@ def m002_spare_vectors(connection: sqlite3.Connection) -> None:
 
 
 def m003_days(connection: sqlite3.Connection) -> None:
-    """The days that the properties of notes name; every note is read again for them.
+    """Add the days that properties of notes name; every note is read again for them.
 
     What is indexed of it stays until then, and is found meanwhile unless a child has to read it.
     """
@@ -158,7 +158,7 @@ def migrate(connection: sqlite3.Connection) -> None:
 
 
 def schema_version(connection: sqlite3.Connection) -> int:
-    """Tell how many steps a catalog has seen."""
+    """Return how many steps a catalog has seen."""
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 

@@ -40,7 +40,7 @@ _log = logging.getLogger(__name__)
 
 
 class OpenIndex:
-    """The catalog as it is open now, and what searches it; a store only for the owner."""
+    """The open catalog with its exact scan; the vector store too, for the owner."""
 
     def __init__(self, catalog: Catalog, store: VectorStore | None = None):
         self.catalog = catalog
@@ -53,7 +53,7 @@ class OpenIndex:
     def find_nearest(
         self, vector: "NDArray[np.float32]", k: int, among: Collection[bytes] | None
     ) -> list[tuple[bytes, float]]:
-        """Give the hashes of the nearest texts, from Chroma where it is ready and the quicker."""
+        """Return the hashes of the nearest texts, from Chroma where it is ready and quicker."""
         store = self.store
         if store is not None and store.is_ready and among is None and _is_worth_asking(store):
             with suppress(VectorStoreFailed):  # the exact scan answers in its place
@@ -61,7 +61,7 @@ class OpenIndex:
         return self._exact.query(vector, k, among)
 
     def search_in_one_version(self, search: Callable[[], SearchResult]) -> SearchResult:
-        """Search, and again where the vectors of another embedder came into use meanwhile."""
+        """Search, and again when another embedder's vectors came into use meanwhile."""
         while True:
             before = read_used_model(self.catalog)
             try:
@@ -85,7 +85,7 @@ class OpenIndex:
         return replace(result, warnings=(*result.warnings, warning)) if warning else result
 
     def refill_if_needed(self) -> None:
-        """Bring an owner's store in line beside the search, which does not wait for it."""
+        """Synchronize an owner's vector store in a thread; the search does not wait for it."""
         with self._lock:
             if self.store is None or self.store.is_ready or self._is_closed:
                 return
@@ -149,7 +149,7 @@ class IndexHandle:
 
     @property
     def is_closed(self) -> bool:
-        """Whether the index can be opened no more."""
+        """Whether the index was closed."""
         return self._is_closed
 
     def open(self) -> OpenIndex | None:
@@ -299,7 +299,7 @@ def retry_when_damaged(
 
 
 def take_lock(index_dir: Path) -> IO[bytes]:
-    """Become the owner of an index, until what is returned is closed.
+    """Lock an index as its owner, until the returned file is closed.
 
     Raises:
         IndexBusy: another process is.
@@ -324,7 +324,7 @@ def take_lock(index_dir: Path) -> IO[bytes]:
 
 
 def _is_worth_asking(store: VectorStore) -> bool:
-    """Tell whether a store answers sooner than the scan would; the user's own server is asked."""
+    """Return whether a store answers sooner than the scan would; the user's own server is asked."""
     return store.server is not None or store.size > _FEW_VECTORS
 
 

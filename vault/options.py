@@ -1,4 +1,4 @@
-"""What of an index the user may choose: which model embeds, and where its vectors are searched."""
+"""The user's choices for an index: the embedding model, the vector server, the reranker."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -29,11 +29,11 @@ class VectorServer:
 
     @property
     def host(self) -> str:
-        """Name the computer."""
+        """The name of the server's computer."""
         return urlsplit(self.url).hostname or self.url
 
     def to_dict(self) -> dict[str, Any]:
-        """Give what a client connects with.
+        """Return the connection settings of a client.
 
         Raises:
             VectorStoreFailed: the address makes no sense.
@@ -59,7 +59,7 @@ class VectorServer:
 
 @dataclass(frozen=True, slots=True)
 class IndexOptions:
-    """What was chosen for an index.
+    """The user's choices for an index.
 
     Attributes:
         model: a value of the setting `embedding.model`.

@@ -1,4 +1,4 @@
-"""The one way from a note's name to a file: it never leaves the vault."""
+"""Open the file of a note by its path, and never a file outside the vault."""
 
 import errno
 import os
@@ -39,7 +39,7 @@ def check_folder(folder: Path) -> Path:
 
 
 def safe_path(root: Path, relative: str) -> Path:
-    """Give the file that `relative` names, or refuse it when it is not inside the vault.
+    """Return the file that `relative` names, or refuse it when it is not inside the vault.
 
     Links are followed before the check, so a link to outside is refused as well.
 
@@ -123,7 +123,7 @@ def _open_part(name: str, flags: int, folder: int) -> int:
 
 
 def _is_file(name: str, folder: int) -> bool:
-    """Tell whether a name stands for an ordinary file, which is no folder for a simple reason."""
+    """Return whether a name is that of an ordinary file."""
     try:
         return stat.S_ISREG(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
     except OSError:
@@ -131,7 +131,7 @@ def _is_file(name: str, folder: int) -> bool:
 
 
 def is_text_name(name: str) -> bool:
-    """Tell whether a file name is valid Unicode, so that it can be shown, stored and cited."""
+    """Return whether a file name is valid Unicode, so that it can be shown, stored and cited."""
     try:
         name.encode("utf-8")
     except UnicodeEncodeError:
@@ -140,7 +140,7 @@ def is_text_name(name: str) -> bool:
 
 
 def printable(path: str) -> str:
-    r"""Give a path that can always be written as UTF-8: foreign bytes appear as `\xff`."""
+    r"""Return a path that can always be written as UTF-8: foreign bytes appear as `\xff`."""
     try:
         return os.fsencode(path).decode("utf-8", "backslashreplace")
     except UnicodeEncodeError:  # half a surrogate pair that stands for no byte: no file's name

@@ -1,4 +1,4 @@
-"""What the catalog records of each file and note; changes belong in a catalog's transaction."""
+"""The catalog's records of files and notes; changes belong in a transaction of the catalog."""
 
 import json
 import posixpath
@@ -21,7 +21,7 @@ NEVER_SEEN = FileStat(-1, -1, -1, -1)
 
 
 class FileRow(NamedTuple):
-    """What the catalog knows of a file; an attribute of -1 makes it be looked at again."""
+    """The record of a file; an attribute of -1 makes the next update read the file again."""
 
     path: str
     id: int
@@ -34,12 +34,12 @@ class FileRow(NamedTuple):
     version: str
 
     def differs(self, seen: FileStat) -> bool:
-        """Tell whether the file may have been edited since, as `FileStat.differs` does."""
+        """Return whether the file may have been edited since, as `FileStat.differs` does."""
         return self[2:6] != seen and self.stat.differs(seen)
 
     @property
     def stat(self) -> FileStat:
-        """Give the attributes that the file had."""
+        """The attributes that the file had."""
         return FileStat(self.mtime_ns, self.size, self.device, self.inode)
 
 
@@ -139,7 +139,7 @@ class Records:
         return LinkResolver(notes, attachments, [(path, title) for path, _, title in rows if title])
 
     def put_note(self, stat: FileStat, note: Note, chunks: Iterable[Chunk]) -> None:
-        """Put a note in, or in the place of what its path held before."""
+        """Store a note in place of what its path held before."""
         file_id = self._put_file(note.path, stat, "indexed", "", note.version)
         aliases = json.dumps(note.aliases, ensure_ascii=False)
         self._catalog.run(
@@ -166,7 +166,7 @@ class Records:
         )
 
     def put_state(self, path: str, stat: FileStat, state: State, reason: str) -> None:
-        """Record that a file is excluded or failed; what was indexed of it goes."""
+        """Record that a file is excluded or failed; what was indexed of it is removed."""
         self._put_file(path, stat, state, reason, "")
 
     def touch(self, path: str, stat: FileStat) -> None:
@@ -177,7 +177,7 @@ class Records:
         )
 
     def rename(self, old: str, stat: FileStat, note: Note) -> None:
-        """Give a note its new path; its passages and their vectors stay as they are."""
+        """Change the path of a note; its passages and their vectors stay."""
         self._remove_words(old)
         self.remove(note.path)
         self._catalog.run("UPDATE files SET path = ? WHERE path = ?", (note.path, old))
@@ -192,7 +192,7 @@ class Records:
         self._put_words(file_id)
 
     def forget_failures(self, paths: Iterable[str] | None = None) -> None:
-        """Have failed files looked at again, though nothing in them has changed.
+        """Make the next update read failed files again, though nothing in them has changed.
 
         Args:
             paths: which; None for all.
@@ -271,7 +271,7 @@ class Records:
 
 
 class RemovedNotes:
-    """Notes that are gone, by content, so that one of the same content is known as moved."""
+    """Notes that are gone, by content, so that a new note of the same content is known as moved."""
 
     def __init__(self, gone: dict[str, FileRow]):
         self._gone = dict(gone)
@@ -281,7 +281,7 @@ class RemovedNotes:
                 self._paths.setdefault(row.version, []).append(path)
 
     def take(self, path: str, version: str, stat: FileStat) -> str | None:
-        """Give the gone path of this content, best the very same file, and count it as found.
+        """Take a gone path of this content, if possible of the very same file; None without one.
 
         The same bytes are another text where they are read as another kind of file.
         """
@@ -295,7 +295,7 @@ class RemovedNotes:
         return old
 
     def list_rest(self) -> list[tuple[str, FileRow]]:
-        """Give what is gone for good."""
+        """Return the notes whose content was not found elsewhere."""
         return list(self._gone.items())
 
 

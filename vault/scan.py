@@ -1,4 +1,4 @@
-"""Which files of a folder are notes, found by names and file attributes alone.
+"""List the notes of a folder by names and file attributes alone.
 
 No note is opened here, so nothing can block: not a FIFO, not a device, not a dead network link.
 """
@@ -20,7 +20,7 @@ from vault.paths import is_text_name, printable
 
 
 class FileStat(NamedTuple):
-    """What tells, without reading it, whether a file is the one that was indexed."""
+    """The attributes of a file that show, without reading it, whether it has changed."""
 
     mtime_ns: int
     size: int
@@ -28,7 +28,7 @@ class FileStat(NamedTuple):
     inode: int
 
     def differs(self, seen: "FileStat") -> bool:
-        """Tell whether there may be an edit between; a drive mounted anew has another device."""
+        """Return whether the file may have been edited; the device number does not count."""
         return (self.mtime_ns, self.size, self.inode) != (seen.mtime_ns, seen.size, seen.inode)
 
 
@@ -49,7 +49,7 @@ class ScanResult:
     unreadable_folders: list[str] = field(default_factory=list)
 
     def fingerprint(self) -> str:
-        """Give what is the same as long as nothing was added, edited, moved, removed or left out.
+        """Return a hash that stays the same until a file is added, edited, moved or removed.
 
         A folder may be listed in another order then, which only costs a closer look.
         """
@@ -77,7 +77,7 @@ def scan(
     Args:
         root: the vault's folder.
         exclude: patterns as in a `.gitignore`.
-        seen: told now and then how many notes there are so far.
+        seen: called now and then with the number of notes so far.
 
     Raises:
         VaultMissing: there is no such folder.
@@ -101,7 +101,7 @@ def scan(
 
 
 def scan_paths(root: Path, exclude: Sequence[str], paths: Iterable[str]) -> ScanResult | None:
-    """Look at some names only, and at what `scan` would make of them.
+    """Scan some paths only, with the result that `scan` would have for them.
 
     Returns:
         None where that does not do: for folders, for what may have been one, below links.
@@ -133,7 +133,7 @@ def scan_paths(root: Path, exclude: Sequence[str], paths: Iterable[str]) -> Scan
 
 
 def _is_entered(folder: str, rules: ExcludeRules) -> bool:
-    """Tell whether a scan goes into a folder, by its name and those above it."""
+    """Return whether a scan goes into a folder, by its name and those above it."""
     parts = folder.split("/") if folder else []
     above = ("/".join(parts[:count]) for count in range(1, len(parts) + 1))
     is_shown = not any(part.startswith(".") for part in parts)
@@ -141,7 +141,7 @@ def _is_entered(folder: str, rules: ExcludeRules) -> bool:
 
 
 def check_folder(root: Path) -> FileStat:
-    """Give the attributes of the vault's folder.
+    """Return the attributes of the vault's folder.
 
     Raises:
         VaultMissing: there is no such folder.
@@ -163,7 +163,7 @@ def check_folder(root: Path) -> FileStat:
 
 
 def read_stat(root: Path, path: str) -> FileStat | None:
-    """Give the attributes of one note, or None where no file is."""
+    """Return the attributes of one note, or None where no file is."""
     try:
         info = (root / path).stat(follow_symlinks=False)
     except (OSError, ValueError):
@@ -239,7 +239,7 @@ def _add_note(
 
 
 def _add_link(root: Path, entry: os.DirEntry[str], path: str, result: ScanResult) -> None:
-    """Leave links out: a note counts once, under its own name, and none from elsewhere."""
+    """Exclude a link, since a note counts once, under its own name."""
     base = os.path.realpath(root)
     target = os.path.realpath(entry.path)
     if not os.path.exists(target):

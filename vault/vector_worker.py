@@ -45,7 +45,7 @@ class _Store:
         self._most = 1
 
     def handle(self, frame: Frame) -> Answer:
-        """Do what a request asks for: `open` first, then `upsert`, `delete` or `query`."""
+        """Handle a request: `open` first, then `upsert`, `delete` or `query`."""
         match frame.header["do"]:
             case "open":
                 return {"ids": self._open(frame.header)}, b""
@@ -62,7 +62,7 @@ class _Store:
         return {}, b""
 
     def _open(self, wanted: Mapping[str, Any]) -> Sequence[str]:
-        """Open a collection and give what is in it; others of the same index are deleted."""
+        """Open a collection and return its ids; other collections of the same index are deleted."""
         client = _open_local(self._folder) if self._folder else _connect(wanted["server"])
         self._most = client.get_max_batch_size()
         if self._folder is None:

@@ -1,4 +1,4 @@
-"""The Chroma store, kept in line with the catalog, in a child process of its own.
+"""The vector store: Chroma in a child process, synchronized with the catalog.
 
 The catalog is the source. A store that is missing, lags behind, cannot be opened or ends its
 process is brought in line, or thrown away and filled again; `vault.search.exact` answers meanwhile.
@@ -64,18 +64,18 @@ class VectorStore:
 
     @property
     def pid(self) -> int | None:
-        """Tell the child's process id while it runs."""
+        """The child's process id while it runs."""
         child = self._child
         return child.pid if child is not None and child.is_alive else None
 
     @property
     def is_ready(self) -> bool:
-        """Tell whether it can be asked now and holds what the catalog holds."""
+        """Whether the store runs and holds what the catalog holds."""
         return self._is_synchronized and self.pid is not None
 
     @property
     def size(self) -> int:
-        """Tell how many vectors the store held when it was last looked at."""
+        """The number of vectors in the store when it was last checked."""
         return len(self._held or ())
 
     def start(self) -> None:
@@ -94,7 +94,7 @@ class VectorStore:
         files, they are thrown away and filled from the catalog.
 
         Args:
-            progress: told how many of the missing vectors are in.
+            progress: called with the number of the missing vectors are in.
             on_wait: called about every 50 ms; what it raises ends the work.
 
         Raises:
@@ -136,7 +136,7 @@ class VectorStore:
             )
 
     def add(self, hashes: Sequence[bytes], on_wait: Callable[[], None] = lambda: None) -> None:
-        """Put some more of the catalog's vectors into a store that is in line already.
+        """Add some of the catalog's vectors to a store that is synchronized already.
 
         One that is not stays as it is, and gets them when it is brought in line.
 
@@ -154,7 +154,7 @@ class VectorStore:
                 raise VectorStoreFailed(f"The vector store broke: {error}.") from error
 
     def query(self, vector: "NDArray[np.float32]", k: int) -> list[tuple[bytes, float]]:
-        """Give the hashes of the `k` nearest texts with their cosines, nearest first.
+        """Return the hashes of the `k` nearest texts with their cosines, nearest first.
 
         Raises:
             VectorStoreFailed: it is not ready or broke just now.
@@ -176,7 +176,7 @@ class VectorStore:
         return [(bytes.fromhex(text_hash), 1.0 - distance) for text_hash, distance in found]
 
     def use(self, server: VectorServer | None) -> None:
-        """Lie somewhere else from now on, if that is another place."""
+        """Use another server, or the folder, from now on."""
         if server == self.server:
             return  # without waiting for whoever fills the store, which may take minutes
         with self._lock:
@@ -184,11 +184,11 @@ class VectorStore:
             self.server, self.failure, self._is_broken = server, "", False
 
     def set_aside(self) -> None:
-        """Answer no question until it is brought in line again."""
+        """Answer no query until the store is synchronized again."""
         self._is_synchronized = False
 
     def discard(self) -> None:
-        """End the child and delete what it holds, now or on a server when it is filled again."""
+        """End the child and delete the vectors, on a server when it is filled again."""
         with self._lock:
             self._discard()
 
@@ -256,7 +256,7 @@ class VectorStore:
         self._held.update(hashes)
 
     def _probe(self, child: Child, text_hash: bytes, on_wait: Callable[[], None]) -> None:
-        """Ask one question, since a damaged graph shows only when it is walked."""
+        """Run one query, since a damaged graph shows only when it is walked."""
         vector = self._catalog.vector(text_hash)
         if vector is not None:
             self._ask(child, {"do": "query", "k": 1}, vector, on_wait)
@@ -274,7 +274,7 @@ class VectorStore:
             child.kill("it is started anew")
 
     def _repair(self) -> None:
-        """Throw a folder away; a server was out of reach rather, and is asked what it holds."""
+        """Delete a broken folder; read the ids of a server again, which was rather out of reach."""
         if self.server is None:
             self._discard()
         else:
@@ -295,7 +295,7 @@ def _split(hashes: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
 
 
 def _name_collection(catalog: Catalog) -> tuple[str, str]:
-    """Name what is ours on a server, and the collection for the embedder that is used now."""
+    """Return the prefix of the index's collections on a server, and the present one's name."""
     index = catalog.meta(_INDEX_ID)
     if index is None:
         index = uuid.uuid4().hex

@@ -59,12 +59,12 @@ class Chunk:
 
     @property
     def embedded_text(self) -> str:
-        """Give what is embedded: title and headings, but no folder, then the text."""
+        """The text that is embedded: title and headings, but no folder, then the passage."""
         return embedded_text(self.context, self.text)
 
     @cached_property
     def hash(self) -> bytes:
-        """Name the embedded text by its SHA-256; equal texts are embedded once."""
+        """The SHA-256 of the embedded text; equal texts are embedded once."""
         return hashlib.sha256(self.embedded_text.encode("utf-8")).digest()
 
 
@@ -79,7 +79,7 @@ class _Piece:
 
 
 def embedded_text(context: str, text: str) -> str:
-    """Put a passage behind its title and headings."""
+    """Return a passage with its title and headings before it."""
     return f"{context}\n{text}" if context else text
 
 
@@ -104,7 +104,7 @@ def chunk_note(
 
 
 class _Text:
-    """The text with the place of each line and what each costs in the model's tokens."""
+    """The text of a note, with the offset of each line and its length in tokens."""
 
     def __init__(self, text: str, lines: Sequence[str], tick: Callable[[], None]):
         self.text = text
@@ -117,12 +117,12 @@ class _Text:
                 self._up_to.append(self._up_to[-1] + tokens)
 
     def piece(self, first: int, last: int, path: tuple[Heading, ...]) -> _Piece:
-        """Give whole lines, from 1, inclusive."""
+        """Return the span of whole lines, counted from 1, both included."""
         tokens = self._up_to[last] - self._up_to[first - 1]
         return _Piece(self._starts[first - 1], self._starts[last] - 1, tokens, path)
 
     def find_lines(self, start: int, end: int) -> tuple[int, int]:
-        """Give the lines on which a span starts and ends."""
+        """Return the lines on which a span starts and ends."""
         return bisect_right(self._starts, start), bisect_right(self._starts, max(start, end - 1))
 
 
@@ -131,7 +131,7 @@ def _count_tokens(text: str) -> int:
 
 
 def _split_sections(document: Document) -> Iterator[tuple[tuple[Heading, ...], list[Block]]]:
-    """Give each heading's path with its own blocks, the heading's block among them."""
+    """Yield the path of each heading with its own blocks, the heading's block among them."""
     path: tuple[Heading, ...] = ()
     blocks: list[Block] = []
     if document.body_line > 1:
@@ -147,7 +147,7 @@ def _split_sections(document: Document) -> Iterator[tuple[tuple[Heading, ...], l
 
 
 def _build_context(title: str, path: Sequence[Heading]) -> str:
-    """Join title and headings, each once, within a quarter of what the model reads."""
+    """Join title and headings, each once, in at most a quarter of the model's input."""
     names = list(dict.fromkeys([title, *(heading.text for heading in path)]))
     context = " > ".join(name for name in names if name)[:_MAX_CONTEXT_CHARS]
     while _count_tokens(context) > _MAX_CONTEXT_TOKENS:
@@ -182,7 +182,7 @@ def _pack(
 def _split_block(
     text: _Text, path: tuple[Heading, ...], block: Block, room: int
 ) -> Iterator[_Piece]:
-    """Give a block as the largest parts that fit: itself, what is inside it, lines, sentences."""
+    """Split a block into the largest units that fit: itself, inner blocks, lines, sentences."""
     whole = text.piece(block.first, block.last, path)
     if whole.tokens <= room:
         yield whole
@@ -206,7 +206,7 @@ def _split_block(
 
 
 def _split_sentences(text: _Text, piece: _Piece, room: int) -> Iterator[_Piece]:
-    """Cut lines that are too long between sentences, or between words where it must be."""
+    """Split lines that are too long between sentences, or between words if needed."""
     most_chars = room * CHARS_PER_TOKEN
     for slice_start, part in _slice(text.text[piece.start : piece.end]):
         text.tick()
@@ -226,7 +226,7 @@ def _build_splitter(room: int) -> "TextSplitter":
 
 
 def _slice(text: str) -> Iterator[tuple[int, str]]:
-    """Hand a very long text to the splitter in parts, each ending with a sentence if it can."""
+    """Split a very long text for the splitter, at the end of a sentence if possible."""
     start = 0
     while len(text) - start > _SLICE_CHARS:
         earliest, latest = start + _SLICE_CHARS // 2, start + _SLICE_CHARS
@@ -238,7 +238,7 @@ def _slice(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _join_small(pieces: Sequence[_Piece]) -> list[_Piece]:
-    """Put small sections together with their neighbours, so that none is a heading alone."""
+    """Join small sections with their neighbours, so that none is only a heading."""
     joined: list[_Piece] = []
     for piece in pieces:
         if joined and _belong_together(joined[-1], piece):
@@ -256,7 +256,7 @@ def _belong_together(above: _Piece, below: _Piece) -> bool:
 
 
 def _join(above: _Piece, below: _Piece) -> _Piece:
-    """Join two spans and what is between them, below the headings that are above both."""
+    """Join two spans and the text between them, under the headings that they share."""
     common = [one for one, other in zip(above.path, below.path, strict=False) if one == other]
     path = tuple(common) if above.path and below.path else above.path or below.path
     return _Piece(above.start, below.end, above.tokens + below.tokens, path)

@@ -50,7 +50,7 @@ _SAMPLE_BYTES = 4_096
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingModel:
-    """An embedding model that is at hand.
+    """An embedding model on this computer.
 
     Attributes:
         name: as the setting names it.
@@ -63,7 +63,7 @@ class EmbeddingModel:
     folder: Path | None = None
 
     def languages(self) -> str:
-        """Say which languages it finds by meaning, as its card tells."""
+        """Return the languages of the model, as its model card names them."""
         if self.folder is None:
             return "English"
         try:
@@ -161,7 +161,7 @@ def count_tokens(texts: Sequence[str]) -> list[int]:
 
 
 def _split_plain(text: str) -> list[str] | None:
-    """Give the words and marks of a text, unless it holds more than that."""
+    """Return the words and punctuation of an ASCII text; None for any other."""
     is_plain = text.isascii() and text.replace("\t", " ").isprintable()
     return _PART.findall(text) if is_plain and not _SPECIAL.search(text) else None
 

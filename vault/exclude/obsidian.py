@@ -22,7 +22,7 @@ MAX_BYTES: Final = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class ObsidianSettings:
-    """What is honoured of Obsidian's settings.
+    """Those of Obsidian's settings that are used here.
 
     Attributes:
         ignore_filters: "Excluded files": the beginning of a path, or `/a regular expression/`.
@@ -78,17 +78,17 @@ _TOKEN = re.compile(
 
 
 class Filter(Protocol):
-    """One filter: the text it was given as, and why it is not used, if so."""
+    """One filter: its text, and why it is not used, if so."""
 
     text: str
     problem: str
 
     def matches(self, path: str) -> bool:
-        """Tell whether it keeps a path out; a folder's ends with `/`."""
+        """Return whether the filter excludes a path; a folder's ends with `/`."""
 
 
 class _PrefixFilter:
-    """The beginning of a path, whatever its case."""
+    """A filter that matches the beginning of a path, whatever its case."""
 
     problem = ""
 
@@ -101,7 +101,7 @@ class _PrefixFilter:
 
 
 class _RegexFilter:
-    """A regular expression that is looked for anywhere in the path of a file."""
+    """A filter that searches for a regular expression anywhere in the path of a file."""
 
     def __init__(self, text: str) -> None:
         import regex
@@ -138,12 +138,12 @@ class IgnoreFilters:
         return bool(self._filters)
 
     def find_filter(self, path: str, is_folder: bool) -> str | None:
-        """Give the filter that keeps a path out, or None when it stays in."""
+        """Return the filter that excludes a path, or None."""
         whole = f"{path}/" if is_folder else path
         return next((one.text for one in self._filters if one.matches(whole)), None)
 
     def list_problems(self) -> list[str]:
-        """Say which filters are not used, and why."""
+        """Describe the filters that are not used, and why."""
         found = [
             f"its filter {_shorten(one.text)} is not used: {one.problem}"
             for one in self._filters
@@ -159,13 +159,13 @@ class IgnoreFilters:
 
 @lru_cache(maxsize=4 * MAX_EXPRESSIONS)
 def _build_filter(text: str) -> Filter:
-    """Make a filter once, so that one which took too long once does not again."""
+    """Build a filter once, so that an expression that took too long is not used again."""
     is_expression = len(text) > 2 and text.startswith("/") and text.endswith("/")
     return _RegexFilter(text) if is_expression else _PrefixFilter(text)
 
 
 def _find_refusal(expression: str) -> str:
-    """Say what makes an expression too dangerous even to be compiled; nothing where it is not."""
+    """Return why an expression is refused before it is compiled; empty where it is harmless."""
     if len(expression) > MAX_CHARS:
         return f"it has more than {MAX_CHARS} characters"
     repeats_inside = [False]  # for each open group, whether something in it is repeated

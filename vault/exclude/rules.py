@@ -17,7 +17,7 @@ DOT_FOLDER: Final = "a folder whose name begins with a dot"
 
 
 class ExcludeRules:
-    """What keeps a path out, as it can stand in a list beside the path."""
+    """The rules that exclude files of one vault; a rule is named as shown beside the path."""
 
     def __init__(
         self, exclude: Sequence[str] = (), obsidian: ObsidianSettings | None = None
@@ -28,7 +28,7 @@ class ExcludeRules:
 
     @classmethod
     def load(cls, root: Path, exclude: Sequence[str] = ()) -> "ExcludeRules":
-        """Take the rules of a vault as they are now.
+        """Load the rules of a vault as they are now.
 
         Args:
             root: the vault's folder, whose `.obsidian/app.json` is read.
@@ -42,11 +42,11 @@ class ExcludeRules:
         return self._obsidian.attachment_folder
 
     def __bool__(self) -> bool:
-        """Tell whether there is any rule."""
+        """Return whether there is any rule."""
         return bool(self._patterns or self._filters)
 
     def find_rule(self, path: str, is_folder: bool) -> str | None:
-        """Give the rule that keeps out this path, or None when it stays in.
+        """Return the rule that excludes this path, or None.
 
         The folders above it are asked about on their own, before it.
         """
@@ -57,7 +57,7 @@ class ExcludeRules:
         return None
 
     def find_rule_on_path(self, path: str) -> str | None:
-        """Give the rule that keeps out a file or a folder above it."""
+        """Return the rule that excludes a file or a folder above it, or None."""
         parts = [part for part in path.split("/") if part not in ("", ".")]
         for count in range(1, len(parts) + 1):
             is_folder = count < len(parts)
@@ -69,7 +69,7 @@ class ExcludeRules:
         return None
 
     def list_problems(self) -> tuple[tuple[str, str], ...]:
-        """Say of which file which rules could not be used, and why, after they were applied."""
+        """List, after a scan, the rules that could not be used, with file and reason."""
         reasons = (
             [self._obsidian.problem] if self._obsidian.problem else self._filters.list_problems()
         )
@@ -85,7 +85,7 @@ class _Pattern:
 
 
 class ExcludePatterns:
-    """Tells which pattern, if any, keeps a path out; the last one that fits decides."""
+    """Patterns as in a `.gitignore`; the last one that matches decides."""
 
     def __init__(self, patterns: Sequence[str]):
         self._rules = tuple(
@@ -93,11 +93,11 @@ class ExcludePatterns:
         )
 
     def __bool__(self) -> bool:
-        """Tell whether there is any pattern."""
+        """Return whether there is any pattern."""
         return bool(self._rules)
 
     def find_rule(self, path: str, is_folder: bool) -> str | None:
-        """Give the pattern that excludes this path, or None when it stays in.
+        """Return the pattern that excludes this path, or None.
 
         The folders above it are asked about on their own, before it.
         """
@@ -124,7 +124,7 @@ def _parse_pattern(pattern: str) -> _Pattern | None:
 
 
 def _matches(pattern: Sequence[re.Pattern[str] | None], parts: Sequence[str]) -> bool:
-    """Match a whole path; `reachable` holds how many path parts each prefix can have eaten."""
+    """Match a whole path; `reachable` holds the numbers of path parts that a prefix can match."""
     reachable = {0}
     for index, part in enumerate(pattern):
         if part is not None:

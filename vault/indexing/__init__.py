@@ -1,19 +1,15 @@
 """Indexing: from files in the folder to chunks, keywords and vectors.
 
-    embed         Texts without a vector get one, and the vector store gets it too.
-    embedders     The embedding children of one index: one a model, started when it is first
-                  needed.
-    health        Each part of an index, tried for real.
-    indexer       Bringing the index up to date with the folder.
-    machine_load  What the machine is under: running on its battery, or busy with other programs.
-    progress      What an indexing run tells while it goes, and when it is done.
-    relocate      A folder of notes that lies elsewhere than it did: whose index it has.
-    status        How an index stands: what it holds, what it leaves out and why, and what it
-                  takes on the disk.
-    throttle      How fast an index is brought up to date: at full speed, half of the time, or not
-                  for now.
-    watcher       Changes of a folder as they happen, gathered so that a flood of them is one
-                  call.
+    embed         Embed the texts that have no vector yet.
+    indexer       One update of an index: read, chunk, embed, remove.
+    machine_load  Whether the machine runs on battery, or is busy with other programs.
+    progress      The progress of an update, and its report.
+    relocate      Find the index of a folder that was moved or renamed.
+    status        The status of an index, and a check of each of its parts.
+    throttle      Slows down or pauses updates, and runs one at a time.
+    watcher       Watch a folder for changes.
 
-May import: everything of vault but `vault.search`.
+May import: everything of vault but `vault.index` and `vault.search`.
 """
+
+__all__ = ["indexer", "machine_load", "progress", "relocate", "status", "throttle", "watcher"]

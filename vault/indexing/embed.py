@@ -1,4 +1,4 @@
-"""Texts without a vector get one, and the vector store gets it too."""
+"""Embed the texts that have no vector yet, and add the vectors to the vector store."""
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
@@ -84,12 +84,12 @@ class EmbeddingRun:
         self._add_to_store(not_stored, fills_store)
 
     def synchronize_store(self) -> None:
-        """Make the vector store hold what the catalog holds; a broken one is left to search."""
+        """Make the vector store hold what the catalog holds; searches repair a broken one."""
         self._meter.begin("store")
         self._run_unless_broken(lambda: self._store.synchronize(on_wait=self._meter.tick))
 
     def _embed_and_store(self, waiting: Batch) -> Iterator[list[bytes]]:
-        """Embed and keep, and give the hashes of each batch that is kept."""
+        """Embed and commit batch by batch, and yield the hashes of each batch."""
         asked: deque[tuple[Batch, list[bytes]]] = deque()
         for vectors in self._embedder.embed(
             self._read_batches(waiting, asked), self._meter.tick, self._meter.can_work_ahead
@@ -111,7 +111,7 @@ class EmbeddingRun:
     def _read_batches(
         self, waiting: Batch, asked: deque[tuple[Batch, list[bytes]]]
     ) -> Iterator[list[str]]:
-        """Give batches of texts of about equal length, noting the hashes of each."""
+        """Yield batches of texts of about equal length, and queue the hashes of each."""
         for batch in split_into_batches(waiting):
             texts = self._catalog.texts([passage.chunk_id for passage in batch])
             asked.append((batch, [text_hash for text_hash, _ in texts]))

@@ -1,4 +1,4 @@
-"""Bringing the index up to date with the folder.
+"""Index the folder: read what is new or changed, chunk it, embed it, remove what is gone.
 
 A run looks at names and attributes, reads only what is new or differs, embeds only texts that no
 vector is known for, and keeps what it has done at every step: a run that is cancelled or killed is
@@ -61,7 +61,7 @@ class _Counts:
 
 @dataclass(frozen=True, slots=True)
 class _Changes:
-    """What the folder's names and attributes say against the catalog."""
+    """The differences between the folder and the catalog, by names and attributes."""
 
     known: dict[str, FileRow]
     to_read: list[tuple[str, FileStat]]
@@ -70,7 +70,7 @@ class _Changes:
 
 
 def _split_changes(changes: _Changes) -> tuple[_Changes | None, _Changes]:
-    """Part what is read here from what a child reads; None where only one of them is there.
+    """Split changes into those read here and those read in a child; None where there is one part.
 
     Files that are gone come with the second part, where a file of either kind may have been moved.
     """
@@ -94,7 +94,7 @@ class _Pending:
 
 
 class Indexer:
-    """Runs over one vault; one run at a time."""
+    """Indexes one vault, one run at a time."""
 
     def __init__(
         self,
@@ -127,8 +127,8 @@ class Indexer:
         """Bring the index up to date.
 
         Args:
-            progress: told several times a second.
-            is_cancelled: asked between notes and between batches.
+            progress: called several times a second.
+            is_cancelled: called between notes and between batches.
             only: look at no other paths than these, where that is enough.
             fills_store: wait for a vector store that is not in line yet.
 
@@ -213,7 +213,7 @@ class Indexer:
         return _Changes(known, to_read, left_out, gone)
 
     def _refuse_unmounted(self, found: ScanResult) -> None:
-        """Tell an emptied folder from the empty place where a drive was mounted."""
+        """Raise an error when the empty folder is the mount point of an absent drive."""
         if not is_same_folder(self._catalog, found.root):
             raise VaultMissing(
                 f"The folder {self._root} is empty and not the one that was indexed; mount its "
@@ -277,7 +277,7 @@ class Indexer:
         moved: "RemovedNotes",
         meter: ProgressMeter,
     ) -> Callable[[], None]:
-        """Read one file and give what is to be written about it."""
+        """Read one file and return a function that writes the result to the catalog."""
         try:
             data = read_bytes(self._root, path)
         except (NoteUnreadable, UnsafePath) as error:
@@ -351,7 +351,7 @@ class Indexer:
         return EmbeddingRun(self._catalog, self._embedder, self._store, meter, self._table)
 
     def _finish(self, found: ScanResult, fingerprint: str, *, is_whole: bool = True) -> None:
-        """Note when a whole run ended, and on what; a failed note is to be looked at again."""
+        """Record that a run ended, and the fingerprint of the folder, empty if a file failed."""
         with self._catalog.transaction():
             remember_folder(self._catalog, self._root, found.root)
             self._catalog.set_meta("indexed_at", _format_now())
@@ -382,7 +382,7 @@ class Indexer:
 
 
 def _build_sort_key(file: tuple[str, FileStat]) -> tuple[bool, bool, str]:
-    """Put files that may take long behind all others, whose words are then found early."""
+    """Return a key that puts files which may take long after all others."""
     path, stat = file
     return find_kind(path).needs_worker, stat.size > _LARGE_BYTES, path
 

@@ -1,4 +1,4 @@
-"""What the machine is under: running on its battery, or busy with other programs.
+"""The load of the machine: whether it runs on battery, or is busy with other programs.
 
 Read from the files of the Linux kernel; where there are none, nothing is known and nothing is slow.
 """
@@ -19,7 +19,7 @@ _USER, _SYSTEM, _IRQ, _SOFT_IRQ, _STEAL = 0, 2, 5, 6, 7  # not those that are ni
 
 
 class MachineLoad:
-    """Reads what the machine is under; each reading is of the time since the one before."""
+    """Reads the load of the machine; each reading covers the time since the one before."""
 
     def __init__(
         self,
@@ -32,7 +32,7 @@ class MachineLoad:
         Args:
             children: gives the processes that work for this one, and are no load from outside.
             root: where `proc` and `sys` lie.
-            clock: seconds that only grow.
+            clock: returns seconds that only grow.
         """
         self._children = children
         self._root = root
@@ -42,7 +42,7 @@ class MachineLoad:
         self._before = (clock(), self._read_busy_ticks(), self._read_own_ticks())
 
     def read_reason(self) -> LoadReason:
-        """Tell what there is reason to be slow for; the battery comes first."""
+        """Return why indexing is throttled: "battery", "load" or ""."""
         others = self._measure_share_of_others()
         if self._is_on_battery():
             return "battery"
@@ -58,7 +58,7 @@ class MachineLoad:
         )
 
     def _measure_share_of_others(self) -> float:
-        """Tell which share of all processors other programs have taken."""
+        """Return the share of all processors that other programs have used."""
         now = (self._clock(), self._read_busy_ticks(), self._read_own_ticks())
         before, self._before = self._before, now
         room = (now[0] - before[0]) * self._ticks_per_s
@@ -72,7 +72,7 @@ class MachineLoad:
         return sum(int(first[place]) for place in (_USER, _SYSTEM, _IRQ, _SOFT_IRQ, _STEAL))
 
     def _read_own_ticks(self) -> dict[str, int]:
-        """Tell what this process and its children have used, by process."""
+        """Return the processor time of this process and its children, by process."""
         names = ("self", *(str(pid) for pid in self._children() if pid is not None))
         return {name: self._read_process_ticks(name) for name in names}
 

@@ -1,4 +1,4 @@
-"""What an indexing run tells while it goes, and when it is done."""
+"""The progress of an indexing run, and its report."""
 
 import time
 from collections.abc import Callable
@@ -15,7 +15,7 @@ _SILENCE_S = 0.05
 
 @dataclass(frozen=True, slots=True)
 class IndexProgress:
-    """How far a run has come in its present phase.
+    """The progress of a run in its present phase.
 
     Both counts are of notes. `seen`: those found in the folder so far, of an unknown total.
     `scan`: those read, of the new and changed ones. `embed`: those whose passages all have a
@@ -37,11 +37,11 @@ class IndexProgress:
 
     @property
     def remaining_s(self) -> float | None:
-        """Tell how long the phase takes yet at its rate so far; None while that is not known."""
+        """The seconds that are left of the phase; None while its rate is not known."""
         return (self.total - self.done) / self.per_s if self.total and self.per_s > 0 else None
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the data of an `index_progress` event."""
+        """Return the data of an `index_progress` event."""
         return {
             "phase": self.phase,
             "path": self.path,
@@ -55,7 +55,7 @@ class IndexProgress:
 
 @dataclass(frozen=True, slots=True)
 class IndexReport:
-    """What one run did, and how the index stands after it.
+    """What one run did, and what the index holds after it.
 
     Attributes:
         notes: notes in the index now; `chunks` likewise.
@@ -82,7 +82,7 @@ class IndexReport:
     warnings: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the report as `strata index --json` prints it."""
+        """Return the report as `strata index --json` prints it."""
         return {
             "vault": self.vault,
             "notes": self.notes,
@@ -120,7 +120,7 @@ class ProgressMeter:
         self._first_done = self._work = 0
 
     def begin(self, phase: Phase, total: int = 0, work: int = 0) -> None:
-        """Enter a phase and say so at once.
+        """Enter a phase and report it at once.
 
         Args:
             phase: its name.
@@ -133,7 +133,7 @@ class ProgressMeter:
         self._report()
 
     def step(self, done: int, path: str = "", work: int = 0) -> None:
-        """Say how far the phase has come, and wait as the throttle asks.
+        """Report how far the phase has come, and wait as long as the throttle asks.
 
         Everything between two tellings is left out.
 
@@ -160,18 +160,18 @@ class ProgressMeter:
         return (self._now.total - done) * rate / work_left if work_left else rate
 
     def _measure_rate(self, done: int) -> float:
-        """Give the rate since the first thing was done, so that starting up does not count."""
+        """Return the rate since the first item was done, so that starting up does not count."""
         if done and not self._first_done:
             self._first_done, self._first_at = done, time.monotonic()
         elapsed = time.monotonic() - self._first_at
         return (done - self._first_done) / elapsed if elapsed > 0 else 0.0
 
     def can_work_ahead(self) -> bool:
-        """Tell whether the next batch may be asked for before the one under way is done."""
+        """Return whether the next batch may be asked for before the one under way is done."""
         return not self._throttle.reason
 
     def tick(self) -> None:
-        """Repeat the last word if it was a while ago, and stop a run that was cancelled.
+        """Repeat the last report if it is old, and stop a run that was cancelled.
 
         Raises:
             IndexCancelled: the caller asked to stop.

@@ -1,4 +1,4 @@
-"""A folder of notes that lies elsewhere than it did: whose index it has.
+"""Find the index of a folder that was moved or renamed.
 
 A catalog keeps where its folder lies and lay, and the device and inode of the folder. A folder that
 has no index yet is taken for a moved one where another index has lost its folder, and that one had
@@ -28,7 +28,7 @@ _COMPARED: Final = 200
 
 
 def remember_folder(catalog: Catalog, root: Path, stat: FileStat) -> None:
-    """Keep where the folder of a catalog lies now; belongs in a transaction."""
+    """Record the present path of the catalog's folder; belongs in a transaction."""
     here, folders = str(root), _read_folders(catalog)
     catalog.set_meta(_ROOT, _format_id(stat))
     if folders[:1] != [here]:
@@ -37,12 +37,12 @@ def remember_folder(catalog: Catalog, root: Path, stat: FileStat) -> None:
 
 
 def is_same_folder(catalog: Catalog, stat: FileStat) -> bool:
-    """Tell whether a folder has the device and inode of the one that was indexed, if any was."""
+    """Return whether a folder has the device and inode of the one that was indexed, if any was."""
     return catalog.meta(_ROOT) in (None, _format_id(stat))
 
 
 def take_over_index(index_dir: Path, root: Path) -> bool:
-    """Make the index of a folder that has moved to `root` the one in `index_dir`.
+    """Move the index of a folder that has moved to `root` to `index_dir`.
 
     Args:
         index_dir: where the index of `root` belongs; beside it lie those of other folders.
@@ -67,7 +67,7 @@ def take_over_index(index_dir: Path, root: Path) -> bool:
 
 
 def find_moved_folder(folder: Path, indexes: Path) -> Path | None:
-    """Give where a folder lies now that has been opened there since; None where that is unknown."""
+    """Return the new path of a folder that was moved and opened again; None where unknown."""
     for _, catalog in _open_others(indexes):
         now, *before = _read_folders(catalog) or [""]
         if str(folder) in before and os.path.isdir(now):
@@ -89,7 +89,7 @@ def _find_index(root: Path, others: Iterable[tuple[Path, Catalog]]) -> Path | No
 
 
 def _open_others(indexes: Path) -> Iterator[tuple[Path, Catalog]]:
-    """Give the indexes there are, each open while it is looked at; one that is damaged is none."""
+    """Yield each other index with its catalog open; a damaged one is skipped."""
     for path in sorted(indexes.glob(f"*/{CATALOG_FILE}")):
         with suppress(IndexUnusable):
             catalog = Catalog(path, is_writable=False)
@@ -100,7 +100,7 @@ def _open_others(indexes: Path) -> Iterator[tuple[Path, Catalog]]:
 
 
 def _measure_same_share(catalog: Catalog, root: Path) -> float:
-    """Tell how many of the notes that a catalog knows lie below a folder, unchanged."""
+    """Return the share of a catalog's notes that lie below a folder unchanged."""
     rows = catalog.rows("SELECT path, version FROM files WHERE state = 'indexed' ORDER BY path")
     compared = rows[:: max(1, len(rows) // _COMPARED)]
     same = sum(_hash_file(root, path) == version for path, version in compared)
@@ -115,7 +115,7 @@ def _hash_file(root: Path, path: str) -> str:
 
 
 def _read_folders(catalog: Catalog) -> list[str]:
-    """Give where the folder lies by all that is known, then where it lay."""
+    """Return the present path of the folder as far as it is known, then the former paths."""
     try:
         found = json.loads(catalog.meta(_FOLDERS) or "[]")
     except (IndexUnusable, ValueError, RecursionError):  # damaged: it is nobody's

@@ -17,7 +17,7 @@ __all__ = ["Health", "IndexStatus", "is_mending", "read_status"]
 
 @dataclass(frozen=True, slots=True)
 class IndexStatus:
-    """How an index stands.
+    """What an index holds, leaves out and takes on the disk.
 
     Attributes:
         notes: indexed notes; `chunks` their passages.
@@ -41,7 +41,7 @@ class IndexStatus:
 
 
 def read_status(catalog: Catalog, index_dir: Path, *, is_owner: bool) -> IndexStatus:
-    """Tell how an open index stands."""
+    """Return the status of an open index."""
     records = Records(catalog)
     notes, chunks = records.counts()
     return IndexStatus(
@@ -58,7 +58,7 @@ def read_status(catalog: Catalog, index_dir: Path, *, is_owner: bool) -> IndexSt
 
 
 def is_mending(catalog: Catalog) -> bool:
-    """Tell whether a catalog took the place of a damaged one and no run has filled it yet."""
+    """Return whether a catalog took the place of a damaged one and no run has filled it yet."""
     return catalog.was_damaged and catalog.meta("indexed_at") is None
 
 
@@ -82,7 +82,7 @@ class Health:
         embedders: Embedders,
         model: str,
     ):
-        """Name what is to be tried.
+        """Store what is checked.
 
         Args:
             root: the folder of notes.
@@ -96,7 +96,7 @@ class Health:
         self._model = model
 
     def checks(self) -> list[tuple[str, bool, str]]:
-        """Try each part: its name, whether it works, and details."""
+        """Check each part by using it: its name, whether it works, and details."""
         parts = {
             "notes folder": self._folder,
             "catalog": self._catalog,

@@ -1,4 +1,4 @@
-"""How fast an index is brought up to date: at full speed, half of the time, or not for now.
+"""The throttle of index updates: full speed, half of the time, or paused; and their queue.
 
 Only background runs are slowed down. While a person waits for a run, it goes at full speed.
 """
@@ -23,13 +23,13 @@ _LOOK_S = 0.05
 
 
 class Throttle:
-    """The pace of one index's runs; safe to use from several threads."""
+    """Slows down or pauses the updates of one index; safe to use from several threads."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic):
-        """Go at full speed.
+        """Begin at full speed.
 
         Args:
-            clock: seconds that only grow.
+            clock: returns seconds that only grow.
         """
         self._clock = clock
         self._changed = threading.Condition()
@@ -41,22 +41,22 @@ class Throttle:
 
     @property
     def is_paused(self) -> bool:
-        """Tell whether runs stand still."""
+        """Whether updates are paused."""
         return self._is_paused
 
     @property
     def reason(self) -> ThrottleReason:
-        """Tell why a run is slow or stands still; empty at full speed."""
+        """Why updates are slowed down or paused; empty at full speed."""
         return "paused" if self._is_paused else self._yielding_to
 
     @property
     def _yielding_to(self) -> LoadReason:
-        """The strain that runs yield to; none while a person waits for a run."""
+        """The load that slows updates down; none while a person waits for one."""
         return "" if self._waiters else self._load
 
     @contextmanager
     def run_at_full_speed(self) -> Iterator[None]:
-        """Run at full speed, whatever the strain, until the block ends.
+        """Run updates at full speed, whatever the load, until the block ends.
 
         A run that rests for the strain goes on at once. A paused one stays paused.
         """
@@ -70,18 +70,18 @@ class Throttle:
                 self._waiters -= 1
 
     def pause(self) -> None:
-        """Let runs stand still from their next note or batch on."""
+        """Pause updates from their next note or batch on."""
         with self._changed:
             self._is_paused = True
 
     def resume(self) -> None:
-        """Let runs go on, at once."""
+        """Resume updates at once."""
         with self._changed:
             self._is_paused = False
             self._changed.notify_all()
 
     def watch_load(self, read_load: Callable[[], LoadReason]) -> None:
-        """Work half of the time from now on, while there is strain.
+        """Work half of the time from now on, while the machine is under load.
 
         Args:
             strain: asked every few seconds of a run.
@@ -89,7 +89,7 @@ class Throttle:
         self._read_load = read_load
 
     def begin(self) -> None:
-        """Note that a run begins; a short one is never slowed down."""
+        """Record that an update begins; a short one is never slowed down."""
         self._began = self._rested_at = self._read_at = self._clock()
         self._load = ""
         if self._read_load is not None:
@@ -101,7 +101,7 @@ class Throttle:
         """Wait, between two pieces of work, for as long as the throttle asks.
 
         Args:
-            is_cancelled: asked all the time; ends the wait.
+            is_cancelled: called all the time; ends the wait.
             on_wait: called when a wait begins and about every 50 ms.
 
         Returns:

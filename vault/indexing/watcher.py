@@ -1,4 +1,4 @@
-"""Changes of a folder as they happen, gathered so that a flood of them is one call.
+"""Watch a folder for changes, gathered so that a flood of them is one call.
 
 Names are told, not what happened to them: whoever is called looks at the files. What goes on while
 it looks is gathered for the next call.
@@ -44,7 +44,7 @@ Failed = Callable[[VaultError], None]
 
 
 class Watcher:
-    """Watches one folder, in a thread of its own, from `start` to `close`."""
+    """Watches one folder in its own thread, from `start` to `close`."""
 
     def __init__(
         self,
@@ -77,21 +77,21 @@ class Watcher:
         self._thread = threading.Thread(target=self._run, name="watcher", daemon=True)
 
     def start(self) -> None:
-        """Begin."""
+        """Start watching."""
         self._thread.start()
 
     @property
     def is_alive(self) -> bool:
-        """Tell whether changes are still told; not after the folder itself has gone."""
+        """Whether changes are still reported; not after the folder itself has gone."""
         return self._thread.is_alive()
 
     @property
     def is_ready(self) -> bool:
-        """Tell whether changes are seen by now; for a large folder that takes a while."""
+        """Whether changes are seen by now; for a large folder that takes a while."""
         return self._notify is not None
 
     def catch_up(self, timeout_s: float, *, looks_at_all: bool = False) -> bool:
-        """Wait until everything that changed before this call was told and taken up.
+        """Wait until everything that changed before this call was reported and handled.
 
         Args:
             timeout_s: how long to wait at most.
@@ -119,7 +119,7 @@ class Watcher:
             return is_done
 
     def release(self) -> None:
-        """Let those go on who wait for the changes at hand: they can be found by now."""
+        """Release the callers that wait for the present changes, which can be found by now."""
         with self._state:
             self._is_busy = False
             self._state.notify_all()
@@ -133,7 +133,7 @@ class Watcher:
             self._failed(error)
 
     def close(self) -> None:
-        """End, after the call that is under way."""
+        """Stop watching, after the call that is running."""
         self._stop.set()
         if self._thread.is_alive() and self._thread is not threading.current_thread():
             self._thread.join(_CLOSE_S)
@@ -155,7 +155,7 @@ class Watcher:
                 self._state.notify_all()
 
     def _watch(self) -> bool:
-        """Tell what changes until the end; True where a new watch must take over.
+        """Return what changes until the end; True where a new watch must take over.
 
         A file whose name is not UTF-8 ends a watch of `watchfiles`. The new one begins with a look
         at the whole folder, since changes between the two are not reported.
@@ -222,7 +222,7 @@ class Watcher:
             self._state.notify_all()
 
     def _relative(self, path: str) -> str | None:
-        """Give a path as the vault names it; nothing for what lies in dot-folders."""
+        """Return a path as the vault names it; nothing for what lies in dot-folders."""
         try:
             parts = Path(path).relative_to(self._root).parts
         except ValueError:
@@ -233,7 +233,7 @@ class Watcher:
     # -- those who cannot wait
 
     def _await_mark(self, notify: "RustNotify", timeout_s: float) -> bool:
-        """Make a mark and gather what was reported before it; False where it is not reported."""
+        """Make a mark and gather the changes reported before it; False when it is not reported."""
         ends_at = time.monotonic() + timeout_s
         mark = str(next(self._numbers))
         if not self._make_mark(mark):
@@ -280,7 +280,7 @@ def _make_empty(folder: Path) -> None:
 
 
 def _needs_polling() -> bool:
-    """Tell whether the system reports no changes: Linux inside Windows."""
+    """Return whether the system reports no changes: Linux inside Windows."""
     import platform
 
     return "microsoft-standard" in platform.uname().release

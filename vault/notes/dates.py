@@ -1,4 +1,4 @@
-"""Days, months and years that a text names, as spans of days.
+"""Find the days, months and years that a text names, as spans of days.
 
 A question names them in many ways; a note says its own as ISO 8601 does, in its name, a heading or
 its front matter.
@@ -37,7 +37,7 @@ _RELATIVE: Final = re.compile(r"\b(?:(today|yesterday)|(this|last)\s+(week|month
 
 
 def find_date_spans(text: str, today: date) -> tuple[Span, ...]:
-    """Give what a question means by a date, a month, a year, or words such as "last week".
+    """Return the spans of the dates, months, years or words such as "last week" in a question.
 
     Args:
         text: the question; of a long one its beginning counts.
@@ -54,7 +54,7 @@ def find_date_spans(text: str, today: date) -> tuple[Span, ...]:
 
 
 def find_iso_days(text: str) -> Iterator[date]:
-    """Give the days that stand in a name as year, month and day."""
+    """Return the days that stand in a name as year, month and day."""
     for match in _ISO_DAY.finditer(text):
         day = _build_day(*map(int, match.groups()))
         if day is not None:
@@ -62,7 +62,7 @@ def find_iso_days(text: str) -> Iterator[date]:
 
 
 def list_property_days(properties: Iterable[Iterable[str]]) -> list[str]:
-    """Give the days that are the values of properties, in ISO 8601, each once."""
+    """Return the days that are the values of properties, in ISO 8601, each once."""
     values = (value for texts in properties for value in texts)
     days = (day for value in values if _ISO_DAY.match(value) for day in find_iso_days(value[:10]))
     return sorted({day.isoformat() for day in days})

@@ -1,4 +1,4 @@
-"""Bytes to text: the encoding is told by what the bytes are, and never guessed at the text's cost.
+"""Decode bytes to text; the encoding follows from the bytes and is never guessed.
 
 UTF-8, and UTF-16 and UTF-32 with their marks, are certain. Of the old single-byte encodings only
 Windows-1252 (with Latin-1 in it) is taken, and only where the result reads as Western text;
@@ -40,7 +40,7 @@ _MOST_SIGNS_IN_WORDS: Final = 0.2
 
 @dataclass(frozen=True, slots=True)
 class DecodedText:
-    r"""A text and how it was written.
+    r"""A text and its encoding.
 
     Attributes:
         text: with its line ends as they were.
@@ -73,7 +73,7 @@ def decode_text(data: bytes) -> DecodedText:
 
 
 def normalize_line_ends(text: str) -> str:
-    r"""Give a text with `\n` as its only line end."""
+    r"""Return a text with `\n` as its only line end."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -91,7 +91,7 @@ def _decode_strictly(data: bytes, encoding: str) -> str:
 
 
 def _detect_utf16(data: bytes) -> str:
-    """Tell UTF-16 without a mark by the zeros that every other byte of Western text is."""
+    """Detect UTF-16 without a mark by the zeros in every other byte of Western text."""
     sample = data[:4096]
     if len(data) % 2 or not sample:
         return ""
@@ -103,7 +103,7 @@ def _detect_utf16(data: bytes) -> str:
 
 
 def _decode_western(data: bytes, first_bad: int) -> str:
-    """Read Windows-1252 where it makes sense as such.
+    """Decode Windows-1252 if the result reads as Western text.
 
     Text of another single-byte encoding, or of an East Asian one, comes out as words of nothing
     but accented letters, or with signs inside its words.

@@ -1,4 +1,4 @@
-"""What stands inside the lines of a note: tags, inline fields, tasks, block names, comments.
+"""The inline marks of a note: tags, inline fields, tasks, block names, comments.
 
 All of it works on lines without code, numbered as in the file, in time linear in the text.
 """
@@ -46,7 +46,7 @@ def find_tags(lines: Iterable[Line]) -> tuple[str, ...]:
 
 
 def has_private_tag(lines: Iterable[Line]) -> bool:
-    """Tell whether `#private` stands anywhere, be it where no other tag would count."""
+    """Return whether `#private` stands anywhere, even where another tag would not count."""
     return any(
         "#" in line and _PRIVATE.search(_LINK_TARGET.sub(" ", line)) is not None
         for _, line in lines
@@ -128,7 +128,7 @@ def blank_inline_code(text: str) -> str:
 
 
 def plain_text(markdown: str) -> str:
-    """Give one line of Markdown as it reads: links by their label, no emphasis marks."""
+    """Return one line of Markdown as plain text: links by their label, no emphasis marks."""
     text = re.sub(r"!?\[\[([^\[\]\n]{0,500})\]\]", _wikilink_label, markdown)
     text = _INLINE_LINK.sub(r"\1", text)
     return " ".join(_EMPHASIS.sub(r"\2", text).split())

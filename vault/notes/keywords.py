@@ -31,7 +31,7 @@ _UNSPACED = re.compile(
 
 
 def index_text(text: str) -> str:
-    """Give the text in the form that the full-text index takes."""
+    """Return the text in the form that the full-text index takes."""
     folded = fold(text)
     return folded if folded.isascii() else _UNSPACED.sub(_write_bigrams, folded)
 
@@ -60,17 +60,17 @@ def build_query_terms(query: str) -> tuple[str, ...]:
 
 
 def match_any(terms: Sequence[str]) -> str:
-    """Give the FTS5 expression for passages that hold at least one of the terms."""
+    """Return the FTS5 expression for passages that hold at least one of the terms."""
     return " OR ".join(terms)
 
 
 def match_all(terms: Sequence[str]) -> str:
-    """Give the FTS5 expression for passages that hold every one of the terms."""
+    """Return the FTS5 expression for passages that hold every one of the terms."""
     return " AND ".join(terms)
 
 
 def measure_latin_share(text: str) -> float:
-    """Tell which share of a text's letters is Latin; 1.0 where it has none."""
+    """Return which share of a text's letters is Latin; 1.0 where it has none."""
     letters = [char for char in text[:2000] if char.isalpha()]
     latin = sum(char.isascii() or "LATIN" in unicodedata.name(char, "") for char in letters)
     return latin / len(letters) if letters else 1.0
@@ -102,7 +102,7 @@ def _write_bigrams(run: re.Match[str]) -> str:
 
 @cache
 def _build_token_pattern() -> re.Pattern[str]:
-    """Match what the index takes for a word: letters, digits and the marks that belong to them."""
+    """Build the pattern of a word of the index: letters, digits and their marks."""
     marks = "".join(
         char
         for char in map(chr, range(sys.maxunicode + 1))

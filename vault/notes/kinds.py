@@ -31,7 +31,7 @@ class FileKind:
     needs_worker: bool = False
 
     def explain_size(self, size: int) -> str:
-        """Say why a file of this size is not read."""
+        """Explain why a file of this size is not read."""
         most = self.max_bytes // _MB
         return f"it has {size / _MB:.0f} MB; {self.plural} of up to {most} MB are read"
 
@@ -50,17 +50,17 @@ SUFFIXES: Final = tuple(_BY_SUFFIX)
 
 
 def find_kind(path: str) -> FileKind:
-    """Tell what a file is by its name; what is none of the others is taken for plain text."""
+    """Return the kind of a file by its name; plain text where no other kind fits."""
     return _BY_SUFFIX.get(posixpath.splitext(path)[1].lower(), TEXT)
 
 
 def is_small_enough(path: str, size: int) -> bool:
-    """Tell whether a file is small enough to be read; asked of every file at every start."""
+    """Return whether a file is small enough to be read; called for every file at every start."""
     return size <= MARKDOWN.max_bytes or size <= find_kind(path).max_bytes
 
 
 def is_readable_kind(name: str) -> bool:
-    """Tell whether files of this name are read; `~$…` are the locks of open Word documents."""
+    """Return whether files of this name are read; `~$…` are the locks of open Word documents."""
     is_known = name.endswith(SUFFIXES) or name.lower().endswith(SUFFIXES)
     return is_known and not name.startswith("~$")
 

@@ -41,7 +41,7 @@ class Link:
 
 
 def find_links(lines: Iterable[tuple[int, str]]) -> Iterator[Link]:
-    """Find the links in lines without code; what leads to the web is no link here."""
+    """Find the links in lines without code, but those to the web."""
     for number, line in lines:
         if "[" not in line:
             continue
@@ -61,7 +61,7 @@ def note_name(path: str) -> str:
 
 
 def fold_link_name(target: str) -> str:
-    """Return the name in a link's target so that links to one note compare equal."""
+    """Return the name in a link's target, folded so that links to one note compare equal."""
     return posixpath.basename(_normalize(_drop_suffix(target)))
 
 
@@ -106,7 +106,7 @@ class LinkResolver:
             self._by_alias.setdefault(_normalize(title), path)
 
     def resolve(self, target: str, source: str = "") -> str | None:
-        """Give the path of the note or file that `target`, written in `source`, leads to."""
+        """Return the path of the note or file that `target`, written in `source`, leads to."""
         if not target:
             return source or None
         key = _normalize(_drop_suffix(target))
@@ -116,7 +116,7 @@ class LinkResolver:
         return self._find_by_name(key, posixpath.dirname(source)) or self._by_alias.get(key)
 
     def _list_exact_paths(self, key: str, source: str) -> Iterator[str]:
-        """Give the paths that may be meant: from the vault, from the note, among attachments."""
+        """Yield the paths that a link may name: in the vault, by the note, among attachments."""
         folder = posixpath.dirname(source)
         yield key.lstrip("/")
         yield posixpath.normpath(posixpath.join(folder, key))
@@ -125,7 +125,7 @@ class LinkResolver:
         yield posixpath.normpath(posixpath.join(base, attachments.lstrip("/"), key))
 
     def _find_by_name(self, key: str, folder: str) -> str | None:
-        """Give the shortest path that ends so, those below the note's own folder first."""
+        """Return the shortest path that ends with the link's, first below the note's own folder."""
         tail = f"/{key.lstrip('./')}"
         named = self._by_name.get(posixpath.basename(key), [])
         fitting = [p for p in named if f"/{_normalize(_drop_suffix(p))}".endswith(tail)]
@@ -138,7 +138,7 @@ class LinkResolver:
 
 
 def _unescape(part: str) -> str:
-    r"""Take off the backslash that a `|` has inside a table."""
+    r"""Remove the backslash that a `|` has inside a table."""
     return part.removesuffix("\\").strip()
 
 
@@ -156,7 +156,7 @@ _NOT_IN_SLUGS = re.compile(r"\W+")
 
 
 def find_heading_line(headings: Sequence[Heading], anchor: str) -> int:
-    """Give the line of the heading that an anchor names, or 0.
+    """Return the line of the heading that an anchor names, or 0.
 
     Args:
         headings: those of the note.
@@ -189,7 +189,7 @@ def find_named_blocks(document: Document, prose: Sequence[Line]) -> dict[str, tu
 
 
 def _find_innermost(document: Document, lines: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Give for each line, in their order, the smallest block around it, in one sweep."""
+    """Yield the smallest block around each line, in their order, in one sweep."""
     spans = [(block.first, block.last) for block in document.blocks]
     spans += chain.from_iterable(block.inner for block in document.blocks)
     spans.sort(key=lambda span: (-span[0], span[1]))  # taken from the end: outer before inner
@@ -212,7 +212,7 @@ def _find_line(headings: Sequence[Heading], names: list[str], key: Callable[[str
 
 
 def _normalize_heading(text: str) -> str:
-    """Give a heading without what has a meaning in links, as Obsidian does."""
+    """Return a heading without the characters that have a meaning in links, as Obsidian does."""
     return " ".join(_NOT_IN_ANCHORS.sub(" ", text).split()).casefold()
 
 

@@ -1,4 +1,4 @@
-"""The structure of a Markdown text: front matter, headings, blocks, and what is code.
+"""The structure of a Markdown text: front matter, headings, blocks and code.
 
 Only the block structure is parsed (CommonMark and tables); what stands inside a line is left to
 those who look for tags, links or sentences.
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading with its place; lines start at 1."""
+    """A heading with its line, counted from 1."""
 
     level: int
     text: str
@@ -64,16 +64,16 @@ class Document:
 
     @property
     def front_lines(self) -> Sequence[Line]:
-        """List the lines of the front matter, without its marks."""
+        """The lines of the front matter, without its marks."""
         return list(enumerate(self.lines[1 : max(1, self.body_line - 2)], start=2))
 
     @property
     def headings(self) -> tuple[Heading, ...]:
-        """List the headings in their order."""
+        """The headings in their order."""
         return tuple(block.heading for block in self.blocks if block.heading is not None)
 
     def list_prose_lines(self) -> Iterator[Line]:
-        """Give each body line that is no code, with its number; inline code is blanked."""
+        """Yield each line of the body that is not code, with its number; inline code is blanked."""
         for block in self.blocks:
             numbers = [
                 number
@@ -87,7 +87,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """What stands between the marks at the top, and the first line behind them."""
+    """The properties at the top of a note, and the first line after them."""
 
     properties: Mapping[str, Any]
     body_line: int

@@ -1,4 +1,4 @@
-"""One note as it lies on disk: its bytes, its text, and what that says about it."""
+"""One note as it is on the disk: its bytes, its text, and its structure."""
 
 import hashlib
 import os
@@ -62,7 +62,7 @@ class Note:
     is_private: bool = False
 
     def find_lines(self, anchor: str) -> tuple[int, int] | None:
-        """Give the lines that a link's `#anchor` names: a heading, `^block` or `page=N`."""
+        """Return the lines that a link's `#anchor` names: a heading, `^block` or `page=N`."""
         if anchor.startswith("^"):
             return self.blocks.get(anchor[1:].lower())
         line = find_heading_line(self.headings, anchor)
@@ -110,7 +110,7 @@ def parse_note(
     foreign: ParserClient | None = None,
     on_wait: Callable[[], None] = lambda: None,
 ) -> tuple[Note, Document]:
-    """Make a note, and the structure of its text, from the bytes of its file.
+    """Parse the bytes of a file to a note and the structure of its text.
 
     Args:
         path: tells by its suffix how the bytes are read.
@@ -151,7 +151,7 @@ def _read_extract(
 
 
 def _build_markdown_note(path: str, version: str, document: Document, title: str) -> Note:
-    """Make a note of what is Markdown, with all that Obsidian's way of writing it says."""
+    """Build a note from Markdown as Obsidian writes it."""
     written = list(document.list_prose_lines())
     prose = blank_comments(written)
     properties = read_text_properties(document.properties)
@@ -185,7 +185,7 @@ def _build_markdown_note(path: str, version: str, document: Document, title: str
 def _build_plain_note(
     path: str, version: str, document: Document, title: str, aliases: tuple[str, ...]
 ) -> Note:
-    """Make a note of text in which marks mean nothing, but for the one that keeps it private."""
+    """Build a note from plain text, in which no mark counts but the private one."""
     return Note(
         path=path,
         title=title,
@@ -199,7 +199,7 @@ def _build_plain_note(
 
 
 def _choose_title(path: str, document: Document) -> str:
-    """Give the front matter's title, else a heading that opens the text, else the file's name."""
+    """Return the title of the front matter, else of an opening heading, else the file's name."""
     named = _find_property(document.properties, "title")
     if isinstance(named, str) and named.strip():
         return " ".join(named.split())
@@ -214,7 +214,7 @@ def _strip_suffix(path: str) -> str:
 
 
 def _find_property(properties: Mapping[str, Any], *names: str) -> Any:
-    """Give the first of some properties that holds something, whatever case they are written in."""
+    """Return the first of some properties that is not empty; case does not matter."""
     lowered = {name.strip().lower(): value for name, value in properties.items()}
     return next((lowered[name] for name in names if lowered.get(name)), None)
 

@@ -1,4 +1,4 @@
-"""Files read by libraries that hostile bytes may crash: in a child process, one file at a time."""
+"""Read files in a child process, one at a time, since hostile bytes may crash their library."""
 
 import signal
 import threading
@@ -19,7 +19,7 @@ _CRASHES: Final = frozenset(
 
 
 class ParserClient:
-    """A child process that reads, started when it is needed and again when a file ended it.
+    """The child process that parses files, started when needed and again when a file crashed it.
 
     Safe to use from several threads, which wait for each other.
     """
@@ -41,7 +41,7 @@ class ParserClient:
 
     @property
     def pid(self) -> int | None:
-        """Tell the process id while it runs."""
+        """The process id while it runs."""
         child = self._child
         return child.pid if child is not None and child.is_alive else None
 

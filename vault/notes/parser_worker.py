@@ -1,4 +1,4 @@
-"""The child that reads PDF, HTML and Word files: what crashes or swells here harms nothing else.
+"""The child process that parses PDF, HTML and Word files, so that a crash harms nothing else.
 
 Run as `python -P -m vault.notes.parser_worker`. It answers `{kind}` and a file's bytes with the
 parts of its text, or with `{failure}`.

@@ -1,4 +1,4 @@
-"""Search within texts that are at hand, such as a note that is too large to be sent whole.
+"""Search texts that are not indexed, such as a note that is too large to be sent whole.
 
 They get a catalog of their own for as long as the search takes. Meaning counts as far as an index
 already has vectors of the same passages; nothing is embedded for it but the query.
@@ -88,7 +88,7 @@ def search_texts(
 
 
 def _complete(hits: Sequence[Hit], catalog: Catalog, k: int) -> Iterator[Hit]:
-    """Add passages to hits until there are `k`, and at least one of each text.
+    """Yield the hits and further passages until there are `k`, and at least one of each text.
 
     What stands beside a hit comes first, then the texts from their beginnings on, in turns.
     """
@@ -111,7 +111,7 @@ def _complete(hits: Sequence[Hit], catalog: Catalog, k: int) -> Iterator[Hit]:
 
 
 def _find_neighbours(found: Iterable[int], by_text: Mapping[str, Sequence[int]]) -> Iterator[int]:
-    """Give the passages right before and behind others of the same text."""
+    """Yield the passages right before and after others of the same text."""
     place = {number: (text, at) for text, row in by_text.items() for at, number in enumerate(row)}
     for number in tuple(found):
         text, at = place[number]

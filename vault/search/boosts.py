@@ -40,7 +40,7 @@ _LINK_SHARE = 0.08
 
 
 class Boosts(NamedTuple):
-    """What lifts a passage, each from 0 to 1; None where the query names nothing of the kind.
+    """The boosts of a passage, each from 0 to 1; None where the query names nothing of the kind.
 
     Attributes:
         title: how nearly the query is a name of the note or the passage.
@@ -56,13 +56,13 @@ class Boosts(NamedTuple):
 
 
 def measure_likeness(query: str, names: Iterable[str]) -> float:
-    """Tell how nearly a query is one of the names, from 0 to 1: words shared of all words."""
+    """Return how nearly a query is one of the names, from 0 to 1: words shared of all words."""
     wanted = _list_words(query)
     return max((_measure_shared_words(wanted, _list_words(name)) for name in names), default=0.0)
 
 
 def apply_boosts(score: float, boosts: Boosts | None) -> float:
-    """Give a score with its lifts; it stays from 0 to 1."""
+    """Return a score with its boosts; it stays from 0 to 1."""
     if boosts is None:
         return score / (1.0 + _NAME_SHARE)
     score = (score + _NAME_SHARE * boosts.title**_SHARPNESS) / (1.0 + _NAME_SHARE)
@@ -99,45 +99,45 @@ class PassageContext:
 
     @property
     def stem(self) -> str:
-        """Give the name of the file without its kind."""
+        """The name of the file without its suffix."""
         return posixpath.splitext(posixpath.basename(self.path))[0]
 
     @property
     def note_names(self) -> tuple[str, ...]:
-        """Give what the note can be called."""
+        """The names of the note: its title, its file name and its aliases."""
         return (self.title, self.stem, *self.aliases)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Give what the passage can be called: as its note, or by its own heading."""
+        """The names of the passage: those of its note, and its own heading."""
         return (*self.note_names, *self.headings[-1:])
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """Give the names of the folders above the note."""
+        """The names of the folders above the note."""
         return tuple(self.path.split("/")[:-1])
 
     @property
     def named_days(self) -> tuple[date, ...]:
-        """Give the days that stand in the names of the note and in the headings."""
+        """The days that stand in the names of the note and in the headings."""
         return tuple(
             day for name in (*self.note_names, *self.headings) for day in find_iso_days(name)
         )
 
     @property
     def day_of_change(self) -> date:
-        """Give the day, here, on which the file was last changed."""
+        """The day, here, on which the file was last changed."""
         return datetime.fromtimestamp(self.mtime_ns / 1e9).astimezone().date()
 
 
 class ContextReader:
-    """Reads places, and what their notes carry, in a statement each."""
+    """Reads the context of passages from the catalog, in one statement each."""
 
     def __init__(self, catalog: Catalog):
         self._catalog = catalog
 
     def read_passages(self, ids: Collection[int]) -> dict[int, PassageContext]:
-        """Give the place of each passage."""
+        """Return the context of each passage."""
         rows = self._catalog.rows(
             "SELECT chunks.id, file_id, path, title, aliases, mtime_ns, heading"
             " FROM chunks JOIN notes USING (file_id) JOIN files ON files.id = file_id"
@@ -152,7 +152,7 @@ class ContextReader:
         }
 
     def read_notes(self, paths: Collection[str]) -> list[PassageContext]:
-        """Give the places of notes by their paths."""
+        """Return the context of notes by their paths."""
         rows = self._catalog.rows(
             "SELECT file_id, path, title, aliases, mtime_ns"
             " FROM notes JOIN files ON files.id = file_id"
@@ -165,16 +165,16 @@ class ContextReader:
         ]
 
     def read_tags(self, file_ids: Collection[int]) -> dict[int, set[str]]:
-        """Give the tags of notes."""
+        """Return the tags of notes."""
         return self._read_by_file("SELECT file_id, tag FROM tags", file_ids)
 
     def read_days(self, file_ids: Collection[int]) -> dict[int, set[date]]:
-        """Give the days that the properties of notes name."""
+        """Return the days that the properties of notes name."""
         found = self._read_by_file("SELECT file_id, day FROM days", file_ids)
         return {file: {date.fromisoformat(day) for day in days} for file, days in found.items()}
 
     def read_heading_days(self, ids: Collection[int]) -> dict[int, set[date]]:
-        """Give the days that headings within each passage name."""
+        """Return the days that headings within each passage name."""
         rows = self._catalog.rows(
             "SELECT id, text FROM chunks WHERE id IN (SELECT value FROM json_each(?))",
             (json.dumps(list(ids)),),
@@ -208,7 +208,7 @@ _MOST_NAMED = 3  # what more notes are called is a subject, and no name
 
 
 class QueryContext:
-    """Tells what lifts passages, from a catalog as it is during one search."""
+    """Computes the boosts of passages for one search."""
 
     def __init__(self, catalog: Catalog, attachments: str = "/"):
         """Read nothing yet.
@@ -224,7 +224,7 @@ class QueryContext:
         self._tags: dict[int, Collection[str]] = {}
 
     def load(self, numbers: Collection[int]) -> None:
-        """Read what is asked for in a moment, while there is time for it."""
+        """Read the context of passages ahead, while the query is being encoded."""
         if missing := [number for number in numbers if number not in self._known]:
             found = self._reader.read_passages(missing)
             files = {context.file_id for context in found.values()} - self._tags.keys()
@@ -235,7 +235,7 @@ class QueryContext:
     def compute_boosts(
         self, words: str, numbers: Collection[int], in_play: Collection[str], today: date
     ) -> dict[int, Boosts]:
-        """Give what lifts each of some passages.
+        """Return the boosts of some passages.
 
         Args:
             words: the query without its filters.
@@ -261,7 +261,7 @@ class QueryContext:
     def _find_tagged(
         self, wanted: frozenset[str], contexts: Collection[PassageContext]
     ) -> set[int] | None:
-        """Give the notes with a tag, or in a folder, that is named."""
+        """Return the notes with a tag, or in a folder, that is named."""
         carried = (
             (context, (*context.folders, *self._tags[context.file_id])) for context in contexts
         )
@@ -271,7 +271,7 @@ class QueryContext:
     def _find_dated(
         self, words: str, contexts: Mapping[int, PassageContext], today: date
     ) -> set[int] | None:
-        """Give the passages of a day that is named: their own day, else that of the last change."""
+        """Return the passages of a named day: their own day, else that of the last change."""
         spans = find_date_spans(words, today)
         if not spans:
             return None
@@ -288,7 +288,7 @@ class QueryContext:
     def _find_linked(
         self, wanted: frozenset[str], contexts: Iterable[PassageContext], in_play: Collection[str]
     ) -> set[int] | None:
-        """Give the notes with a link from or to one that is named or in play."""
+        """Return the notes with a link from or to one that is named or in play."""
         known = {context.file_id: context for context in contexts}
         named = _find_named(known.values(), wanted)
         given = {context.file_id: context for context in self._reader.read_notes(in_play)}
@@ -305,7 +305,7 @@ class QueryContext:
         }
 
     def _resolve_links(self, known: Mapping[int, PassageContext]) -> dict[int, set[int]]:
-        """Return for each note those of the others that it links to."""
+        """Return for each note the others that it links to."""
         names = {n for c in known.values() for n in list_link_names(c.path, c.aliases)}
         targets = {
             file: {target for target in found if target and fold_link_name(target) in names}
@@ -327,7 +327,7 @@ class QueryContext:
 
 
 def _find_named(contexts: Iterable[PassageContext], wanted: frozenset[str]) -> set[int]:
-    """Give the notes that are named in full."""
+    """Return the notes that are named in full."""
     owners: dict[frozenset[str], set[int]] = defaultdict(set)
     for context in contexts:
         for name in map(_list_telling_words, context.note_names):
@@ -345,13 +345,13 @@ def _score(key: int, found: Collection[int] | None) -> float | None:
 
 
 def _is_one_named(names: Iterable[str], wanted: frozenset[str]) -> bool:
-    """Tell whether all words of a name, or of the last part of a nested tag, are wanted."""
+    """Return whether all words of a name, or of the last part of a nested tag, are wanted."""
     parts = (part for name in names for part in {name, name.rpartition("/")[2]})
     return any((words := _list_telling_words(part)) and words <= wanted for part in parts)
 
 
 @lru_cache(maxsize=1 << 14)
 def _list_telling_words(text: str) -> frozenset[str]:
-    """Give the words that say something; "recipe" and "recipes" are the same."""
+    """Return the words that say something; "recipe" and "recipes" are the same."""
     terms = (term.strip('"') for term in build_query_terms(text[:_MAX_CHARS]))
     return frozenset(term.removesuffix("s") for term in terms if term not in FUNCTION_WORDS)

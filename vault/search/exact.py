@@ -19,7 +19,7 @@ _SPARE = 8  # one row more for so many, so that a note that is saved does not mo
 
 
 class ExactScan:
-    """The catalog's vectors in memory, brought up to date when they are asked for."""
+    """The catalog's vectors in memory, updated at each query."""
 
     def __init__(self, catalog: Catalog):
         self._catalog = catalog
@@ -33,7 +33,7 @@ class ExactScan:
     def query(
         self, vector: "NDArray[np.float32]", k: int, among: Collection[bytes] | None = None
     ) -> list[tuple[bytes, float]]:
-        """Give the hashes of the `k` nearest texts with their cosines, nearest first.
+        """Return the hashes of the `k` nearest texts with their cosines, nearest first.
 
         Args:
             vector: of length one.
@@ -80,7 +80,7 @@ class ExactScan:
             return self._hashes, None if self._matrix is None else self._matrix[: self._rows]
 
     def _append(self, added: "NDArray[np.float32]") -> None:
-        """Add rows behind the others; these move to a larger place only now and then."""
+        """Append rows; the matrix grows by more than is needed, so that it is rarely copied."""
         import numpy as np
 
         rows = self._rows + len(added)

@@ -1,4 +1,4 @@
-"""Long passages as the few sentences in them that a query is about.
+"""Cut long passages to the few sentences that a query is about.
 
 A passage is as long as the embedding model reads, since meaning needs its surroundings; what
 answers a query is often two sentences of it. The first passages of long notes are cut into
@@ -75,7 +75,7 @@ def search_excerpts(
 def cut_excerpts(
     hits: Sequence[Hit], query: Query, long_notes: Collection[str], k: int
 ) -> list[Hit]:
-    """Give the best `k` places of some hits: excerpts of long notes, whole passages of others.
+    """Return the best `k` places of some hits: excerpts of long notes, whole passages of others.
 
     Args:
         hits: passages, best first; as many as `FEWEST_PASSAGES` at least, where there are.
@@ -105,7 +105,7 @@ def cut_excerpts(
 
 
 def _list_stems(words: str) -> frozenset[str]:
-    """Give the beginnings of the words that say something of the subject; all, where none does."""
+    """Return the stems of a query's words, but function words only where no others are."""
     every = _WORD.findall(index_text(words))[:_MOST_WORDS]
     telling = [word for word in every if word not in FUNCTION_WORDS] or every
     return frozenset(word[: max(3, math.ceil(len(word) * _STEM_SHARE))] for word in telling)
@@ -135,7 +135,7 @@ def _has_phrases(text: str, part: _Span, phrases: Collection[str]) -> bool:
 
 
 def _split_units(text: str) -> Iterator[tuple[int, int]]:
-    """Give what is not cut: fences, tables, and sentences that are not overlong."""
+    """Yield the units that are not cut: fences, tables, and sentences that are not too long."""
     at = 0
     for solid in _SOLID.finditer(text):
         yield from _split_sentences(text, at, solid.start())
@@ -158,7 +158,7 @@ def _split_sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int
 
 
 def _weigh_stems(parts: Sequence[_Span], stems: Collection[str]) -> dict[str, float]:
-    """Tell what each word is worth, from 0 to 1 together: the rarer among the parts, the more."""
+    """Weigh each stem, 1 in total: the rarer it is among the parts, the more."""
     having = {stem: sum(stem in part.held for part in parts) for stem in stems}
     rarity = {
         stem: math.log(1 + (len(parts) - count + 0.5) / (count + 0.5))
@@ -169,7 +169,7 @@ def _weigh_stems(parts: Sequence[_Span], stems: Collection[str]) -> dict[str, fl
 
 
 def _rank_parts(parts: Sequence[_Span], worth: Mapping[str, float]) -> _Ranked:
-    """Give the parts of a passage that hold something, best first."""
+    """Return the parts of a passage that hold a stem, best first."""
     shares = [(sum(worth[stem] for stem in part.held), part) for part in parts]
     shares.sort(key=lambda pair: (-pair[0], pair[1].start))
     return [pair for pair in shares[:_MOST_OF_A_PASSAGE] if pair[0]]
@@ -178,7 +178,7 @@ def _rank_parts(parts: Sequence[_Span], worth: Mapping[str, float]) -> _Ranked:
 def _score_places(
     hits: Sequence[Hit], ranked: Mapping[int, _Ranked]
 ) -> Iterator[tuple[float, Hit]]:
-    """Give every place with its score.
+    """Yield every place with its score.
 
     A passage of a short note is taken to hold what is usual, one of a long note what it holds.
     """

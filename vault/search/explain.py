@@ -25,7 +25,7 @@ _ALWAYS = ("words", "dense")
 
 
 def why_not(records: Records | None, path: str, many: Sequence[Hit], shown: Sequence[Hit]) -> str:
-    """Say why a note is, or is not, among the hits that are shown.
+    """Explain why a note is, or is not, among the hits that are shown.
 
     Args:
         records: what the index knows of each file; None where there is no index.

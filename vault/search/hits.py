@@ -1,4 +1,4 @@
-"""What a search gives back."""
+"""The hits of a search."""
 
 import hashlib
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ SIGNALS = ("dense", "words", "title", "links", "tags", "dates", "rerank")
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A passage that answers a query, with its exact place and why it was found.
+    """A passage that fits a query, with its lines and the signals that found it.
 
     Attributes:
         id: stays the same while the passage does, wherever else the note changes.
@@ -33,7 +33,7 @@ class Hit:
     version: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the hit as `strata search --json` prints it."""
+        """Return the hit as `strata search --json` prints it."""
         return {
             "id": self.id,
             "path": self.path,
@@ -66,7 +66,7 @@ class SearchResult:
     next: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the result as `strata search --json` prints it."""
+        """Return the result as `strata search --json` prints it."""
         pages = {} if self.total is None else {"total": self.total, "next": self.next}
         return {
             "query": self.query,
@@ -79,7 +79,7 @@ class SearchResult:
 
 
 def build_hit(passage: Passage, score: float, signals: Mapping[str, float | None]) -> Hit:
-    """Give a passage as a hit; signals that are not named were not used."""
+    """Return a passage as a hit; signals that are not named were not used."""
     used = {name: round(value, 4) for name, value in signals.items() if value is not None}
     return Hit(
         id=compute_hit_id(passage.path, passage.lines[0], passage.text_hash),

@@ -1,4 +1,4 @@
-"""The whole set of notes that a query selects, in pages: nothing ranks low enough to be left out.
+"""List every note that a query selects, in pages.
 
 A search gives the best passages; a listing gives every note that fits the filters and holds all of
 the words, one line a note. Where no note holds all of them, those that hold some are listed.
@@ -81,7 +81,7 @@ def list_notes(
 
 
 def _choose_terms(words: str) -> tuple[str, ...]:
-    """Give the terms of a query that say something of its subject; all, where none does."""
+    """Return the terms of a query, but function words only where no others are."""
     kept = " ".join(
         word for word in words.split() if fold(word).strip("?.,;:!") not in FUNCTION_WORDS
     )
@@ -91,7 +91,7 @@ def _choose_terms(words: str) -> tuple[str, ...]:
 def _find_best_passages(
     catalog: Catalog, terms: Sequence[str], scope: Scope, warnings: list[str]
 ) -> Mapping[int, float]:
-    """Give the best passage of each note that is selected, in the order of the list."""
+    """Return the best passage of each note that is selected, in the order of the list."""
     files = _list_files(catalog, scope)
     if not terms:
         return _find_first_passages(catalog, files, scope)
@@ -131,7 +131,7 @@ def _find_files_with(catalog: Catalog, term: str) -> Iterator[int]:
 def _find_first_passages(
     catalog: Catalog, files: Collection[int], scope: Scope
 ) -> Mapping[int, float]:
-    """Give the first passage of each note that is selected, by path."""
+    """Return the first passage of each note that is selected, by path."""
     rows = catalog.rows(
         "SELECT chunks.id, file_id FROM chunks JOIN files ON files.id = file_id"
         " ORDER BY path, chunks.id"
@@ -144,7 +144,7 @@ def _find_first_passages(
 
 
 def _build_line_hit(passage: Passage, score: float, terms: Sequence[str]) -> Hit:
-    """Give the line of a passage that holds the most terms, as a hit of its own."""
+    """Return the line of a passage that holds the most terms, as a hit of its own."""
     stems = [_stem(word) for term in terms for word in _WORD.findall(term)]
     lines = passage.text.split("\n")
     body = _find_body(lines)
@@ -158,7 +158,7 @@ def _build_line_hit(passage: Passage, score: float, terms: Sequence[str]) -> Hit
 
 
 def _rate_line(at: int, lines: Sequence[str], body: int) -> int:
-    """Tell how much a line says by itself: prose most, then headings, then marks and blanks."""
+    """Rate how much a line says by itself: prose most, then headings, then marks and blanks."""
     line = lines[at].strip("-=*|>` \t")
     if not line.strip("#"):
         return 0
@@ -166,7 +166,7 @@ def _rate_line(at: int, lines: Sequence[str], body: int) -> int:
 
 
 def _find_body(lines: Sequence[str]) -> int:
-    """Give where a note's text begins behind the front matter."""
+    """Return the index of the first line after the front matter."""
     if lines[0].rstrip() != "---":
         return 0
     return next((at + 1 for at, line in enumerate(lines[1:], 1) if line.rstrip() == "---"), 0)
@@ -182,7 +182,7 @@ def _count_stems(line: str, stems: Sequence[str]) -> int:
 
 
 def _shorten(line: str) -> str:
-    """Give as much of a line as is read at a glance, ending with a word."""
+    """Shorten a line to what is read at a glance, at the end of a word."""
     if len(line) <= _MAX_LINE_CHARS:
         return line
     cut = line[:_MAX_LINE_CHARS]

@@ -1,4 +1,4 @@
-"""The passages of a catalog as a search needs them: few statements, however many candidates."""
+"""Read the passages of a catalog for a search, in few statements however many candidates."""
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -53,14 +53,14 @@ class Passages:
 
     @property
     def most(self) -> int:
-        """Tell how many passages there are at most; 0 where there is none."""
+        """The largest number of a passage, so at least the number of passages."""
         found = self._catalog.rows("SELECT max(id) FROM chunks")[0][0]
         return int(found or 0)
 
     def find_by_words(
         self, terms: Sequence[str], limit: int, among: Collection[int] | None = None
     ) -> dict[int, float]:
-        """Give the passages that hold one of the terms, with BM25 as a number that grows."""
+        """Return the passages that hold one of the terms, with their BM25 score."""
         telling = self._choose_terms(terms)
         if not telling:
             return {}
@@ -72,14 +72,14 @@ class Passages:
         return {int(row[0]): -float(row[1]) for row in rows}
 
     def find_matching(self, expression: str, limit: int) -> set[int]:
-        """Give passages that fit an expression of FTS5."""
+        """Return passages that fit an expression of FTS5."""
         rows = self._catalog.rows(
             "SELECT rowid FROM words WHERE words MATCH ? LIMIT ?", (expression, limit)
         )
         return {int(row[0]) for row in rows}
 
     def find_in_files(self, file_ids: Collection[int]) -> dict[int, bytes]:
-        """Give all passages of some files, with the hash of their text."""
+        """Return all passages of some files, with the hash of their text."""
         rows = self._catalog.rows(
             "SELECT id, hash FROM chunks WHERE file_id IN (SELECT value FROM json_each(?))"
             " ORDER BY id",
@@ -88,7 +88,7 @@ class Passages:
         return {int(row[0]): bytes(row[1]) for row in rows}
 
     def hashes(self, ids: Collection[int]) -> dict[int, bytes]:
-        """Give the hash of the text of each passage."""
+        """Return the hash of the text of each passage."""
         rows = self._catalog.rows(
             "SELECT id, hash FROM chunks WHERE id IN (SELECT value FROM json_each(?))",
             (json.dumps(list(ids)),),
@@ -96,7 +96,7 @@ class Passages:
         return {int(row[0]): bytes(row[1]) for row in rows}
 
     def find_by_hash(self, hashes: Collection[bytes]) -> dict[int, bytes]:
-        """Give the passages with these texts; of very many alike only some."""
+        """Return the passages with these texts; of very many equal ones only some."""
         rows = self._catalog.rows(
             f"SELECT id, hash FROM chunks WHERE hash IN ({_placeholders(hashes)})",  # noqa: S608 - marks
             tuple(hashes),
@@ -124,7 +124,7 @@ class Passages:
         return {row[0]: float(cosine) for row, cosine in zip(rows, found, strict=True)}
 
     def counts(self, paths: Collection[str]) -> dict[str, int]:
-        """Give how many passages each of some notes has."""
+        """Return how many passages each of some notes has."""
         rows = self._catalog.rows(
             "SELECT path, count(*) FROM chunks JOIN files ON files.id = file_id"
             " WHERE path IN (SELECT value FROM json_each(?)) GROUP BY file_id",
@@ -155,7 +155,7 @@ class Passages:
         }
 
     def _choose_terms(self, terms: Sequence[str]) -> list[str]:
-        """Leave out terms that nearly every passage holds, unless there are no others."""
+        """Drop terms that nearly every passage holds, unless there are no others."""
         if not terms:
             return []
         common = max(_COMMON_MIN, int(self.most * _COMMON_SHARE))

@@ -1,4 +1,4 @@
-"""What a person types into a search: words, and filters among them.
+"""Parse what a person types into a search: words, and filters among them.
 
     path:garden  file:"seed list"  tag:recipe/soup  after:2024-03  before:2025  "word for word"
 
@@ -26,7 +26,7 @@ _DATE = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One search, taken apart.
+    """A parsed query.
 
     Attributes:
         words: what is looked for, phrases included as words, filters not.
@@ -45,11 +45,11 @@ class Query:
 
     @property
     def has_filter(self) -> bool:
-        """Tell whether notes are to be left out, whatever their words."""
+        """Whether notes are to be left out, whatever their words."""
         return bool(self.paths or self.files or self.tags or self.after or self.before)
 
     def filters(self) -> Mapping[str, Any]:
-        """Give the filters as `strata search --json` prints them."""
+        """Return the filters as `strata search --json` prints them."""
         named = {
             "path": list(self.paths),
             "file": list(self.files),
@@ -62,7 +62,7 @@ class Query:
 
 
 def parse_query(text: str) -> Query:
-    """Take a query apart; any text is one."""
+    """Parse a query; any text is one."""
     named: dict[str, list[str]] = {"path": [], "file": [], "tag": [], "phrase": []}
     dates: dict[str, datetime] = {}
     words, end = [], 0
@@ -91,7 +91,7 @@ def parse_query(text: str) -> Query:
 def _add_filter(
     key: str, value: str, named: dict[str, list[str]], dates: dict[str, datetime]
 ) -> bool:
-    """Keep a filter, unless it is none."""
+    """Add a filter, and return whether it is one."""
     if key in ("after", "before"):
         day = _parse_day(value)
         if day is not None:

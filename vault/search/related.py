@@ -1,4 +1,4 @@
-"""Notes that are near a note in meaning, or linked with it; no model is needed for that."""
+"""Find notes that are near a note in meaning, or linked with it, without a model."""
 
 import json
 from collections import defaultdict
@@ -27,7 +27,7 @@ Nearest = Callable[["Vector", int, Collection[bytes] | None], list[tuple[bytes, 
 
 @dataclass(frozen=True, slots=True)
 class RelatedNote:
-    """A note beside the one that is open.
+    """A note that is related to another one.
 
     Attributes:
         score: from 0 to 1.
@@ -40,7 +40,7 @@ class RelatedNote:
     is_linked: bool
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the note as `strata related --json` prints it."""
+        """Return the note as `strata related --json` prints it."""
         return {
             "path": self.path,
             "title": self.title,
@@ -95,7 +95,7 @@ def _compute_mean_vector(catalog: Catalog, path: str) -> "Vector | None":
 
 
 def _score_by_meaning(catalog: Catalog, near: Mapping[bytes, float]) -> dict[str, float]:
-    """Give each note the score of its nearest passage."""
+    """Return the score of the nearest passage of each note."""
     hashes = Passages(catalog).find_by_hash(near)
     rows = catalog.rows(
         "SELECT chunks.id, path FROM chunks JOIN files ON files.id = file_id"

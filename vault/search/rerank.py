@@ -1,4 +1,4 @@
-"""The best passages put in order once more by a cross-encoder, which reads each beside the query.
+"""Rerank the best passages by a cross-encoder, which reads each with the query.
 
 It is slow, so that only the first passages are read, and it is an option: without it, or where it
 fails, the order stays as it was, and that is said. Its process is started when it is first needed,
@@ -36,12 +36,12 @@ class Reranker:
 
     @property
     def pid(self) -> int | None:
-        """Tell the child's process id while it runs."""
+        """The child's process id while it runs."""
         child = self._child
         return child.pid if child is not None and child.is_alive else None
 
     def apply(self, result: SearchResult, words: str, folder: str) -> SearchResult:
-        """Give the result with its first passages in the cross-encoder's order.
+        """Return the result with its first hits in the cross-encoder's order.
 
         Args:
             result: what was found; of passages that score alike the first stays first.
@@ -60,7 +60,7 @@ class Reranker:
         return replace(result, hits=hits)
 
     def scores(self, words: str, texts: Sequence[str], folder: str) -> list[float]:
-        """Give how well each text answers, from 0 to 1.
+        """Return the score of each text for a query, from 0 to 1.
 
         Raises:
             RerankerFailed: the model cannot be used, or its process did not answer in time.
@@ -113,13 +113,13 @@ class Reranker:
 
 
 def _build_text(hit: Hit) -> str:
-    """Give what is read of a passage: where it stands, then what it says."""
+    """Return the text of a hit for the cross-encoder: title and headings, then the passage."""
     above = " > ".join(dict.fromkeys((hit.title, *hit.heading)))
     return f"{above}\n{hit.text}"[:_MOST_CHARS]
 
 
 def _add_score(hit: Hit, score: float) -> Hit:
-    """Give a hit with its signal; what was read stays above what was not."""
+    """Return a hit with its new score; reranked hits stay above all others."""
     signals = {**hit.signals, "rerank": round(score, 4)}
     return replace(hit, score=round((1 + score) / 2, 4), signals=signals)
 

@@ -1,4 +1,4 @@
-"""Which passages a query's filters leave to be searched."""
+"""Apply a query's filters: the passages that are searched."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _MAX_PHRASE_PASSAGES = 5_000
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What is searched.
+    """The passages that are searched.
 
     Attributes:
         passages: number and hash of the text of each; None for all there are.
@@ -27,7 +27,7 @@ class Scope:
 
 
 def build_scope(query: Query, catalog: Catalog, passages: Passages) -> Scope:
-    """Find what fits the filters; a phrase that no passage holds is not insisted on."""
+    """Find the passages that fit the filters; a phrase that no passage holds is ignored."""
     chosen: Mapping[int, bytes] | None = None
     if query.has_filter:
         chosen = passages.find_in_files(_find_files(query, catalog))
@@ -69,7 +69,7 @@ def _find_tagged(tag: str, catalog: Catalog) -> set[int]:
 def _find_phrase(
     phrase: str, passages: Passages, chosen: Mapping[int, bytes] | None
 ) -> Mapping[int, bytes]:
-    """Give the passages whose text holds a phrase, letters folded and blanks joined."""
+    """Return the passages whose text holds a phrase, letters folded and blanks joined."""
     terms = build_query_terms(phrase)
     if not terms:
         return {}

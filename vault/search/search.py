@@ -48,7 +48,7 @@ class Searcher:
         catch_up: Callable[[], None] = lambda: None,
         attachments: str = "/",
     ):
-        """Take what to search and how to find what is near in meaning.
+        """Store what is searched, and how vectors are made and compared.
 
         Args:
             catalog: the words, the passages and their vectors.
@@ -93,7 +93,7 @@ class Searcher:
         return SearchResult(text, tuple(hits), seconds, query.filters(), tuple(warnings))
 
     def _begin_encoding(self, words: str, warnings: list[str]) -> "Callable[[], Vector | None]":
-        """Begin to encode; the words are looked up meanwhile, in another process's time."""
+        """Begin to encode the query in its process; the words are searched meanwhile."""
         if not words.strip():
             return lambda: None
         try:
@@ -139,7 +139,7 @@ class Searcher:
     def _measure_meaning(
         self, by_words: Collection[int], vector: "Vector | None", wanted: int, scope: Scope
     ) -> Mapping[int, float]:
-        """Give cosines of the nearest passages, and of those that were found by their words."""
+        """Return the cosines of the nearest passages, and of those found by their words."""
         if vector is None:
             return {}
         among = None if scope.passages is None else set(scope.passages.values())
@@ -157,7 +157,7 @@ class Searcher:
         found: "_Signals",
         k: int,
     ) -> Iterator[Hit]:
-        """Give hits from the best on, reading no more passages than are asked for."""
+        """Yield hits from the best on, reading no more passages than are needed."""
         scores = dict(ranked)
         for start in range(0, len(ranked), 2 * k):
             ids = [number for number, _ in ranked[start : start + 2 * k]]
@@ -169,7 +169,7 @@ class Searcher:
 
 @dataclass(slots=True)
 class _Signals:
-    """What each signal says of the passages that were found, by their numbers."""
+    """The signals of the passages that were found, by their numbers."""
 
     words: Mapping[int, float]
     dense: Mapping[int, float]
@@ -206,7 +206,7 @@ _MAX_TOKENS = 64
 
 
 def weigh_words(query: str) -> float:
-    """Tell how much words count against meaning, from 0 to 1.
+    """Return the weight of words against meaning, from 0 to 1.
 
     The embedding model reads English, and other Latin script by and by: the rest of a query is
     left to its words. Names, numbers and code mean little to it either.
@@ -220,7 +220,7 @@ def weigh_words(query: str) -> float:
 def fuse(
     words: Mapping[int, float], dense: Mapping[int, float], weight: float
 ) -> list[tuple[int, float]]:
-    """Rank everything that either signal found, best first, with scores from 0 to 1.
+    """Rank the passages that either signal found, best first, with scores from 0 to 1.
 
     Meaning alone never scores higher than its weight: for a query that the embedding model
     cannot read, that is little.
@@ -238,14 +238,14 @@ def fuse(
 
 
 def _adjust_weight(weight: float, words: Mapping[int, float], dense: Mapping[int, float]) -> float:
-    """Move the weight towards the ranking that tells its best from the rest."""
+    """Move the weight towards the ranking whose best passages stand out."""
     by_words = _WORDS_SLOPE * (_measure_sharpness(words) - _WORDS_USUAL)
     by_meaning = _DENSE_SLOPE * (_measure_sharpness(dense) - _DENSE_USUAL)
     return min(max(weight + by_words - by_meaning, _LEAST), max(_MOST, weight))
 
 
 def _measure_sharpness(scores: Mapping[int, float]) -> float:
-    """Tell how far the eleventh lies below the first, from 0 to 1."""
+    """Return how far the eleventh score lies below the first, from 0 to 1."""
     best = nlargest(_AHEAD + 1, scores.values())
     last = best[_AHEAD] if len(best) > _AHEAD else 0.0
     return min(1.0, (best[0] - last) / best[0]) if best and best[0] > 0 else 0.0

@@ -1,4 +1,4 @@
-"""How well this vault's own search finds this vault's own notes."""
+"""Measure how well searching a vault finds its own notes."""
 
 import json
 import random
@@ -23,7 +23,7 @@ _SENTENCE = re.compile(r"[^.!?\n]{40,240}[.!?]")
 
 @dataclass(frozen=True, slots=True)
 class SelfTest:
-    """What was asked and how often the note that it was taken from was found."""
+    """The result of a self test: how often the note that a question was taken from was found."""
 
     questions: int
     recall_at_1: float
@@ -33,7 +33,7 @@ class SelfTest:
     p95_ms: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the result as `strata selftest --json` prints it."""
+        """Return the result as `strata selftest --json` prints it."""
         return asdict(self)
 
 
@@ -42,12 +42,12 @@ def run_self_test(
     search: Callable[[str, int], SearchResult],
     is_cancelled: Callable[[], bool] = lambda: False,
 ) -> SelfTest:
-    """Ask for notes by their titles, headings and sentences, the same ones each time.
+    """Search for notes by their titles, headings and sentences, the same ones each time.
 
     Args:
         catalog: what the questions are made from.
         search: what is judged.
-        is_cancelled: asked between questions; what was asked by then is the result.
+        is_cancelled: called between questions; what was asked by then is the result.
     """
     ranks: list[int | None] = []
     times_ms: list[float] = []
@@ -73,7 +73,7 @@ def run_self_test(
 
 
 def _build_questions(catalog: Catalog) -> Iterator[tuple[str, str]]:
-    """Give questions with the note that each was taken from, title, heading, sentence by turns."""
+    """Yield questions with their notes: from titles, headings and sentences in turns."""
     rows = catalog.rows(
         "SELECT path, title, heading, text FROM chunks JOIN notes USING (file_id)"
         " JOIN files ON files.id = file_id ORDER BY chunks.id"
@@ -87,7 +87,7 @@ def _build_questions(catalog: Catalog) -> Iterator[tuple[str, str]]:
 
 
 def _choose_words(text: str, chance: random.Random) -> str:
-    """Give most words of a sentence, since nobody remembers all of one."""
+    """Choose most words of a sentence, since nobody remembers all of one."""
     sentences = _SENTENCE.findall(text)
     if not sentences:
         return ""

@@ -1,4 +1,4 @@
-"""What was found against what is on the disk now, which wins.
+"""Check the found passages against the notes on the disk.
 
 A note may have been changed, marked as private, excluded or deleted since it was indexed. Nothing
 that the index still holds of it is given away then.
@@ -23,7 +23,7 @@ __all__ = ["StalenessFilter"]
 
 
 class StalenessFilter:
-    """The files of a vault as one search finds them; each is looked at once."""
+    """Drops passages that are gone or excluded by now; each file is checked once a search."""
 
     def __init__(self, root: Path, exclude: Sequence[str] = ()):
         self._root = root
@@ -39,7 +39,7 @@ class StalenessFilter:
     def keep_current(
         self, passages: Iterable[tuple[int, Passage]]
     ) -> Iterator[tuple[int, Passage]]:
-        """Give those passages that are still there and may be given away, at their lines now."""
+        """Yield those passages that still exist and are not excluded, at their present lines."""
         for chunk_id, passage in passages:
             if passage.path not in self._seen:
                 self._seen[passage.path] = self._check_file(passage)
@@ -48,7 +48,7 @@ class StalenessFilter:
                 yield chunk_id, now
 
     def _check_file(self, passage: Passage) -> Callable[[Passage], Passage | None]:
-        """Look at a file and give what finds its passages in it."""
+        """Check a file and return a function that finds a passage in it."""
         if self._rules.find_rule_on_path(passage.path) is not None:
             return _drop
         stat = read_stat(self._root, passage.path)
@@ -63,7 +63,7 @@ class StalenessFilter:
         return _keep if note.version == passage.version else _build_finder(note, document)
 
     def _check_content(self, passage: Passage) -> Callable[[Passage], Passage | None]:
-        """Leave out a changed file that would take long to read; the next update finds it again."""
+        """Drop a changed file that would take long to parse; the next update indexes it again."""
         try:
             data = read_bytes(self._root, passage.path)
         except (NoteUnreadable, UnsafePath):
@@ -80,7 +80,7 @@ def _drop(_passage: Passage) -> Passage | None:
 
 
 def _build_finder(note: Note, document: Document) -> Callable[[Passage], Passage | None]:
-    """Give what finds the passages of a note that was changed: by their text, or most of it."""
+    """Build a function that finds a passage in a changed note, by its text or most of it."""
     chunks = chunk_note(note, document)
     by_text = {chunk.text: chunk for chunk in reversed(chunks)}
 
@@ -102,7 +102,7 @@ def _build_finder(note: Note, document: Document) -> Callable[[Passage], Passage
 
 
 def _find_most_alike(passage: Passage, chunks: Sequence[Chunk]) -> Chunk | None:
-    """Give the chunk that shares the most lines with a passage, if those are half of it."""
+    """Return the chunk that shares the most lines with a passage, if at least half of them."""
     lines = set(passage.text.split("\n"))
     shared, best = max(
         ((len(lines & set(chunk.text.split("\n"))), chunk) for chunk in chunks),

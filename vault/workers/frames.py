@@ -1,4 +1,4 @@
-"""Messages between the program and its children: a JSON header and raw bytes, on pipes.
+"""Messages between the program and its child processes: a JSON header and raw bytes.
 
 Standard library only, since both ends import it and the children start faster for it.
 """
@@ -28,13 +28,13 @@ Handler = Callable[[Frame], Answer]
 
 
 def encode_frame(header: Mapping[str, Any], payload: bytes = b"") -> bytes:
-    """Give the bytes of one message."""
+    """Return the bytes of one message."""
     text = json.dumps(header, ensure_ascii=True).encode("ascii")
     return _LENGTHS.pack(len(text), len(payload)) + text + payload
 
 
 def decode_frame(buffer: bytearray) -> Frame | None:
-    """Take one whole message off the front of a buffer, or nothing while it is incomplete.
+    """Take one whole message off the front of a buffer; None while it is incomplete.
 
     Raises:
         ValueError: the bytes are no message of ours.

@@ -65,7 +65,7 @@ class Child:
     """
 
     def __init__(self, module: str, *arguments: str, is_online: bool = False):
-        """Start it.
+        """Start the child process.
 
         Args:
             module: what is run.
@@ -99,17 +99,17 @@ class Child:
 
     @property
     def pid(self) -> int:
-        """Tell the process id."""
+        """The process id of the child."""
         return self._process.pid
 
     @property
     def is_alive(self) -> bool:
-        """Tell whether the process runs."""
+        """Whether the process runs."""
         return not self._end and self._process.poll() is None
 
     @property
     def has_left(self) -> bool:
-        """Tell whether the process ended of its own accord, as one does that was idle."""
+        """Whether the process ended of its own accord, as one does that was idle."""
         return self._process.poll() == 0
 
     @property
@@ -119,7 +119,7 @@ class Child:
         return -code if code is not None and code < 0 else None
 
     def submit(self, header: Mapping[str, Any], payload: bytes = b"", timeout_s: float = 60) -> int:
-        """Send a request and give the number to fetch its answer with.
+        """Send a request and return the number to fetch its answer with.
 
         Raises:
             ChildDied: it is gone, or took nothing for `timeout_s`.
@@ -171,7 +171,7 @@ class Child:
         return self.answer(self.submit(header, payload, timeout_s), timeout_s)
 
     def abandon(self, number: int) -> None:
-        """Throw an answer away, now or when it comes."""
+        """Discard an answer, now or when it arrives."""
         with self._state:
             if self._answers.pop(number, None) is None:
                 self._abandoned.add(number)
@@ -183,7 +183,7 @@ class Child:
         self._release()
 
     def close(self) -> None:
-        """Let the child end by closing its input, and make sure that it does."""
+        """Close the child's input so that it ends, and kill it if it does not."""
         self._end = self._end or "it was closed"
         with self._write_lock, suppress(OSError):  # the pipe of a child that is gone already
             self._stdin.close()
@@ -217,7 +217,7 @@ class Child:
         return 0
 
     def _wait_turn(self, number: int) -> Frame | None:
-        """Take the answer if it is there; otherwise read for a moment, or wait for who reads."""
+        """Return the answer if it is there; else read for a moment, or wait for another reader."""
         with self._state:
             if number in self._answers:
                 return self._answers.pop(number)
@@ -263,7 +263,7 @@ class Child:
             self._answers[number] = frame
 
     def _describe_end(self) -> str:
-        """Say how the child ended, with the last line that it wrote to standard error."""
+        """Describe how the child ended, with the last line that it wrote to standard error."""
         if not self._end:
             with suppress(subprocess.TimeoutExpired):  # its output may end before it does
                 self._process.wait(1)

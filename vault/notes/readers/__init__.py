@@ -1,22 +1,23 @@
-"""Readers: the bytes of one file to the parts of a text, kind by kind.
+"""Readers: the bytes of one file to the parts of a text, one module for each kind of file.
 
-A reader is a function of bytes alone: no path, no file, no network, nothing run that a file holds.
-It gives an `Extract` or raises `ReadingFailed` with a reason that a person understands. Each has
-its limits: bytes of the file (in `kinds`), characters of the text (in `parts`), and pages, parts
-or depth of its own. A library written in C (`kinds`: `needs_worker`) is called in a child
-process, `read_worker`, whose memory and time are bounded; `foreign` is the parent's end of it.
+    canvas  Obsidian's canvases: text cards, file cards and links, groups as headings, edges.
+    docx    Word documents: zipfile and expat; no macros, no entities.
+    html    Web pages: lxml; no script, no style, nothing fetched.
+    parts   The parts that a reader returns, and the document that is built from them.
+    pdf     PDF files: pdfium; each page is a heading.
 
-    canvas  Obsidian's boards text cards, file cards and links, groups as headings, edges
-    html    web pages         lxml; no script, no style, nothing fetched
-    docx    Word documents    zipfile and expat; no macros, no entities
-    pdf     PDF files         pdfium; each page is a heading
+A reader is a function of bytes alone: no path, no file, no network. It returns an `Extract` or
+raises `ReadingFailed` with a reason for a person. Each reader has its limits: bytes of the file (in
+`kinds`), characters of the text (in `parts`), and pages, parts or depth of its own. Kinds that need
+a library written in C (`FileKind.needs_worker`) are read in a child process by `parser_client`,
+with bounded memory and time.
 """
 
 from vault.notes.encodings import decode_text, normalize_line_ends
 from vault.notes.kinds import TEXT, FileKind
 from vault.notes.readers.parts import Extract, ExtractPart
 
-__all__ = ["read_extract"]
+__all__ = ["parts", "read_extract"]
 
 
 def read_extract(kind: str | FileKind, data: bytes) -> Extract:

@@ -1,4 +1,4 @@
-"""Word documents: the zip and its XML read directly, so that every limit is this module's own.
+"""Read Word documents: the zip and its XML, with limits on every size and depth.
 
 Paragraphs, headings by their style, lists, tables, foot- and endnotes. No macros, no fields, no
 entities, nothing deleted under "track changes", and nothing that a document only points to.
@@ -57,7 +57,7 @@ def read(data: bytes) -> Extract:
 
 @contextmanager
 def _translate_errors() -> Iterator[None]:
-    """Say of whatever the zip's own reader meets that the document is damaged."""
+    """Turn every error of the zip's reader into the one that the document is damaged."""
     try:
         yield
     except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, zlib.error, OSError) as error:
@@ -94,7 +94,7 @@ def _find_main_part(package: zipfile.ZipFile) -> str:
 
 
 def _unpack(package: zipfile.ZipFile, name: str) -> bytes:
-    """Unpack one part, and no more of it than a part may have, whatever the zip claims."""
+    """Unpack one part up to the size that a part may have, whatever the zip claims."""
     if name not in package.NameToInfo:
         return b""
     with _translate_errors(), package.open(name) as file:
@@ -115,7 +115,7 @@ def _read_properties(package: zipfile.ZipFile) -> Iterator[tuple[str, str]]:
 
 
 class Elements:
-    """The start, text and end of elements, names without their namespaces.
+    """The events of an XML text: start, text and end of elements, without namespaces.
 
     Raises:
         ReadingFailed: while iterating, where there is a document type or it is nested too deeply.
@@ -159,7 +159,7 @@ class Elements:
 
 
 def read_styles(data: bytes) -> Styles:
-    """Give the level of each heading style; the ids differ with Word's language, names do not."""
+    """Return the level of each heading style; the ids differ with Word's language, names do not."""
     levels: dict[str, int] = {}
     style = ""
     for event, name, attributes in Elements(data):
@@ -186,7 +186,7 @@ class _Paragraph:
 
 
 def walk_body(data: bytes, styles: Styles) -> Iterator[ExtractPart]:
-    """Give the paragraphs, headings, lists and tables of a part of a document."""
+    """Return the paragraphs, headings, lists and tables of a part of a document."""
     body = _Body(styles)
     for event in Elements(data):
         yield from body.take(*event)
@@ -194,7 +194,7 @@ def walk_body(data: bytes, styles: Styles) -> Iterator[ExtractPart]:
 
 
 class _Body:
-    """What was met so far of a document's text."""
+    """Builds parts from the XML events of a document's text."""
 
     def __init__(self, styles: Styles) -> None:
         self._styles = styles
@@ -206,7 +206,7 @@ class _Body:
         self._is_text = False
 
     def take(self, event: str, name: str, attributes: Mapping[str, str]) -> Iterator[ExtractPart]:
-        """Take one event, and give what it completes."""
+        """Handle one event, and yield the parts that it completes."""
         if event == "text":
             if self._is_text and not self._skipped and self._open:
                 self._open[-1].text.append(name)
@@ -220,7 +220,7 @@ class _Body:
             yield from self._end(name)
 
     def end_list(self) -> Iterator[ExtractPart]:
-        """Give the list at hand, if there is one."""
+        """Yield the open list, if there is one."""
         if self._items:
             yield ExtractPart("list", "\n".join(self._items))
             self._items = []

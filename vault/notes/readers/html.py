@@ -66,7 +66,7 @@ def read(data: bytes) -> Extract:
 
 
 def _decode(data: bytes) -> str:
-    """Decode a page as it says it is written, unless that is UTF-8 or does not hold."""
+    """Decode a page by the encoding that it names, unless it is UTF-8 or the name is wrong."""
     declared = _CHARSET.search(data, 0, 4096)
     if declared and (b"\x1b" in data or not _is_utf8(data)):  # ISO-2022 is ASCII with escapes
         with suppress(LookupError, ValueError):
@@ -84,7 +84,7 @@ def _is_utf8(data: bytes) -> bool:
 
 
 class _Page:
-    """What was met so far on a walk over a page's elements."""
+    """Builds parts on a walk over a page's elements."""
 
     def __init__(self) -> None:
         self._text: list[str] = []
@@ -175,7 +175,7 @@ class _Page:
         return clean_prose("\n".join(line for line in lines if line))
 
     def _flush(self, kind: str, level: int = 0) -> Iterator[ExtractPart]:
-        """Give the text at hand; inside a list it becomes a line of that."""
+        """Yield the text gathered so far; inside a list it becomes a line of the list."""
         text = _fence_code(self._text) if kind == "fence" else self._take_text()
         self._text = []
         if not text:
@@ -198,7 +198,7 @@ def _is_hidden(element: Any) -> bool:
 
 
 def _is_data_table(table: Any) -> bool:
-    """Tell a table of data from one that a page is laid out with."""
+    """Return whether a table holds data and is not the layout of a page."""
     return not table.xpath("boolean(.//table|.//h1|.//h2|.//h3|.//ul|.//pre)")
 
 

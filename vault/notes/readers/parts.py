@@ -1,4 +1,4 @@
-"""What a reader gives, and the text and structure that are made of it."""
+"""The parts that a reader returns, and the document that is built from them."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -34,7 +34,7 @@ class ExtractPart:
 
 @dataclass(frozen=True, slots=True)
 class Extract:
-    """What was read out of a file.
+    """The parts and names that a reader found in a file.
 
     Attributes:
         title: what the file calls itself, for people; empty where its name serves better.
@@ -49,7 +49,7 @@ class Extract:
 
 
 def build_document(extract: Extract) -> Document:
-    """Put the parts together, a blank line between them, and say where each stands."""
+    """Join the parts with a blank line between them, and record the lines of each."""
     written = _DocumentBuilder()
     for part in extract.parts:
         written.add(part)
@@ -57,13 +57,13 @@ def build_document(extract: Extract) -> Document:
 
 
 def clean_prose(text: str) -> str:
-    """Give text as a paragraph: no control characters, no blank lines, nothing like a heading."""
+    """Return text as a paragraph: no control characters, no blank lines, nothing like a heading."""
     shown = _NOT_SHOWN.sub("", text.replace("\r\n", "\n").replace("\r", "\n").replace("\xa0", " "))
     return _LOOKS_LIKE_HEADING.sub(r"\1\\\2", _BLANK_LINES.sub("\n", shown)).strip("\n ")
 
 
 def build_table(rows: Sequence[Sequence[str]]) -> Iterator[ExtractPart]:
-    """Give rows as a table in Markdown, the first one as its head; none where all are empty."""
+    """Return rows as a table in Markdown, the first one as its head; none where all are empty."""
     filled = [row for row in rows if any(cell.strip() for cell in row)]
     if filled:
         width = max(map(len, filled))
@@ -72,7 +72,7 @@ def build_table(rows: Sequence[Sequence[str]]) -> Iterator[ExtractPart]:
 
 
 def limit_parts(parts: Iterable[ExtractPart]) -> tuple[ExtractPart, ...]:
-    """Take parts as they are read, up to the most that a note may hold.
+    """Collect parts up to the largest text that a note may have.
 
     Raises:
         ReadingFailed: there is more.
@@ -94,7 +94,7 @@ def _format_row(cells: Iterable[str]) -> str:
 
 @dataclass(slots=True)
 class _DocumentBuilder:
-    """The lines and blocks so far."""
+    """Builds a document from parts: its lines and blocks so far."""
 
     lines: list[str] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
@@ -155,7 +155,7 @@ class _DocumentBuilder:
 
 
 def _find_runs(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Give the first and last line of each run of lines that are not blank."""
+    """Yield the first and last line of each run of lines that are not blank."""
     first = 0
     for number, line in enumerate([*lines, ""], start=1):
         if line.strip():
