@@ -13,7 +13,7 @@ from vault.errors import IndexUnusable
 from vault.migrations import MIGRATIONS, migrate, schema_version
 from vault.notes.keywords import WORDS_VERSION
 from vault.notes.note import parse_note
-from vault.records import NEVER_SEEN, Records
+from vault.records import NEVER_SEEN, NoteState, Records
 from vault.scan import FileStat
 
 STAT = FileStat(1, 2, 3, 4)
@@ -48,7 +48,7 @@ def test_what_was_put_is_read_back(catalog: Catalog) -> None:
     row = records.files()["a/b.md"]
     assert (row.stat, row.state) == (STAT, "indexed")
     assert records.counts() == (1, 1)
-    assert records.list_states() == [("a/b.md", "Title", "indexed", "")]
+    assert records.list_states() == [NoteState("a/b.md", "Title", "indexed")]
     assert catalog.rows("SELECT target FROM links") == [("Link",)]
     assert catalog.rows("SELECT tag FROM tags") == [("tag",)]
     for word in ("title", "b", "other", "first"):

@@ -128,7 +128,7 @@ def test_everything_that_obsidian_writes_into_a_note_is_read() -> None:
         ("Front", "", 4),
         ("Bill", "", 9),
         ("Pic.png", "", 15),
-        ("Other", "ExtractPart", 15),
+        ("Other", "Part", 15),
         ("B", "^id", 15),
     ]
     assert note.tasks == (TaskItem(9, " ", "pay [[Bill|the bill]]"),)

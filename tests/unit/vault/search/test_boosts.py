@@ -106,7 +106,7 @@ def test_of_two_notes_with_one_name_a_link_lifts_the_one_that_it_means(
             "b/Start.md": "# Start\n\nSee [[Beds]].\n",
         }
     )
-    assert lifted_by(index, "watering", "links", "b/Start.md") == {"b/Beds.md"}
+    assert lifted_by(index, "early", "links", "b/Start.md") == {"b/Beds.md"}
 
 
 def test_a_note_that_does_not_exist_is_not_in_play(index: VaultIndex) -> None:
