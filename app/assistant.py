@@ -9,6 +9,7 @@ from app.config import secrets
 from app.config.models import ModelChoice, model_choices
 from app.config.settings_file import SettingsStore
 from app.customize.customization import UserCustomization
+from app.errors import InvalidRequest
 from app.library.attachments import Attachments, Selection
 from app.library.instructions import UserInstructionsFile, VaultInstructions
 from app.library.library import IndexFinished, Library
@@ -61,39 +62,37 @@ class Assistant:
         self.sessions = sessions
         self.long_texts = LongTexts(paths.pasted)
         self.user_instructions = UserInstructionsFile(paths.user_instructions)
-        self._notes = OpenVault(paths, settings, embedder)
-        self._additions = UserCustomization(paths, settings, self._notes)
-        self._asking = TurnRunner(settings, sessions, self._notes, self._additions)
+        self._vault = OpenVault(paths, settings, embedder)
+        self._additions = UserCustomization(paths, settings, self._vault)
+        self._asking = TurnRunner(settings, sessions, self._vault, self._additions)
         self._branching = BranchEditor(sessions, self._asking)
         self._looking_back = RequestHistory(sessions, self._asking)
 
     @property
     def vault(self) -> Path | None:
         """The open folder of notes."""
-        return self._notes.folder
+        return self._vault.folder
 
     @property
     def library(self) -> Library | None:
         """The open notes with their index."""
-        return self._notes.library
+        return self._vault.library
 
     def open_vault(self, folder: Path, remember: bool = True) -> None:
         """Open a folder of notes.
 
-        Args:
-            folder: where they lie.
-            remember: open it again at the next start.
+        With `remember`, it is opened again at the next start.
 
         Raises:
             VaultMissing: there is no folder there.
             VaultUnreadable: it may not be read.
             StorageFailed: the index or the settings cannot be written.
         """
-        self._notes.open(folder, remember)
+        self._vault.open(folder, remember)
 
     def close(self) -> None:
         """Let go of the notes, the child processes and the databases."""
-        self._notes.close()
+        self._vault.close()
         self.sessions.close()
 
     def index(
@@ -109,24 +108,26 @@ class Assistant:
             VaultNotChosen: no folder is open.
             VaultError: it could not be done; what was indexed before is still there.
         """
-        yield from self._notes.require().update(cancel, is_background=is_background)
+        yield from self._vault.require().update(cancel, is_background=is_background)
 
     def search(self, query: str, k: int | None = None) -> SearchResult:
         """Find the places that fit a query best, by words and by meaning.
 
-        Args:
-            query: what to look for.
-            k: how many; as many as the setting `retrieval.topK` says where it is None.
+        At most `k` are returned; None stands for the setting `retrieval.topK`.
 
         Raises:
             VaultNotChosen: no folder is open.
+            InvalidRequest: the query is blank.
             VaultError: the index cannot be searched.
         """
-        return self._notes.excerpts(query, k)
+        library = self._vault.require()
+        if not query.strip():
+            raise InvalidRequest("There is nothing to search for.")
+        return library.excerpts(query, k or self.settings.values.retrieval_top_k)
 
     def notes(self) -> tuple[NoteState, ...]:
         """Return what is known of every file in the open folder; nothing where none is open."""
-        library = self._notes.library
+        library = self._vault.library
         return () if library is None else library.notes()
 
     def read_note(self, path: str) -> Note:
@@ -139,17 +140,17 @@ class Assistant:
         """
         if (file := Path(path)).is_absolute():
             return replace(read_allowed(file.parent, file.name), path=path)
-        return self._notes.require().read_note(path)
+        return self._vault.require().read_note(path)
 
     def take_warnings(self) -> tuple[str, ...]:
         """Return, once, what of Strata's own files was damaged and is made anew."""
-        library = self._notes.library
+        library = self._vault.library
         said = (self.sessions.take_warning(), "" if library is None else library.take_warning())
         return tuple(filter(None, said))
 
     def tags(self) -> dict[str, tuple[str, ...]]:
         """Return each tag of the open notes, without its `#`, with the notes that carry it."""
-        library = self._notes.library
+        library = self._vault.library
         return {} if library is None else library.tags()
 
     def attached(
@@ -163,7 +164,7 @@ class Assistant:
             NoteExcluded: it is kept away from models.
             NoteUnreadable: it is not text.
         """
-        return Attachments(self._notes.library).segments(attach, selections)
+        return Attachments(self._vault.library).segments(attach, selections)
 
     def instructions(self) -> VaultInstructions | None:
         """Return the AGENTS.md of the open notes; None where there is none for models.
@@ -174,21 +175,16 @@ class Assistant:
         return self._additions.instructions()
 
     def accept_instructions(self, digest: str) -> None:
-        """Give the AGENTS.md that was shown to models from now on, as long as it stays the same.
+        """Give the AGENTS.md with this digest to models from now on, until it changes.
 
         Raises:
-            InvalidRequest: it has changed since it was shown.
-            NotFound: there is none any more.
+            InvalidRequest: the file has changed since it was shown.
+            NotFound: the file is gone.
         """
         self._additions.decide(digest, "accepted")
 
     def refuse_instructions(self, digest: str) -> None:
-        """Leave the AGENTS.md that was shown out, and say no more of it until it changes.
-
-        Raises:
-            InvalidRequest: it has changed since it was shown.
-            NotFound: there is none any more.
-        """
+        """Leave the AGENTS.md with this digest out, until it changes; raises as accepting does."""
         self._additions.decide(digest, "refused")
 
     def ask(self, request: AskRequest, cancel: CancelToken) -> Iterator[Event]:
@@ -218,20 +214,20 @@ class Assistant:
         model: str | None = None,
         mode: Mode | None = None,
     ) -> Iterator[Event]:
-        """Ask a question in other words, beside the first ones; the last event is `TurnEnded`.
+        """Ask an edited question beside its first version; the last event is `TurnEnded`.
 
-        What was attached to it is attached again.
+        What was attached to the first version is attached again.
 
         Args:
             session: the chat.
-            entry: the question as it was.
-            text: the question as it is now.
-            cancel: stops it.
+            entry: the user message to edit.
+            text: the new text.
+            cancel: stops the turn.
             model: as for `ask`.
-            mode: None for that of the question.
+            mode: None for that of the first version.
 
         Raises:
-            TurnFailed: there is no answer; it says why.
+            TurnFailed: there is no answer; the error says why.
         """
         changed = AskRequest(text, model=model)
         return self._asking.edit(session, entry, changed, mode, cancel)
@@ -239,16 +235,12 @@ class Assistant:
     def regenerate(
         self, session: str, entry: str, cancel: CancelToken, *, model: str | None = None
     ) -> Iterator[Event]:
-        """Answer a question once more, beside the first answer; the last event is `TurnEnded`.
+        """Regenerate an answer beside the first one; the last event is `TurnEnded`.
 
-        Args:
-            session: the chat.
-            entry: the answer, or a question that has none.
-            cancel: stops it.
-            model: as for `ask`.
+        The entry is the answer, or a user message that has none; the model is chosen as for `ask`.
 
         Raises:
-            TurnFailed: there is no answer; it says why.
+            TurnFailed: there is no answer; the error says why.
         """
         return self._asking.regenerate(session, entry, model, cancel)
 
@@ -258,8 +250,8 @@ class Assistant:
         """Sum up all but the last turn of a chat; the last event is `CompactionEnded`.
 
         Args:
-            session: the chat.
-            cancel: stops it, and leaves the chat as it was.
+            session: the chat, which stays as it was where `cancel` stops this.
+            cancel: stops it.
             instructions: what the summary should keep above all.
             model: as for `ask`; with no model nothing is sent, and an outline is made.
         """
@@ -338,14 +330,12 @@ class Assistant:
     def fork(self, session: str, entry: str | None = None) -> str:
         """Make a chat of its own out of a path, and return its id.
 
-        Args:
-            session: the chat.
-            entry: where the copy ends; None for the active leaf, or right before the first entry
-                that is not known here.
+        The copy ends at `entry`; None stands for the active leaf, or for the last entry before one
+        of an unknown kind.
 
         Raises:
             NotFound: there is no such entry in the chat.
-            InvalidRequest: the path holds something that is not known here, or nothing at all.
+            InvalidRequest: the path holds an entry of an unknown kind, or is empty.
         """
         return self._branching.fork(session, entry)
 
@@ -356,10 +346,7 @@ class Assistant:
     def pin(self, session: str, target: str, on: bool) -> None:
         """Send a message or a segment word for word from now on, or as any other again.
 
-        Args:
-            session: the chat.
-            target: the entry of a message, or the id of a segment.
-            on: whether it is pinned.
+        The target is the entry of a message, or the id of a segment.
 
         Raises:
             BadPin: there is nothing of that id, or pins would take more than their share.
@@ -384,11 +371,7 @@ class Assistant:
     ) -> str:
         """Put a message of a program into a chat, and return its entry; no model is called.
 
-        Args:
-            session: the chat.
-            custom_type: what the program calls messages of this kind.
-            content: what the model reads, as the user's.
-            display: whether the transcript shows it.
+        The model reads the content as the user's; `display` says whether the transcript shows it.
         """
         return self._branching.send_message(session, custom_type, content, display)
 
@@ -406,10 +389,6 @@ class Assistant:
     def has_key(self, owner: str) -> bool:
         """Return whether there is a key of a provider or for an address."""
         return secrets.key_for(owner) is not None
-
-    def is_readable_on_the_way(self, owner: str) -> bool:
-        """Return whether a key would go to another computer without encryption."""
-        return secrets.is_readable_on_the_way(owner)
 
     def set_key(self, owner: str, key: str, *, allows_plain_http: bool = False) -> None:
         """Put the key of a provider or for an address into the keyring; an empty one takes it out.

@@ -116,7 +116,9 @@ def _related(args: argparse.Namespace, assistant: Assistant, output: Output) -> 
 
 def _found(args: argparse.Namespace, assistant: Assistant, query: str) -> SearchResult:
     if args.all:
-        return _library(assistant).list_notes(query, args.k or PAGE_NOTES, args.offset)
+        return _library(assistant).list_notes(
+            query, args.k or PAGE_NOTES, args.offset, rebuilds=False
+        )
     return assistant.search(query, args.k)
 
 

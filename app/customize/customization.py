@@ -26,9 +26,9 @@ __all__ = ["UserCustomization", "prompts_in"]
 class UserCustomization:
     """Knows what the user adds to a turn; every method may be called from any thread."""
 
-    def __init__(self, paths: Paths, settings: SettingsStore, notes: OpenVault) -> None:
+    def __init__(self, paths: Paths, settings: SettingsStore, vault: OpenVault) -> None:
         self._settings = settings
-        self._notes = notes
+        self._vault = vault
         self._prompts = paths.prompts
         self._hooks = Hooks(paths.hooks)
         self._book = InstructionDecisions(paths.instructions)
@@ -49,13 +49,13 @@ class UserCustomization:
         segments = tuple(segment for segment in noted if segment is not None)
         if not runs_hooks:
             return Customization(prompts, segments, None, warnings)
-        loaded = self._hooks.load(self._settings.values.hooks_enabled, self._notes.folder)
+        loaded = self._hooks.load(self._settings.values.hooks_enabled, self._vault.folder)
         return Customization(prompts, segments, loaded.registry, (*warnings, *loaded.problems))
 
     def hooks(self) -> HookRegistry:
         """Return the hooks of a turn that begins now."""
         values = self._settings.values
-        return self._hooks.load(values.hooks_enabled, self._notes.folder).registry
+        return self._hooks.load(values.hooks_enabled, self._vault.folder).registry
 
     def instructions(self) -> VaultInstructions | None:
         """Return the AGENTS.md of the open notes; None where there is none for models.
@@ -63,7 +63,7 @@ class UserCustomization:
         Raises:
             NoteUnreadable: there is one that cannot be read as text.
         """
-        library = self._notes.library
+        library = self._vault.library
         return None if library is None else self._book.of(library)
 
     def decide(self, digest: str, decision: Decision) -> None:

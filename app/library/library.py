@@ -4,16 +4,18 @@ import logging
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from app.errors import VaultNotChosen
 from app.paths import Paths, make_private_folder
 from chains.cancel import CancelToken
 from chains.concurrency import Emit, iterate
-from chains.events import IndexProgressed
+from chains.events import Event, IndexProgressed, Step, Warned
+from context.layers import Segment
 from vault.access import list_allowed_notes, read_allowed, read_as_tool
 from vault.embedder import Embedder
-from vault.errors import VaultError
+from vault.errors import EmbedderFailed, IndexBusy, VaultError, VectorStoreFailed
 from vault.index import NoteState, VaultIndex
 from vault.indexing.indexer import IndexProgress, IndexReport
 from vault.indexing.relocate import take_over_index
@@ -22,7 +24,7 @@ from vault.notes.links import LinkResolver
 from vault.notes.note import Note, read_note
 from vault.options import IndexOptions
 from vault.paths import check_folder
-from vault.search.adhoc import AdhocText
+from vault.search.adhoc import AdhocText, search_texts
 from vault.search.hits import Hit
 from vault.search.related import RelatedNote
 from vault.search.search import SearchResult
@@ -161,6 +163,26 @@ class Library:
             finally:
                 abandoned.cancel()
 
+    def freshen(self, cancel: CancelToken, warnings: list[str]) -> Iterator[Event]:
+        """Update the index before a question is answered, as far as that is possible now.
+
+        Nothing is updated while updates are paused or stopped, or while one goes on.
+
+        Args:
+            cancel: stops the update and the question.
+            warnings: gets a sentence where the index could not be updated.
+        """
+        if self.is_paused or self.is_stopped or self.is_updating or not self.settles(cancel):
+            return
+        yield Step("index", "Reading your notes")
+        try:
+            yield from self._update_for_answer(cancel)
+        except (IndexBusy, EmbedderFailed, VectorStoreFailed) as error:
+            _log.warning("The index was not brought up to date: %s", error)
+            warnings.append(f"{error} The answer rests on what was indexed before.")
+            yield Warned(warnings[-1])
+        cancel.raise_if_cancelled()
+
     def watch(
         self,
         told: Callable[[IndexReport], None],
@@ -226,20 +248,33 @@ class Library:
     def search(
         self, query: str, k: int, *, in_play: Collection[str] = (), reranks: bool = True
     ) -> SearchResult:
-        """Find the best `k` passages by words and by meaning."""
-        return self._index.search(query, k, in_play=in_play, reranks=reranks)
+        """Find the best `k` passages by words and by meaning, as a model is given them."""
+        return self._search_whole(
+            lambda: self._index.search(query, k, in_play=in_play, reranks=reranks)
+        )
 
     def excerpts(self, query: str, k: int) -> SearchResult:
         """Find the best `k` places: passages, and of long notes the sentences that fit."""
         return self._index.excerpts(query, k)
 
-    def list_notes(self, query: str, limit: int, offset: int = 0) -> SearchResult:
-        """List every note that fits the filters of a query and holds its words, in pages."""
-        return self._index.list_notes(query, limit, offset)
+    def list_notes(
+        self, query: str, limit: int, offset: int = 0, *, rebuilds: bool = True
+    ) -> SearchResult:
+        """List every note that fits the filters of a query and holds its words, in pages.
 
-    def search_within(self, texts: Sequence[AdhocText], query: str, k: int) -> Sequence[Hit]:
-        """Find the best `k` passages of some texts, indexed or not."""
-        return self._index.search_texts(texts, query, k)
+        Args:
+            query: words and filters.
+            limit: the most notes of a page.
+            offset: the first note of the page, counted from 0.
+            rebuilds: build a damaged index again first, unless the watcher does.
+        """
+        if not rebuilds:
+            return self._index.list_notes(query, limit, offset)
+        return self._search_whole(lambda: self._index.list_notes(query, limit, offset))
+
+    def search_within(self, segments: Sequence[Segment], query: str, k: int) -> Sequence[Hit]:
+        """Find the best `k` passages of what is attached, of the notes or from elsewhere."""
+        return self._index.search_texts(_read_texts(segments), query, k)
 
     def related(self, path: str, k: int = 8) -> list[RelatedNote]:
         """Return the `k` notes nearest to one, in meaning or by a link; no model is needed."""
@@ -301,6 +336,29 @@ class Library:
         """End the child processes and let go of the index."""
         self._index.close()
 
+    def _search_whole(self, search: Callable[[], SearchResult]) -> SearchResult:
+        """Search; where the index turned out to be damaged, build it again and search again."""
+        found = search()
+        if not self.is_mending or self.is_watched:
+            return found
+        for _ in self.update(CancelToken()):
+            pass
+        return replace(search(), warnings=found.warnings)
+
+    def _update_for_answer(self, cancel: CancelToken) -> Iterator[IndexProgressed]:
+        """Update the index until it is done or paused, since somebody waits for the answer."""
+        run = CancelToken()
+        forget = cancel.on_cancel(run.cancel)
+        try:
+            for event in self.update(run):
+                if isinstance(event, IndexFinished):
+                    return
+                if event.progress.throttle == "paused":
+                    run.cancel()
+                yield event
+        finally:
+            forget()
+
     @contextmanager
     def _counted(self) -> Iterator[None]:
         with self._lock:
@@ -310,3 +368,30 @@ class Library:
         finally:
             with self._lock:
                 self._updates -= 1
+
+
+class NoLibrary:
+    """Stands in for a library while no folder is open: attachments are searched, notes are not."""
+
+    def search(
+        self,
+        query: str,  # noqa: ARG002 (the port's arguments)
+        k: int,  # noqa: ARG002
+        *,
+        in_play: Collection[str] = (),  # noqa: ARG002
+        reranks: bool = True,  # noqa: ARG002
+    ) -> SearchResult:
+        """Raise `VaultNotChosen`."""
+        raise VaultNotChosen
+
+    def list_notes(self, query: str, limit: int, offset: int = 0) -> SearchResult:  # noqa: ARG002
+        """Raise `VaultNotChosen`."""
+        raise VaultNotChosen
+
+    def search_within(self, segments: Sequence[Segment], query: str, k: int) -> Sequence[Hit]:
+        """Find the best `k` passages of what is attached."""
+        return search_texts(_read_texts(segments), query, k)
+
+
+def _read_texts(segments: Sequence[Segment]) -> list[AdhocText]:
+    return [AdhocText(s.source, s.title, s.version or "", s.raw_content) for s in segments]

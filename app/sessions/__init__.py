@@ -7,6 +7,7 @@
     session            One chat: its log in memory, its lock, and what state.db keeps of it.
     file               Read a log's lines, mend a torn end, migrate an older version.
     ask                Run a turn: ask, edit, regenerate; compact a chat; preview a request.
+    turn_builder       Build a turn and its chain from a question, the settings and the vault.
     user_messages      A user message: its mode, its attachments, and attaching them again.
     branches           Select a branch, fork, label, pin, summarise a branch.
     request_history    Show what the model saw in a request, and why a note was sent.

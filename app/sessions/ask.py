@@ -14,10 +14,10 @@ from app.config import secrets
 from app.config.settings_file import SettingsStore
 from app.customize.customization import UserCustomization
 from app.errors import InvalidRequest, TurnFailed
-from app.library.attachments import Attachments
 from app.library.open_vault import OpenVault
 from app.sessions.session import Session
 from app.sessions.store import SessionStore
+from app.sessions.turn_builder import TurnBuilder
 from app.sessions.user_messages import (
     AskRequest,
     RestoredAttachments,
@@ -26,7 +26,6 @@ from app.sessions.user_messages import (
     mode_of,
     model_of,
     names_again,
-    noted,
     require_model,
     require_text,
     was_prepared,
@@ -35,11 +34,10 @@ from chains.cancel import CancelToken
 from chains.events import ContextPrepared, Event, Mode, TurnEnded, Warned
 from chains.model import warm_up
 from chains.models import EXTRACTIVE
-from chains.request.chain import AgentLimits, AgentSetup, Chain
+from chains.request.chain import Chain
 from chains.request.request import TurnContext, TurnRequest
 from chains.retrieval.map_reduce_plan import ReadingCost
 from chains.tokenizer import counter_for
-from chains.turn.agent import AGENT_TOOLS
 from chains.turn.compact import BranchSummary, summarise_branch
 from chains.turn.run import (
     compact_session,
@@ -90,13 +88,13 @@ class TurnRunner:
         self,
         settings: SettingsStore,
         sessions: SessionStore,
-        notes: OpenVault,
-        additions: UserCustomization,
+        vault: OpenVault,
+        customization: UserCustomization,
     ) -> None:
-        self._settings = settings
         self._sessions = sessions
-        self._notes = notes
-        self._additions = additions
+        self._vault = vault
+        self._customization = customization
+        self._builder = TurnBuilder(settings, vault, customization)
 
     def ask(self, request: AskRequest, cancel: CancelToken) -> Iterator[Event]:
         """Answer a question; the last event is `TurnEnded`.
@@ -160,10 +158,10 @@ class TurnRunner:
             Cancelled: it was stopped; the chat is as it was.
         """
         with self._sessions.open(session) as chat:
-            mode = mode_of(chat.path()) if self._notes.library is not None else "chat"
-            turn = self._turn(AskRequest("", mode, model))
+            mode = mode_of(chat.path()) if self._vault.library is not None else "chat"
+            turn = self._builder.build_turn(AskRequest("", mode, model))
             with closing(
-                compact_session(self._chain(mode), turn, chat, cancel, instructions)
+                compact_session(self._builder.build_chain(mode), turn, chat, cancel, instructions)
             ) as events:
                 yield from events
             chat.keep_counts(partial(counter_for, turn.model))
@@ -172,8 +170,8 @@ class TurnRunner:
         self, branch: Sequence[Turn], model: str | None, chat: Session, cancel: CancelToken
     ) -> BranchSummary:
         """Return what was said in a branch; an outline where no model makes a summary."""
-        turn = self._turn(AskRequest("", "chat", model))
-        chain = Chain("chat", secrets.key_for, customization=self._additions.collect(False))
+        turn = self._builder.build_turn(AskRequest("", "chat", model))
+        chain = Chain("chat", secrets.key_for, customization=self._customization.collect(False))
         return summarise_branch(TurnContext.open(chain, turn, chat, cancel), branch)
 
     def prepared_next(
@@ -189,8 +187,8 @@ class TurnRunner:
             request: what was typed so far.
             changes: settings by their keys in place of those in force.
         """
-        turn = self._turn(request, changes)
-        return preview(self._chain(turn.mode), turn, chat)
+        turn = self._builder.build_turn(request, changes)
+        return preview(self._builder.build_chain(turn.mode), turn, chat)
 
     def reading_cost(self, chat: Session | None, request: AskRequest) -> ReadingCost | None:
         """Return what it takes at most to read what is attached whole; None where all of it fits.
@@ -200,8 +198,8 @@ class TurnRunner:
         Raises:
             CannotRead: it cannot be read whole.
         """
-        turn = self._turn(request)
-        return measure_reading(self._chain(turn.mode), turn, chat)
+        turn = self._builder.build_turn(request)
+        return measure_reading(self._builder.build_chain(turn.mode), turn, chat)
 
     def pin_room(self, chat: Session) -> PinRoom:
         """Return what a further pin of a chat is measured by."""
@@ -213,8 +211,8 @@ class TurnRunner:
     def prepared_again(self, chat: Session) -> PreparedRequest:
         """Return the first request of the last turn on a chat's path, made anew from the log."""
         path = chat.path()
-        turn = self._turn(AskRequest("", mode_of(path), model_of(path)))
-        return rebuild(self._chain(turn.mode), turn, chat)
+        turn = self._builder.build_turn(AskRequest("", mode_of(path), model_of(path)))
+        return rebuild(self._builder.build_chain(turn.mode), turn, chat)
 
     def _run(
         self,
@@ -242,7 +240,7 @@ class TurnRunner:
         try:
             turn = begun.turn
             if not turn.dry_run:
-                turn = yield from store_user_message(turn, chat, self._additions.hooks())
+                turn = yield from store_user_message(turn, chat, self._customization.hooks())
             for event in self._answer(replace(begun, turn=turn), chat, cancel):
                 is_prepared = is_prepared or isinstance(event, ContextPrepared)
                 yield event
@@ -259,9 +257,9 @@ class TurnRunner:
         warnings = list(again.lost)
         yield from map(Warned, warnings)
         if begun.updates_index:
-            yield from self._notes.freshen(cancel, warnings)
+            yield from self._vault.require().freshen(cancel, warnings)
         yield from self._damage(warnings)
-        chain = self._chain(turn.mode, runs_hooks=not turn.dry_run)
+        chain = self._builder.build_chain(turn.mode, runs_hooks=not turn.dry_run)
         turn = replace(turn, attached=again.segments)
         with closing(cast(Generator[Event], run_turn(chain, turn, chat, cancel))) as events:
             for event in events:  # closed before the chat: what has arrived is still to be stored
@@ -272,7 +270,7 @@ class TurnRunner:
 
     def _damage(self, warnings: list[str]) -> Iterator[Event]:
         """Say, once, that the index or the database beside the chats was damaged."""
-        library = self._notes.library
+        library = self._vault.library
         said = (self._sessions.take_warning(), "" if library is None else library.take_warning())
         for warning in filter(None, said):
             warnings.append(warning)
@@ -281,14 +279,14 @@ class TurnRunner:
     def _chat_for(self, request: AskRequest) -> Session:
         require_text(request.question)
         if request.session is None:
-            folder = self._notes.folder
+            folder = self._vault.folder
             return self._sessions.create(None if folder is None else str(folder))
         if request.dry_run:
             return self._sessions.read(request.session)
         return self._sessions.open(request.session)
 
     def _asked(self, request: AskRequest, chat: Session) -> _TurnStart:
-        attachments = self._attachments
+        attachments = self._builder.attachments
         attachments.check_names(request.attach, request.selections)
         if request.parent is not None:
             chat.continue_from(request.parent)
@@ -297,7 +295,7 @@ class TurnRunner:
         def attach() -> RestoredAttachments:
             return RestoredAttachments(attachments.segments(request.attach, request.selections))
 
-        return _TurnStart(self._bare_turn(request), attach, updates_index)
+        return _TurnStart(self._builder.build_bare_turn(request), attach, updates_index)
 
     def _edited(
         self, entry: str, changed: AskRequest, mode: Mode | None, chat: Session
@@ -309,11 +307,11 @@ class TurnRunner:
             raise InvalidRequest(f"The entry {entry} is not a question, so it cannot be edited.")
         sent = turns(chat.path_to(chat.tree.answer_point(entry)))[-1].segments
         attach, selections = names_again(question, sent)
-        there = tuple(path for path in attach if self._attachments.has(path))
+        there = tuple(path for path in attach if self._builder.attachments.has(path))
         changed = replace(changed, attach=there, selections=selections)
         chat.continue_from(chat.tree.branch_point(entry))
-        turn = self._bare_turn(replace(changed, mode=mode or mode_of(path)))
-        again = partial(attach_again, self._attachments, question, sent)
+        turn = self._builder.build_bare_turn(replace(changed, mode=mode or mode_of(path)))
+        again = partial(attach_again, self._builder.attachments, question, sent)
         return _TurnStart(turn, again, turn.mode != "chat")
 
     def _asked_again(self, entry: str, model: str | None, chat: Session) -> _TurnStart:
@@ -330,75 +328,13 @@ class TurnRunner:
             )
         asked = turns(path)[-1].user or question
         request = AskRequest(asked.message.text, mode_of(path), model)
-        turn = self._bare_turn(request)
+        turn = self._builder.build_bare_turn(request)
         if is_answer or tree.children(entry) or was_prepared(question, path):
             return _TurnStart(
                 replace(turn, is_again=True), partial(RestoredAttachments, ()), turn.mode == "agent"
             )
-        attach = partial(attach_again, self._attachments, question, ())
+        attach = partial(attach_again, self._builder.attachments, question, ())
         return _TurnStart(replace(turn, user_message=question), attach, turn.mode != "chat")
-
-    @property
-    def _attachments(self) -> Attachments:
-        return Attachments(self._notes.library)
-
-    def _turn(
-        self, request: AskRequest, changes: Mapping[str, object] | None = None
-    ) -> TurnRequest:
-        attached = self._attachments.segments(request.attach, request.selections)
-        return replace(self._bare_turn(request, changes), attached=attached)
-
-    def _bare_turn(
-        self, request: AskRequest, changes: Mapping[str, object] | None = None
-    ) -> TurnRequest:
-        """Return a turn without what is attached to it, which takes time to read."""
-        values = self._settings.values_with(changes) if changes else self._settings.values
-        return TurnRequest(
-            question=request.question,
-            mode=request.mode,
-            model=request.model or values.chat_model,
-            api_base=values.chat_api_base,
-            threshold=values.auto_compact_threshold,
-            max_output_tokens=values.max_output_tokens,
-            temperature=values.chat_temperature,
-            top_k=values.retrieval_top_k,
-            offline=values.privacy_offline,
-            trim_at=values.context_trim_at,
-            compact_at=values.context_compact_at,
-            block_at=values.context_block_at,
-            auto_compact=values.context_auto_compact,
-            keep_last=values.context_keep_last_assistant_messages,
-            clean_after=values.history_clean_tool_output_after_turns,
-            summary_model=values.chat_summary_model,
-            rewrites=values.retrieval_rewrite,
-            local_context=values.chat_local_context,
-            dry_run=request.dry_run,
-            named=noted(request.attach, request.selections),
-            reads_whole=request.reads_whole,
-        )
-
-    def _chain(self, mode: Mode, runs_hooks: bool = False) -> Chain:
-        notes = self._notes
-        chain = Chain(
-            "chat",
-            secrets.key_for,
-            resolve=self._attachments.resolve,
-            customization=self._additions.collect(runs_hooks),
-            within=notes,
-        )
-        if mode == "agent":
-            agent = AgentSetup(notes.require(), self._agent_limits)
-            return replace(chain, prompt="agent", tools=AGENT_TOOLS, agent=agent)
-        return chain if mode == "chat" else replace(chain, prompt="vault_qa", search=notes)
-
-    @property
-    def _agent_limits(self) -> AgentLimits:
-        values = self._settings.values
-        return AgentLimits(
-            max_steps=values.agent_max_steps,
-            max_seconds=values.agent_max_seconds,
-            offload_bytes=values.result_offload_threshold,
-        )
 
 
 def _chat_of(named: str | None, chat: Session | None) -> str | None:

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from app.assistant import Assistant
 from app.config.models import ModelChoice
+from app.config.secrets import is_readable_on_the_way
 from app.errors import describe
 from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import Theme, dress, tokens
@@ -104,7 +105,7 @@ class KeySection(QWidget):
     def _on_save(self) -> None:
         if not self.field.text().strip():
             return
-        if self._assistant.is_readable_on_the_way(self._owner):
+        if is_readable_on_the_way(self._owner):
             self._ask_about_plain_http(True)
         else:
             self._keep(self.field.text().strip())

@@ -368,7 +368,7 @@ def work(body: dict) -> Answer:
 def test_the_steps_of_an_agent_open_to_what_they_found(
     window: WindowPage, server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(window.assistant._notes, "freshen", lambda *_: iter(()))
+    monkeypatch.setattr(window.assistant.library, "freshen", lambda *_: iter(()))
     server.script(work)
     window.composer.choose_mode("agent")
     window.composer.send("How much does the barrel hold?")

@@ -125,7 +125,7 @@ def test_a_question_does_not_wait_for_an_index_that_is_paused_meanwhile(
 def test_a_question_does_not_wait_long_for_what_the_watcher_takes_up(
     reading: Assistant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(VaultIndex, "settles", lambda _self, _timeout_s: False)
+    monkeypatch.setattr(VaultIndex, "wait_until_idle", lambda _self, _timeout_s: False)
     events = ask(reading, "How many litres does the barrel hold?")
     assert not any(isinstance(event, IndexProgressed) for event in events)
 

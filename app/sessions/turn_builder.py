@@ -1,0 +1,105 @@
+"""Build a turn and its chain from what the user asked, the settings and the open vault."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from app.config import secrets
+from app.config.settings_file import SettingsStore
+from app.customize.customization import UserCustomization
+from app.library.attachments import Attachments
+from app.library.library import NoLibrary
+from app.library.open_vault import OpenVault
+from app.sessions.user_messages import AskRequest, noted
+from chains.events import Mode
+from chains.request.chain import AgentLimits, AgentSetup, Chain
+from chains.request.request import TurnRequest
+from chains.turn.agent import AGENT_TOOLS
+
+
+class TurnBuilder:
+    """Builds turns and chains; every method may be called from any thread."""
+
+    def __init__(
+        self, settings: SettingsStore, vault: OpenVault, customization: UserCustomization
+    ) -> None:
+        self._settings = settings
+        self._vault = vault
+        self._customization = customization
+
+    @property
+    def attachments(self) -> Attachments:
+        """The reader of attachments; of the open vault where one is open."""
+        return Attachments(self._vault.library)
+
+    def build_turn(
+        self, request: AskRequest, changes: Mapping[str, object] | None = None
+    ) -> TurnRequest:
+        """Build a turn with what is attached to it."""
+        attached = self.attachments.segments(request.attach, request.selections)
+        return replace(self.build_bare_turn(request, changes), attached=attached)
+
+    def build_bare_turn(
+        self, request: AskRequest, changes: Mapping[str, object] | None = None
+    ) -> TurnRequest:
+        """Build a turn without its attachments, which take time to read.
+
+        Args:
+            request: what the user asked.
+            changes: settings by their keys in place of those in force.
+        """
+        values = self._settings.values_with(changes) if changes else self._settings.values
+        return TurnRequest(
+            question=request.question,
+            mode=request.mode,
+            model=request.model or values.chat_model,
+            api_base=values.chat_api_base,
+            threshold=values.auto_compact_threshold,
+            max_output_tokens=values.max_output_tokens,
+            temperature=values.chat_temperature,
+            top_k=values.retrieval_top_k,
+            offline=values.privacy_offline,
+            trim_at=values.context_trim_at,
+            compact_at=values.context_compact_at,
+            block_at=values.context_block_at,
+            auto_compact=values.context_auto_compact,
+            keep_last=values.context_keep_last_assistant_messages,
+            clean_after=values.history_clean_tool_output_after_turns,
+            summary_model=values.chat_summary_model,
+            rewrites=values.retrieval_rewrite,
+            local_context=values.chat_local_context,
+            dry_run=request.dry_run,
+            named=noted(request.attach, request.selections),
+            reads_whole=request.reads_whole,
+        )
+
+    def build_chain(self, mode: Mode, runs_hooks: bool = False) -> Chain:
+        """Build the chain of a mode.
+
+        Args:
+            mode: how the question is answered.
+            runs_hooks: whether the turn is sent; otherwise no code of a hook is loaded.
+
+        Raises:
+            VaultNotChosen: the mode needs a vault, and none is open.
+        """
+        library = self._vault.library or NoLibrary()
+        chain = Chain(
+            "chat",
+            secrets.key_for,
+            resolve=self.attachments.resolve,
+            customization=self._customization.collect(runs_hooks),
+            within=library,
+        )
+        if mode == "agent":
+            agent = AgentSetup(self._vault.require(), self._agent_limits)
+            return replace(chain, prompt="agent", tools=AGENT_TOOLS, agent=agent)
+        return chain if mode == "chat" else replace(chain, prompt="vault_qa", search=library)
+
+    @property
+    def _agent_limits(self) -> AgentLimits:
+        values = self._settings.values
+        return AgentLimits(
+            max_steps=values.agent_max_steps,
+            max_seconds=values.agent_max_seconds,
+            offload_bytes=values.result_offload_threshold,
+        )
