@@ -2,9 +2,9 @@
 
     dialog         the pages, and what belongs to the dialog as a whole
     rows           one setting: name, help, control, reset
-    fields         the controls for each kind of setting
+    fields         the controls, one for each kind of setting
     limit          the row of `autoCompactThreshold`, with a preview of its effect
-    extras         sections without a setting: keys, index, privacy, text size
+    sections       sections that are not settings: text size, key, index, privacy
     instructions   the user's own instructions for models
     writer         writes settings in a task, in order, and reports errors to the row
 

@@ -1,4 +1,4 @@
-"""The settings: one page a section of the schema; what is changed holds at once."""
+"""The settings dialog: one page for each section of the schema. Changes apply at once."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -23,17 +23,17 @@ from PySide6.QtWidgets import (
 
 from app.assistant import Assistant
 from app.config.schema import SECTIONS, schema
-from ui.settings.extras import (
+from ui.settings.fields import NumberField, make_row, parse_number
+from ui.settings.instructions import InstructionsSection
+from ui.settings.limit import LimitRow
+from ui.settings.rows import SettingRow
+from ui.settings.sections import (
     IndexSection,
     KeySection,
     PrivacySection,
     TextSizeSection,
-    separated,
+    stack_separated,
 )
-from ui.settings.fields import NumberField, parse_number
-from ui.settings.instructions import InstructionsSection
-from ui.settings.limit import LimitRow
-from ui.settings.rows import SettingRow, make_row
 from ui.settings.writer import SettingsWriter
 from ui.tasks import TaskRunner
 from ui.theme import Theme, tokens
@@ -64,7 +64,7 @@ _ICONS = {
 
 
 class SettingsDialog(QDialog):
-    """Pages at the left, rows at the right.
+    """The settings dialog: the list of pages at the left, the open page at the right.
 
     `changed` carries the key of a setting that took effect, or `instructions` where the user's own
     instructions for models did; `index_requested` asks for a run;
@@ -99,7 +99,7 @@ class SettingsDialog(QDialog):
         self.show_page("")
 
     def show_page(self, name: str) -> None:
-        """Turn to a page; an empty name keeps the present one."""
+        """Open a page; an empty name keeps the present one."""
         place = SECTIONS.index(name) if name in SECTIONS else max(0, self.stack.currentIndex())
         self.stack.setCurrentIndex(place)
         self.pages.setCurrentIndex(self.pages.model().index(place, 0))
@@ -109,11 +109,11 @@ class SettingsDialog(QDialog):
             extra.refresh()
 
     def set_preview(self, preview: Callable[[Mapping[str, object]], Mapping[str, Any]]) -> None:
-        """Let the context limit show on the open chat what it and its companions do."""
+        """Set the function with which the context limit previews its effect."""
         self._limit_row.set_preview(preview)
 
     def refresh_index(self) -> None:
-        """Show anew how the index stands."""
+        """Update the section about the index."""
         self.index.refresh()
 
     @property
@@ -144,7 +144,7 @@ class SettingsDialog(QDialog):
         QDesktopServices.openUrl(QUrl.fromLocalFile(str(path if path.exists() else path.parent)))
 
     def _fit(self) -> None:
-        """Take the size that the font scale asks for, as far as the screen has it."""
+        """Fit the size to the text size and the screen."""
         theme, usual = Theme.current(), QSize(*tokens()["layout"]["dialog_settings"])
         room = self.screen().availableSize() - QSize(64, 64)
         wanted = QSize(theme.px(usual.width()), theme.px(usual.height()))
@@ -201,7 +201,7 @@ class SettingsDialog(QDialog):
         column = QVBoxLayout(content)
         column.setContentsMargins(24, 0, 24, 16)
         column.setSpacing(0)
-        separated(self._widgets(section), column)
+        stack_separated(self._widgets(section), column)
         column.addStretch(1)
         scroll = scrolled(content)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
@@ -261,7 +261,7 @@ class SettingsDialog(QDialog):
 
 
 class _PagesModel(QAbstractListModel):
-    """The pages with their icons."""
+    """The names of the pages with their icons."""
 
     def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
         return 0 if parent.isValid() else len(SECTIONS)

@@ -1,19 +1,18 @@
 """The controls of settings: a number, a switch, a choice, text, a folder, several lines.
 
-Each is made by a function that is given its row, writes to it what the user enters, and says how a
-value is shown.
+Each control is made by a function that takes the row, and writes what the user enters to it.
 """
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFocusEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QPlainTextEdit, QWidget
 
 from app.config.schema import SettingSpec
+from ui.settings.rows import Control, MakeControl, SettingRow
+from ui.settings.writer import SettingsWriter
 from ui.theme import Theme, dress
 from ui.widgets.controls import Switch, button, label
 from ui.widgets.figures import count
@@ -21,15 +20,11 @@ from ui.widgets.menu_button import MenuButton
 from ui.widgets.scaled import scale_size
 
 __all__ = [
-    "Control",
-    "Maker",
     "NumberField",
-    "RowPort",
-    "folder_control",
-    "maker_of",
+    "describe_range",
+    "format_number",
+    "make_row",
     "parse_number",
-    "range_sentence",
-    "shown_number",
 ]
 
 _EXAMPLES = {
@@ -39,34 +34,8 @@ _EXAMPLES = {
 _SEPARATORS = re.compile(r"[\s,'’_\u00a0\u202f]")
 
 
-class RowPort(Protocol):
-    """The row that a control stands in."""
-
-    spec: SettingSpec
-
-    def write(self, value: object) -> None:
-        """Set the setting, unless that is its value already."""
-
-    def open_folder(self, path: str) -> None:
-        """Set the folder of notes, which opens it."""
-
-    def set_problem(self, text: str) -> None:
-        """Say why a value is not taken; nothing takes that away."""
-
-
-@dataclass(frozen=True)
-class Control:
-    """A widget, and what puts a value into it."""
-
-    widget: QWidget
-    show: Callable[[Any], object]
-
-
-Maker = Callable[[RowPort], Control]
-
-
 class NumberField(QLineEdit):
-    """A field for a number with its unit; figures may be typed with separators."""
+    """A field for a number with its unit; digits may be typed with separators."""
 
     def __init__(self, unit: str = "") -> None:
         super().__init__()
@@ -95,7 +64,7 @@ class NumberField(QLineEdit):
 
 
 class _LinesField(QPlainTextEdit):
-    """Several lines, one value each; `finished` when it is left."""
+    """A field for several lines, one value each; `finished` when it loses the focus."""
 
     finished = Signal()
 
@@ -109,57 +78,57 @@ class _LinesField(QPlainTextEdit):
         dress(self, "code", "")
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Say that the text is as it shall be."""
+        """Emit `finished`."""
         super().focusOutEvent(event)
         self.finished.emit()
 
 
-def maker_of(kind: str) -> Maker:
-    """Return what makes the control of a kind of setting."""
-    return _MAKERS[kind]
+def make_row(spec: SettingSpec, writer: SettingsWriter) -> SettingRow:
+    """Make the row of a setting, with the control for its kind."""
+    is_folder = spec.key == "vault.path"
+    return SettingRow(spec, writer, _folder if is_folder else _MAKERS[spec.kind])
 
 
-def _number(row: RowPort) -> Control:
+def _number(row: SettingRow) -> Control:
     spec, field = row.spec, NumberField(row.spec.unit)
 
     def on_edited(text: str) -> None:
         is_fine = parse_number(text, spec) is not None
-        row.set_problem("" if is_fine else range_sentence(spec))
+        row.set_problem("" if is_fine else describe_range(spec))
 
     def on_finished() -> None:
         value = parse_number(field.text(), spec)
         if value is None:
-            row.set_problem(f"{range_sentence(spec)} It stays as it was.")
+            row.set_problem(f"{describe_range(spec)} It stays as it was.")
         else:
             row.write(value)
 
     field.textEdited.connect(on_edited)
     field.editingFinished.connect(on_finished)
-    return Control(field, lambda value: field.setText(shown_number(value)))
+    return Control(field, lambda value: field.setText(format_number(value)))
 
 
-def _switch(row: RowPort) -> Control:
+def _switch(row: SettingRow) -> Control:
     switch = Switch(row.spec.label)
     switch.clicked.connect(row.write)
     return Control(switch, lambda value: switch.setChecked(bool(value)))
 
 
-def _choice(row: RowPort) -> Control:
+def _choice(row: SettingRow) -> Control:
     menu = MenuButton(row.spec.label)
     menu.set_choices([(choice, choice.capitalize(), "") for choice in row.spec.choices])
     menu.chosen.connect(row.write)
     return Control(menu, lambda value: menu.set_value(str(value)))
 
 
-def _text(row: RowPort) -> Control:
+def _text(row: SettingRow) -> Control:
     field = _text_field(264)
     field.setPlaceholderText(_EXAMPLES.get(row.spec.key, ""))
     field.editingFinished.connect(lambda: row.write(field.text().strip()))
     return Control(field, lambda value: _show_text(field, value))
 
 
-def folder_control(row: RowPort) -> Control:
-    """Return a field for the folder of notes, and a button that chooses one."""
+def _folder(row: SettingRow) -> Control:
     field = _text_field(200)
     field.setAccessibleName(row.spec.label)
     both = QWidget()
@@ -178,7 +147,7 @@ def folder_control(row: RowPort) -> Control:
     return Control(both, lambda value: _show_text(field, value))
 
 
-def _lines(row: RowPort) -> Control:
+def _lines(row: SettingRow) -> Control:
     field = _LinesField()
 
     def show(value: Any) -> None:
@@ -206,7 +175,7 @@ def _show_text(field: QLineEdit, value: Any) -> None:
     field.setCursorPosition(0)
 
 
-_MAKERS: dict[str, Maker] = {
+_MAKERS: dict[str, MakeControl] = {
     "whole": _number,
     "number": _number,
     "switch": _switch,
@@ -217,7 +186,7 @@ _MAKERS: dict[str, Maker] = {
 
 
 def parse_number(text: str, spec: SettingSpec) -> float | int | None:
-    """Return the number that was typed, None where the setting does not take it."""
+    """Parse a typed number; return None where the setting does not allow it."""
     plain = _SEPARATORS.sub("", text)
     try:
         value = int(plain) if spec.kind == "whole" else float(plain)
@@ -229,12 +198,12 @@ def parse_number(text: str, spec: SettingSpec) -> float | int | None:
     return value
 
 
-def range_sentence(spec: SettingSpec) -> str:
-    """Return what a number setting takes, and its default."""
-    low, high = shown_number(spec.minimum or 0), shown_number(spec.maximum or 0)
-    return f"{low} to {high}. Default {shown_number(spec.default)}."
+def describe_range(spec: SettingSpec) -> str:
+    """Describe the allowed range of a number setting, and its default."""
+    low, high = format_number(spec.minimum or 0), format_number(spec.maximum or 0)
+    return f"{low} to {high}. Default {format_number(spec.default)}."
 
 
-def shown_number(value: float) -> str:
-    """Return a number as a field shows it."""
+def format_number(value: float) -> str:
+    """Format a number for a field."""
     return count(int(value)) if float(value).is_integer() else f"{value:g}"

@@ -1,4 +1,4 @@
-"""The user's own instructions for models, as a part of the page *Models*."""
+"""The section for the user's own instructions for models, on the page *Models*."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
@@ -18,7 +18,7 @@ _HELP = "Every request to a model begins with them, in all folders and chats."
 
 
 class InstructionsSection(QWidget):
-    """A field for `instructions.md`; what is typed takes effect when it is saved.
+    """A field for `instructions.md`, which takes effect when it is saved.
 
     `saved` is emitted when the file was written.
     """
@@ -51,16 +51,16 @@ class InstructionsSection(QWidget):
 
     @property
     def is_changed(self) -> bool:
-        """Whether the field holds what the file does not."""
+        """Whether the field has unsaved changes."""
         return self.field.document().isModified()
 
     @property
     def text(self) -> str:
-        """What is typed; unlike `toPlainText`, with its no-break spaces."""
+        """The text of the field; unlike `toPlainText`, it keeps no-break spaces."""
         return self.field.document().toRawText().replace("\N{PARAGRAPH SEPARATOR}", "\n")
 
     def refresh(self) -> None:
-        """Read the file again; what was typed and not saved stays."""
+        """Read the file again; unsaved changes stay."""
         self._reads.ask(self._file.read, now=True)
 
     def _on_read(self, found: UserInstructions) -> None:
@@ -106,7 +106,7 @@ class InstructionsSection(QWidget):
         self._say(f"{length} of {count(MOST_CHARS)} characters. Kept in {where}", "secondary")
 
     def _show(self, found: UserInstructions) -> None:
-        """Show what the file holds; one that cannot be used is left to the user's own editor."""
+        """Show the text of the file; a file with a problem is read-only here."""
         self._known = found
         self.field.setPlainText(found.text)
         self.field.setReadOnly(bool(found.problem))

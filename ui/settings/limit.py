@@ -1,4 +1,4 @@
-"""The row of `autoCompactThreshold`: a field, a slider, and what it would do to the open chat."""
+"""The row of `autoCompactThreshold`: a field, a slider, and a preview of the effect on the chat."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -12,14 +12,12 @@ from app.config.schema import SettingSpec, use_labels
 from app.errors import ErrorInfo, describe
 from ui.panels.context.bar import ContextBar
 from ui.settings.fields import (
-    Control,
     NumberField,
-    RowPort,
+    describe_range,
+    format_number,
     parse_number,
-    range_sentence,
-    shown_number,
 )
-from ui.settings.rows import SettingRow
+from ui.settings.rows import Control, SettingRow
 from ui.settings.writer import SettingsWriter
 from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import Theme, dress
@@ -27,7 +25,7 @@ from ui.widgets.controls import IconLabel, label, wrapped
 from ui.widgets.figures import count, percent, plural
 from ui.widgets.scaled import scale_size
 
-__all__ = ["LimitRow", "effect_sentence", "position_of", "value_at"]
+__all__ = ["LimitRow", "describe_effect", "to_limit", "to_slider_position"]
 
 Changes = Mapping[str, object]
 Preview = Callable[[Changes], Mapping[str, Any]]
@@ -40,22 +38,22 @@ _MARKS = (4_000, 16_000, 128_000, 2_000_000)
 
 
 class LimitRow(SettingRow):
-    """Field, slider, two bars, one sentence."""
+    """The row of the context limit: field, slider, two bars and one sentence."""
 
     def __init__(self, spec: SettingSpec, writer: SettingsWriter, runner: TaskRunner) -> None:
         self._effect = _Effect(runner)
         super().__init__(spec, writer, self._make_field)
 
     def set_preview(self, preview: Preview) -> None:
-        """Show the effect on this chat; what is in force now is what it is compared with."""
+        """Set the function that previews the next request of the open chat."""
         self._effect.begin(preview)
 
     def show_change(self, key: str, value: object) -> None:
-        """Show what another setting would do that decides what a request holds."""
+        """Preview a change of another setting that the next request depends on."""
         self._effect.show_changes({key: value})
 
     def show_in_force(self) -> None:
-        """Show what the settings do as they are now."""
+        """Preview the settings that are in force."""
         self._effect.show_changes({})
 
     def _value(self) -> int:
@@ -63,7 +61,7 @@ class LimitRow(SettingRow):
         assert isinstance(value, int)
         return value
 
-    def _make_field(self, _row: RowPort) -> Control:
+    def _make_field(self, _row: SettingRow) -> Control:
         self._field = NumberField(self.spec.unit)
         self._field.textEdited.connect(self._on_edited)
         self._field.editingFinished.connect(self._on_finished)
@@ -84,7 +82,7 @@ class LimitRow(SettingRow):
         self._slider.setToolTip(self.spec.help)
         self._slider.valueChanged.connect(self._on_slid)
         self._slider.sliderReleased.connect(self._on_released)
-        self._range = label(range_sentence(self.spec), "caption", "secondary", numbers=True)
+        self._range = label(describe_range(self.spec), "caption", "secondary", numbers=True)
         column = self.layout()
         assert isinstance(column, QVBoxLayout)
         column.insertWidget(1, self._slider)
@@ -93,24 +91,24 @@ class LimitRow(SettingRow):
         column.insertWidget(4, self._range)
 
     def _show_value(self, value: Any) -> None:
-        self._field.setText(shown_number(value))
+        self._field.setText(format_number(value))
         self._place_slider(value)
         self.show_in_force()
 
     def set_problem(self, text: str) -> None:
-        """Show the range in red where a value is not taken."""
+        """Show why a value is refused, in place of the range."""
         super().set_problem(text)
         self._range.setVisible(not text)
 
     def _place_slider(self, value: int) -> None:
         self._slider.blockSignals(True)
-        self._slider.setValue(position_of(value))
+        self._slider.setValue(to_slider_position(value))
         self._slider.blockSignals(False)
 
     def _on_edited(self, text: str) -> None:
         value = parse_number(text, self.spec)
         if value is None:
-            self.set_problem(f"{range_sentence(self.spec)} It stays at {count(self._value())}.")
+            self.set_problem(f"{describe_range(self.spec)} It stays at {count(self._value())}.")
             return
         self.set_problem("")
         self._place_slider(int(value))
@@ -122,31 +120,31 @@ class LimitRow(SettingRow):
             self.write(int(value))
 
     def _on_slid(self, position: int) -> None:
-        value = value_at(position)
-        self._field.setText(shown_number(value))
+        value = to_limit(position)
+        self._field.setText(format_number(value))
         self.set_problem("")
         self.show_change(self.spec.key, value)
         if not self._slider.isSliderDown():
             self.write(value)
 
     def _on_released(self) -> None:
-        self.write(value_at(self._slider.value()))
+        self.write(to_limit(self._slider.value()))
 
 
 class _Scale(QWidget):
-    """The figures under the slider, each at its place."""
+    """The numbers below the slider."""
 
     def __init__(self) -> None:
         super().__init__()
         scale_size(self, height=18)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the figures."""
+        """Draw the numbers."""
         theme, painter = Theme.current(), QPainter(self)
         painter.setFont(theme.font("caption", numbers=True))
         painter.setPen(theme.color("text.secondary"))
         for value in _MARKS:
-            x = round(8 + (self.width() - 16) * position_of(value) / _STEPS)
+            x = round(8 + (self.width() - 16) * to_slider_position(value) / _STEPS)
             text = count(value)
             width = painter.fontMetrics().horizontalAdvance(text) + 2
             left = max(0, min(self.width() - width, x - width // 2))
@@ -155,7 +153,7 @@ class _Scale(QWidget):
 
 
 class _Effect(QFrame):
-    """The open chat under the present limit and under another, and what the difference is."""
+    """The next request under the present limit and under another one, and the difference."""
 
     def __init__(self, runner: TaskRunner) -> None:
         super().__init__()
@@ -172,12 +170,12 @@ class _Effect(QFrame):
         self._lay_out()
 
     def begin(self, preview: Preview) -> None:
-        """Compare from now on with what is in force at this moment."""
+        """Compare changes with the settings that are in force at this moment."""
         self._preview, self._first = preview, None
         self.show_changes({})
 
     def show_changes(self, changes: Changes) -> None:
-        """Show what some settings would do."""
+        """Preview some changed settings."""
         preview, first = self._preview, self._first
         if preview is not None:
             self._asks.ask(lambda: (first or _try(preview, {}), _try(preview, changes)))
@@ -193,7 +191,7 @@ class _Effect(QFrame):
             self._show_failure(new)
             return
         self._new.show_context(new)
-        self._say(*effect_sentence(first, new))
+        self._say(*describe_effect(first, new))
 
     def _show_failure(self, info: ErrorInfo) -> None:
         if info.context is None:
@@ -227,7 +225,7 @@ class _Effect(QFrame):
 
 
 class _Half(QWidget):
-    """One of the two bars with its figures."""
+    """One of the two bars with its numbers."""
 
     def __init__(self, word: str) -> None:
         super().__init__()
@@ -246,33 +244,33 @@ class _Half(QWidget):
         column.addWidget(self._bar)
 
     def show_context(self, context: Mapping[str, Any]) -> None:
-        """Show one request."""
+        """Show a request."""
         used, budget = count(context["used"]), count(context["budget"])
         self._limit.setText(f"{count(context['threshold'])} {self._word}")
         self._figures.setText(f"{used} of {budget} · {percent(context['fraction'])}")
         self._bar.show_context(context)
 
 
-def position_of(limit: int) -> int:
-    """Return where a limit stands on the slider: each doubling takes the same way."""
+def to_slider_position(limit: int) -> int:
+    """Convert a limit to a position of the slider; the scale is logarithmic."""
     low, high = math.log(_MARKS[0]), math.log(_MARKS[-1])
     return round((math.log(limit) - low) / (high - low) * _STEPS)
 
 
-def value_at(position: int) -> int:
-    """Return the limit at a place of the slider, rounded to two figures."""
+def to_limit(position: int) -> int:
+    """Convert a position of the slider to a limit, rounded to two digits."""
     low, high = math.log(_MARKS[0]), math.log(_MARKS[-1])
     exact = math.exp(low + (high - low) * position / _STEPS)
     unit = int(10 ** (len(str(int(exact))) - 2))
     for mark in (*_MARKS, 8_000, 32_000, 64_000, 200_000, 1_000_000):
-        if abs(position_of(mark) - position) <= 4:
+        if abs(to_slider_position(mark) - position) <= 4:
             return mark
     rounded: int = round(exact / unit) * unit
     return max(_MARKS[0], min(_MARKS[-1], rounded))
 
 
-def effect_sentence(now: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, str]:
-    """Return in one sentence what other settings do to the next request, and its tone."""
+def describe_effect(now: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, str]:
+    """Describe the effect of other settings on the next request, with the tone of the sentence."""
     before, after = _turns_out(now), _turns_out(new)
     if all(new[part] == now[part] for part in ("window", "budget", "policy")):
         if new["threshold"] != now["threshold"]:

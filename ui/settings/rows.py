@@ -1,25 +1,39 @@
-"""One row a setting: name and help at the left, the control at the right, a reset when changed."""
+"""The row of one setting: name and help at the left, control and reset button at the right."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.config.schema import SettingSpec, use_labels
-from ui.settings.fields import Maker, folder_control, maker_of
 from ui.settings.writer import SettingsWriter
 from ui.widgets.controls import IconButton, label, wrapped
 
-__all__ = ["SettingRow", "make_row"]
+__all__ = ["Control", "MakeControl", "SettingRow"]
+
+
+@dataclass(frozen=True)
+class Control:
+    """The control of a row, and the function that shows a value in it."""
+
+    widget: QWidget
+    show: Callable[[Any], object]
+
+
+MakeControl = Callable[["SettingRow"], Control]
 
 
 class SettingRow(QWidget):
-    """The row of one setting; it follows the value in force, whoever changed it.
+    """The row of one setting, which always shows the value in force.
 
     Args:
         spec: the setting.
-        writer: reads and sets it.
+        writer: reads and sets the value.
         make: makes the control at the right.
     """
 
-    def __init__(self, spec: SettingSpec, writer: SettingsWriter, make: Maker) -> None:
+    def __init__(self, spec: SettingSpec, writer: SettingsWriter, make: MakeControl) -> None:
         super().__init__()
         self.spec = spec
         self._writer = writer
@@ -47,24 +61,24 @@ class SettingRow(QWidget):
         self._reset.setVisible(value != self.spec.default)
 
     def set_problem(self, text: str) -> None:
-        """Say below the row why a value is not taken; nothing takes it away."""
+        """Show below the row why a value is refused; an empty text hides the message."""
         self._problem.setText(text)
         self._problem.setVisible(bool(text))
-        mark_invalid(self.control, bool(text))
+        _mark_invalid(self.control, bool(text))
 
     def problem(self) -> str:
-        """Return what is said below the row."""
+        """Return the message below the row."""
         return self._problem.text()
 
     def write(self, value: object) -> None:
-        """Set the setting, unless that is its value already."""
+        """Set the value, unless it is in force already."""
         if value != self._writer.value(self.spec.key):
             self._writer.set(self.spec.key, value)
         else:
             self.refresh()
 
     def open_folder(self, path: str) -> None:
-        """Set the folder of notes, which opens it."""
+        """Open a folder of notes, which also sets it."""
         if path and path != self._writer.value(self.spec.key):
             self._writer.open_folder(path)
         else:
@@ -105,14 +119,8 @@ class SettingRow(QWidget):
             self.set_problem(problem)
 
 
-def make_row(spec: SettingSpec, writer: SettingsWriter) -> SettingRow:
-    """Return the row that fits the kind of a setting."""
-    is_folder = spec.key == "vault.path"
-    return SettingRow(spec, writer, folder_control if is_folder else maker_of(spec.kind))
-
-
-def mark_invalid(widget: QWidget, is_invalid: bool) -> None:
-    """Give a field the red edge, or take it away."""
+def _mark_invalid(widget: QWidget, is_invalid: bool) -> None:
+    """Show or hide the red border of a field."""
     if bool(widget.property("invalid")) != is_invalid:
         widget.setProperty("invalid", is_invalid)
         widget.style().unpolish(widget)

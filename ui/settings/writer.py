@@ -1,4 +1,4 @@
-"""Changing settings without holding the interface: in a task, one after the other."""
+"""Writing settings in tasks, one after the other."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +16,7 @@ __all__ = ["SettingsWriter"]
 class SettingsWriter(QObject):
     """Writes settings in the order in which they were changed.
 
-    `changed` carries the key; `refused` the key and the sentence that says what it takes.
+    `changed` carries the key; `refused` the key and an error message.
     """
 
     changed = Signal(str)
@@ -35,19 +35,19 @@ class SettingsWriter(QObject):
         return value
 
     def spec(self, key: str) -> SettingSpec:
-        """Return what the schema says of a setting."""
+        """Return the schema of a setting."""
         return self._assistant.settings.spec(key)
 
     def set(self, key: str, value: object) -> None:
-        """Put a value into force, at once as far as anybody can see."""
+        """Set a value."""
         self._add(key, lambda: self._assistant.settings.set(key, value))
 
     def reset(self, key: str) -> None:
-        """Put the default into force."""
+        """Reset a setting to its default."""
         self._add(key, lambda: self._assistant.settings.reset(key))
 
     def open_folder(self, folder: str) -> None:
-        """Open a folder of notes and remember it; one that cannot be opened changes nothing."""
+        """Open a folder of notes and set it; a folder that cannot be opened changes nothing."""
         self._add("vault.path", lambda: self._assistant.open_vault(Path(folder)))
 
     def _add(self, key: str, write: Callable[[], object]) -> None:

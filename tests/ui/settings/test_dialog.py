@@ -20,7 +20,7 @@ from tests.support.settings_dialog import open_settings
 from ui.panels.context.bar import ContextBar
 from ui.settings.dialog import SettingsDialog
 from ui.settings.fields import NumberField, parse_number
-from ui.settings.limit import LimitRow, effect_sentence, position_of, value_at
+from ui.settings.limit import LimitRow, describe_effect, to_limit, to_slider_position
 from ui.tasks import TaskRunner
 from ui.theme import Theme
 
@@ -133,16 +133,18 @@ def test_the_slider_sets_the_limit(
 ) -> None:
     dialog.show_page("Context")
     slider = dialog.rows[LIMIT].findChild(QSlider)
-    slider.setValue(position_of(32_000))
+    slider.setValue(to_slider_position(32_000))
     assert assistant.settings.get(LIMIT) == 32_000
 
 
 def test_the_slider_gives_each_doubling_the_same_way() -> None:
-    steps = [position_of(limit) for limit in (4_000, 8_000, 16_000, 32_000, 64_000, 128_000)]
+    steps = [to_slider_position(limit) for limit in (4_000, 8_000, 16_000, 32_000, 64_000, 128_000)]
     ways = [right - left for left, right in pairwise(steps)]
     assert max(ways) - min(ways) <= 1
-    assert (value_at(0), value_at(1_000)) == (4_000, 2_000_000)
-    assert all(math.isclose(value_at(position_of(n)), n, rel_tol=0.03) for n in (5_000, 777_000))
+    assert (to_limit(0), to_limit(1_000)) == (4_000, 2_000_000)
+    assert all(
+        math.isclose(to_limit(to_slider_position(n)), n, rel_tol=0.03) for n in (5_000, 777_000)
+    )
 
 
 def test_the_effect_of_another_limit_is_shown_before_and_after(
@@ -208,13 +210,13 @@ def starting(action: str) -> dict[str, object]:
 def test_the_effect_is_told_in_one_sentence(
     now: dict[str, object], new: dict[str, object], sentence: str
 ) -> None:
-    assert effect_sentence(now, new)[0] == sentence
+    assert describe_effect(now, new)[0] == sentence
 
 
 def test_a_model_that_takes_less_makes_the_limit_void() -> None:
     now = make_context(None, window=32_000, threshold=128_000)
     new = make_context(None, window=32_000, threshold=64_000)
-    assert effect_sentence(now, new)[0].startswith(
+    assert describe_effect(now, new)[0].startswith(
         "Nothing changes: the model itself takes no more"
     )
 

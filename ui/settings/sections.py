@@ -1,4 +1,4 @@
-"""What stands on a page beside its settings: a model's key, the index, what leaves the computer."""
+"""Sections of the pages that are not settings: text size, key, index, privacy."""
 
 from collections.abc import Sequence
 
@@ -18,13 +18,13 @@ from ui.widgets.scaled import scale_size
 from ui.widgets.surfaces import Hairline, clear_layout
 from vault.index import NoteState
 
-__all__ = ["IndexSection", "KeySection", "PrivacySection", "TextSizeSection", "separated"]
+__all__ = ["IndexSection", "KeySection", "PrivacySection", "TextSizeSection", "stack_separated"]
 
 _MOST_LISTED = 200
 
 
 class TextSizeSection(QWidget):
-    """How large everything is; it belongs to this window and not to the file of settings."""
+    """The text size, which belongs to the window and not to the settings file."""
 
     scale_chosen = Signal(float)
 
@@ -43,7 +43,7 @@ class TextSizeSection(QWidget):
         row.addWidget(self._menu)
 
     def refresh(self) -> None:
-        """Show the present size."""
+        """Show the present text size."""
         steps = tokens()["font"]["scale_steps"]
         self._menu.set_choices([(str(step), percent(step), "") for step in steps])
         self._menu.set_value(str(Theme.current().scale))
@@ -54,7 +54,7 @@ class TextSizeSection(QWidget):
 
 
 class KeySection(QWidget):
-    """The key of the model's service: entered here, kept in the system's keyring."""
+    """The key of the model's service, which is kept in the system's keyring."""
 
     def __init__(self, assistant: Assistant, runner: TaskRunner) -> None:
         super().__init__()
@@ -83,7 +83,7 @@ class KeySection(QWidget):
         self.hide()
 
     def refresh(self) -> None:
-        """Ask whose key the model needs, and whether there is one."""
+        """Look up which key the model needs, and whether it is there."""
         self._looks.ask(self._look, now=True)
 
     def _look(self) -> tuple[str, bool]:
@@ -118,7 +118,7 @@ class KeySection(QWidget):
         self._keep("")
 
     def _ask_about_plain_http(self, is_asked: bool) -> None:
-        """Show the question before a key goes to another computer unencrypted, or put it away."""
+        """Show or hide the question whether a key is sent to another computer unencrypted."""
         for answer in (self.refuse, self.agree):
             answer.setVisible(is_asked)
         self.save.setVisible(not is_asked)
@@ -172,7 +172,7 @@ class KeySection(QWidget):
 
 
 class IndexSection(QWidget):
-    """How the index stands: what could not be read, what is left out, each with its reason."""
+    """The notes that are not in the index, each with the reason."""
 
     index_requested = Signal()
 
@@ -199,11 +199,11 @@ class IndexSection(QWidget):
         column.addLayout(self._rows)
 
     def refresh(self) -> None:
-        """Ask how each note stands."""
+        """List the notes again."""
         self._lists.ask(self._assistant.notes, now=True)
 
     def show_notes(self, notes: Sequence[NoteState]) -> None:
-        """Show the counts, and those notes that are not in the index."""
+        """Show the counts, and the notes that are not in the index."""
         failed = [note for note in notes if note.state == "failed"]
         excluded = [note for note in notes if note.state == "excluded"]
         parts = [f"{plural(len(notes) - len(failed) - len(excluded), 'note')} indexed"]
@@ -218,7 +218,7 @@ class IndexSection(QWidget):
 
 
 class PrivacySection(QWidget):
-    """What leaves this computer, and where it goes."""
+    """What is sent to other computers."""
 
     def __init__(self, assistant: Assistant, runner: TaskRunner) -> None:
         super().__init__()
@@ -233,7 +233,7 @@ class PrivacySection(QWidget):
         column.addWidget(self._text)
 
     def refresh(self) -> None:
-        """Ask where the model runs."""
+        """Look up where the model runs."""
         self._asks.ask(self._assistant.model_choices, now=True)
 
     def _on_choices(self, choices: Sequence[ModelChoice]) -> None:
@@ -267,7 +267,7 @@ def _note_line(note: NoteState) -> QWidget:
     return line
 
 
-def separated(widgets: Sequence[QWidget], column: QVBoxLayout) -> None:
+def stack_separated(widgets: Sequence[QWidget], column: QVBoxLayout) -> None:
     """Stack widgets with hairlines between them."""
     for place, widget in enumerate(widgets):
         if place:
