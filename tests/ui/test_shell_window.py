@@ -132,6 +132,7 @@ def test_before_the_notes_are_open_nothing_is_said_of_them(
 ) -> None:
     window = MainWindow(StartupInfo(assistant.paths.state, small_vault), runner)
     qtbot.addWidget(window, before_close_func=lambda window: window.close())
+    window.resize(1440, 900)
     window.show()
     said = {"No chats yet. Ctrl+N starts one.", "No notes are open"}
     assert not said & set(shown_texts(window))
