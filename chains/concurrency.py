@@ -15,7 +15,7 @@ from typing import Final, Generic, TypeVar
 
 from chains.cancel import CancelToken
 
-__all__ = ["Emit", "WorkerPool", "beside", "call", "gather", "iterate"]
+__all__ = ["Emit", "WorkerPool", "call", "gather", "iterate", "start_call"]
 
 T = TypeVar("T")
 
@@ -177,7 +177,7 @@ def gather(
         channel.close()
 
 
-def beside(function: Callable[[], object], pool: WorkerPool = _POOL) -> None:
+def start_call(function: Callable[[], object], pool: WorkerPool = _POOL) -> None:
     """Start a call in the pool. Its exception is raised where the result is read."""
 
     def attempt() -> None:

@@ -20,11 +20,11 @@ from secrets import token_hex
 from typing import Any, Final
 
 from chains.cancel import CancelToken, Pause, wait_or_cancel
-from chains.concurrency import Emit, beside, iterate
+from chains.concurrency import Emit, iterate, start_call
 from chains.errors import MissingKey, ModelError, Offline, RateLimited
 from chains.events import Usage
 from chains.llm.failures import classify_failure
-from chains.llm.http import WireCall, current_call, wire_client
+from chains.llm.http import WireCall, open_client, report_calls_to
 from chains.llm.port import (
     Endpoint,
     KeyFor,
@@ -205,7 +205,7 @@ class LiteLLMModel:
         on_call(call)
         litellm = _litellm()
         try:
-            with current_call(call):
+            with report_calls_to(call):
                 _read(litellm.completion(**arguments, **self._client()), emit)
         except Exception as error:
             key = arguments["api_key"]
@@ -219,13 +219,13 @@ class LiteLLMModel:
             return {}
         from litellm.llms.custom_httpx.http_handler import HTTPHandler
 
-        return {"client": HTTPHandler(client=wire_client())}
+        return {"client": HTTPHandler(client=open_client())}
 
 
 def warm_up() -> None:
     """Start to import litellm in the pool, while the first request is prepared."""
     if "litellm" not in sys.modules:
-        beside(_litellm)
+        start_call(_litellm)
 
 
 def load_packaged_data(name: str) -> Mapping[str, Any]:
@@ -382,7 +382,7 @@ def _import_litellm() -> Any:
     litellm.modify_params = True
     litellm.disable_streaming_logging = True
     litellm.callbacks = []
-    litellm.client_session = wire_client()
+    litellm.client_session = open_client()
     for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
         # Its log lines may hold text of notes, and go to standard error.
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)

@@ -13,12 +13,12 @@ from time import monotonic
 from typing import Any, Final
 
 from chains.llm.http import (
+    build_key_headers,
     is_loopback,
-    key_headers,
+    open_client,
     parse_host,
     parse_origin,
     parse_place,
-    wire_client,
 )
 from chains.llm.port import Endpoint, KeyFor
 from chains.model import load_packaged_data
@@ -314,12 +314,12 @@ _servers: Final = _Servers()
 def _ask_server(method: str, address: str, key: str | None, body: object) -> Any:
     import httpx
 
-    options: dict[str, Any] = {"headers": key_headers(key), "timeout": SERVER_TIMEOUT_S}
+    options: dict[str, Any] = {"headers": build_key_headers(key), "timeout": SERVER_TIMEOUT_S}
     if body is not None:
         options["json"] = body
     deadline, read = monotonic() + SERVER_TIMEOUT_S, b""
     try:
-        with wire_client().stream(method, address, **options) as response:
+        with open_client().stream(method, address, **options) as response:
             for chunk in response.iter_raw():
                 read += chunk
                 if len(read) > MAX_SERVER_ANSWER_BYTES or monotonic() > deadline:

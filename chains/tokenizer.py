@@ -17,13 +17,13 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from chains.llm.images import ImageRule, count_image, rule_for
+from chains.llm.images import ImageRule, count_image, find_image_rule
 from context.tokens import ByteEstimator, TokenCounter
 
 if TYPE_CHECKING:
     from tiktoken import Encoding
 
-__all__ = ["EncodingCounter", "counter_for", "load_tiktoken"]
+__all__ = ["EncodingCounter", "load_counter", "load_tiktoken"]
 
 _importing = threading.Lock()
 
@@ -83,12 +83,12 @@ class EncodingCounter:
         return count_image(data, self._image_rule)
 
 
-def counter_for(model: str) -> TokenCounter:
+def load_counter(model: str) -> TokenCounter:
     """Return the counter for a model's name, with or without its provider's prefix.
 
     The first call for an encoding loads it, which takes some tenths of a second.
     """
-    own, rule = _own_encoding(model), rule_for(model)
+    own, rule = _own_encoding(model), find_image_rule(model)
     with _loading:
         if own is not None and (encoding := _load(own)) is not None:
             return _exact(encoding, rule)

@@ -19,7 +19,7 @@ from app.durable import write_atomically
 from app.errors import storage_errors
 from app.paths import make_private_folder
 from chains.retrieval.map_reduce_plan import split_text
-from chains.tokenizer import counter_for
+from chains.tokenizer import load_counter
 
 __all__ = ["LongTexts", "PastedText"]
 
@@ -110,7 +110,7 @@ class LongTexts:
             most_tokens: what each may count.
             model: whose tokens they are.
         """
-        parts = split_text(text, 1, most_tokens, counter_for(model))
+        parts = split_text(text, 1, most_tokens, load_counter(model))
         return tuple(stripped for part in parts if (stripped := part.text.strip("\n")))
 
 

@@ -37,7 +37,7 @@ from chains.models import EXTRACTIVE
 from chains.request.chain import Chain
 from chains.request.request import TurnContext, TurnRequest
 from chains.retrieval.map_reduce_plan import ReadingCost
-from chains.tokenizer import counter_for
+from chains.tokenizer import load_counter
 from chains.turn.compact import BranchSummary, summarise_branch
 from chains.turn.run import (
     compact_session,
@@ -164,7 +164,7 @@ class TurnRunner:
                 compact_session(self._builder.build_chain(mode), turn, chat, cancel, instructions)
             ) as events:
                 yield from events
-            chat.keep_counts(partial(counter_for, turn.model))
+            chat.keep_counts(partial(load_counter, turn.model))
 
     def summary_of(
         self, branch: Sequence[Turn], model: str | None, chat: Session, cancel: CancelToken
@@ -205,7 +205,7 @@ class TurnRunner:
         """Return what a further pin of a chat is measured by."""
         path = chat.path()
         report = self.prepared_next(chat, AskRequest("", mode_of(path))).report
-        counter = counter_for(report.model)
+        counter = load_counter(report.model)
         return PinRoom(read_path(path, counter).pins, report.budget, counter)
 
     def prepared_again(self, chat: Session) -> PreparedRequest:
@@ -252,7 +252,7 @@ class TurnRunner:
         turn = begun.turn
         if not turn.dry_run and turn.model != EXTRACTIVE:
             warm_up()
-        chat.recall_counts(partial(counter_for, turn.model))
+        chat.recall_counts(partial(load_counter, turn.model))
         again = begun.attach()
         warnings = list(again.lost)
         yield from map(Warned, warnings)
@@ -266,7 +266,7 @@ class TurnRunner:
                 if isinstance(event, TurnEnded):
                     yield from self._damage(warnings)
                 yield _finished(event, warnings, chat)
-        chat.keep_counts(partial(counter_for, turn.model))
+        chat.keep_counts(partial(load_counter, turn.model))
 
     def _damage(self, warnings: list[str]) -> Iterator[Event]:
         """Say, once, that the index or the database beside the chats was damaged."""

@@ -141,7 +141,7 @@ class Session:
         others = self._log.index.others
         return tuple(entry for entry in others if entry.data.get("customType") == custom_type)
 
-    def degraded(self) -> tuple[str, ...]:
+    def list_degraded(self) -> tuple[str, ...]:
         """Return what beside the log does not work, one sentence each."""
         return tuple(self._degraded)
 
@@ -283,7 +283,7 @@ class Session:
             self._degrade(error)
             return None
 
-    def kept_result(self, ref_id: str) -> str | None:
+    def load_result(self, ref_id: str) -> str | None:
         """Return a tool's result that was kept; None where it is not."""
         try:
             return self._state.result(ref_id)

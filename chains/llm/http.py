@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 __all__ = [
     "ResponseTooLarge",
     "WireCall",
-    "current_call",
+    "build_key_headers",
     "is_loopback",
-    "key_headers",
+    "open_client",
     "parse_host",
     "parse_origin",
     "parse_place",
-    "wire_client",
+    "report_calls_to",
 ]
 
 LONGEST_WAIT_S: Final = 1e9  # thirty years; a header may say anything
@@ -174,7 +174,7 @@ class WireCall:
 
 
 @contextmanager
-def current_call(call: WireCall) -> Iterator[None]:
+def report_calls_to(call: WireCall) -> Iterator[None]:
     """Let the requests of this thread report to `call`, and end it with them."""
     _thread.call = call
     try:
@@ -185,7 +185,7 @@ def current_call(call: WireCall) -> Iterator[None]:
 
 
 @cache
-def wire_client() -> "httpx.Client":
+def open_client() -> "httpx.Client":
     """Return the httpx client of all model calls."""
     import httpx
 
@@ -254,7 +254,7 @@ def parse_origin(address: str) -> str:
     return f"{parts.scheme}://{shown}" + (f":{port}" if port not in (None, usual) else "")
 
 
-def key_headers(key: str | None) -> dict[str, str]:
+def build_key_headers(key: str | None) -> dict[str, str]:
     """Return the header that carries a key, or a name with its password as `Basic …`."""
     if not key:
         return {}
@@ -295,7 +295,7 @@ def _keep_keys_back(request: "httpx.Request", key: str | None) -> None:
         if name in request.headers and (not key or key not in request.headers[name]):
             del request.headers[name]
     if key and key.startswith("Basic "):
-        request.headers.update(key_headers(key))
+        request.headers.update(build_key_headers(key))
     for name in _OWN_SERVICE_HEADERS:
         request.headers.pop(name, None)
 

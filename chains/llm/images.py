@@ -18,7 +18,7 @@ from typing import Final
 
 from context.tokens import IMAGE_TOKENS
 
-__all__ = ["ImageRule", "count_image", "read_size", "rule_for"]
+__all__ = ["ImageRule", "count_image", "find_image_rule", "read_size"]
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ _STANDARD: Final = (1_568, 1_568)
 _TILED_GEMINI: Final = re.compile(r"gemini-[12](?!\d)")
 
 
-def rule_for(model: str) -> ImageRule | None:
+def find_image_rule(model: str) -> ImageRule | None:
     """Return the rule for a model's name, with or without its provider's prefix; None for none."""
     name = model.rsplit("/", 1)[-1].lower()
     for pattern, limits in _PATCHES:

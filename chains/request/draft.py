@@ -7,7 +7,7 @@ add, is put together in memory and stored with the first request, in one write.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from chains.request.epochs import THRESHOLD, epoch_entries, sent_before
+from chains.request.epochs import THRESHOLD, build_epoch_entries, find_last_sent
 from chains.request.request import SEARCHED, TurnContext, TurnRequest
 from chains.request.session import SessionPort
 from context.assemble.turn_end import end_turn
@@ -148,7 +148,7 @@ def prepare_turn(
     prepared = prepare(inputs, context.ports(new_entries, drafted.turn), mode)
     drafted = drafted.as_sent(prepared.segments, session)
     question = "" if drafted.is_again else drafted.question.id
-    changes = epoch_entries(session, request.model, request.threshold, question)
+    changes = build_epoch_entries(session, request.model, request.threshold, question)
     leaf = drafted.question.parent_id
     if stored := session.path():
         leaf = stored[-1].id
@@ -216,7 +216,7 @@ def build_inputs(
         path=path,
         turn=turn,
         tools=chain.tools,
-        previous=sent_before(session, path, turn) or session.previous_body(),
+        previous=find_last_sent(session, path, turn) or session.previous_body(),
         factor=context.factor,
         warnings=() if warnings is None else (*warnings, *_list_degraded(context)),
         upkeep=request.upkeep,
@@ -225,7 +225,7 @@ def build_inputs(
 
 def _list_degraded(context: TurnContext) -> list[str]:
     """Return one sentence for each part that does not work, so that the request is plainer."""
-    found = list(context.session.degraded())
+    found = list(context.session.list_degraded())
     if context.counter.name == "bytes":
         found.append("No tokenizer was found, so tokens are estimated from bytes.")
     return found

@@ -18,7 +18,7 @@ from context.log.entries import (
     TransformEntry,
 )
 
-__all__ = ["THRESHOLD", "LoggedBreaker", "epoch_entries", "remember_sent", "sent_before"]
+__all__ = ["THRESHOLD", "LoggedBreaker", "build_epoch_entries", "find_last_sent", "remember_sent"]
 
 REMEMBERED_REQUESTS: Final = 16
 LOOKED_BACK: Final = 400  # entries; a turn of an agent may have dozens
@@ -86,7 +86,7 @@ def remember_sent(session: str, turn: str, draft: Draft) -> None:
         _sent.pop(oldest, None)
 
 
-def sent_before(session: SessionPort, path: Sequence[Entry], turn: str) -> Draft | None:
+def find_last_sent(session: SessionPort, path: Sequence[Entry], turn: str) -> Draft | None:
     """Return the last request of this turn or the one before it; None where none is remembered."""
     for entry in filter(_asks, reversed(path[-LOOKED_BACK:])):
         draft = _sent.get((session.id, entry.turn_id))
@@ -101,7 +101,7 @@ def _asks(entry: Entry) -> TypeGuard[MessageEntry]:
     return isinstance(entry, MessageEntry) and entry.message.role == "user"
 
 
-def epoch_entries(
+def build_epoch_entries(
     session: SessionPort, model: str, threshold: int, question: str
 ) -> tuple[Entry, ...]:
     """Return the entries for a change of model or threshold since the last turn.

@@ -20,7 +20,7 @@ from chains.request.chain import Chain
 from chains.request.epochs import LoggedBreaker
 from chains.request.session import SessionPort
 from chains.request.usage import SUMMARY, CallUsage, LogUsage, build_usage_entry, find_factor
-from chains.tokenizer import counter_for
+from chains.tokenizer import load_counter
 from context.assemble.inputs import SummaryTask, Upkeep
 from context.budget import BudgetPolicy, Room, room_for
 from context.layers import Segment
@@ -144,7 +144,7 @@ class TurnContext:
             request,
             session,
             find_model(chain, request, request.model),
-            counter_for(request.model),
+            load_counter(request.model),
             cancel or CancelToken(),
         )
 

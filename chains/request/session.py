@@ -25,7 +25,7 @@ class SessionPort(Protocol):
     def custom(self, custom_type: str) -> Sequence[OtherEntry]:
         """Return the custom entries of one type in the session, oldest first."""
 
-    def degraded(self) -> Sequence[str]:
+    def list_degraded(self) -> Sequence[str]:
         """Return one sentence for each part beside the log that does not work."""
 
     def new_id(self) -> str:
@@ -53,7 +53,7 @@ class SessionPort(Protocol):
     def keep_result(self, tool: str, content: str) -> str | None:
         """Store a tool result on disk and return its reference; None where that fails."""
 
-    def kept_result(self, ref_id: str) -> str | None:
+    def load_result(self, ref_id: str) -> str | None:
         """Return a stored tool result; None where there is none with that reference."""
 
     def save_report(self, turn: str, request: int, report: dict[str, Any]) -> bool:
@@ -90,9 +90,9 @@ class SessionView:
         """Return the custom entries of one type in the viewed session."""
         return () if self._like is None else self._like.custom(custom_type)
 
-    def degraded(self) -> Sequence[str]:
+    def list_degraded(self) -> Sequence[str]:
         """Return one sentence for each part beside the log that does not work."""
-        return () if self._like is None else self._like.degraded()
+        return () if self._like is None else self._like.list_degraded()
 
     def new_id(self) -> str:
         """Return an id for an entry that will not be stored."""
@@ -130,6 +130,6 @@ class SessionView:
         """Store no tool result."""
         return None
 
-    def kept_result(self, ref_id: str) -> str | None:
+    def load_result(self, ref_id: str) -> str | None:
         """Return a stored tool result of the viewed session."""
-        return None if self._like is None else self._like.kept_result(ref_id)
+        return None if self._like is None else self._like.load_result(ref_id)

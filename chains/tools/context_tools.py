@@ -11,7 +11,13 @@ from typing import Any, Final
 
 from chains.errors import ToolFailed
 from chains.request.session import SessionPort
-from chains.tools.registry import Tool, ToolOutcome, takes, text, whole
+from chains.tools.registry import (
+    Tool,
+    ToolOutcome,
+    build_arguments_schema,
+    build_integer_schema,
+    build_text_schema,
+)
 from context.fit.force_compact import Forced
 from context.fit.usage_note import COMPACT_CONTEXT as NAME
 from context.messages import ToolDefinition
@@ -36,10 +42,12 @@ NOT_KEPT: Final = (
 READ_RESULT: Final = ToolDefinition(
     "read_result",
     "Read a part of a stored tool result.",
-    takes(
-        {"ref_id": text("As the stub of the result gives it.")},
-        offset=whole("Characters to pass over.", 0),
-        limit=whole(f"Characters to read; {USUAL_CHARS:,} where not given.", 1, MOST_CHARS),
+    build_arguments_schema(
+        {"ref_id": build_text_schema("As the stub of the result gives it.")},
+        offset=build_integer_schema("Characters to pass over.", 0),
+        limit=build_integer_schema(
+            f"Characters to read; {USUAL_CHARS:,} where not given.", 1, MOST_CHARS
+        ),
     ),
 )
 
@@ -84,7 +92,7 @@ def build_result_tool(session: SessionPort) -> Tool:
     """Build the tool that reads stored results; its own results are never stored."""
 
     def read(arguments: Mapping[str, Any]) -> str:
-        content = session.kept_result(arguments["ref_id"])
+        content = session.load_result(arguments["ref_id"])
         if content is None:
             raise ToolFailed("There is no stored result of that ref_id. Call the tool again.")
         start = arguments.get("offset", 0)
@@ -102,7 +110,7 @@ COMPACT_CONTEXT: Final = ToolDefinition(
     NAME,
     "Free space: replace the conversation before this question by a summary. It is done once the "
     "calls that are made together with this one have ended; the result says what was freed.",
-    takes({}),
+    build_arguments_schema({}),
 )
 
 

@@ -9,7 +9,12 @@ from typing import Any, Final
 from chains.errors import ToolFailed
 from chains.request.chain import NotesPort
 from chains.retrieval.passages import build_passages
-from chains.tools.registry import Tool, takes, text, whole
+from chains.tools.registry import (
+    Tool,
+    build_arguments_schema,
+    build_integer_schema,
+    build_text_schema,
+)
 from context.layers import Layer, Segment, render_segments
 from context.messages import ToolDefinition
 from vault.access import is_hidden
@@ -72,25 +77,27 @@ MOST_HITS: Final = 20
 _SEARCH: Final = ToolDefinition(
     "search_notes",
     "Find passages of the user's notes by words and by meaning. Each has a number to cite it by.",
-    takes(
-        {"query": text("What to look for, in the words that the notes would use.")},
-        k=whole(f"How many passages; {USUAL_HITS} where not given.", 1, MOST_HITS),
-        offset=whole("So many are left out, to see the next.", 0),
+    build_arguments_schema(
+        {"query": build_text_schema("What to look for, in the words that the notes would use.")},
+        k=build_integer_schema(f"How many passages; {USUAL_HITS} where not given.", 1, MOST_HITS),
+        offset=build_integer_schema("So many are left out, to see the next.", 0),
     ),
 )
 _READ: Final = ToolDefinition(
     "read_note",
     "Read a note, or some of its lines. It gets a number to cite it by.",
-    takes(
-        {"path": text("The note's path, as search_notes and list_folder give it.")},
-        start=whole("First line, counted from 1.", 1),
-        end=whole("Last line.", 1),
+    build_arguments_schema(
+        {"path": build_text_schema("The note's path, as search_notes and list_folder give it.")},
+        start=build_integer_schema("First line, counted from 1.", 1),
+        end=build_integer_schema("Last line.", 1),
     ),
 )
 _LIST: Final = ToolDefinition(
     "list_folder",
     "List the notes and folders in a folder of the notes.",
-    takes({}, path=text("The folder; the uppermost one where not given.")),
+    build_arguments_schema(
+        {}, path=build_text_schema("The folder; the uppermost one where not given.")
+    ),
 )
 NOTE_TOOLS: Final = (_SEARCH, _READ, _LIST)
 

@@ -21,18 +21,20 @@ __all__ = ["Tool", "ToolOutcome", "ToolRegistry", "ToolRun", "parse_arguments"]
 _TYPES: Mapping[str, type] = {"string": str, "integer": int}
 
 
-def text(description: str) -> dict[str, Any]:
+def build_text_schema(description: str) -> dict[str, Any]:
     """Return the JSON schema of a text."""
     return {"type": "string", "description": description}
 
 
-def whole(description: str, minimum: int, maximum: int | None = None) -> dict[str, Any]:
+def build_integer_schema(
+    description: str, minimum: int, maximum: int | None = None
+) -> dict[str, Any]:
     """Return the JSON schema of a whole number."""
     schema = {"type": "integer", "description": description, "minimum": minimum}
     return schema if maximum is None else schema | {"maximum": maximum}
 
 
-def takes(required: Mapping[str, Any], **optional: Any) -> dict[str, Any]:
+def build_arguments_schema(required: Mapping[str, Any], **optional: Any) -> dict[str, Any]:
     """Return the JSON schema of a tool's arguments, which allows no others."""
     return {
         "type": "object",

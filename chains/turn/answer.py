@@ -293,7 +293,7 @@ class AnswerStream:
     def _complete_report(self) -> ContextReport:
         partial, report = self._partial, self._turn.request.report
         cached = partial.usage.cached_tokens if partial.usage else 0
-        degraded = self._context.session.degraded()
+        degraded = self._context.session.list_degraded()
         warnings = (*report.warnings, *partial.warnings, *degraded)
         return replace(report, cached_tokens=cached, warnings=tuple(dict.fromkeys(warnings)))
 

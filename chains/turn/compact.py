@@ -25,7 +25,7 @@ from chains.prompts import SUMMARY_PROMPT
 from chains.request.draft import PreparedTurn, build_inputs
 from chains.request.request import TurnContext, connect, find_model
 from chains.request.usage import SUMMARY, CallUsage, LogUsage, build_usage_entry
-from chains.tokenizer import counter_for
+from chains.tokenizer import load_counter
 from context.assemble.inputs import SummaryTask
 from context.assemble.request import Preamble, preamble
 from context.budget import Room, room_for
@@ -166,7 +166,7 @@ def add_summaries(context: TurnContext) -> TurnContext:
     def summarise(task: SummaryTask, log_usage: LogUsage) -> str:
         chain, request = context.chain, context.request
         model, is_own = find_model(chain, request, name), name == request.model
-        counter = context.counter if is_own else counter_for(name)
+        counter = context.counter if is_own else load_counter(name)
         limits = request.threshold, model.input_limit, request.max_output_tokens
         return Summarizer(
             name=name,

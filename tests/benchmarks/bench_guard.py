@@ -11,7 +11,7 @@ from pathlib import Path
 
 import tiktoken
 
-from chains.tokenizer import ENCODING_FILES, counter_for
+from chains.tokenizer import ENCODING_FILES, load_counter
 from context.assemble.inputs import Upkeep
 from context.errors import ContextOverflow
 from context.fit.guard import PreparedRequest
@@ -80,7 +80,7 @@ def _play(chance: random.Random, seen: _Seen) -> None:
         read_text(f"prompts/{prompt}.md"),
         upkeep=chance.choice((None, Upkeep(), Upkeep(auto_compact=False))),
         summarise=chance.choice((None, lambda task: "word " * task.most_tokens)),
-        counter=counter_for(model),
+        counter=load_counter(model),
         tools=(LOOK_UP,) if prompt == "agent" else (),
         max_output_tokens=chance.choice((256, 1_000, 4_096)),
     )
@@ -178,5 +178,5 @@ def _count(name: str, text: str) -> int:
 @lru_cache
 def _encoding(name: str) -> tiktoken.Encoding:
     for model in ("openai/gpt-4o", "openai/gpt-4", "openai/text-davinci-003"):
-        counter_for(model)  # loads the encodings that litellm brings along, without a network
+        load_counter(model)  # loads the encodings that litellm brings along, without a network
     return tiktoken.get_encoding(name)

@@ -143,7 +143,7 @@ def _damage(assistant: Assistant, session: str) -> Iterator[str]:
 def _lost_results(chat: Session) -> Iterator[str]:
     runs = filter(None, map(ToolRun.from_entry, chat.log.entries))
     for ref_id in [run.ref_id for run in runs if run.ref_id is not None]:
-        if chat.kept_result(ref_id) is None:
+        if chat.load_result(ref_id) is None:
             yield f"{chat.id}: the result {ref_id} is gone"
 
 

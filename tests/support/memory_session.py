@@ -28,7 +28,7 @@ class MemorySession:
         others = [entry for entry in self.entries if isinstance(entry, OtherEntry)]
         return [entry for entry in others if entry.data.get("customType") == custom_type]
 
-    def degraded(self) -> Sequence[str]:
+    def list_degraded(self) -> Sequence[str]:
         return ()
 
     def append(self, entries: Sequence[Entry]) -> None:
@@ -66,7 +66,7 @@ class MemorySession:
         self.results[ref_id] = content
         return ref_id
 
-    def kept_result(self, ref_id: str) -> str | None:
+    def load_result(self, ref_id: str) -> str | None:
         return self.results.get(ref_id)
 
     @property

@@ -74,10 +74,10 @@ def _warm_up(url: str) -> None:
     import litellm
 
     logging.disable(logging.CRITICAL)  # what is said of torn lines is no news here
-    from chains.tokenizer import counter_for
+    from chains.tokenizer import load_counter
     from tests.support import doomed_chat  # noqa: F401
 
-    counter_for("gpt-4o").count("warm")
+    load_counter("gpt-4o").count("warm")
     asked = {"messages": [{"role": "user", "content": "Are you warm?"}], "stream": True}
     list(litellm.completion(model="openai/gpt-4o", api_base=url, api_key="none", **asked))
 

@@ -4,7 +4,7 @@ import time
 import pytest
 
 from chains.cancel import CancelToken
-from chains.concurrency import BUFFER_ITEMS, Emit, WorkerPool, beside, call, iterate
+from chains.concurrency import BUFFER_ITEMS, Emit, WorkerPool, call, iterate, start_call
 from chains.errors import Cancelled
 
 
@@ -35,8 +35,8 @@ def test_what_is_begun_beside_holds_nobody_up_and_breaks_nothing():
         may_end.wait(30)
         raise ValueError("broken")
 
-    beside(failing, pool)
-    beside(has_run.set, pool)
+    start_call(failing, pool)
+    start_call(has_run.set, pool)
     assert not has_run.is_set()
     may_end.set()
     assert has_run.wait(30)

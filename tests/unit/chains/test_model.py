@@ -19,7 +19,7 @@ from chains.errors import (
     RateLimited,
 )
 from chains.events import Usage
-from chains.llm.http import wire_client
+from chains.llm.http import open_client
 from chains.llm.port import Endpoint, ModelEnded, ModelSent, ModelText, ModelWaiting
 from chains.model import LiteLLMModel
 from chains.models import describe
@@ -329,7 +329,7 @@ def test_no_answer_leaves_its_connection_to_the_garbage_collector(server, prepar
     gc.disable()
     try:
         list(LiteLLMModel(endpoint, lambda _: "key", offline=True).stream(prepared, CancelToken()))
-        assert wire_client()._transport_for_url(httpx.URL(server.url))._pool._requests == []
+        assert open_client()._transport_for_url(httpx.URL(server.url))._pool._requests == []
     finally:
         gc.enable()
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chains import tokenizer
-from chains.tokenizer import PIECE_CHARS, counter_for
+from chains.tokenizer import PIECE_CHARS, load_counter
 
 PROSE = "The quick brown fox, isn't it? été 漢字 12345.\n\n  - an item\n"
 
@@ -23,7 +23,7 @@ PROSE = "The quick brown fox, isn't it? été 漢字 12345.\n\n  - an item\n"
     ],
 )
 def test_a_model_of_openai_is_counted_with_its_own_encoding(model, encoding):
-    counter = counter_for(model)
+    counter = load_counter(model)
     assert (counter.name, counter.is_exact) == (encoding, True)
     assert (counter.message_overhead, counter.part_overhead) == (4, 0)
 
@@ -32,14 +32,14 @@ def test_a_model_of_openai_is_counted_with_its_own_encoding(model, encoding):
     "model", ["extractive", "ollama/gpt-4o", "claude-sonnet-4-5", "local", "davinci"]
 )
 def test_any_other_model_gets_the_largest_count_of_all_encodings(model):
-    counter = counter_for(model)
-    exact = [counter_for(name).count(PROSE) for name in ("gpt-4o", "gpt-4", "text-davinci-003")]
+    counter = load_counter(model)
+    exact = [load_counter(name).count(PROSE) for name in ("gpt-4o", "gpt-4", "text-davinci-003")]
     assert counter.count(PROSE) == max(exact)
     assert (counter.is_exact, counter.message_overhead, counter.part_overhead) == (False, 8, 3)
 
 
 def test_special_tokens_are_words_like_any_other():
-    assert counter_for("gpt-4o").count("<|endoftext|>") > 1
+    assert load_counter("gpt-4o").count("<|endoftext|>") > 1
 
 
 def test_a_long_text_is_counted_as_if_in_one_piece():
@@ -48,7 +48,7 @@ def test_a_long_text_is_counted_as_if_in_one_piece():
     text = PROSE * 4_000
     assert len(text) > 2 * PIECE_CHARS
     whole = len(tiktoken.get_encoding("o200k_base").encode_ordinary(text))
-    assert counter_for("gpt-4o").count(text) == whole
+    assert load_counter("gpt-4o").count(text) == whole
 
 
 @pytest.mark.parametrize(
@@ -57,21 +57,21 @@ def test_a_long_text_is_counted_as_if_in_one_piece():
 def test_a_megabyte_of_anything_is_counted_in_seconds(unit):
     text = unit * (1_000_000 // len(unit))
     begun = time.thread_time()
-    assert counter_for("gpt-4o").count(text) > 0
+    assert load_counter("gpt-4o").count(text) > 0
     assert time.thread_time() - begun < 10
 
 
 @settings(max_examples=50, deadline=None)
 @given(st.text())
 def test_any_text_can_be_counted(text):
-    assert 0 <= counter_for("local").count(text) <= 4 * len(text.encode("utf-8", "surrogatepass"))
+    assert 0 <= load_counter("local").count(text) <= 4 * len(text.encode("utf-8", "surrogatepass"))
 
 
 def test_without_encodings_bytes_are_estimated(monkeypatch):
     monkeypatch.setattr(tokenizer, "_encodings_folder", lambda: None)
     monkeypatch.setattr(tokenizer, "_load", tokenizer._load.__wrapped__)
     monkeypatch.setattr(tokenizer, "_largest", tokenizer._largest.__wrapped__)
-    assert counter_for("gpt-4o").name == "bytes"
+    assert load_counter("gpt-4o").name == "bytes"
 
 
 def test_a_damaged_encoding_is_not_fetched_anew(monkeypatch, tmp_path):
@@ -80,15 +80,15 @@ def test_a_damaged_encoding_is_not_fetched_anew(monkeypatch, tmp_path):
     monkeypatch.setattr(tokenizer, "_encodings_folder", lambda: tmp_path)
     monkeypatch.setattr(tokenizer, "_load", tokenizer._load.__wrapped__)
     monkeypatch.setattr(tokenizer, "_largest", tokenizer._largest.__wrapped__)
-    assert counter_for("local").name == "bytes"
+    assert load_counter("local").name == "bytes"
     assert len(list(tmp_path.iterdir())) == len(tokenizer.ENCODING_FILES)
 
 
 def test_counting_leaves_the_environment_alone_and_never_imports_litellm():
     code = (
-        "import os, sys; from chains.tokenizer import counter_for; before = dict(os.environ)\n"
+        "import os, sys; from chains.tokenizer import load_counter; before = dict(os.environ)\n"
         "assert 'tiktoken' not in sys.modules\n"
-        "counter_for('local').count('x')\n"
+        "load_counter('local').count('x')\n"
         "assert dict(os.environ) == before and 'litellm' not in sys.modules"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

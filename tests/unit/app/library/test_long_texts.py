@@ -13,11 +13,11 @@ from app.library.long_texts import LongTexts
 from app.paths import Paths
 from app.startup import Startup
 from app.wiring import build
-from chains.tokenizer import counter_for
+from chains.tokenizer import load_counter
 from tests.support.turns import ask, result_of
 
 LONG = "\n\n".join(f"Paragraph {n} is about beans and barrels. " * 20 for n in range(6)).strip()
-COUNTER = counter_for("gpt-4o")
+COUNTER = load_counter("gpt-4o")
 
 
 @pytest.fixture

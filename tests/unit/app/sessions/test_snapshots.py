@@ -11,7 +11,7 @@ from app.assistant import Assistant
 from app.paths import Paths
 from app.wiring import build
 from chains.cancel import CancelToken
-from chains.tokenizer import counter_for
+from chains.tokenizer import load_counter
 from context.log.entries import MessageEntry
 from tests.support.model_server import Answer, ModelServer
 from tests.support.turns import ask, result_of
@@ -33,7 +33,7 @@ def compacted(assistant: Assistant, server: ModelServer) -> str:
 def known(assistant: Assistant, session: str) -> int:
     """Count the messages that are not counted again."""
     chat = assistant.sessions.read(session)
-    counter = counter_for("gpt-4o")
+    counter = load_counter("gpt-4o")
     chat.recall_counts(lambda: counter)
     messages = [entry.message for entry in chat.path() if isinstance(entry, MessageEntry)]
     return sum(counter in message.token_counts for message in messages)

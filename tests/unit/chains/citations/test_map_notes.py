@@ -1,5 +1,11 @@
 from chains.citations.check import check_citations
-from chains.citations.map_notes import MapNote, QuotedNotes, build_matcher, name_spans, read_notes
+from chains.citations.map_notes import (
+    MapNote,
+    QuotedNotes,
+    build_matcher,
+    name_spans,
+    read_notes,
+)
 from context.layers import Layer, Segment
 
 TEXT = "The barrel holds 200 litres.\nIt leaks.\nThe barrel holds 200 litres.\nIt was mended."

@@ -1,7 +1,7 @@
 import pytest
 
 from chains.errors import Offline
-from chains.llm.http import ResponseTooLarge, WireCall, current_call, wire_client
+from chains.llm.http import ResponseTooLarge, WireCall, open_client, report_calls_to
 from tests.support.model_server import Failure, ModelServer
 
 ASKED = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "stream": True}
@@ -36,26 +36,26 @@ def test_a_wait_until_a_date_is_read(call):
 
 def test_offline_no_request_leaves_this_computer():
     call = WireCall(offline=True, max_output_tokens=100, on_sent=lambda _: None)
-    with current_call(call), pytest.raises(Offline):
-        wire_client().get("http://192.0.2.1/")
+    with report_calls_to(call), pytest.raises(Offline):
+        open_client().get("http://192.0.2.1/")
 
 
 def test_a_proxy_of_the_environment_is_not_used_for_this_computer(monkeypatch):
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
     monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:1")
-    with ModelServer() as server, wire_client.__wrapped__() as client:
+    with ModelServer() as server, open_client.__wrapped__() as client:
         assert client.get(f"{server.url}/models").status_code == 200
 
 
 def test_an_answer_that_is_packed_is_not_unpacked(call):
     bomb = Failure(200, "{}", headers={"Content-Encoding": "gzip"})
-    with ModelServer(bomb) as server, current_call(call), pytest.raises(ResponseTooLarge):
-        wire_client().post(f"{server.url}/chat/completions", json={})
+    with ModelServer(bomb) as server, report_calls_to(call), pytest.raises(ResponseTooLarge):
+        open_client().post(f"{server.url}/chat/completions", json={})
 
 
 def test_a_call_lets_go_of_its_connection_though_the_answer_was_not_read(call):
-    with ModelServer() as server, current_call(call):
-        client = wire_client()
+    with ModelServer() as server, report_calls_to(call):
+        client = open_client()
         asked = client.build_request("POST", f"{server.url}/chat/completions", json=ASKED)
         response = client.send(asked, stream=True)
         pieces = response.iter_raw()

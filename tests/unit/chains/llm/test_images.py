@@ -6,14 +6,14 @@ from dataclasses import replace
 import pytest
 
 from chains.cancel import CancelToken
-from chains.llm.images import count_image, read_size, rule_for
+from chains.llm.images import count_image, find_image_rule, read_size
 from chains.model import LiteLLMModel
 from chains.models import describe
 from chains.request.chain import Chain
 from chains.request.draft import draft_turn, prepare_turn
 from chains.request.request import TurnContext
 from chains.request.session import SessionView
-from chains.tokenizer import counter_for
+from chains.tokenizer import load_counter
 from context.messages import ImagePart, Message, TextPart
 from context.tokens import count_message
 from tests.support.model_server import ModelServer
@@ -61,7 +61,7 @@ def test_every_kind_of_webp_is_read(kind):
 @pytest.mark.parametrize("data", ["", "?", "aGVsbG8=", png(0, 5), png(5, 2_000_000), "a" * 9])
 def test_what_is_no_picture_has_no_size(data):
     assert read_size(data) is None
-    assert count_image(data, rule_for("gpt-4o")) == 2_000
+    assert count_image(data, find_image_rule("gpt-4o")) == 2_000
 
 
 @pytest.mark.parametrize(
@@ -105,11 +105,11 @@ def test_what_is_no_picture_has_no_size(data):
     ],
 )
 def test_a_picture_is_counted_by_the_rule_of_its_provider(model, size, tokens):
-    counter = counter_for(model)
+    counter = load_counter(model)
     message = Message("user", (ImagePart("image/png", png(*size)),))
     found = count_message(message, counter) - counter.message_overhead - counter.part_overhead
     assert found == tokens
-    assert counter_for(model) is counter
+    assert load_counter(model) is counter
 
 
 PICTURE = Message("user", (TextPart("What is it?"), ImagePart("image/png", png(8, 8))))
@@ -155,7 +155,7 @@ def test_a_picture_has_the_form_of_its_provider(name, path, found, ask):
     with ModelServer() as server:
         info = describe(name, server.root + path)
         chain, view = Chain("chat", lambda _: None), SessionView("chat1")
-        context = TurnContext(chain, ask("What is it?"), view, info, counter_for(name))
+        context = TurnContext(chain, ask("What is it?"), view, info, load_counter(name))
         drafted = draft_turn(context, None)
         drafted = replace(drafted, question=replace(drafted.question, message=PICTURE))
         prepared = prepare_turn(context, drafted, "preview").request

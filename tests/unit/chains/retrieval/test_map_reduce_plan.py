@@ -11,12 +11,12 @@ from chains.retrieval.map_reduce_plan import (
     plan_map_reduce,
     split_text,
 )
-from chains.tokenizer import counter_for
+from chains.tokenizer import load_counter
 from context.budget import room_for
 from context.layers import Layer, Segment
 from context.tokens import ByteEstimator
 
-COUNTERS = (counter_for("gpt-4o"), counter_for("scripted"), ByteEstimator())
+COUNTERS = (load_counter("gpt-4o"), load_counter("scripted"), ByteEstimator())
 PIECES = st.sampled_from(
     [
         "A sentence about beans & barrels, <b>as it stands</b>. ",
@@ -57,7 +57,7 @@ def test_every_call_fits_and_the_notes_of_a_call_are_bounded(
 
 
 COUNTER = ByteEstimator()
-REAL_COUNTER = counter_for("gpt-4o")
+REAL_COUNTER = load_counter("gpt-4o")
 LINES = st.lists(
     st.sampled_from(
         [

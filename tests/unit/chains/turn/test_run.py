@@ -18,7 +18,7 @@ from chains.events import (
     Warned,
 )
 from chains.request.chain import Chain
-from chains.tokenizer import counter_for
+from chains.tokenizer import load_counter
 from chains.turn.run import preview, rebuild, run_turn
 from context.errors import ContextOverflow
 from context.history.turns import turns
@@ -213,7 +213,7 @@ def test_what_was_sent_is_kept_with_its_report(run, server, session):
 
 def test_the_numbers_of_the_report_add_up_to_what_the_server_received(run, server):
     result = result_of(run(model="gpt-4o"))
-    count = counter_for("gpt-4o").count
+    count = load_counter("gpt-4o").count
     tokens = 0
     for message in server.bodies[0]["messages"]:
         content = message["content"]
