@@ -22,7 +22,7 @@ T = TypeVar("T")
 POOL_SIZE: Final = 8
 BUFFER_ITEMS: Final = 256
 
-# Hands an item to the consumer; False once nobody takes any more, and the work can stop.
+# Hands an item to the consumer; returns False once the consumer has gone, and the work can stop.
 Emit = Callable[[T], bool]
 
 

@@ -262,7 +262,7 @@ def _read(stream: Any, emit: Emit[ModelEvent]) -> None:
             return
     if rest := words.end():
         emit(ModelText(rest))
-    # The wrapper makes up a finish reason, and a usage, where the service gave none.
+    # The wrapper invents a finish reason and a usage where the service gave none.
     finish = stream.received_finish_reason or ""
     is_counted = any(getattr(chunk, "usage", None) for chunk in stream.chunks)
     if not finish and not has_text:
@@ -341,10 +341,10 @@ def _litellm() -> Any:
         _ignore_foreign_addresses()
         load_tiktoken()
         module = _import_litellm()
-    # litellm sets these filters when it is imported; whoever resets filters since, loses them.
+    # litellm sets these filters on import, and a later reset of the filters removes them.
     warnings.filterwarnings("ignore", r".*`ReadOnly` qualifier.*", UserWarning)
     warnings.filterwarnings("ignore", r"Accessing the 'model_.*' attribute", DeprecationWarning)
-    # A service that counts in words, not numbers, is no news for standard error.
+    # A usage that is not a number needs no warning on standard error.
     warnings.filterwarnings("ignore", r"Pydantic serializer warnings", UserWarning)
     return module
 
@@ -378,7 +378,7 @@ def _import_litellm() -> Any:
 
     litellm.telemetry = False
     litellm.suppress_debug_info = True
-    # Some services want tools to be named wherever calls are told of, so litellm names one.
+    # Some services require a tool definition with every tool call, so litellm adds one.
     litellm.modify_params = True
     litellm.disable_streaming_logging = True
     litellm.callbacks = []

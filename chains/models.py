@@ -28,7 +28,7 @@ __all__ = ["EXTRACTIVE", "ModelInfo", "ServedModel", "describe", "list_served_mo
 EXTRACTIVE: Final = "extractive"
 
 OLLAMA: Final = frozenset({"ollama", "ollama_chat"})
-# Of a server whose context this program sets, unless a setting says otherwise.
+# The context of a server that loads a model with the requested context, by default.
 LOCAL_CONTEXT: Final = 16_384
 SERVER_TIMEOUT_S: Final = 2.0
 SERVER_ANSWER_KEPT_S: Final = 60.0
@@ -59,7 +59,7 @@ _LOCAL_BASES: Final[Mapping[str, str]] = {
 _KEYLESS: Final = frozenset(
     {"bedrock", "custom_openai", "hosted_vllm", "sagemaker", "sagemaker_chat", "vertex_ai", "vllm"}
 )
-# These are told where their cache may end; others may refuse a request that tells them.
+# These take cache marks; others may refuse a request with marks.
 _TAKE_MARKS: Final = frozenset({"anthropic", "bedrock", "openrouter", "vertex_ai"})
 _LIMIT_FIELDS: Final = (
     "max_model_len",
@@ -304,7 +304,7 @@ class _Servers:
         return answer
 
 
-# Nobody answers there; or somebody does, but not to this.
+# No server answers; or one answers with an error.
 SILENT: Final = "silent"
 REFUSED: Final = "refused"
 

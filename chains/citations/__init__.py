@@ -11,7 +11,7 @@ sources ─────────────── quotes ──────�
 - `sentences`: splits a passage of Markdown into sentences without marks.
 - `map_notes`: parses the notes of a map-reduce, and keeps the quotations that are in the text.
 
-May import: `chains.errors`, `chains.events`, context, vault.
+May import: context, vault; nothing else of chains.
 Holds always: a quotation is verified only by the words that were sent to the model.
 """
 

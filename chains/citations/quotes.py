@@ -41,7 +41,7 @@ _WORD: Final = re.compile(r"\w+")
 # More places than this are not tried for one that begins and ends between words.
 MAX_PLACES: Final = 50
 SHORTEST_PART_WORDS: Final = 2
-# In this order: `&amp;lt;` stands for `&lt;`.
+# In this order, since `&amp;lt;` is the escape of `&lt;`.
 _ESCAPES: Final = ("&lt;", "&gt;", "&amp;")
 
 

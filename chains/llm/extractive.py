@@ -30,7 +30,7 @@ LONGEST_CHARS: Final = 320
 WORTH_SHARE: Final = 0.45
 RANK_WORTH: Final = 0.3
 HEADING_WORTH: Final = 0.15
-# What a word counts that only begins like the question's, as "indexing" does for "index".
+# The weight of a word that only begins like one of the question, as "indexing" for "index".
 LIKE_WORTH: Final = 0.7
 SHORTEST_STEM: Final = 3
 
@@ -128,14 +128,15 @@ def _list_sentences(source: Segment) -> Iterator[_Sentence]:
     text = VerbatimText(source.raw_content)
     for sentence in split_sentences(source.raw_content):
         quote = _shorten_sentence(sentence)
-        introduces = sentence.endswith((":", "："))  # what it says stands below it
+        introduces = sentence.endswith((":", "："))  # it introduces the lines below it
         long_enough = count_words(quote) >= SHORTEST_WORDS
         if long_enough and not introduces and text.find(quote) is not None:
             yield _Sentence(quote, source.number or 0, _split_words(sentence), heading)
 
 
 def _score_sentences(question: str, candidates: Sequence[_Sentence]) -> list[float]:
-    asked = _split_words(question) - FUNCTION_WORDS or _split_words(question)
+    words = _split_words(question)
+    asked = words - FUNCTION_WORDS or words
     weights = {word: _measure_rarity(word, candidates) for word in asked}
     total = sum(weights.values()) or 1.0
 

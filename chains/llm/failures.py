@@ -28,20 +28,20 @@ _OVERFLOW: Final = re.compile(
     r"|must have less than \d+ tokens|n_ctx|num_ctx",
     re.IGNORECASE,
 )
-# The length that an overflow error names, apart from the length of the request.
+# The context length in the text of an overflow, but not the length of the request.
 _LIMIT: Final = re.compile(
     r"(?:(?<!total )length|window|size|limit|maximum|tokens allowed)"
     r"(?: (?:is|of|only))*\s*\(?(\d[\d,]*)"
     r"|> *(\d[\d,]*)|with (\d[\d,]*) maximum|less than (\d[\d,]*)",
     re.IGNORECASE,
 )
-# An answer's length that the model does not offer is a setting to mend, not a request to shorten.
+# An answer length that the model does not offer is a wrong setting, not an overflow.
 _OUTPUT_LIMIT: Final = re.compile(
     r"max_(?:completion_|output_|new_)?tokens[`'\"]? (?:is|must|cannot|should|value)"
     r"|completion tokens, whereas",
     re.IGNORECASE,
 )
-# The service takes less than the threshold allows, so raising that would not help.
+# The service takes less than the threshold allows, so a higher threshold would not help.
 _WAYS_OUT: Final = (
     "Lower autoCompactThreshold to the context length of the model.",
     "Choose a model that takes more.",
@@ -67,10 +67,10 @@ def classify_failure(
     reason = _find_reason(error, call)
     if key:
         reason = reason.replace(key, "…")
-    told = f"{reason} {_codes(call.error_body)}"
-    if status in {400, 413, 422, 500} and _is_overflow(error, told):
-        text = f"The request is too long for the model at {service}: {reason}"
-        return ContextOverflow(text, ways_out=_WAYS_OUT, limit=_find_limit(reason))
+    text = f"{reason} {_codes(call.error_body)}"
+    if status in {400, 413, 422, 500} and _is_overflow(error, text):
+        message = f"The request is too long for the model at {service}: {reason}"
+        return ContextOverflow(message, ways_out=_WAYS_OUT, limit=_find_limit(reason))
     if status in {401, 403}:
         return MissingKey(service, is_refused=bool(key) and call.sent is not None, reason=reason)
     if status == 429:
@@ -87,16 +87,16 @@ def _find_status(error: Exception, call: WireCall) -> int | None:
     if call.status is not None and call.status >= 300:
         return call.status
     status = getattr(error, "status_code", None)
-    # Without a response the library makes statuses up: a refused connection is its 500.
+    # Without a response the library invents a status: a refused connection is a 500.
     if call.status is None and call.sent is not None:
         return None
     return status if isinstance(status, int) else None
 
 
-def _is_overflow(error: Exception, told: str) -> bool:
+def _is_overflow(error: Exception, text: str) -> bool:
     if type(error).__name__ == "ContextWindowExceededError":
-        return not _OUTPUT_LIMIT.search(told)
-    return bool(_OVERFLOW.search(told)) and not _OUTPUT_LIMIT.search(told)
+        return not _OUTPUT_LIMIT.search(text)
+    return bool(_OVERFLOW.search(text)) and not _OUTPUT_LIMIT.search(text)
 
 
 def _find_limit(reason: str) -> int | None:

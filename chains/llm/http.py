@@ -42,7 +42,7 @@ MAX_LINE_BYTES: Final = 4_000_000
 MAX_ERROR_BYTES: Final = 65_536
 # One token as one event of a stream is some 300 bytes; a few services send up to 2,000.
 BYTES_PER_TOKEN: Final = 2_000
-# Three lines at most are an event; the rest is room for signs of life while a model thinks.
+# An event has at most three lines; the rest allows keep-alive lines while a model reasons.
 LINES_PER_TOKEN: Final = 10
 SPARE_LINES: Final = 2_000
 
@@ -123,7 +123,7 @@ class WireCall:
         import httpx
 
         for response in self._responses:
-            with suppress(httpx.HTTPError):  # it broke off, which the reader has been told
+            with suppress(httpx.HTTPError):  # it broke off, which the reader has seen already
                 response.close()
 
     def before_request(self, request: "httpx.Request") -> None:
@@ -169,7 +169,7 @@ class WireCall:
                 if self._is_aborted:
                     _shut_down(self._socket)
         elif event.endswith(".failed") and isinstance(info["exception"], Exception):
-            # Anything else is the reader's own going away.
+            # Any other exception is the end of the reader itself.
             self.failure = self.failure or _describe_failure(info["exception"])
 
 
@@ -201,7 +201,7 @@ def open_client() -> "httpx.Client":
         event_hooks={"request": [before_request], "response": [after_headers]},
         limits=httpx.Limits(max_keepalive_connections=0),
         follow_redirects=False,
-        # What is unpacked could grow without bound.
+        # A compressed response could grow without limit.
         headers={"Accept-Encoding": "identity"},
         mounts=_build_proxies(),
     )
@@ -278,9 +278,9 @@ def is_loopback(host: str) -> bool:
     return number.is_loopback or number.is_unspecified
 
 
-# In which services look for a key; litellm fills some of them from the environment.
+# The headers in which services expect a key; litellm fills some from the environment.
 _KEY_HEADERS: Final = ("authorization", "api-key", "x-api-key", "x-goog-api-key")
-# Who the user is to OpenAI, and on which system this runs, concerns no other server.
+# Headers about the user's OpenAI account and system, which no other server may see.
 _OWN_SERVICE_HEADERS: Final = (
     "openai-organization",
     "openai-project",

@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 _HISTORY: Final = "wire"
-# What the services that take marks write at the end of what they are to keep.
+# The cache mark, at the end of the part of a request that a provider is to cache.
 _MARK: Final = {"type": "ephemeral"}
 
 

@@ -23,9 +23,9 @@ __all__ = ["THRESHOLD", "LoggedBreaker", "build_epoch_entries", "find_last_sent"
 REMEMBERED_REQUESTS: Final = 16
 LOOKED_BACK: Final = 400  # entries; a turn of an agent may have dozens
 
-# What a question was asked under is kept with it, so that a change is known by the log alone.
+# The field of a user message with the threshold of its turn, to find a change by the log alone.
 THRESHOLD: Final = "threshold"
-# The kind of the entry for a compaction that freed nothing.
+# The custom type of the entry for a compaction that freed nothing.
 ATTEMPT: Final = "compaction_attempt"
 
 

@@ -1,8 +1,9 @@
-"""A question that leans on the last turn, searched with what that was about; no model is needed.
+"""Build the query of a follow-up question from the last turn, without a model or with one.
 
-"And the second one?" says nothing that could be found. Whether a question is of this kind is told
-by its words: few of its own, and one that points back or joins on. What is added are the telling
+"And the second one?" has no words to search for. A follow-up is recognized by its words: few with a
+meaning of their own, and one that points back or joins on. The query is extended with the telling
 words of the last question, the titles that its answer cites, and the item that an ordinal names.
+Where the user wants it, a model rewrites the question instead.
 """
 
 import html
@@ -50,7 +51,7 @@ _PLACING_WORDS: Final = """
     in on at for with without after before during im am bei mit ohne nach vor fur dans en avec
     sans pour sin con para senza nel
 """
-# These lean on something and say nothing by themselves.
+# These refer to something and have no meaning of their own.
 _EMPTY: Final = """
     about much many more details tell explain say says mean means example examples long often again
     other others another else same next previous above then there each both either instead yes no ok
@@ -76,7 +77,7 @@ _UNSPACED_POINTING: Final = re.compile(
     "它|他|她|这|這|那|其|该|第[一二三四五]|另|还有|呢|それ|これ|あれ|その|この|もう|그|이것|저것"
 )
 
-# Each with the place that it names, from 0; -1 is the last.
+# The index that each ordinal names, from 0; -1 is the last.
 _ORDINALS: Final = {
     word: place
     for place, words in [*enumerate(_ORDINAL_WORDS.strip().split("\n")), (-1, _LAST)]
@@ -125,14 +126,14 @@ class LastTurn:
 
 def read_last_turn(turns: Sequence[Turn]) -> LastTurn | None:
     """Return the last turn for a follow-up question; None where there is none."""
-    asked = _find_last_turn(turns)
-    if asked is None or asked.user is None:
+    last = _find_last_turn(turns)
+    if last is None or last.user is None:
         return None
-    searched = asked.noted.get(SEARCHED)
-    cited = (segment.title for segment in _list_cited(asked))
+    searched = last.noted.get(SEARCHED)
+    cited = (segment.title for segment in _list_cited(last))
     return LastTurn(
-        str(searched or asked.user.message.text),
-        _join_answers(asked),
+        str(searched or last.user.message.text),
+        _join_answers(last),
         tuple(title for title in dict.fromkeys(cited) if title),
     )
 
@@ -144,8 +145,8 @@ def list_notes_in_play(turns: Sequence[Turn], attached: Sequence[Segment]) -> tu
         turns: the turns before the question.
         attached: the attachments of the question.
     """
-    asked = _find_last_turn(turns)
-    before = [] if asked is None else [*_list_attached(asked), *_list_cited(asked)]
+    last = _find_last_turn(turns)
+    before = [] if last is None else [*_list_attached(last), *_list_cited(last)]
     return tuple(dict.fromkeys(segment.source for segment in (*attached, *before)))
 
 
@@ -163,7 +164,9 @@ def _find_last_turn(turns: Sequence[Turn]) -> Turn | None:
 
 
 def _join_answers(turn: Turn) -> str:
-    return "\n".join(said.message.text for said in turn.answers if said.message.role != "tool")
+    return "\n".join(
+        answer.message.text for answer in turn.answers if answer.message.role != "tool"
+    )
 
 
 def _list_attached(turn: Turn) -> Iterator[Segment]:

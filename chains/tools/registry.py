@@ -122,7 +122,7 @@ class ToolRegistry:
             return ToolOutcome(tool.run(arguments), is_offloaded=tool.is_offloaded)
         except (ToolFailed, VaultError) as error:
             return ToolOutcome(f"Error: {error}", is_error=True)
-        except Exception:  # noqa: BLE001 - a bug in a tool is told to the model, and logged
+        except Exception:  # noqa: BLE001 - a bug in a tool is logged, and reported to the model
             _log.exception("The tool %s failed", call.name)
             return ToolOutcome(f"Error: the tool {call.name} failed. Go on without it.", True)
 

@@ -214,7 +214,7 @@ def _read_arguments(call: RequestedCall) -> Mapping[str, Any]:
     try:
         return parse_arguments(call)
     except ToolFailed:
-        return {}  # its result says what was wrong with them
+        return {}  # the error result of the call describes the problem
 
 
 def _summarize_call(call: ToolCallPart, ended: ToolEnded) -> dict[str, Any]:

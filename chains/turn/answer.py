@@ -51,7 +51,7 @@ from context.report.report import ContextReport
 
 __all__ = ["AnswerStream", "TurnAnswer", "build_dry_result", "build_result", "end_turn"]
 
-# Encodings differ by up to three times in scripts other than Latin; below that something is gone.
+# Encodings differ by up to three times in scripts other than Latin; below that, text is missing.
 LEAST_COUNTED_SHARE: Final = 0.25
 # No server has a context so small that less than this would be cut.
 SMALLEST_CONTEXT: Final = 4_096
