@@ -33,14 +33,17 @@ Call = Callable[[], object]
 class Mailbox(QObject):
     """Delivers items from other threads to the interface's thread, in order.
 
-    Items of one frame are delivered together, at most every 33 ms.
+    Args:
+        parent: the Qt parent.
+        is_paced: deliver the items of one frame together, at most every 33 ms.
     """
 
     arrived = Signal(object)
     _called = Signal()
 
-    def __init__(self, parent: QObject) -> None:
+    def __init__(self, parent: QObject, *, is_paced: bool = True) -> None:
         super().__init__(parent)
+        self._is_paced = is_paced
         self._lock = threading.Lock()
         self._items: list[object] = []
         self._is_called = False
@@ -48,7 +51,7 @@ class Mailbox(QObject):
         self._last_flush_s = 0.0
         self._timer = QTimer(self, singleShot=True, timerType=Qt.TimerType.PreciseTimer)
         self._timer.timeout.connect(self.flush)
-        self._called.connect(self._on_called, Qt.ConnectionType.QueuedConnection)
+        self._called.connect(self.flush, Qt.ConnectionType.QueuedConnection)
 
     def put(self, item: object) -> None:
         """Add an item, from any thread; after `close` it is dropped."""
@@ -67,7 +70,11 @@ class Mailbox(QObject):
             self._items.clear()
 
     def flush(self) -> None:
-        """Deliver the waiting items now."""
+        """Deliver the waiting items, at the end of the frame where one is going on."""
+        wait_s = tokens()["motion"]["stream_flush"] / 1000 - (monotonic() - self._last_flush_s)
+        if self._is_paced and wait_s > 0:
+            self._timer.start(max(1, round(wait_s * 1000)))
+            return
         self._last_flush_s = monotonic()
         with self._lock:
             items, self._items = self._items, []
@@ -75,13 +82,6 @@ class Mailbox(QObject):
         for item in _join_text(items):
             if not self._is_closed:
                 self.arrived.emit(item)
-
-    def _on_called(self) -> None:
-        wait_s = tokens()["motion"]["stream_flush"] / 1000 - (monotonic() - self._last_flush_s)
-        if wait_s <= 0:
-            self.flush()
-        else:
-            self._timer.start(max(1, round(wait_s * 1000)))
 
 
 class Task(QObject):
@@ -101,7 +101,7 @@ class Task(QObject):
         self.is_running = False
         self._work = work
         self._is_synchronous = parent.is_synchronous
-        self._mail = Mailbox(self)
+        self._mail = Mailbox(self, is_paced=not parent.is_synchronous)
         self._mail.arrived.connect(self._on_arrived)
         self._thread: threading.Thread | None = None
 

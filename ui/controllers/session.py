@@ -5,6 +5,7 @@ other views take what concerns them from `event_arrived`.
 """
 
 from collections.abc import Sequence
+from functools import partial
 from time import monotonic
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -126,7 +127,7 @@ class SessionController(QObject):
         )
         self._start(
             OutgoingMessage(text, attached, reads_whole=reads_whole),
-            lambda token: self._assistant.ask(request, token),
+            partial(self._assistant.ask, request),
         )
 
     def edit(self, entry: str, text: str, attached: tuple[Attachment, ...]) -> None:
