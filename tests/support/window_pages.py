@@ -41,7 +41,6 @@ from ui.panels.request_view import RequestView
 from ui.panels.sidebar import Sidebar
 from ui.settings.dialog import SettingsDialog
 from ui.tasks import TaskRunner
-from ui.widgets.controls import ElidedLabel
 from ui.window import MainWindow
 
 __all__ = [
@@ -144,7 +143,7 @@ class ChatPage:
     @property
     def title(self) -> str:
         """The title above the chat."""
-        return find(self._window, Middle).findChild(ElidedLabel).whole
+        return find(self._window, Middle).title
 
     def new(self) -> None:
         """Begin a new chat by its shortcut."""

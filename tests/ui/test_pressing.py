@@ -64,7 +64,7 @@ def window(
 def test_pressing_a_chat_opens_it(window: MainWindow, press: Press) -> None:
     for question in reversed(QUESTIONS):
         press(window.sidebar.chats, question)
-        assert window.middle._title.whole == question
+        assert window.middle.title == question
         assert window.sidebar.chats.currentIndex().data() == question
 
 
@@ -134,7 +134,7 @@ def test_a_row_of_the_palette_is_chosen_by_a_click(window: MainWindow) -> None:
     press_keys(window, "Ctrl+K")
     palette.field.setText("emptied")
     click_row(palette.view, QUESTIONS[1])
-    assert window.middle._title.whole == QUESTIONS[1]
+    assert window.middle.title == QUESTIONS[1]
 
 
 def test_a_note_is_attached_from_the_menu_of_its_row(window: MainWindow) -> None:
@@ -161,7 +161,7 @@ def test_a_question_is_typed_and_sent_by_a_click(window: MainWindow) -> None:
     click_button(window, "New chat")
     window.composer.set_text("Which tomato is the earliest?")
     click_button(window, "Send")
-    assert window.middle._title.whole == "Which tomato is the earliest?"
+    assert window.middle.title == "Which tomato is the earliest?"
     assert window.column.sources.rows()
 
 

@@ -26,6 +26,7 @@ from ui.actions import COMMANDS, ShortcutsDialog
 from ui.chat.composer.attachment import Attachment
 from ui.chat.composer.chips import ChipState
 from ui.chat.composer.drops import Drops
+from ui.chat.composer.parts import ComposerFrame
 from ui.chat.transcript.instructions_bar import InstructionsBar
 from ui.controllers.notes import NoteListing
 from ui.panels.index import IndexState
@@ -38,7 +39,7 @@ from ui.theme import Theme
 from ui.widgets.controls import ElidedLabel
 from ui.widgets.direction import is_rtl
 from ui.widgets.find_bar import FindBar
-from ui.widgets.surfaces import Header
+from ui.widgets.surfaces import Header, Notice
 from ui.window import MainWindow
 from vault.index import NoteState
 from vault.notes.note import Note
@@ -348,8 +349,9 @@ def test_what_is_said_above_the_chat_stands_in_its_column(make: Make) -> None:
     window.middle.show_notice("amber", "The settings file cannot be understood.", "Line 3.")
     window.run_command("find")
     QApplication.processEvents()
-    notice, find = window.middle._notice, window.findChild(FindBar)
-    frame = widgets.rect_in(window, window.composer._frame)
+    (notice,) = (bar for bar in window.middle.findChildren(Notice) if bar.isVisible())
+    find = window.findChild(FindBar)
+    frame = widgets.rect_in(window, window.composer.findChild(ComposerFrame))
     for bar in (notice, find):
         place = widgets.rect_in(window, bar)
         assert (place.left(), place.right()) == (frame.left(), frame.right())

@@ -70,6 +70,11 @@ class Middle(Scaled, Pane):
         self._find_room.addWidget(bar)
         bar.installEventFilter(self)
 
+    @property
+    def title(self) -> str:
+        """The title of the open chat, as the header shows it."""
+        return self._title.whole
+
     def set_title(self, title: str) -> None:
         """Name the open chat."""
         self._title.set_text(title or "New chat")

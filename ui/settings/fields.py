@@ -39,9 +39,9 @@ class NumberField(QLineEdit):
 
     def __init__(self, unit: str = "") -> None:
         super().__init__()
-        self._unit = label(unit, "ui", "secondary")
-        self._unit.setParent(self)
-        self._unit.setVisible(bool(unit))
+        self.unit = label(unit, "ui", "secondary")
+        self.unit.setParent(self)
+        self.unit.setVisible(bool(unit))
         dress(self, "ui", "", numbers=True)
         Theme.current().changed.connect(self._fit)
         self._fit()
@@ -53,14 +53,14 @@ class NumberField(QLineEdit):
 
     def _fit(self) -> None:
         self.setFixedWidth(Theme.current().px(132))
-        right = self._unit.sizeHint().width() + 12 if self._unit.text() else 0
+        right = self.unit.sizeHint().width() + 12 if self.unit.text() else 0
         self.setTextMargins(0, 0, right, 0)
         self._place_unit()
 
     def _place_unit(self) -> None:
-        size = self._unit.sizeHint()
+        size = self.unit.sizeHint()
         top = (self.height() - size.height()) // 2
-        self._unit.setGeometry(self.width() - size.width() - 9, top, size.width(), size.height())
+        self.unit.setGeometry(self.width() - size.width() - 9, top, size.width(), size.height())
 
 
 class _LinesField(QPlainTextEdit):

@@ -34,7 +34,7 @@ class InstructionsSection(QWidget):
         self._saves = LatestOnly(runner, 0, self)
         self._saves.answered.connect(self._on_saved)
         self._saves.failed.connect(self._on_failed)
-        self._state = wrapped("", "caption", "secondary")
+        self.state = wrapped("", "caption", "secondary")
         self.field = QPlainTextEdit()
         self.field.setAccessibleName("Your instructions")
         self.field.setPlaceholderText("Such as: Answer in British English. Keep it short.")
@@ -115,13 +115,13 @@ class InstructionsSection(QWidget):
             self._say(found.problem, "danger")
 
     def _say(self, text: str, tone: str) -> None:
-        self._state.setText(text)
-        dress(self._state, "caption", tone)
+        self.state.setText(text)
+        dress(self.state, "caption", tone)
 
     def _lay_out(self) -> None:
         buttons = QHBoxLayout()
         buttons.setSpacing(8)
-        buttons.addWidget(self._state, 1)
+        buttons.addWidget(self.state, 1)
         buttons.addWidget(self.discard, 0, Qt.AlignmentFlag.AlignTop)
         buttons.addWidget(self.save, 0, Qt.AlignmentFlag.AlignTop)
         column = QVBoxLayout(self)

@@ -39,8 +39,8 @@ class SettingRow(QWidget):
         self._writer = writer
         self._problem = wrapped("", "caption", "danger")
         self._problem.hide()
-        self._reset = IconButton("arrow-counter-clockwise", f"Reset {spec.label}", size=24)
-        self._reset.clicked.connect(self._on_reset)
+        self.reset_button = IconButton("arrow-counter-clockwise", f"Reset {spec.label}", size=24)
+        self.reset_button.clicked.connect(self._on_reset)
         writer.changed.connect(self._on_changed)
         writer.refused.connect(self._on_refused)
         made = make(self)
@@ -55,10 +55,10 @@ class SettingRow(QWidget):
         value = self._writer.value(self.spec.key)
         self._show(value)
         self.set_problem("")
-        policy = self._reset.sizePolicy()
+        policy = self.reset_button.sizePolicy()
         policy.setRetainSizeWhenHidden(True)
-        self._reset.setSizePolicy(policy)
-        self._reset.setVisible(value != self.spec.default)
+        self.reset_button.setSizePolicy(policy)
+        self.reset_button.setVisible(value != self.spec.default)
 
     def set_problem(self, text: str) -> None:
         """Show below the row why a value is refused; an empty text hides the message."""
@@ -93,7 +93,7 @@ class SettingRow(QWidget):
         row = QHBoxLayout()
         row.setSpacing(8)
         row.addLayout(texts, 1)
-        row.addWidget(self._reset)
+        row.addWidget(self.reset_button)
         row.addWidget(self.control)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 10, 0, 10)

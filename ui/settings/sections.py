@@ -66,8 +66,8 @@ class KeySection(QWidget):
         self._saves = LatestOnly(runner, 0, self)
         self._saves.answered.connect(self._on_saved)
         self._saves.failed.connect(self._on_failed)
-        self._title = label("Key", "ui_strong")
-        self._state = wrapped("", "caption", "secondary")
+        self.title = label("Key", "ui_strong")
+        self.state = wrapped("", "caption", "secondary")
         self.field = QLineEdit()
         self.field.setEchoMode(QLineEdit.EchoMode.Password)
         scale_size(self.field, 264)
@@ -94,7 +94,7 @@ class KeySection(QWidget):
     def _on_looked(self, answer: tuple[str, bool]) -> None:
         self._owner, has_key = answer
         self.setVisible(bool(self._owner))
-        self._title.setText(f"Key for {self._owner}")
+        self.title.setText(f"Key for {self._owner}")
         self._ask_about_plain_http(False)
         words = "There is a key." if has_key else "There is no key yet."
         if not has_key and "://" in self._owner:
@@ -146,14 +146,14 @@ class KeySection(QWidget):
         self._say(" ".join(filter(None, (info.message, info.hint))), "danger")
 
     def _say(self, text: str, tone: str) -> None:
-        self._state.setText(text)
-        dress(self._state, "caption", tone)
+        self.state.setText(text)
+        dress(self.state, "caption", tone)
 
     def _lay_out(self) -> None:
         texts = QVBoxLayout()
         texts.setSpacing(2)
-        texts.addWidget(self._title)
-        texts.addWidget(self._state)
+        texts.addWidget(self.title)
+        texts.addWidget(self.state)
         controls = QVBoxLayout()
         controls.setSpacing(6)
         controls.addWidget(self.field)
@@ -181,14 +181,14 @@ class IndexSection(QWidget):
         self._assistant = assistant
         self._lists = LatestOnly(runner, 0, self)
         self._lists.answered.connect(self.show_notes)
-        self._state = wrapped("", "caption", "secondary")
+        self.state = wrapped("", "caption", "secondary")
         self._rows = QVBoxLayout()
         self._rows.setSpacing(2)
         head = QHBoxLayout()
         texts = QVBoxLayout()
         texts.setSpacing(2)
         texts.addWidget(label("Index", "ui_strong"))
-        texts.addWidget(self._state)
+        texts.addWidget(self.state)
         head.addLayout(texts, 1)
         again = button("Read the notes again", "", self.index_requested.emit)
         head.addWidget(again, 0, Qt.AlignmentFlag.AlignTop)
@@ -211,7 +211,7 @@ class IndexSection(QWidget):
             parts.append(f"{plural(len(failed), 'note')} could not be read")
         if excluded:
             parts.append(f"{plural(len(excluded), 'note')} left out")
-        self._state.setText(", ".join(parts) + ". It is kept outside the folder of notes.")
+        self.state.setText(", ".join(parts) + ". It is kept outside the folder of notes.")
         clear_layout(self._rows)
         for note in [*failed, *excluded][:_MOST_LISTED]:
             self._rows.addWidget(_note_line(note))

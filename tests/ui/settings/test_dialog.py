@@ -120,12 +120,12 @@ def test_a_changed_setting_can_be_reset(
 ) -> None:
     dialog.show_page("Context")
     row = dialog.rows[LIMIT]
-    assert not row._reset.isVisible()
+    assert not row.reset_button.isVisible()
     enter(qtbot, field_of(dialog, LIMIT), "64000")
-    assert row._reset.isVisible()
-    row._reset.click()
+    assert row.reset_button.isVisible()
+    row.reset_button.click()
     assert assistant.settings.get(LIMIT) == 128_000
-    assert not row._reset.isVisible()
+    assert not row.reset_button.isVisible()
 
 
 def test_the_slider_sets_the_limit(
@@ -274,9 +274,9 @@ def test_a_key_for_an_unencrypted_server_is_saved_only_after_a_question(
     assistant.settings.set("chat.model", "llama")
     dialog.show_page("Models")
     keys, owner = dialog.keys, "http://box.example:8000"
-    qtbot.waitUntil(lambda: keys._title.text() == f"Key for {owner}")
+    qtbot.waitUntil(lambda: keys.title.text() == f"Key for {owner}")
     enter(qtbot, keys.field, "sk-secret")
-    assert "whoever is on the way there can read the key" in keys._state.text()
+    assert "whoever is on the way there can read the key" in keys.state.text()
     assert keys.refuse.isVisible()
     assert not keys.save.isVisible()
     assert not assistant.has_key(owner)
@@ -287,7 +287,7 @@ def test_a_key_for_an_unencrypted_server_is_saved_only_after_a_question(
     enter(qtbot, keys.field, "sk-secret")
     qtbot.mouseClick(keys.agree, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: assistant.has_key(owner))
-    qtbot.waitUntil(lambda: "There is a key." in keys._state.text())
+    qtbot.waitUntil(lambda: "There is a key." in keys.state.text())
 
 
 def test_a_model_without_a_service_asks_for_no_key(dialog: SettingsDialog) -> None:
@@ -300,8 +300,8 @@ def test_the_unit_stands_inside_the_field(dialog: SettingsDialog) -> None:
     row = dialog.rows[LIMIT]
     assert isinstance(row, LimitRow)
     assert isinstance(row.control, NumberField)
-    assert row.control._unit.text() == "tokens"
-    assert row.control.rect().contains(row.control._unit.geometry())
+    assert row.control.unit.text() == "tokens"
+    assert row.control.rect().contains(row.control.unit.geometry())
 
 
 def test_another_share_is_shown_while_it_is_typed(dialog: SettingsDialog, qtbot: QtBot) -> None:

@@ -77,7 +77,7 @@ def test_a_file_that_changed_meanwhile_is_not_overwritten_unasked(
     file.write_text("Theirs", "utf-8")
     click_button(dialog, "Save instructions")
     assert file.read_text("utf-8") == "Theirs"
-    assert "changed by another program" in dialog.instructions._state.text()
+    assert "changed by another program" in dialog.instructions.state.text()
     click_button(dialog, "Save instructions")
     assert file.read_text("utf-8") == "Mine"
 
@@ -86,7 +86,7 @@ def test_too_long_instructions_are_refused_in_words(dialog: SettingsDialog, file
     type_into(dialog, "x" * (MOST_CHARS + 1))
     click_button(dialog, "Save instructions")
     assert not file.exists()
-    assert "16,000 characters" in dialog.instructions._state.text()
+    assert "16,000 characters" in dialog.instructions.state.text()
     assert dialog.instructions.is_changed
 
 
@@ -95,4 +95,4 @@ def test_a_file_that_cannot_be_used_is_left_alone(dialog: SettingsDialog, file: 
     file.write_text("x" * (MOST_CHARS + 1), "utf-8")
     dialog.show_page("Models")
     assert dialog.instructions.field.isReadOnly()
-    assert "longer than 16,000 characters" in dialog.instructions._state.text()
+    assert "longer than 16,000 characters" in dialog.instructions.state.text()
