@@ -331,7 +331,9 @@ class TurnRunner:
         turn = self._builder.build_bare_turn(request)
         if is_answer or tree.children(entry) or was_prepared(question, path):
             return _TurnStart(
-                replace(turn, is_again=True), partial(RestoredAttachments, ()), turn.mode == "agent"
+                replace(turn, is_regenerated=True),
+                partial(RestoredAttachments, ()),
+                turn.mode == "agent",
             )
         attach = partial(attach_again, self._builder.attachments, question, ())
         return _TurnStart(replace(turn, user_message=question), attach, turn.mode != "chat")

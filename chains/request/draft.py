@@ -40,7 +40,7 @@ class DraftedTurn:
         question: the user message; it is stored, unless this is a dry run or a preview.
         segments: the retrieved and attached segments; None where nothing was looked up or attached.
         is_stored: whether the user message is in the log.
-        is_again: whether the answer is regenerated, with the segments that are in the log.
+        is_regenerated: whether the answer is regenerated, with the segments that are in the log.
         added: the entries that hooks add: a change of the message, and messages of their own.
     """
 
@@ -48,7 +48,7 @@ class DraftedTurn:
     question: MessageEntry
     segments: SegmentsEntry | None
     is_stored: bool = False
-    is_again: bool = False
+    is_regenerated: bool = False
     added: tuple[Entry, ...] = ()
 
     @property
@@ -62,7 +62,7 @@ class DraftedTurn:
         """Return the turn with its segments as they are sent, those of earlier turns included."""
         if self.segments is not None:
             return replace(self, segments=replace(self.segments, segments=segments))
-        if self.is_again or not segments:
+        if self.is_regenerated or not segments:
             return self
         place = session.new_id(), self.question.id, session.now(), self.turn
         return replace(self, segments=SegmentsEntry(*place, segments))
@@ -147,7 +147,7 @@ def prepare_turn(
     inputs = build_inputs(context, (*session.path(), *drafted.entries), drafted.turn, warnings)
     prepared = prepare(inputs, context.ports(new_entries, drafted.turn), mode)
     drafted = drafted.as_sent(prepared.segments, session)
-    question = "" if drafted.is_again else drafted.question.id
+    question = "" if drafted.is_regenerated else drafted.question.id
     changes = build_epoch_entries(session, request.model, request.threshold, question)
     leaf = drafted.question.parent_id
     if stored := session.path():
@@ -161,13 +161,13 @@ def prepare_step(
     before: PreparedTurn,
     warnings: Sequence[str] = (),
     *,
-    again: bool = False,
+    replaces_last: bool = False,
 ) -> PreparedTurn:
     """Prepare the next request of a turn, whose tool calls and results are in the log.
 
     Args:
         before: the previous request of the turn.
-        again: whether this request replaces the previous one, as after an overflow.
+        replaces_last: whether it replaces the previous request, as after an overflow.
         warnings: the warnings of the turn so far, for the report.
 
     Raises:
@@ -176,7 +176,7 @@ def prepare_step(
     """
     new_entries: list[Entry] = []
     inputs = build_inputs(context, context.session.path(), before.turn, warnings)
-    inputs = replace(inputs, request=before.request.report.request + (not again))
+    inputs = replace(inputs, request=before.request.report.request + (not replaces_last))
     prepared = prepare(inputs, context.ports(new_entries, before.turn))
     return PreparedTurn(before.turn, prepared, tuple(new_entries))
 

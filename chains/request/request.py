@@ -53,7 +53,7 @@ class TurnRequest:
         user_message: the entry of the question, once it is in the log.
         problems: one sentence for each message hook that failed.
         reads_whole: whether a map-reduce reads large attachments; otherwise they are searched.
-        is_again: whether the answer to the last user message is regenerated.
+        is_regenerated: whether the answer to the last user message is regenerated.
         trim_at: `context.trimAt`, as `compact_at` and `block_at` are those settings.
         keep_last: `context.keepLastAssistantMessages`.
         clean_after: `history.cleanToolOutputAfterTurns`.
@@ -80,7 +80,7 @@ class TurnRequest:
     user_message: MessageEntry | None = None
     problems: tuple[str, ...] = ()
     reads_whole: bool = False
-    is_again: bool = False
+    is_regenerated: bool = False
     trim_at: float = 0.80
     compact_at: float = 0.95
     block_at: float = 0.98

@@ -75,7 +75,7 @@ def fit_attachments(
         ModelError: more than half of the parts of one could not be read.
     """
     request = context.request
-    if not request.attached or request.is_again:
+    if not request.attached or request.is_regenerated:
         return FittedAttachments(request.attached, request.unsent)
     plan = None
     if request.reads_whole:

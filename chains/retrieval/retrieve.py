@@ -63,7 +63,7 @@ def retrieve(context: TurnContext) -> Generator[Event, None, RetrievalResult]:
     search, request = context.chain.search, context.request
     if search is None:
         return RetrievalResult()
-    if request.is_again:
+    if request.is_regenerated:
         sent = turns(context.session.path())
         return RetrievalResult(str(sent[-1].noted.get(SEARCHED, "")) if sent else "")
     before = _list_turns_before(context)

@@ -201,7 +201,7 @@ class AnswerStream:
         turn = self._turn
         return (
             yield from prepare_request(
-                context, lambda context: prepare_step(context, turn, again=True)
+                context, lambda context: prepare_step(context, turn, replaces_last=True)
             )
         )
 

@@ -64,7 +64,7 @@ def run_start_hooks(request: TurnRequest, hooks: HookRegistry | None) -> StartHo
 
     When an answer is regenerated, the messages that hooks added are in the log already.
     """
-    if hooks is None or request.dry_run or request.is_again:
+    if hooks is None or request.dry_run or request.is_regenerated:
         return StartHooksResult()
     start = hooks.run_agent_start(request.question)
     return StartHooksResult(start.messages, (*request.problems, *start.problems))

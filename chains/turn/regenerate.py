@@ -16,7 +16,7 @@ from context.history.turns import turns
 from context.layers import Layer, Segment
 from context.log.entries import Entry, MessageEntry, SegmentsEntry
 
-__all__ = ["draft_again", "find_last_question"]
+__all__ = ["find_last_question", "redraft_turn"]
 
 _AS_SENT = ("passage", "selection")
 
@@ -30,12 +30,12 @@ def find_last_question(path: Sequence[Entry]) -> tuple[tuple[Entry, ...], Drafte
     for at in range(len(path) - 1, -1, -1):
         entry = path[at]
         if isinstance(entry, MessageEntry) and entry.message.role == "user":
-            drafted = DraftedTurn(entry.turn_id, entry, None, is_stored=True, is_again=True)
+            drafted = DraftedTurn(entry.turn_id, entry, None, is_stored=True, is_regenerated=True)
             return (*path[:at], *_take_until_answer(path[at:])), drafted
     raise BadInputs("Nothing was asked in this chat yet.")
 
 
-def draft_again(
+def redraft_turn(
     session: SessionPort, resolve: Resolve | None
 ) -> tuple[DraftedTurn, tuple[str, ...]]:
     """Draft the last turn of a path again, for another answer.

@@ -43,7 +43,7 @@ from chains.turn.compact import (
     prepare_request,
 )
 from chains.turn.hooks import StartHooksResult, run_message_hooks, run_start_hooks
-from chains.turn.regenerate import draft_again, find_last_question
+from chains.turn.regenerate import find_last_question, redraft_turn
 from context.fit.force_compact import Forced
 from context.fit.guard import PreparedRequest
 from context.hooks import HookRegistry
@@ -99,7 +99,7 @@ def store_user_message(
         hooks: change the message before it is stored, so that a text they redact is never on disk.
     """
     entry = request.user_message
-    if entry is None and request.is_again:
+    if entry is None and request.is_regenerated:
         entry = find_last_question(session.path())[1].question
     elif entry is None:
         request = run_message_hooks(request, hooks)
@@ -131,8 +131,8 @@ def _draft(
     """Draft the entries of a turn; return them with all warnings so far."""
     chain, session = context.chain, context.session
     warnings = (*hooks.problems, *found.warnings, *fitted.warnings)
-    if context.request.is_again:
-        drafted, lost = draft_again(session, chain.resolve)
+    if context.request.is_regenerated:
+        drafted, lost = redraft_turn(session, chain.resolve)
         yield from map(Warned, lost)
         return hooks.add_to(drafted, session), (*warnings, *lost)
     more = len(fitted.attached) - len(context.request.attached)
