@@ -11,9 +11,10 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QDialog, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from ui.theme import Theme
-from ui.widgets.choices import Choice
+from ui.widgets.completion_list import Choice
 from ui.widgets.controls import button, label
-from ui.widgets.surfaces import Pane, scrolled
+from ui.widgets.geometry import scrolled
+from ui.widgets.surfaces import Pane
 
 __all__ = ["COMMANDS", "ShortcutsDialog", "WindowCommand", "add_actions", "command_choices"]
 

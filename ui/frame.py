@@ -14,20 +14,19 @@ from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
 from app.startup import StartupInfo
-from ui.chat.column import Middle
 from ui.chat.composer.composer import Composer
+from ui.chat.middle import Middle
 from ui.notify import Notifier
+from ui.panels.docks import RightColumn
 from ui.panels.index import IndexState
-from ui.panels.rail import Rail
-from ui.panels.right_column import RightColumn
-from ui.panels.sidebar import Sidebar, folder_name
+from ui.panels.sidebar import Rail, Sidebar, folder_name
 from ui.state import load_state, save_state
 from ui.theme import Theme, tokens
 from ui.widgets.columns import Columns
 
 if TYPE_CHECKING:
     from ui.chat.transcript.transcript import Transcript
-    from ui.panels.reveal import Docking
+    from ui.panels.docks import Docking
 
 __all__ = ["Navigation", "WindowFrame"]
 

@@ -7,10 +7,9 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QAccessible, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 
-from ui.chat.message.roles import Part
 from ui.theme import Theme, dress, tokens
-from ui.widgets.choices import SHOWN_ROWS, Choice, ChoiceView, find_choices
-from ui.widgets.surfaces import Hairline
+from ui.widgets.completion_list import SHOWN_ROWS, Choice, ChoiceView, find_choices
+from ui.widgets.surfaces import Hairline, Part
 
 __all__ = ["Palette"]
 

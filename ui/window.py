@@ -162,9 +162,9 @@ class MainWindow(WindowFrame):
     def _add_late_views(self) -> None:
         """Make the views that the first paint does not show."""
         from ui.chat.transcript.transcript import Transcript
+        from ui.panels.docks import Docking
         from ui.panels.index.panel import IndexPanel
         from ui.panels.notes.related import RelatedPanel
-        from ui.panels.reveal import Docking
 
         self.column.take_panels(RelatedPanel(), IndexPanel())
         self.docking = Docking(self.columns, self.column, self.sidebar)

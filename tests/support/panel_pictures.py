@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QHBoxLayout, QTreeView, QWidget
 
 from tests.support.contexts import QUESTIONS, panel_states
 from ui.panels.context.panel import Beside, ContextPanel
-from ui.panels.context.reuse import Counted, Prices
+from ui.panels.context.words import Counted, Prices
 from ui.theme import Mode, Theme, tokens
 
 _HIGH = 860

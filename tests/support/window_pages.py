@@ -23,15 +23,15 @@ from tests.support.pressing import (
     press_keys,
     type_keys,
 )
-from ui.chat.column import Middle
 from ui.chat.composer.attachment import Attachment
 from ui.chat.composer.chips import ChipState
 from ui.chat.composer.composer import Composer
 from ui.chat.composer.parts import ComposerLine
 from ui.chat.message.answer import Answer
-from ui.chat.message.aside import Aside
-from ui.chat.message.failure import Failure
+from ui.chat.message.blocks import Aside
+from ui.chat.message.failures import Failure
 from ui.chat.message.user import UserMessage
+from ui.chat.middle import Middle
 from ui.chat.transcript.transcript import Transcript
 from ui.palette import Palette
 from ui.panels.context.notice import Act

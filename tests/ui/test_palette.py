@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from ui.palette import Palette
 from ui.theme import Theme
-from ui.widgets.choices import Choice
+from ui.widgets.completion_list import Choice
 
 GROUPS = (
     ("command", [Choice("compact", "Compact this chat now"), Choice("quit", "Quit")]),

@@ -23,23 +23,22 @@ from tests.support import widgets
 from tests.support.contexts import make_context
 from tests.support.window_pages import find
 from ui.actions import COMMANDS, ShortcutsDialog
-from ui.chat.composer.attachment import Attachment
+from ui.chat.composer.attachment import Attachment, Drops
 from ui.chat.composer.chips import ChipState
-from ui.chat.composer.drops import Drops
 from ui.chat.composer.parts import ComposerFrame
 from ui.chat.transcript.instructions_bar import InstructionsBar
 from ui.controllers.notes import NoteListing
 from ui.panels.index import IndexState
-from ui.panels.index.by_state import NotesByState
+from ui.panels.index.state import NotesByState
 from ui.panels.notes.folders import Folders
 from ui.panels.notes.sources import SourceRow
 from ui.state import WindowState, load_state, save_state
 from ui.tasks import TaskRunner
 from ui.theme import Theme
 from ui.widgets.controls import ElidedLabel
-from ui.widgets.direction import is_rtl
 from ui.widgets.find_bar import FindBar
 from ui.widgets.surfaces import Header, Notice
+from ui.widgets.texts import is_rtl
 from ui.window import MainWindow
 from vault.index import NoteState
 from vault.notes.note import Note

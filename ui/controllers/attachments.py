@@ -14,9 +14,8 @@ from app.assistant import Assistant
 from app.config.schema import use_labels
 from app.errors import describe
 from context.layers import Segment
-from ui.chat.composer.attachment import Attachment
+from ui.chat.composer.attachment import Attachment, Drops, attachments_at
 from ui.chat.composer.chips import ChipState
-from ui.chat.composer.drops import Drops, attachments_at
 from ui.controllers.turns import list_paths, list_selections
 from ui.frame import WindowFrame
 from ui.tasks import Task, TaskRunner

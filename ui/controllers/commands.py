@@ -9,7 +9,7 @@ from app.commands import COMMANDS, CommandResult, Situation, SlashCommand, parse
 from app.errors import AppError, describe
 from ui.frame import WindowFrame
 from ui.tasks import TaskRunner
-from ui.widgets.choices import Choice
+from ui.widgets.completion_list import Choice
 
 __all__ = ["CommandController", "command_choices"]
 

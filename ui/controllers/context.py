@@ -23,7 +23,7 @@ from ui.frame import WindowFrame
 from ui.notify import announce
 from ui.panels.context.notice import Act, passed_share
 from ui.panels.context.panel import Beside
-from ui.panels.context.reuse import Counted, Prices
+from ui.panels.context.words import Counted, Prices
 from ui.panels.request_view import RequestView
 from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import Theme

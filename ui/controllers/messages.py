@@ -11,7 +11,7 @@ from app.errors import describe
 from app.sessions.branches import AbandonedBranch
 from app.sessions.transcript import ChatTranscript, SummaryItem
 from chains.events import CompactionEnded
-from ui.chat.message.action import MessageAction
+from ui.chat.message.tools import MessageAction
 from ui.controllers.composer import ComposerController
 from ui.controllers.context import ContextController
 from ui.controllers.navigation import SessionListController

@@ -13,7 +13,7 @@ from ui.controllers.turns import ChatTurn
 from ui.frame import WindowFrame
 from ui.palette import Palette
 from ui.tasks import LatestOnly, TaskRunner
-from ui.widgets.choices import Choice
+from ui.widgets.completion_list import Choice
 from ui.widgets.figures import ago
 from ui.widgets.find_bar import FindBar
 

@@ -14,10 +14,10 @@ from app.errors import ErrorInfo, describe
 from ui.chat.composer.completion import Offers
 from ui.controllers.related import RelatedController
 from ui.frame import WindowFrame
-from ui.panels.index.by_state import NotesByState
+from ui.panels.index.state import NotesByState
 from ui.panels.notes.folders import Folders
 from ui.tasks import LatestOnly, TaskRunner
-from ui.widgets.choices import Choice
+from ui.widgets.completion_list import Choice
 from ui.widgets.figures import plural
 from vault.index import NoteState
 from vault.notes.links import LinkResolver

@@ -8,7 +8,7 @@ from app.sessions.request_history import NOT_ASKED, why_sent
 from ui.controllers.session import SessionController
 from ui.controllers.turns import ChatTurn
 from ui.frame import WindowFrame
-from ui.panels.right_column import RightColumn
+from ui.panels.docks import RightColumn
 from ui.tasks import LatestOnly, TaskRunner
 from vault.search.related import RelatedNote
 

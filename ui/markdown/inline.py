@@ -3,15 +3,29 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 from markdown_it.token import Token
 
 from ui.markdown.blocks import Run, Style
-from ui.markdown.links import NOTE, allowed_link, parse_host
 
-__all__ = ["BREAK", "Picture", "pictures_only", "read_inline", "split_first_line"]
+__all__ = [
+    "BREAK",
+    "NOTE",
+    "Picture",
+    "allowed_link",
+    "parse_host",
+    "pictures_only",
+    "read_inline",
+    "split_first_line",
+]
 
+NOTE = "note:"
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
+_UNSAFE = re.compile(r"[\x00-\x20\x7f]")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+# One address, and at most a subject: other fields could add receivers, a text or an attachment.
+_MAIL = re.compile(r"(?i)mailto:[^@?&,;:#%\\/]+@[^@?&,;:#%\\/]+(?:\?subject=(?P<subject>[^&#]*))?")
 BREAK = "\N{LINE SEPARATOR}"
 _PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".bmp", ".avif")
 _DIGITS = re.compile(r"\d+")
@@ -19,6 +33,47 @@ _OPENS = {"strong_open": Style.BOLD, "em_open": Style.ITALIC, "s_open": Style.ST
 _CLOSES = {"strong_close": Style.BOLD, "em_close": Style.ITALIC, "s_close": Style.STRIKE}
 
 Picture = tuple[str, str, str]
+
+
+def allowed_link(address: str) -> str:
+    """Return the address a click may report, or an empty string where there is none.
+
+    Args:
+        address: as written in Markdown; without a scheme it names a note.
+
+    Returns:
+        `http:` and `https:` addresses without user and password, `mailto:` addresses with at most a
+        subject, and notes as `note:path#heading`.
+    """
+    if _UNSAFE.search(address) or address.startswith(("//", "\\")):
+        return ""
+    scheme = _SCHEME.match(address)
+    if scheme is None:
+        return NOTE + unquote(address) if address else ""
+    return address if _is_plain_web(address) or _is_plain_mail(address) else ""
+
+
+def parse_host(address: str) -> str:
+    """Return the host of a web address, or an empty string where it names none."""
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return ""
+    return parts.hostname or "" if parts.scheme in {"http", "https"} else ""
+
+
+def _is_plain_web(address: str) -> bool:
+    """Tell whether a web address shows where it leads: before an `@`, it may name another host."""
+    if "\\" in address or not parse_host(address):  # a browser takes a backslash for a slash
+        return False
+    host = urlsplit(address).netloc
+    return "@" not in host and "%" not in host
+
+
+def _is_plain_mail(address: str) -> bool:
+    """Tell whether a mail address has one receiver and no field but a subject of one line."""
+    found = _MAIL.fullmatch(address)
+    return found is not None and not _CONTROL.search(unquote(found["subject"] or ""))
 
 
 def read_inline(tokens: Sequence[Token]) -> tuple[Run, ...]:

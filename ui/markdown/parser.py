@@ -7,19 +7,45 @@ further up could change with every line that arrives.
 
 import re
 from functools import cache
+from typing import NamedTuple
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline
+from mdit_py_plugins.dollarmath import dollarmath_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 from mdit_py_plugins.gfm_autolink import gfm_autolink_plugin
 
-from ui.markdown.mathematics import add_mathematics
-
-__all__ = ["CITATION", "parser"]
+__all__ = ["CITATION", "Callout", "add_mathematics", "callout_of", "parser"]
 
 # One number or several, as in `[1, 2]`; not what a link or a reference's address follows.
 CITATION = re.compile(r"\[ ?\d{1,3}(?: ?[,;&–—-] ?\d{1,3}){0,12} ?\](?!\(|:\s{0,3}\S{1,20}//)")
 _WIKILINK = re.compile(r"(!?)\[\[([^\[\]\n|]+)(?:\|([^\[\]\n]+))?\]\]")
+_OPENING = re.compile(r"(\$\$)(?![\s\d$]+\S)|(\\\[)\s*$")
+_INLINE = re.compile(r"\\\((.+?)\\\)|\\\[(.+?)\\\]", re.DOTALL)
+_INTERRUPTS = ["paragraph", "blockquote", "list", "footnote_def"]
+_HEAD = re.compile(r"^\[!([A-Za-z][\w-]*)\][+-]?[ \t]*([^\n]*)(?:\n|$)")
+_LOOKS = {
+    "amber": ("warning caution attention", "warning"),
+    "danger": ("danger error bug failure fail missing important", "warning-octagon"),
+    "success": ("success check done", "check-circle"),
+}
+_ICONS = {
+    "info": "info",
+    "note": "note-pencil",
+    "todo": "check-square",
+    "tip": "lightbulb",
+    "hint": "lightbulb",
+    "abstract": "clipboard-text",
+    "summary": "clipboard-text",
+    "tldr": "clipboard-text",
+    "question": "question",
+    "help": "question",
+    "faq": "question",
+    "example": "list-bullets",
+    "quote": "quotes",
+    "cite": "quotes",
+}
 
 
 @cache
@@ -59,3 +85,92 @@ def _wikilink(state: StateInline, silent: bool) -> bool:
         token.info = (match.group(3) or "").strip()
     state.pos = match.end()
     return True
+
+
+def add_mathematics(markdown: MarkdownIt) -> None:
+    """Teach the parser the two ways in which mathematics is written."""
+    dollarmath_plugin(markdown, allow_labels=False, allow_space=False, allow_digits=False)
+    markdown.block.ruler.at("math_block", _block, {"alt": _INTERRUPTS})
+    markdown.inline.ruler.before("escape", "tex", _inline)
+
+
+def _block(state: StateBlock, first: int, end: int, silent: bool) -> bool:
+    line = _line(state, first)
+    opening = _OPENING.match(line)
+    if opening is None or state.is_code_block(first):
+        return False
+    closing = "$$" if opening.group(1) else r"\]"
+    rest = line[2:].rstrip()
+    if closing in rest and not rest.endswith(closing):
+        return False
+    if silent:
+        return True
+    lines, after, is_closed = _collect(state, first, end, closing)
+    token = state.push("math_block", "math", 0)
+    token.content = "\n".join(lines).strip("\n")
+    token.map = [first, after]
+    token.meta = {"is_closed": is_closed}
+    state.line = after
+    return True
+
+
+def _collect(state: StateBlock, first: int, end: int, closing: str) -> tuple[list[str], int, bool]:
+    """Return the lines of the block, the line after it, and whether it was closed."""
+    lines: list[str] = []
+    for number in range(first, end):
+        line = _line(state, number)
+        is_outside = number > first and state.sCount[number] < state.blkIndent
+        if is_outside or not line.strip():
+            return lines, number, False
+        body = (line[2:] if number == first else line).rstrip()
+        if body.endswith(closing):
+            return [*lines, body.removesuffix(closing).rstrip()], number + 1, True
+        lines.append(body)
+    return lines, end, False
+
+
+def _line(state: StateBlock, number: int) -> str:
+    return state.src[state.bMarks[number] + state.tShift[number] : state.eMarks[number]]
+
+
+def _inline(state: StateInline, silent: bool) -> bool:
+    match = _INLINE.match(state.src, state.pos, state.posMax)
+    if match is None:
+        return False
+    if not silent:
+        token = state.push("math_inline", "", 0)
+        token.content = (match.group(1) or match.group(2)).strip()
+    state.pos = match.end()
+    return True
+
+
+class Callout(NamedTuple):
+    """The first line of a callout, read.
+
+    Attributes:
+        title: Markdown; the kind's name where none is written.
+        rest: the Markdown that follows in the same paragraph.
+    """
+
+    tone: str
+    icon: str
+    title: str
+    rest: str
+
+
+def callout_of(paragraph: str) -> Callout | None:
+    """Return the callout that a quote's first paragraph opens, or None for a plain quote."""
+    match = _HEAD.match(paragraph)
+    if match is None:
+        return None
+    kind = match.group(1).lower()
+    tone, icon = _look(kind)
+    title = match.group(2).strip() or kind.replace("-", " ").capitalize()
+    return Callout(tone, icon, title, paragraph[match.end() :])
+
+
+def _look(kind: str) -> tuple[str, str]:
+    for tone, (kinds, icon) in _LOOKS.items():
+        if kind in kinds.split():
+            return tone, icon
+    return "neutral", _ICONS.get(kind, "info")

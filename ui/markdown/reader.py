@@ -13,7 +13,9 @@ from itertools import count
 from markdown_it.token import Token
 
 from ui.markdown.blocks import (
+    GROUP_ROWS,
     Box,
+    Cells,
     CodeLines,
     Columns,
     Heading,
@@ -23,12 +25,11 @@ from ui.markdown.blocks import (
     Rule,
     Run,
     TableRows,
+    settle_columns,
 )
-from ui.markdown.callouts import callout_of
 from ui.markdown.code_colors import AT_ONCE_CHARS, CHUNK_LINES, Line, color_lines, plain_lines
 from ui.markdown.inline import pictures_only, read_inline
-from ui.markdown.parser import parser
-from ui.markdown.tables import GROUP_ROWS, Cells, settle_columns
+from ui.markdown.parser import callout_of, parser
 
 __all__ = ["Resume", "Unit", "read_units"]
 

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QPlainTextEdit, QTextEdit, Q
 from ui.theme import Theme, dress, tokens
 from ui.widgets.controls import button, label, wrapped
 from ui.widgets.find_bar import FindBar
-from ui.widgets.menu_button import MenuButton
+from ui.widgets.menus import MenuButton
 
 __all__ = ["RequestView", "as_lines", "find_places"]
 

@@ -19,19 +19,19 @@ from PySide6.QtWidgets import (
 from resources import sample_vault
 from ui.icons import paint_icon
 from ui.panels.chats.sessions import ChatList
-from ui.panels.index import IndexFooter
+from ui.panels.index import IndexFooter, IndexState
 from ui.panels.notes.folders import Folders
 from ui.panels.notes.vault import NoteTree
 from ui.theme import Theme
-from ui.widgets.controls import label, paint_focus, plain_tip, wrapped
+from ui.widgets.controls import IconButton, label, paint_focus, plain_tip, wrapped
+from ui.widgets.geometry import Scaled
 from ui.widgets.lists import paint_text
-from ui.widgets.scaled import Scaled
 from ui.widgets.surfaces import Hairline, Header, Pane
 
 if TYPE_CHECKING:
     from app.sessions.store import SessionInfo
 
-__all__ = ["RowButton", "Sidebar", "folder_name"]
+__all__ = ["Rail", "RowButton", "Sidebar", "folder_name"]
 
 _HEAD, _BELOW = 36, 8
 
@@ -258,3 +258,47 @@ def _paint_field(widget: QAbstractButton, painter: QPainter) -> None:
 def folder_name(folder: Path) -> str:
     """Return what a folder of notes is called."""
     return "Sample notes" if folder == sample_vault().resolve() else folder.name or str(folder)
+
+
+class Rail(Pane):
+    """A strip of icons; each opens the sidebar over the conversation or does what it says."""
+
+    open_requested = Signal()
+    new_chat_requested = Signal()
+    settings_requested = Signal()
+    index_requested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("sidebar", parent)
+        self.index = IconButton("check-circle", "Index", size=36)
+        open_ = IconButton("panel-left", "Show the sidebar", "Ctrl+B", size=36)
+        new = IconButton("note-pencil", "New chat", "Ctrl+N", size=36)
+        notes = IconButton("books", "Notes", size=36)
+        chats = IconButton("chat", "Chats", size=36)
+        settings = IconButton("gear", "Settings", "Ctrl+,", size=36)
+        for button in (open_, notes, chats):
+            button.clicked.connect(self.open_requested)
+        self.index.clicked.connect(self.index_requested)
+        new.clicked.connect(self.new_chat_requested)
+        settings.clicked.connect(self.settings_requested)
+        head = Header("sidebar")
+        head.row.setContentsMargins(0, 0, 0, 1)
+        head.row.addWidget(open_, 0, Qt.AlignmentFlag.AlignCenter)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 4)
+        column.setSpacing(0)
+        column.addWidget(head)
+        column.addSpacing(6)
+        centre = Qt.AlignmentFlag.AlignHCenter
+        for button in (new, notes, chats):
+            column.addWidget(button, 0, centre)
+        column.addStretch(1)
+        for button in (self.index, settings):
+            column.addWidget(button, 0, centre)
+        self.show_state(IndexState())
+
+    def show_state(self, state: IndexState) -> None:
+        """Say in one icon how the index stands."""
+        icon, tone = state.icon
+        self.index.set_icon(icon, tone)
+        self.index.set_name(state.text)

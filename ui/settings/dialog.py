@@ -38,9 +38,9 @@ from ui.settings.writer import SettingsWriter
 from ui.tasks import TaskRunner
 from ui.theme import Theme, tokens
 from ui.widgets.controls import IconButton, button, label, plain_tip
+from ui.widgets.geometry import scale_size, scrolled
 from ui.widgets.lists import FitTree, Row, RowDelegate
-from ui.widgets.scaled import scale_size
-from ui.widgets.surfaces import Hairline, Pane, scrolled
+from ui.widgets.surfaces import Hairline, Pane
 
 __all__ = ["SettingsDialog"]
 

@@ -16,8 +16,8 @@ from ui.settings.writer import SettingsWriter
 from ui.theme import Theme, dress
 from ui.widgets.controls import Switch, button, label
 from ui.widgets.figures import count
-from ui.widgets.menu_button import MenuButton
-from ui.widgets.scaled import scale_size
+from ui.widgets.geometry import scale_size
+from ui.widgets.menus import MenuButton
 
 __all__ = [
     "NumberField",

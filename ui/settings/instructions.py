@@ -10,7 +10,7 @@ from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import dress
 from ui.widgets.controls import button, label, one_line, wrapped
 from ui.widgets.figures import count
-from ui.widgets.scaled import scale_size
+from ui.widgets.geometry import scale_size
 
 __all__ = ["InstructionsSection"]
 

@@ -23,7 +23,7 @@ from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import Theme, dress
 from ui.widgets.controls import IconLabel, label, wrapped
 from ui.widgets.figures import count, percent, plural
-from ui.widgets.scaled import scale_size
+from ui.widgets.geometry import scale_size
 
 __all__ = ["LimitRow", "describe_effect", "to_limit", "to_slider_position"]
 

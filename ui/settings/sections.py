@@ -13,9 +13,9 @@ from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import Theme, dress, tokens
 from ui.widgets.controls import ElidedLabel, IconLabel, button, label, wrapped
 from ui.widgets.figures import percent, plural
-from ui.widgets.menu_button import MenuButton
-from ui.widgets.scaled import scale_size
-from ui.widgets.surfaces import Hairline, clear_layout
+from ui.widgets.geometry import clear_layout, scale_size
+from ui.widgets.menus import MenuButton
+from ui.widgets.surfaces import Hairline
 from vault.index import NoteState
 
 __all__ = ["IndexSection", "KeySection", "PrivacySection", "TextSizeSection", "stack_separated"]

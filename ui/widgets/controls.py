@@ -20,8 +20,8 @@ from PySide6.QtWidgets import (
 
 from ui.icons import icon, paint_icon
 from ui.theme import Theme, dress
-from ui.widgets.direction import from_left
-from ui.widgets.scaled import Scaled
+from ui.widgets.geometry import Scaled
+from ui.widgets.texts import from_left
 
 __all__ = [
     "ElidedLabel",

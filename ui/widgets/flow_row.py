@@ -7,7 +7,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QWidget
 
 from ui.theme import Theme
-from ui.widgets.scaled import Scaled
+from ui.widgets.geometry import Scaled
 
 __all__ = ["FlowRow"]
 

@@ -5,6 +5,7 @@ of them share one column without a scroll bar each.
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
 from PySide6.QtCore import (
     QAbstractItemModel,
@@ -16,7 +17,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter
+from PySide6.QtGui import QContextMenuEvent, QFontMetrics, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -31,14 +32,41 @@ from PySide6.QtWidgets import (
 from ui.icons import paint_icon
 from ui.theme import Theme
 from ui.widgets.controls import paint_focus, plain_tip
-from ui.widgets.item_menus import WithMenus
 
-__all__ = ["ROW", "FitTree", "Row", "RowDelegate"]
+__all__ = ["ROW", "FitTree", "Row", "RowDelegate", "WithMenus"]
 
+if TYPE_CHECKING:
+    _View = QAbstractItemView
+else:
+    _View = object  # only one of a widget's bases can be of Qt
 ROW = Qt.ItemDataRole.UserRole
 _INSET = 8
 _STEP = 16
 Index = QModelIndex | QPersistentModelIndex
+
+
+class WithMenus(_View):
+    """Stands before the class of a list that has the signal `menu_wanted`, of index and menu."""
+
+    menu_wanted: ClassVar[Signal]
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Offer what can be done with the row that is meant; nothing where that is nothing."""
+        is_by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
+        index = self.currentIndex() if is_by_key else self.indexAt(event.pos())
+        if not index.isValid():
+            return
+        menu = self.menu_of(index)
+        below = self.viewport().mapToGlobal(self.visualRect(index).bottomLeft())
+        if not menu.isEmpty():
+            menu.exec(below if is_by_key else event.globalPos())
+        menu.deleteLater()
+
+    def menu_of(self, index: QModelIndex) -> QMenu:
+        """Return what can be done with a row."""
+        menu = QMenu(self)
+        self.menu_wanted.emit(index, menu)
+        return menu
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,7 @@ from PySide6.QtWidgets import (
 from ui.icons import paint_icon
 from ui.theme import Theme
 from ui.widgets.controls import plain_tip
-from ui.widgets.item_menus import WithMenus
-from ui.widgets.lists import ROW, Index, paint_row_field, paint_text
+from ui.widgets.lists import ROW, Index, WithMenus, paint_row_field, paint_text
 
 __all__ = ["LongList", "TwoLines"]
 

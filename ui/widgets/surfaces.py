@@ -5,16 +5,26 @@ Style Guide: "Depth is one background step and one hairline."
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtCore import QObject, QSize, Qt
+from PySide6.QtGui import QAccessible, QAccessibleInterface, QPainter, QPaintEvent
+from PySide6.QtWidgets import (
+    QAccessibleWidget,
+    QFrame,
+    QHBoxLayout,
+    QVBoxLayout,
+    QWidget,
+)
 
 from ui.theme import Theme, dress
 from ui.widgets.controls import IconLabel, button, wrapped
-from ui.widgets.direction import from_left
-from ui.widgets.scaled import Scaled
+from ui.widgets.geometry import Scaled, clear_layout
+from ui.widgets.texts import from_left
 
-__all__ = ["Hairline", "Header", "Notice", "Pane", "clear_layout", "scrolled"]
+__all__ = ["Hairline", "Header", "Notice", "Pane", "Part"]
+
+# Qt takes the interfaces over but PySide forgets them; each lives as long as its widget.
+_alive: dict[int, QAccessibleInterface] = {}
+_installed: list[bool] = []
 
 
 class Pane(QWidget):
@@ -137,20 +147,31 @@ class Notice(QFrame):
         painter.drawRoundedRect(self.rect(), theme.radius("lg"), theme.radius("lg"))
 
 
-def clear_layout(layout: QLayout) -> None:
-    """Remove and delete everything in a layout."""
-    while (item := layout.takeAt(0)) is not None:
-        if widget := item.widget():
-            widget.hide()
-            widget.deleteLater()
+class Part(QFrame):
+    """A frame with a role of its own.
+
+    Args:
+        role: such as `Document` for an answer, `AlertMessage` for an error.
+        parent: as in Qt.
+    """
+
+    def __init__(
+        self,
+        role: QAccessible.Role = QAccessible.Role.Grouping,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.accessible_role = role
+        key = id(self)
+        self.destroyed.connect(lambda: _alive.pop(key, None))
+        if not _installed:
+            QAccessible.installFactory(_interface_of)
+            _installed.append(True)
 
 
-def scrolled(content: QWidget) -> QScrollArea:
-    """Return an area in which content scrolls up and down, and is as wide as there is room."""
-    scroll = QScrollArea()
-    scroll.setWidgetResizable(True)
-    scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-    scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-    scroll.setFrameShape(QFrame.Shape.NoFrame)
-    scroll.setWidget(content)
-    return scroll
+def _interface_of(_name: str, widget: QObject) -> QAccessibleInterface | None:
+    if not isinstance(widget, Part):
+        return None
+    made = QAccessibleWidget(widget, widget.accessible_role, widget.accessibleName())
+    _alive[id(widget)] = made
+    return made

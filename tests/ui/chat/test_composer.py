@@ -15,7 +15,7 @@ from ui.chat.composer.chips import Chip, ChipState
 from ui.chat.composer.completion import Offers, find_trigger
 from ui.chat.composer.composer import Composer
 from ui.theme import Theme
-from ui.widgets.choices import Choice
+from ui.widgets.completion_list import Choice
 
 MODELS = (
     ModelChoice("ollama/qwen3:14b", "qwen3:14b", "this computer", 40_960, True),

@@ -12,13 +12,13 @@ from tests.support import widgets
 from ui.chat.message.parts import Doubts
 from ui.markdown.page.spacing import CALLOUT_INSET
 from ui.markdown.page.view import MarkdownView
-from ui.panels.notes.note import NoteText
+from ui.panels.notes.note_text import NoteText
 from ui.theme import Theme
-from ui.widgets.choices import Choice, ChoiceView, find_choices
+from ui.widgets.completion_list import Choice, ChoiceView, find_choices
 from ui.widgets.controls import IconLabel
-from ui.widgets.direction import is_rtl
 from ui.widgets.lists import ROW, Row, RowDelegate, paint_text
 from ui.widgets.surfaces import Pane
+from ui.widgets.texts import is_rtl
 
 HEBREW = "מתי השרת מגובה, וכמה זמן נשמרים העותקים?"
 LATIN = "When is the server backed up, and how long are copies kept?"

@@ -22,12 +22,11 @@ from app.sessions.transcript import ChatTranscript as Chat
 from chains.events import ToolEnded, ToolStarted
 from tests.support import widgets
 from ui.chat.composer.attachment import Attachment
-from ui.chat.message.action import MessageAction
 from ui.chat.message.answer import Answer
-from ui.chat.message.aside import Aside
-from ui.chat.message.divider import HookDivider, SummaryDivider
-from ui.chat.message.mono import MonoBox
+from ui.chat.message.blocks import Aside, HookDivider, SummaryDivider
+from ui.chat.message.code import MonoBox
 from ui.chat.message.step_words import StepView, doing, summary
+from ui.chat.message.tools import MessageAction
 from ui.chat.message.user import UserMessage
 from ui.chat.transcript.transcript import Transcript
 from ui.theme import Theme

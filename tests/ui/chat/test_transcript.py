@@ -27,10 +27,10 @@ from tests.support.transcripts import (
     text_left,
     widgets,
 )
-from ui.chat.message.action import MessageAction
 from ui.chat.message.answer import Answer
-from ui.chat.message.divider import Divider
-from ui.chat.message.failure import Failure
+from ui.chat.message.blocks import Divider
+from ui.chat.message.failures import Failure
+from ui.chat.message.tools import MessageAction
 from ui.chat.message.user import UserMessage
 from ui.chat.transcript.empty_state import EmptyState
 from ui.chat.transcript.transcript import Transcript

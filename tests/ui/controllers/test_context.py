@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 from app.assistant import Assistant
 from tests.support.model_server import Answer, ModelServer
 from tests.support.window_pages import WindowPage, open_window
-from ui.chat.message.divider import FoldedDivider, SummaryDivider
+from ui.chat.message.blocks import FoldedDivider, SummaryDivider
 from ui.chat.message.user import UserMessage
 from ui.tasks import TaskRunner
 

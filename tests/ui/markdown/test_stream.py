@@ -18,7 +18,7 @@ from ui.markdown.blocks import (
     TableRows,
     plain,
 )
-from ui.markdown.links import allowed_link
+from ui.markdown.inline import allowed_link
 from ui.markdown.stream import MarkdownStream
 
 LINES = [

@@ -19,8 +19,8 @@ from tests.support.widgets import cut_labels, outside_their_parents, overlapping
 from ui.panels.context.left_out_list import LeftOutList
 from ui.panels.context.panel import Beside, ContextPanel
 from ui.panels.context.parts import layer_rows, part_rows
-from ui.panels.context.reuse import Counted, Prices
 from ui.panels.context.rows import LayerTree, PinList
+from ui.panels.context.words import Counted, Prices
 from ui.theme import Theme, tokens
 from ui.widgets.lists import ROW
 

@@ -13,7 +13,7 @@ from tests.support.contexts import (
 )
 from ui.panels.context.left_out import LeftOutRow, left_out_rows
 from ui.panels.context.notice import notice_of, passed_share
-from ui.panels.context.reuse import Counted, Prices, price_sentence, window_sentence
+from ui.panels.context.words import Counted, Prices, price_sentence, window_sentence
 from ui.widgets.figures import money
 
 PRICES = Prices(read=1e-5, kept=1e-6)

@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 from app.paths import Paths
 from app.startup import StartupInfo
 from ui.frame import WindowFrame
-from ui.panels.right_column import RightColumn
+from ui.panels.docks import RightColumn
 from ui.theme import Theme
 
 LEFT, NO_KEYS = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier

@@ -9,8 +9,8 @@ from pytestqt.qtbot import QtBot
 
 from tests.support import widgets
 from ui.panels.index import IndexFooter, IndexState
-from ui.panels.index.by_state import NotesByState
 from ui.panels.index.panel import IndexPanel
+from ui.panels.index.state import NotesByState
 from ui.widgets.figures import size, span
 from vault.index import NoteState
 from vault.indexing.status import IndexStatus

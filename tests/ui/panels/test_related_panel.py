@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from ui.controllers.related import RelatedController
+from ui.panels.docks import RightColumn
 from ui.panels.index.panel import IndexPanel
 from ui.panels.notes.related import RelatedPanel
-from ui.panels.right_column import RightColumn
 from ui.tasks import TaskRunner
 from ui.widgets.lists import ROW
 from vault.errors import IndexUnusable

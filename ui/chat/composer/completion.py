@@ -13,7 +13,7 @@ from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QTextCursor
 from PySide6.QtWidgets import QFrame, QTextEdit, QVBoxLayout, QWidget
 
 from ui.theme import Theme
-from ui.widgets.choices import Choice, ChoiceView, Match, find_choices
+from ui.widgets.completion_list import Choice, ChoiceView, Match, find_choices
 from vault.notes.links import note_name
 
 __all__ = ["Completer", "Offers", "Trigger", "find_trigger"]

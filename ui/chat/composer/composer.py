@@ -22,9 +22,8 @@ from ui.chat.composer.parts import (
 from ui.chat.composer.text import ComposerText
 from ui.theme import Theme
 from ui.widgets.controls import wrapped
-from ui.widgets.measure import OUTDENT, set_in
-from ui.widgets.menu_button import MenuButton
-from ui.widgets.scaled import Scaled
+from ui.widgets.geometry import OUTDENT, Scaled, set_in
+from ui.widgets.menus import MenuButton
 
 __all__ = ["Composer"]
 

@@ -18,9 +18,9 @@ from PySide6.QtWidgets import (
 from ui.icons import icon
 from ui.theme import Theme, dress
 from ui.widgets.controls import IconButton, IconLabel, button, one_line, paint_focus, wrapped
-from ui.widgets.direction import from_left
 from ui.widgets.figures import percent
-from ui.widgets.scaled import Scaled
+from ui.widgets.geometry import Scaled
+from ui.widgets.texts import from_left
 
 __all__ = [
     "AMBER_FROM",

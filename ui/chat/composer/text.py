@@ -15,7 +15,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QSizePolicy, QTextEdit, QWidget
 
-from ui.markdown.page.letters import wrap_for
+from ui.markdown.page.formats import wrap_for
 from ui.theme import Theme
 
 __all__ = ["ComposerText"]

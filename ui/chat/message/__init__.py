@@ -8,7 +8,7 @@
 
 May import: PySide6, `app.sessions.transcript`, `app.errors`, `chains.events` and
 `chains.citations.check` for their shapes, `ui.theme`, `ui.icons`, `ui.widgets`, `ui.markdown.page`,
-`ui.widgets.measure`.
+`ui.widgets.geometry`.
 Holds always: foreign text is plain; a part has a name and a role; nothing here knows where a
 transcript scrolls.
 """

@@ -9,7 +9,6 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 
 from ui.chat.message.answer_tools import AnswerTools
 from ui.chat.message.parts import Doubts, StepLine
-from ui.chat.message.roles import Part
 from ui.chat.message.step_words import StepView
 from ui.chat.message.steps import Steps
 from ui.markdown.page.card import Source
@@ -17,7 +16,8 @@ from ui.markdown.page.view import MarkdownView
 from ui.theme import Theme
 from ui.widgets.controls import button, wrapped
 from ui.widgets.figures import minutes_clock, plural
-from ui.widgets.measure import OUTDENT
+from ui.widgets.geometry import OUTDENT
+from ui.widgets.surfaces import Part
 
 __all__ = ["Answer"]
 

@@ -6,13 +6,11 @@ from typing import Literal
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QAccessible
 
-from ui.chat.message.action import MessageAction
 from ui.chat.message.step_words import took
-from ui.chat.message.strip import ToolStrip
-from ui.chat.message.tools import LabelTag, PinButton, Siblings
+from ui.chat.message.tools import LabelTag, MessageAction, PinButton, Siblings, ToolStrip
 from ui.theme import dress
 from ui.widgets.controls import ElidedLabel, IconButton, button
-from ui.widgets.measure import OUTDENT
+from ui.widgets.geometry import OUTDENT
 
 __all__ = ["AnswerTools"]
 

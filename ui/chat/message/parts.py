@@ -6,15 +6,14 @@ from PySide6.QtCore import QEvent, QRectF, Qt, QTimer
 from PySide6.QtGui import QAccessible, QPainter, QPainterPath, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from ui.chat.message.roles import Part
 from ui.icons import paint_icon
 from ui.markdown.page.spacing import CALLOUT_INSET
 from ui.theme import Theme, dress
 from ui.widgets.controls import ElidedLabel, IconLabel, label, one_line, wrapped
-from ui.widgets.direction import from_left
 from ui.widgets.figures import count
-from ui.widgets.measure import OUTDENT
-from ui.widgets.scaled import Scaled
+from ui.widgets.geometry import OUTDENT, Scaled
+from ui.widgets.surfaces import Part
+from ui.widgets.texts import from_left
 
 __all__ = ["Doubts", "StepLine", "paint_callout"]
 

@@ -6,7 +6,7 @@ from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QVBoxLayout, QWidget
 
-from ui.chat.message.mono import MonoBox
+from ui.chat.message.code import MonoBox
 from ui.chat.message.step_words import StepView
 from ui.icons import paint_icon
 from ui.theme import Theme

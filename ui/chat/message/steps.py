@@ -7,14 +7,14 @@ from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QAccessible, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QVBoxLayout, QWidget
 
-from ui.chat.message.roles import Part
 from ui.chat.message.step_row import StepRow
 from ui.chat.message.step_words import StepView, summary, took
 from ui.icons import paint_icon
 from ui.theme import Theme
 from ui.widgets.controls import paint_focus, plain_tip
+from ui.widgets.geometry import OUTDENT
 from ui.widgets.lists import paint_text
-from ui.widgets.measure import OUTDENT
+from ui.widgets.surfaces import Part
 
 __all__ = ["Steps"]
 

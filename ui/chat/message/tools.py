@@ -1,20 +1,116 @@
 """Small tools of a message: buttons seen on hover, its pin, the versions it has, its name."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QSizePolicy, QStackedLayout, QWidget
+from PySide6.QtGui import QAccessible, QKeyEvent, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QHBoxLayout,
+    QLineEdit,
+    QSizePolicy,
+    QStackedLayout,
+    QWidget,
+    QWidgetItem,
+)
 
 from ui.theme import Theme, dress
 from ui.widgets.controls import ElidedLabel, IconButton, IconLabel, label
 from ui.widgets.figures import count
-from ui.widgets.scaled import Scaled
+from ui.widgets.geometry import OUTDENT, Scaled
+from ui.widgets.surfaces import Part
 
-__all__ = ["LabelTag", "PinButton", "QuietButton", "Siblings"]
+__all__ = [
+    "LabelTag",
+    "MessageAction",
+    "PinButton",
+    "QuietButton",
+    "Siblings",
+    "ToolStrip",
+    "UserTools",
+]
 
 _LONGEST_LABEL = 80
+_ROW = 24
+_Kind = Literal["edit", "branch", "label", "pin", "unpin"]
+
+
+class ToolStrip(Scaled, Part):
+    """The strip; `lines_changed` when it takes another number of lines.
+
+    Args:
+        role: as `Part`.
+        row: the height of a line.
+        margins: left and right of it.
+        spacing: between two tools.
+    """
+
+    lines_changed = Signal()
+
+    def __init__(
+        self, role: QAccessible.Role, row: int, margins: tuple[int, int], spacing: int
+    ) -> None:
+        super().__init__(role)
+        self.lines = 1
+        self._row = row
+        self._outer = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._outer.setContentsMargins(margins[0], 0, margins[1], 0)
+        self._outer.setSpacing(0)
+        self._spacing = spacing
+        self._first, self._second = QHBoxLayout(), QHBoxLayout()
+        for group in (self._first, self._second):
+            group.setSpacing(spacing)
+        self._fit()
+
+    def fill(
+        self, first: Sequence[QWidget], second: Sequence[QWidget], growing: QWidget | None
+    ) -> None:
+        """Put in the tools; `growing` takes what is left of its line, None leaves it between."""
+        for group, widgets in ((self._first, first), (self._second, second)):
+            for widget in widgets:
+                group.addWidget(widget, 1 if widget is growing else 0)
+        self._first.setContentsMargins(0, 0, self._spacing, 0)
+        self._outer.addLayout(self._first)
+        if growing is None:
+            self._outer.addStretch(1)
+        self._outer.addLayout(self._second, 1 if growing in second else 0)
+
+    def event(self, event: QEvent) -> bool:
+        """Follow tools that come and go."""
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._fit()
+        return super().event(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Break the line anew."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        across, down = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
+        lines = 2 if self._is_tight() else 1
+        self._outer.setDirection(across if lines == 1 else down)
+        height = lines * Theme.current().px(self._row)
+        if self.height() != height or self.minimumHeight() != height:
+            self.setFixedHeight(height)
+        if lines != self.lines:
+            self.lines = lines
+            self.lines_changed.emit()
+
+    def _is_tight(self) -> bool:
+        widths = [_least_width(group) for group in (self._first, self._second)]
+        margins = self._outer.contentsMargins()
+        room = self.width() - margins.left() - margins.right()
+        return min(widths) > 0 and sum(widths) + self._spacing > room > 0
+
+
+def _least_width(group: QHBoxLayout) -> int:
+    items = [group.itemAt(place) for place in range(group.count())]
+    shown = [item for item in items if isinstance(item, QWidgetItem) and not item.isEmpty()]
+    spaces = max(0, len(shown) - 1) * group.spacing()
+    return sum(item.minimumSize().width() for item in shown) + spaces
 
 
 class QuietButton(IconButton):
@@ -197,3 +293,74 @@ class LabelTag(Scaled, QWidget):
         self.setFixedHeight(theme.px(24))
         self.setMaximumWidth(min(wide, theme.px(240)))
         self.setMinimumWidth(min(wide, theme.px(120)) if is_edited else 0)
+
+
+@dataclass(frozen=True)
+class MessageAction:
+    """One thing that is to be done with a message.
+
+    Attributes:
+        kind: `edit` a question, `again` another answer, `branch` a chat of its own up to here,
+            `select` another version, `label` a name for it, `saw` what the model saw, `pin` it or
+            `unpin` it.
+        entry: the message's place in the log; of `select` that of the other version.
+        text: of `edit` and `label`.
+    """
+
+    kind: Literal["edit", "again", "branch", "select", "label", "saw", "pin", "unpin"]
+    entry: str
+    text: str = ""
+
+
+class UserTools(ToolStrip):
+    """The name of a message, the versions it has, and what can be done with it.
+
+    `action_requested` carries a `MessageAction`; `copied` asks for its text.
+    """
+
+    action_requested = Signal(object)
+    copied = Signal()
+
+    def __init__(self) -> None:
+        super().__init__(QAccessible.Role.ToolBar, _ROW, (OUTDENT, OUTDENT - 4), 2)
+        self.setAccessibleName("Message actions")
+        self._entry = ""
+        self.edit = QuietButton("pencil-simple", "Edit message", size=24)
+        self.copy = QuietButton("copy", "Copy message", size=24)
+        self.branch = QuietButton("git-branch", "Continue from here in a new chat", size=24)
+        self.name = QuietButton("tag", "Name this message", size=24)
+        self.pin = PinButton("message")
+        self.siblings = Siblings("version")
+        self.label = LabelTag()
+        acts = (self.edit, self.copy, self.branch, self.pin, self.name)
+        self.fill((self.label,), (self.siblings, *acts), None)
+        self.edit.clicked.connect(lambda _checked=False: self._wish("edit"))
+        self.branch.clicked.connect(lambda _checked=False: self._wish("branch"))
+        self.copy.clicked.connect(lambda _checked=False: self.copied.emit())
+        self.name.clicked.connect(lambda _checked=False: self.label.edit())
+        self.pin.chosen.connect(self._wish)
+        self.siblings.chosen.connect(
+            lambda entry: self.action_requested.emit(MessageAction("select", entry))
+        )
+        self.label.named.connect(lambda text: self._wish("label", text))
+        self.show_place("", (), "")
+
+    def show_place(self, entry: str, siblings: Sequence[str], label: str) -> None:
+        """Tell where the message stands; one without a place can only be copied."""
+        self._entry = entry
+        self.siblings.show_versions(siblings, entry)
+        self.label.show_label(label)
+        for tool in (self.edit, self.branch, self.pin, self.name):
+            tool.setVisible(bool(entry))
+
+    def show_pin(self, is_pinned: bool) -> None:
+        """Tell whether the message is pinned."""
+        self.pin.show_pin(is_pinned)
+
+    def set_seen(self, is_seen: bool) -> None:
+        """Draw the buttons, or leave their places empty."""
+        for tool in (self.edit, self.copy, self.branch, self.pin, self.name):
+            tool.set_seen(is_seen)
+
+    def _wish(self, kind: _Kind, text: str = "") -> None:
+        self.action_requested.emit(MessageAction(kind, self._entry, text))

@@ -3,11 +3,12 @@
 from collections.abc import Mapping, Sequence
 from math import ceil
 
-from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
+from PySide6.QtCore import QEvent, QMimeData, QObject, Qt, Signal
 from PySide6.QtGui import (
     QAccessible,
     QEnterEvent,
     QGuiApplication,
+    QKeyEvent,
     QPainter,
     QPaintEvent,
     QResizeEvent,
@@ -15,27 +16,34 @@ from PySide6.QtGui import (
     QTextCursor,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QFrame, QSizePolicy, QTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QFrame,
+    QHBoxLayout,
+    QSizePolicy,
+    QTextEdit,
+    QVBoxLayout,
+    QWidget,
+)
 
 from ui.chat.composer.attachment import Attachment
 from ui.chat.composer.chips import ChipRow
-from ui.chat.message.action import MessageAction
-from ui.chat.message.editor import MessageEditor
-from ui.chat.message.roles import Part
-from ui.chat.message.user_tools import UserTools
-from ui.markdown.page.formats import AT_LEAST, FIXED
-from ui.markdown.page.letters import has_tall_letters, wrap_for
-from ui.markdown.page.selection import selected_text
-from ui.theme import Theme
-from ui.widgets.controls import button
+from ui.chat.composer.text import ComposerText
+from ui.chat.message.tools import MessageAction, UserTools
+from ui.markdown.page.formats import AT_LEAST, FIXED, wrap_for
+from ui.theme import Theme, dress
+from ui.widgets.controls import ElidedLabel, button
 from ui.widgets.figures import minutes_clock
-from ui.widgets.measure import OUTDENT
+from ui.widgets.geometry import OUTDENT
+from ui.widgets.surfaces import Part
+from ui.widgets.texts import has_tall_letters, selected_text
 
-__all__ = ["UserMessage"]
+__all__ = ["MessageEditor", "UserMessage"]
 
 _FOLD_LINES = 12
 # What a folded message may show; the rest is not even laid out until it is asked for.
 _FOLD_CHARS = 2_000
+_HINT = "Enter asks again, Esc leaves it as it was. The present answer is kept beside the new one."
 
 
 class UserMessage(Part):
@@ -255,3 +263,69 @@ class _Body(QTextEdit):
         if is_cut != self.is_cut:
             self.is_cut = is_cut
             self.cut_changed.emit()
+
+
+class MessageEditor(QWidget):
+    """The text in a field; `sent` carries the new wording, `cancelled` leaves the old one.
+
+    Args:
+        text: what to begin with.
+        parent: as in Qt.
+    """
+
+    sent = Signal(str)
+    cancelled = Signal()
+
+    def __init__(self, text: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.field = ComposerText()
+        self.field.setAccessibleName("Edit the message")
+        self.field.set_text(text)
+        self.field.sent.connect(self._on_sent)
+        self.field.installEventFilter(self)
+        hint = ElidedLabel(_HINT)
+        dress(hint, "caption", "tertiary")
+        self.send = button("Ask again", "primary", self._on_sent)
+        tools = QHBoxLayout()
+        tools.setSpacing(8)
+        tools.addWidget(hint, 1)
+        self.cancel = button("Cancel", "", self.cancelled.emit)
+        tools.addWidget(self.cancel)
+        tools.addWidget(self.send)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        column.addWidget(self.field)
+        column.addLayout(tools)
+        self.setFocusProxy(self.field)
+
+    @property
+    def text(self) -> str:
+        """What is written."""
+        return self.field.toPlainText()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Take Esc before the window takes it for itself."""
+        if not isinstance(event, QKeyEvent) or event.key() != Qt.Key.Key_Escape:
+            return False
+        if event.type() == QEvent.Type.ShortcutOverride:
+            event.accept()
+            return True
+        if event.type() == QEvent.Type.KeyPress:
+            self.cancelled.emit()
+            return True
+        return False
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Walk the field and its buttons, which are no stops of the chat around them."""
+        stops: list[QWidget] = [self.field, self.cancel, self.send]
+        focus = QApplication.focusWidget()
+        place = stops.index(focus) + (1 if forward else -1) if focus in stops else -1
+        if 0 <= place < len(stops):
+            stops[place].setFocus(Qt.FocusReason.TabFocusReason)
+            return True
+        return super().focusNextPrevChild(forward)
+
+    def _on_sent(self) -> None:
+        if self.text.strip():
+            self.sent.emit(self.text)

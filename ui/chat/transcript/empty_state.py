@@ -11,8 +11,8 @@ from ui.icons import paint_icon
 from ui.theme import Theme, dress
 from ui.widgets.controls import one_line, paint_focus, wrapped
 from ui.widgets.figures import ago, plural
+from ui.widgets.geometry import OUTDENT, set_in
 from ui.widgets.lists import paint_text
-from ui.widgets.measure import OUTDENT, set_in
 
 __all__ = ["EmptyState"]
 

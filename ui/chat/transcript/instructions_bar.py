@@ -4,10 +4,10 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAccessible, QPainter, QPaintEvent, QResizeEvent, QTextOption
 from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
-from ui.chat.message.roles import Part
 from ui.theme import Theme, dress
 from ui.widgets.controls import IconLabel, button, label, wrapped
-from ui.widgets.measure import OUTDENT, set_in
+from ui.widgets.geometry import OUTDENT, set_in
+from ui.widgets.surfaces import Part
 
 __all__ = ["InstructionsBar"]
 

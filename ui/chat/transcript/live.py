@@ -15,7 +15,7 @@ from ui.chat.message.sources import sources_of
 from ui.chat.message.step_words import StepView
 from ui.chat.message.user import UserMessage
 from ui.chat.transcript.feed import Feed, Slot
-from ui.chat.transcript.make_widgets import MessageMaker, key_of
+from ui.chat.transcript.widgets import MessageMaker, key_of
 
 __all__ = ["LiveTurn"]
 

@@ -8,7 +8,7 @@ from ui.chat.transcript.feed import Feed, Row, Slot
 from ui.icons import paint_icon
 from ui.theme import Theme, dress
 from ui.widgets.controls import paint_focus
-from ui.widgets.measure import set_in
+from ui.widgets.geometry import set_in
 
 __all__ = ["Scroller"]
 

@@ -11,14 +11,14 @@ from app.sessions.transcript import TranscriptItem
 from ui.chat.composer.attachment import Attachment
 from ui.chat.composer.composer import Choice
 from ui.chat.message.answer import Answer
-from ui.chat.message.aside import Aside
+from ui.chat.message.blocks import Aside
 from ui.chat.message.user import UserMessage
 from ui.chat.transcript.empty_state import EmptyState
 from ui.chat.transcript.feed import Feed, Slot
 from ui.chat.transcript.live import LiveTurn
-from ui.chat.transcript.make_widgets import MessageMaker, is_failure, key_of
+from ui.chat.transcript.navigation import Walker
 from ui.chat.transcript.scroller import Scroller
-from ui.chat.transcript.walker import Walker
+from ui.chat.transcript.widgets import MessageMaker, is_failure, key_of
 from ui.theme import Theme
 
 __all__ = ["Transcript"]

@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 from context.layers import name_lines
 from ui.theme import Theme, dress
 from ui.widgets.controls import ElidedLabel, IconLabel, one_line, wrapped
-from ui.widgets.direction import is_rtl
 from ui.widgets.figures import place
 from ui.widgets.lists import paint_text
+from ui.widgets.texts import is_rtl
 
 __all__ = ["CitationCard", "Source"]
 

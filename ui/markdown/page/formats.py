@@ -3,16 +3,16 @@
 import re
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QFont, QTextBlockFormat, QTextCharFormat
+from PySide6.QtGui import QFont, QTextBlockFormat, QTextCharFormat, QTextOption
 
 from ui.markdown.blocks import Run, Style
-from ui.markdown.page.letters import has_tall_letters
 from ui.theme import Theme
-from ui.widgets.direction import is_rtl
+from ui.widgets.texts import has_tall_letters, is_rtl
 
-__all__ = ["AT_LEAST", "DOUBT", "FIXED", "Formats"]
+__all__ = ["AT_LEAST", "DOUBT", "FIXED", "Formats", "wrap_for"]
 
 _DIGITS = re.compile(r"(\d+)")
+_ENDLESS = re.compile(r"\S{2000}")
 FIXED = QTextBlockFormat.LineHeightTypes.FixedHeight.value
 AT_LEAST = QTextBlockFormat.LineHeightTypes.MinimumHeight.value
 
@@ -122,6 +122,17 @@ class Formats:
         if role == "cell":
             return self._theme.font("ui", numbers=True, weight=weight, italic=italic)
         return self._theme.font(role, weight=weight, italic=italic)
+
+
+def wrap_for(text: str) -> QTextOption.WrapMode:
+    """Return how to break the lines of a text.
+
+    Qt looks for the end of a word anew on each of its lines, so a word of 200,000 letters takes
+    seconds to lay out unless it may be broken anywhere.
+    """
+    if _ENDLESS.search(text):
+        return QTextOption.WrapMode.WrapAnywhere
+    return QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere
 
 
 def _set_anchor(made: QTextCharFormat, href: str) -> None:

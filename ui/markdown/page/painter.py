@@ -12,8 +12,8 @@ from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QTextDocument, QTextTable
 
 from ui.icons import paint_icon
+from ui.markdown.page.decorations import Ink, Line, Mark, Panel, Pill, Rows, Span
 from ui.markdown.page.geometry import baseline, bottom_of, line_at, parse_origin, pieces, top_of
-from ui.markdown.page.ink import Ink, Line, Mark, Panel, Pill, Rows, Span
 from ui.markdown.page.spacing import CODE_PADDING
 from ui.markdown.page.table import CELL_PADDING
 from ui.markdown.page.writer import OUTDENT

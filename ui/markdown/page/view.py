@@ -22,17 +22,16 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QTextBrowser, QW
 
 from ui.markdown.blocks import Leaf
 from ui.markdown.page.card import CitationCard, Source
-from ui.markdown.page.copy_buttons import CopyButtons
-from ui.markdown.page.doubts import pills_in_doubt
+from ui.markdown.page.citations import Pointing, pills_in_doubt
+from ui.markdown.page.code import CopyButtons
+from ui.markdown.page.decorations import Ink, Panel
 from ui.markdown.page.formats import Formats
-from ui.markdown.page.ink import Ink, Panel
 from ui.markdown.page.painter import InkPainter, Reach
-from ui.markdown.page.pointing import Pointing
-from ui.markdown.page.selection import selected_text
 from ui.markdown.page.wide import WideBlocks
 from ui.markdown.page.writer import DocumentWriter
 from ui.markdown.stream import Growth, MarkdownStream
 from ui.theme import Theme
+from ui.widgets.texts import selected_text
 
 __all__ = ["MarkdownView"]
 

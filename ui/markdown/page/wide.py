@@ -12,8 +12,8 @@ from PySide6.QtCore import QObject, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QTextBlock, QTextCursor, QTextDocument, QTextLength
 from PySide6.QtWidgets import QScrollBar, QWidget
 
+from ui.markdown.page.decorations import Ink, Panel, Rows
 from ui.markdown.page.geometry import bottom_of, top_of
-from ui.markdown.page.ink import Ink, Panel, Rows
 from ui.markdown.page.spacing import CODE_PADDING
 from ui.markdown.page.table import CELL_PADDING, column_lengths
 from ui.markdown.page.writer import OUTDENT

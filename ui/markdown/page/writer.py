@@ -25,12 +25,9 @@ from ui.markdown.blocks import (
     plain,
 )
 from ui.markdown.code_colors import Line as CodeLine
-from ui.markdown.page.boxes import BoxInk
+from ui.markdown.page.code import Recoloring, color_line
+from ui.markdown.page.decorations import BoxInk, Ink, Line, Panel, Pill, Rows, Span
 from ui.markdown.page.formats import Formats
-from ui.markdown.page.ink import Ink, Line, Panel, Pill, Rows, Span
-from ui.markdown.page.letters import has_rtl
-from ui.markdown.page.recoloring import Recoloring, color_line
-from ui.markdown.page.selection import END_ISOLATE, ISOLATE
 from ui.markdown.page.spacing import CODE_PADDING, gap_above, inset_of, padding_below
 from ui.markdown.page.table import (
     alignment_of,
@@ -39,6 +36,7 @@ from ui.markdown.page.table import (
     needed_lengths,
     table_format,
 )
+from ui.widgets.texts import END_ISOLATE, ISOLATE, has_rtl
 
 __all__ = ["OUTDENT", "DocumentWriter"]
 

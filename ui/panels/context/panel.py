@@ -13,14 +13,15 @@ from ui.panels.context.left_out import left_out_rows
 from ui.panels.context.left_out_list import LeftOutList
 from ui.panels.context.notice import ACTION_WORDS, Act, NoticeText, notice_of
 from ui.panels.context.parts import layer_rows, part_rows, pin_rows
-from ui.panels.context.reuse import Counted, Prices, price_sentence, what_changed, window_sentence
 from ui.panels.context.rows import LayerTree, PinList
 from ui.panels.context.sections import SIDE, MemoryText, Section, memory_lines
+from ui.panels.context.words import Counted, Prices, price_sentence, what_changed, window_sentence
 from ui.theme import Theme, dress
 from ui.widgets.controls import button, label, wrapped
 from ui.widgets.figures import count, percent
-from ui.widgets.menu_button import MenuButton
-from ui.widgets.surfaces import Hairline, Notice, Pane, scrolled
+from ui.widgets.geometry import scrolled
+from ui.widgets.menus import MenuButton
+from ui.widgets.surfaces import Hairline, Notice, Pane
 
 __all__ = ["Beside", "ContextPanel"]
 

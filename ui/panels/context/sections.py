@@ -6,7 +6,8 @@ from typing import Any
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from ui.widgets.controls import IconLabel, button, label, wrapped
-from ui.widgets.surfaces import Hairline, clear_layout
+from ui.widgets.geometry import clear_layout
+from ui.widgets.surfaces import Hairline
 
 __all__ = ["SIDE", "MemoryText", "Section", "memory_lines"]
 

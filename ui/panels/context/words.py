@@ -1,8 +1,21 @@
 """The report's short names in the words of the window."""
 
-from ui.widgets.controls import one_line
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-__all__ = ["in_words", "reason_in_words"]
+from ui.widgets.controls import one_line
+from ui.widgets.figures import count, money
+
+__all__ = [
+    "Counted",
+    "Prices",
+    "in_words",
+    "price_sentence",
+    "reason_in_words",
+    "what_changed",
+    "window_sentence",
+]
 
 _REASONS = {
     "room": "Dropped: history over its room",
@@ -27,3 +40,68 @@ def in_words(name: str) -> str:
 def reason_in_words(reason: str | None) -> str:
     """Return why something was left out."""
     return _REASONS.get(reason or "", in_words(reason or ""))
+
+
+@dataclass(frozen=True)
+class Prices:
+    """Dollars for a token of the prompt: read anew, or kept by the service; None where unknown."""
+
+    read: float | None = None
+    kept: float | None = None
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What the service itself counted.
+
+    Attributes:
+        prompt: the tokens of the request.
+        kept: those of them that it had kept.
+    """
+
+    prompt: int
+    kept: int = 0
+
+
+def window_sentence(context: Mapping[str, Any], counted: Counted | None = None) -> str:
+    """Return where the budget comes from, and what the service counted, in one sentence."""
+    parts = [f"Window {count(context['window'])}"]
+    parts.append(f"less {count(context['reserve'])} kept for the answer")
+    if context["factor"] > 1:
+        held = f"{count(round((context['factor'] - 1) * 100))}\N{NO-BREAK SPACE}%"
+        parts.append(f"{held} held back for counting")
+    if context["model_limit"] is None:
+        parts.append("limit unknown")
+    if counted is not None:
+        parts.append(f"the service counted {count(counted.prompt)}")
+    return ", ".join(parts)
+
+
+def what_changed(reused: int, reasons: Sequence[str]) -> str:
+    """Return why not more of a request is reused."""
+    if reasons:
+        return f"Changed: {'; '.join(reasons)}."
+    return "Only the last answer and your message are new." if reused else ""
+
+
+def price_sentence(
+    context: Mapping[str, Any], prices: Prices | None, counted: Counted | None = None
+) -> str:
+    """Return what the request costs and what reuse saves of that; nothing where it is not known.
+
+    Args:
+        context: the report.
+        prices: those of its model.
+        counted: the service's own figures, which hold where there are any.
+    """
+    is_sent = context["used"] <= context["budget"]
+    if prices is None or not prices.read or not is_sent:
+        return ""
+    prompt = context["used"] if counted is None else counted.prompt
+    kept = context["prefix"]["tokens_reused"] if counted is None else counted.kept
+    about = "About " if counted is None else ""
+    if prices.kept is None or not kept:
+        return f"{about}{money(prompt * prices.read)} to read."
+    saved = kept * (prices.read - prices.kept)
+    cost = money(prompt * prices.read - saved)
+    return f"{about}{cost} to read; without reuse {money(prompt * prices.read)}."

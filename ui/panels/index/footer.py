@@ -8,7 +8,7 @@ from ui.panels.index.state import IndexState
 from ui.theme import Theme, dress
 from ui.widgets.controls import ElidedLabel, IconButton, button, wrapped
 from ui.widgets.figures import plural
-from ui.widgets.scaled import Scaled
+from ui.widgets.geometry import Scaled
 from ui.widgets.surfaces import Pane
 
 __all__ = ["IndexFooter"]

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QVBoxLayout, QWidget
 
-from ui.panels.index.by_state import NotesByState
+from ui.panels.index.state import NotesByState
 from ui.theme import dress, tokens
 from ui.widgets.controls import button, label, one_line, wrapped
 from ui.widgets.figures import count, plural
 from ui.widgets.lists import Index
 from ui.widgets.long_list import LongList, TwoLines
-from ui.widgets.menu_button import MenuButton
+from ui.widgets.menus import MenuButton
 
 if TYPE_CHECKING:
     from vault.index import NoteState

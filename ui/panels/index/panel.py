@@ -6,13 +6,13 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from ui.panels.index.by_state import NotesByState
 from ui.panels.index.lists import NoteLists
 from ui.panels.index.run import RunBox
-from ui.panels.index.state import IndexState
+from ui.panels.index.state import IndexState, NotesByState
 from ui.widgets.controls import button, one_line, wrapped
 from ui.widgets.figures import ago, plural, size
-from ui.widgets.surfaces import Hairline, Notice, Pane, scrolled
+from ui.widgets.geometry import scrolled
+from ui.widgets.surfaces import Hairline, Notice, Pane
 
 if TYPE_CHECKING:
     from vault.indexing.status import IndexStatus

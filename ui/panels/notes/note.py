@@ -2,21 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QPointF, QRect, QSize, Qt, Signal
-from PySide6.QtGui import (
-    QFontMetrics,
-    QPainter,
-    QPaintEvent,
-    QResizeEvent,
-    QTextBlock,
-    QTextCursor,
-    QWheelEvent,
-)
-from PySide6.QtWidgets import QFrame, QPlainTextEdit, QTextEdit, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from context.layers import name_lines
-from ui.panels.notes.note_colors import MarkdownColors
-from ui.theme import Theme, dress
+from ui.panels.notes.note_text import NoteText
+from ui.theme import dress
 from ui.widgets.controls import ElidedLabel, IconButton, label, wrapped
 from ui.widgets.figures import count, place
 from ui.widgets.surfaces import Header, Notice, Pane
@@ -24,11 +15,10 @@ from ui.widgets.surfaces import Header, Notice, Pane
 if TYPE_CHECKING:
     from vault.notes.note import Note
 
-__all__ = ["NotePanel", "NoteText"]
+__all__ = ["NotePanel"]
 
 _MOST_LINES = 4_000
 _MOST_CHARS = 400_000
-_LINES_ABOVE = 2
 
 
 class NotePanel(Pane):
@@ -156,186 +146,6 @@ class NotePanel(Pane):
             column.addWidget(widget)
         column.addWidget(self.text, 1)
         column.addStretch(0)
-
-
-class NoteText(QPlainTextEdit):
-    """Read-only text with line numbers; the cited lines are marked and in view."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._start, self._first, self._last = 1, 0, 0
-        self._is_untouched = True
-        self.setReadOnly(True)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setAccessibleName("Text of the note")
-        self.setUndoRedoEnabled(False)
-        self.setTextInteractionFlags(
-            Qt.TextInteractionFlag.TextSelectableByMouse
-            | Qt.TextInteractionFlag.TextSelectableByKeyboard
-        )
-        dress(self, "ui")
-        self._numbers = _LineNumbers(self)
-        self._colors = MarkdownColors(self.document())
-        self.updateRequest.connect(self._on_update)
-        self.verticalScrollBar().actionTriggered.connect(self._on_scrolled)
-        Theme.current().changed.connect(self._on_theme)
-
-    def show_text(self, text: str, start: int, first: int, last: int) -> None:
-        """Show text whose first line has the number `start`, marking lines `first` to `last`."""
-        self._start, self._first, self._last = start, first, max(first, last)
-        self._colors.begin(is_note_start=start == 1)
-        self.setPlainText(text)
-        self._fit_numbers()
-        self._mark()
-        self._is_untouched = True
-        self._scroll_to(first)
-
-    def stay_at(self, line: int) -> None:
-        """Have a line of the text at the top, where the reader was."""
-        self.verticalScrollBar().setValue(line)
-        self._is_untouched = False
-
-    def selected_lines(self) -> tuple[int, int] | None:
-        """Return the lines that the selection touches; None where nothing is selected."""
-        cursor = self.textCursor()
-        if not cursor.hasSelection():
-            return None
-        document, end = self.document(), cursor.selectionEnd()
-        first = document.findBlock(cursor.selectionStart()).blockNumber()
-        last = document.findBlock(end)
-        # A selection that ends where a line begins holds nothing of that line.
-        is_before = last.position() == end and last.blockNumber() > first
-        return first + self._start, last.blockNumber() - is_before + self._start
-
-    def marked_lines(self) -> tuple[int, int] | None:
-        """Return the lines that are marked."""
-        return (self._first, self._last) if self._first else None
-
-    def first_visible_line(self) -> int:
-        """Return the number of the line at the top."""
-        return self.firstVisibleBlock().blockNumber() + self._start
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the numbers beside the text."""
-        super().resizeEvent(event)
-        self._fit_numbers()
-        if self._is_untouched:
-            self._scroll_to(self._first)
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        """Leave the place to the reader from now on."""
-        self._is_untouched = False
-        super().wheelEvent(event)
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the font scale."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange and hasattr(self, "_numbers"):
-            self._fit_numbers()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Mark the cited lines, wrapped ones whole, under the text."""
-        painter = QPainter(self.viewport())
-        color = Theme.current().color("diff.mark_bg")
-        for number in range(self._first, self._last + 1) if self._first else ():
-            block = self.document().findBlockByNumber(number - self._start)
-            if block.isValid() and block.isVisible():
-                height = round(self.blockBoundingRect(block).height())
-                painter.fillRect(0, self._top(block), self.viewport().width(), height, color)
-        painter.end()
-        super().paintEvent(event)
-
-    def paint_numbers(self, event: QPaintEvent) -> None:
-        """Draw the numbers of the lines in view."""
-        theme, painter = Theme.current(), QPainter(self._numbers)
-        painter.setFont(theme.font("caption", numbers=True))
-        width = self._numbers.width() - 8
-        block = self.firstVisibleBlock()
-        while block.isValid():
-            top = self._top(block)
-            if top > event.rect().bottom():
-                return
-            number = block.blockNumber() + self._start
-            is_marked = self._first <= number <= self._last
-            painter.setPen(theme.color("text.primary" if is_marked else "text.tertiary"))
-            first = block.layout().lineAt(0)
-            left = width - painter.fontMetrics().horizontalAdvance(str(number))
-            painter.drawText(QPointF(left, top + first.y() + first.ascent()), str(number))
-            block = block.next()
-
-    def numbers_width(self) -> int:
-        """Return the room that the numbers need."""
-        metrics = QFontMetrics(Theme.current().font("caption", numbers=True))
-        digits = len(str(self._start + self.blockCount()))
-        return metrics.horizontalAdvance("0") * max(3, digits) + 18
-
-    def _top(self, block: QTextBlock) -> int:
-        return round(self.blockBoundingGeometry(block).translated(self.contentOffset()).top())
-
-    def _fit_numbers(self) -> None:
-        width = self.numbers_width()
-        self.setViewportMargins(width, 0, 8, 0)
-        area = self.contentsRect()
-        self._numbers.setGeometry(QRect(area.left(), area.top(), width, area.height()))
-
-    def _on_update(self, rect: QRect, moved: int) -> None:
-        if moved:
-            self._numbers.scroll(0, moved)
-        else:
-            self._numbers.update(0, rect.y(), self._numbers.width(), rect.height())
-
-    def _on_theme(self) -> None:
-        self._colors.rehighlight()
-        self._mark()
-
-    def _mark(self) -> None:
-        selections = []
-        if self._first:
-            for number in range(self._first, self._last + 1):
-                block = self.document().findBlockByNumber(number - self._start)
-                if block.isValid():
-                    selections.append(_marked(block))
-        self.setExtraSelections(selections)
-        self._numbers.update()
-
-    def _scroll_to(self, line: int) -> None:
-        """Have a line in view, a little below the upper edge."""
-        block = self.document().findBlockByNumber(max(0, line - self._start))
-        self.setTextCursor(QTextCursor(block))
-        if line:
-            self.centerCursor()
-            above = self.cursorRect().top() // max(1, QFontMetrics(self.font()).lineSpacing())
-            bar = self.verticalScrollBar()
-            bar.setValue(bar.value() + max(0, above - _LINES_ABOVE))
-
-    def _on_scrolled(self) -> None:
-        self._is_untouched = False
-
-
-class _LineNumbers(QWidget):
-    """The strip left of the text."""
-
-    def __init__(self, text: NoteText) -> None:
-        super().__init__(text)
-        self._text = text
-
-    def sizeHint(self) -> QSize:
-        """Return the width that the numbers need."""
-        return QSize(self._text.numbers_width(), 0)
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the numbers."""
-        self._text.paint_numbers(event)
-
-
-def _marked(block: QTextBlock) -> QTextEdit.ExtraSelection:
-    """Return the text colour of a marked line; its background is painted by the view."""
-    selection = QTextEdit.ExtraSelection()
-    selection.cursor = QTextCursor(block)
-    move = QTextCursor.MoveOperation.EndOfBlock
-    selection.cursor.movePosition(move, QTextCursor.MoveMode.KeepAnchor)
-    selection.format.setForeground(Theme.current().color("diff.mark_text"))
-    return selection
 
 
 def _find_again(before: str, now: str, lines: tuple[int, int]) -> tuple[int, int] | None:

@@ -21,8 +21,9 @@ from ui.notify import announce
 from ui.theme import Theme
 from ui.widgets.controls import one_line, plain_tip, wrapped
 from ui.widgets.figures import place
+from ui.widgets.geometry import scrolled
 from ui.widgets.lists import ROW, FitTree, Index, paint_row_field, paint_text
-from ui.widgets.surfaces import Notice, Pane, scrolled
+from ui.widgets.surfaces import Notice, Pane
 from vault.notes.kinds import find_page
 
 if TYPE_CHECKING:

@@ -2,17 +2,23 @@
 
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import count
 
-from PySide6.QtGui import QTextBlock, QTextCursor, QTextDocument
+from PySide6.QtCore import QPoint, QRectF, QTimer
+from PySide6.QtGui import QGuiApplication, QTextBlock, QTextCursor, QTextDocument
+from PySide6.QtWidgets import QWidget
 
 from ui.markdown.code_colors import Line, each_line
 from ui.markdown.page.formats import Formats
+from ui.widgets.controls import IconButton
 
-__all__ = ["Recoloring", "color_line"]
+__all__ = ["CopyButtons", "Recoloring", "color_line"]
 
 _KEEP = QTextCursor.MoveMode.KeepAnchor
+_SIZE = 24
+_FROM_EDGE = 8
+_SHOWN_MS = 1500
 
 
 class Recoloring:
@@ -61,3 +67,42 @@ def color_line(block: QTextBlock, runs: Iterable[tuple[str, str]], formats: Form
         at += len(text.encode("utf-16-le")) // 2
         cursor.setPosition(at, _KEEP)
         cursor.setCharFormat(formats.code(color))
+
+
+class CopyButtons:
+    """One button in the head of each code block of a view.
+
+    Args:
+        parent: what the buttons lie on.
+        text_of: gives the code of a block by its place among the blocks.
+    """
+
+    def __init__(self, parent: QWidget, text_of: Callable[[int], str]) -> None:
+        self._parent = parent
+        self._text_of = text_of
+        self._buttons: list[IconButton] = []
+
+    def place(self, panels: Sequence[QRectF]) -> None:
+        """Show a button in the head of each background, and none elsewhere."""
+        while len(self._buttons) < len(panels):
+            self._buttons.append(self._make(len(self._buttons)))
+        for button, rect in zip(self._buttons, panels, strict=False):
+            x = round(rect.right()) - button.width() - _FROM_EDGE
+            spot = QPoint(x, round(rect.top()) + _FROM_EDGE - 2)
+            if button.pos() != spot or button.isHidden():
+                button.move(spot)
+                button.show()
+        for button in self._buttons[len(panels) :]:
+            button.hide()
+
+    def _make(self, index: int) -> IconButton:
+        made = IconButton("copy", "Copy code", size=_SIZE)
+        made.setParent(self._parent)
+        made.clicked.connect(lambda _checked=False: self._copy(index))
+        return made
+
+    def _copy(self, index: int) -> None:
+        QGuiApplication.clipboard().setText(self._text_of(index))
+        button = self._buttons[index]
+        button.set_icon("check", "success.graphic")
+        QTimer.singleShot(_SHOWN_MS, button, lambda: button.set_icon("copy"))

@@ -1,19 +1,22 @@
 """What pointing at, focusing and clicking a citation or a link does."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from html import escape
 
 from PySide6.QtCore import QObject, QRect, QTimer, QUrl, Signal
-from PySide6.QtGui import QCursor, QGuiApplication
+from PySide6.QtGui import QCursor, QGuiApplication, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QMenu, QTextBrowser, QToolTip
 
 from ui.markdown.page.card import CitationCard, Source
+from ui.markdown.page.decorations import Pill
 from ui.markdown.page.formats import DOUBT
 from ui.notify import announce
 from ui.theme import Theme
 
-__all__ = ["Pointing"]
+__all__ = ["Pointing", "pills_in_doubt"]
+
+_LOOKED_FOR = 120
 
 
 class Pointing(QObject):
@@ -128,3 +131,56 @@ def _number(href: str) -> int:
 
 def _written(target: str) -> str:
     return target.removeprefix("note:")
+
+
+def pills_in_doubt(
+    document: QTextDocument, pills: Iterable[Pill], sources: Mapping[int, Source]
+) -> frozenset[int]:
+    """Return where the citations begin that are not borne out.
+
+    Args:
+        document: the text as it is shown.
+        pills: its citations.
+        sources: what the numbers stand for, each with the quotations that it does not bear out.
+    """
+    citing: dict[int, list[Pill]] = {}
+    for pill in sorted(pills, key=lambda pill: pill.start):
+        for number in pill.numbers:
+            citing.setdefault(number, []).append(pill)
+    doubted = (
+        pill.start
+        for number, found in citing.items()
+        if (source := sources.get(number)) is not None and source.doubt
+        for pill in _meant(document, found, source)
+    )
+    return frozenset(doubted)
+
+
+def _meant(document: QTextDocument, pills: list[Pill], source: Source) -> list[Pill]:
+    beside: dict[int, Pill] = {}
+    for quote in source.doubted:
+        for place in _places(document, quote):
+            pill = _beside(place, pills)
+            beside[pill.start] = pill
+    if beside or source.is_verified:
+        return list(beside.values())
+    return pills
+
+
+def _places(document: QTextDocument, quote: str) -> Iterator[QTextCursor]:
+    words = quote.splitlines()[0][:_LOOKED_FOR] if quote.strip() else ""
+    place = document.find(words, 0) if words else QTextCursor()
+    while not place.isNull():
+        yield place
+        place = document.find(words, place)
+
+
+def _beside(place: QTextCursor, pills: list[Pill]) -> Pill:
+    """Return the citation that follows a quotation in its block, else the nearest one."""
+    block = place.block()
+    after = [
+        pill
+        for pill in pills
+        if place.selectionEnd() <= pill.start < block.position() + block.length()
+    ]
+    return after[0] if after else min(pills, key=lambda pill: abs(pill.start - place.position()))

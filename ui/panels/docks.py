@@ -6,13 +6,15 @@ and the column as a whole can stand beside the conversation or, in a narrow wind
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, QSize, Qt, Signal
+from PySide6.QtCore import QByteArray, QObject, QSize, Qt, Signal
 from PySide6.QtWidgets import QDockWidget, QTabBar, QTabWidget, QWidget
 
 from ui.panels.context import ContextPanel
 from ui.panels.notes.note import NotePanel
 from ui.panels.notes.sources import SourcesPanel
+from ui.panels.sidebar import Sidebar
 from ui.theme import Theme, dress
+from ui.widgets.columns import Columns
 from ui.widgets.controls import IconButton, label
 from ui.widgets.docks import DockWindow
 from ui.widgets.surfaces import Header
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from ui.panels.index.panel import IndexPanel
     from ui.panels.notes.related import RelatedPanel
 
-__all__ = ["RightColumn"]
+__all__ = ["Docking", "RightColumn"]
 
 _VERSION = 1
 _SHARES = {"context": 64_000, "sources note related index": 36_000}
@@ -161,3 +163,60 @@ def _head(title: str, extra: QWidget | None = None) -> Header:
     head.row.addStretch(1)
     head.row.addWidget(IconButton("x", f"Close {title.lower()}"))
     return head
+
+
+class Docking(QObject):
+    """Opens the column that a panel is in, and the panel in it."""
+
+    def __init__(self, columns: Columns, column: RightColumn, sidebar: Sidebar) -> None:
+        super().__init__(columns)
+        self._columns, self._column, self._sidebar = columns, column, sidebar
+        column.note.related_requested.connect(self.show_related)
+        column.index.lists.reveal_requested.connect(self.show_among_folders)
+        sidebar.footer.problems_requested.connect(self.show_failed)
+        sidebar.footer.details_requested.connect(self.show_index)
+
+    def show_note(self) -> None:
+        """Show the note that is open."""
+        self._show(self._column.note_dock)
+
+    def show_sources(self) -> None:
+        """Show what the last answer rests on."""
+        self._show(self._column.sources_dock)
+
+    def show_related(self) -> None:
+        """Show the notes related to it."""
+        self._show(self._column.related_dock)
+
+    def show_index(self) -> None:
+        """Show how the index stands."""
+        self._show(self._column.index_dock)
+
+    def show_failed(self) -> None:
+        """Show which notes could not be read."""
+        self._column.index.lists.show_which("failed")
+        self.show_index()
+
+    def toggle_related(self) -> None:
+        """Show related notes, or close them where they are seen."""
+        self._toggle(self._column.related_dock)
+
+    def toggle_index(self) -> None:
+        """Show the index, or close it where it is seen."""
+        self._toggle(self._column.index_dock)
+
+    def show_among_folders(self, path: str) -> None:
+        """Show a note in the tree of the sidebar."""
+        self._columns.show_sidebar()
+        self._sidebar.notes.select(path)
+        self._sidebar.notes.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _show(self, dock: QDockWidget) -> None:
+        self._columns.show_right()
+        self._column.show_dock(dock)
+
+    def _toggle(self, dock: QDockWidget) -> None:
+        if self._columns.is_right_shown and self._column.is_in_front(dock):
+            dock.close()
+        else:
+            self._show(dock)

@@ -19,9 +19,8 @@ from app.sessions.transcript import (
 from ui.chat.composer.attachment import Attachment, uses_of
 from ui.chat.composer.composer import Choice
 from ui.chat.message.answer import Answer
-from ui.chat.message.aside import Aside
-from ui.chat.message.divider import Divider, HookDivider, SummaryDivider
-from ui.chat.message.failure import Failure
+from ui.chat.message.blocks import Aside, Divider, HookDivider, SummaryDivider
+from ui.chat.message.failures import Failure
 from ui.chat.message.sources import doubts_of, sources_of
 from ui.chat.message.step_words import StepView
 from ui.chat.message.user import UserMessage

@@ -9,11 +9,11 @@ from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
 from app.config.schema import use_labels
 from app.errors import ErrorInfo
 from ui.chat.message.parts import paint_callout
-from ui.chat.message.roles import Part
 from ui.theme import Theme
 from ui.widgets.controls import IconLabel, button, one_line, wrapped
-from ui.widgets.direction import from_left
-from ui.widgets.measure import OUTDENT
+from ui.widgets.geometry import OUTDENT
+from ui.widgets.surfaces import Part
+from ui.widgets.texts import from_left
 
 __all__ = ["Failure"]
 

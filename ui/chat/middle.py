@@ -9,8 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 from ui.chat.composer.composer import Composer
 from ui.theme import dress
 from ui.widgets.controls import ElidedLabel, IconButton, button, wrapped
-from ui.widgets.measure import set_in
-from ui.widgets.scaled import Scaled
+from ui.widgets.geometry import Scaled, set_in
 from ui.widgets.surfaces import Header, Notice, Pane
 
 __all__ = ["Middle", "Welcome"]

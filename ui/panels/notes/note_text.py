@@ -1,0 +1,271 @@
+"""The text of a note with line numbers and quiet colours for its Markdown."""
+
+import re
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QPointF, QRect, QSize, Qt
+from PySide6.QtGui import (
+    QFont,
+    QFontMetrics,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QSyntaxHighlighter,
+    QTextBlock,
+    QTextCharFormat,
+    QTextCursor,
+    QTextDocument,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QTextEdit, QWidget
+
+from ui.theme import Theme, dress
+
+if TYPE_CHECKING:
+    pass
+
+__all__ = ["MarkdownColors", "NoteText"]
+
+_LINES_ABOVE = 2
+_TEXT, _FRONT_MATTER, _CODE = 0, 1, 2
+_HEADING = re.compile(r"#{1,6} ")
+_INLINE = (
+    (re.compile(r"`[^`\n]+`"), "code"),
+    (re.compile(r"!?\[\[[^\]\n]+\]\]|\[[^\]\n]*\]\([^)\n]*\)|https?://\S+"), "link"),
+    (re.compile(r"\*\*[^*\n]+\*\*|__[^_\n]+__"), "strong"),
+    (re.compile(r"(?<!\S)#[^\W\d][\w/-]*"), "quiet"),
+    (re.compile(r"^\s*(?:[-*+]|\d+[.)])(?= )|^\s*>+"), "quiet"),
+)
+
+
+class NoteText(QPlainTextEdit):
+    """Read-only text with line numbers; the cited lines are marked and in view."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._start, self._first, self._last = 1, 0, 0
+        self._is_untouched = True
+        self.setReadOnly(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setAccessibleName("Text of the note")
+        self.setUndoRedoEnabled(False)
+        self.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse
+            | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        dress(self, "ui")
+        self._numbers = _LineNumbers(self)
+        self._colors = MarkdownColors(self.document())
+        self.updateRequest.connect(self._on_update)
+        self.verticalScrollBar().actionTriggered.connect(self._on_scrolled)
+        Theme.current().changed.connect(self._on_theme)
+
+    def show_text(self, text: str, start: int, first: int, last: int) -> None:
+        """Show text whose first line has the number `start`, marking lines `first` to `last`."""
+        self._start, self._first, self._last = start, first, max(first, last)
+        self._colors.begin(is_note_start=start == 1)
+        self.setPlainText(text)
+        self._fit_numbers()
+        self._mark()
+        self._is_untouched = True
+        self._scroll_to(first)
+
+    def stay_at(self, line: int) -> None:
+        """Have a line of the text at the top, where the reader was."""
+        self.verticalScrollBar().setValue(line)
+        self._is_untouched = False
+
+    def selected_lines(self) -> tuple[int, int] | None:
+        """Return the lines that the selection touches; None where nothing is selected."""
+        cursor = self.textCursor()
+        if not cursor.hasSelection():
+            return None
+        document, end = self.document(), cursor.selectionEnd()
+        first = document.findBlock(cursor.selectionStart()).blockNumber()
+        last = document.findBlock(end)
+        # A selection that ends where a line begins holds nothing of that line.
+        is_before = last.position() == end and last.blockNumber() > first
+        return first + self._start, last.blockNumber() - is_before + self._start
+
+    def marked_lines(self) -> tuple[int, int] | None:
+        """Return the lines that are marked."""
+        return (self._first, self._last) if self._first else None
+
+    def first_visible_line(self) -> int:
+        """Return the number of the line at the top."""
+        return self.firstVisibleBlock().blockNumber() + self._start
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep the numbers beside the text."""
+        super().resizeEvent(event)
+        self._fit_numbers()
+        if self._is_untouched:
+            self._scroll_to(self._first)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Leave the place to the reader from now on."""
+        self._is_untouched = False
+        super().wheelEvent(event)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow the font scale."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange and hasattr(self, "_numbers"):
+            self._fit_numbers()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Mark the cited lines, wrapped ones whole, under the text."""
+        painter = QPainter(self.viewport())
+        color = Theme.current().color("diff.mark_bg")
+        for number in range(self._first, self._last + 1) if self._first else ():
+            block = self.document().findBlockByNumber(number - self._start)
+            if block.isValid() and block.isVisible():
+                height = round(self.blockBoundingRect(block).height())
+                painter.fillRect(0, self._top(block), self.viewport().width(), height, color)
+        painter.end()
+        super().paintEvent(event)
+
+    def paint_numbers(self, event: QPaintEvent) -> None:
+        """Draw the numbers of the lines in view."""
+        theme, painter = Theme.current(), QPainter(self._numbers)
+        painter.setFont(theme.font("caption", numbers=True))
+        width = self._numbers.width() - 8
+        block = self.firstVisibleBlock()
+        while block.isValid():
+            top = self._top(block)
+            if top > event.rect().bottom():
+                return
+            number = block.blockNumber() + self._start
+            is_marked = self._first <= number <= self._last
+            painter.setPen(theme.color("text.primary" if is_marked else "text.tertiary"))
+            first = block.layout().lineAt(0)
+            left = width - painter.fontMetrics().horizontalAdvance(str(number))
+            painter.drawText(QPointF(left, top + first.y() + first.ascent()), str(number))
+            block = block.next()
+
+    def numbers_width(self) -> int:
+        """Return the room that the numbers need."""
+        metrics = QFontMetrics(Theme.current().font("caption", numbers=True))
+        digits = len(str(self._start + self.blockCount()))
+        return metrics.horizontalAdvance("0") * max(3, digits) + 18
+
+    def _top(self, block: QTextBlock) -> int:
+        return round(self.blockBoundingGeometry(block).translated(self.contentOffset()).top())
+
+    def _fit_numbers(self) -> None:
+        width = self.numbers_width()
+        self.setViewportMargins(width, 0, 8, 0)
+        area = self.contentsRect()
+        self._numbers.setGeometry(QRect(area.left(), area.top(), width, area.height()))
+
+    def _on_update(self, rect: QRect, moved: int) -> None:
+        if moved:
+            self._numbers.scroll(0, moved)
+        else:
+            self._numbers.update(0, rect.y(), self._numbers.width(), rect.height())
+
+    def _on_theme(self) -> None:
+        self._colors.rehighlight()
+        self._mark()
+
+    def _mark(self) -> None:
+        selections = []
+        if self._first:
+            for number in range(self._first, self._last + 1):
+                block = self.document().findBlockByNumber(number - self._start)
+                if block.isValid():
+                    selections.append(_marked(block))
+        self.setExtraSelections(selections)
+        self._numbers.update()
+
+    def _scroll_to(self, line: int) -> None:
+        """Have a line in view, a little below the upper edge."""
+        block = self.document().findBlockByNumber(max(0, line - self._start))
+        self.setTextCursor(QTextCursor(block))
+        if line:
+            self.centerCursor()
+            above = self.cursorRect().top() // max(1, QFontMetrics(self.font()).lineSpacing())
+            bar = self.verticalScrollBar()
+            bar.setValue(bar.value() + max(0, above - _LINES_ABOVE))
+
+    def _on_scrolled(self) -> None:
+        self._is_untouched = False
+
+
+class _LineNumbers(QWidget):
+    """The strip left of the text."""
+
+    def __init__(self, text: NoteText) -> None:
+        super().__init__(text)
+        self._text = text
+
+    def sizeHint(self) -> QSize:
+        """Return the width that the numbers need."""
+        return QSize(self._text.numbers_width(), 0)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the numbers."""
+        self._text.paint_numbers(event)
+
+
+def _marked(block: QTextBlock) -> QTextEdit.ExtraSelection:
+    """Return the text colour of a marked line; its background is painted by the view."""
+    selection = QTextEdit.ExtraSelection()
+    selection.cursor = QTextCursor(block)
+    move = QTextCursor.MoveOperation.EndOfBlock
+    selection.cursor.movePosition(move, QTextCursor.MoveMode.KeepAnchor)
+    selection.format.setForeground(Theme.current().color("diff.mark_text"))
+    return selection
+
+
+class MarkdownColors(QSyntaxHighlighter):
+    """Colours one document, line by line; the text itself is never changed."""
+
+    def __init__(self, document: QTextDocument) -> None:
+        super().__init__(document)
+        self._is_note_start = True
+
+    def begin(self, *, is_note_start: bool) -> None:
+        """Say whether the text about to be shown begins where the note begins."""
+        self._is_note_start = is_note_start
+
+    def highlightBlock(self, text: str) -> None:
+        """Colour one line."""
+        before = self.previousBlockState()
+        is_first = before == -1
+        if is_first and self._is_note_start and text == "---":
+            self._whole(text, "quiet", _FRONT_MATTER)
+        elif before == _FRONT_MATTER:
+            self._whole(text, "quiet", _TEXT if text in {"---", "..."} else _FRONT_MATTER)
+        elif text.lstrip().startswith(("```", "~~~")):
+            self._whole(text, "code_fence", _TEXT if before == _CODE else _CODE)
+        elif before == _CODE:
+            self._whole(text, "code", _CODE)
+        else:
+            self._text(text)
+
+    def _text(self, text: str) -> None:
+        self.setCurrentBlockState(_TEXT)
+        if _HEADING.match(text):
+            self.setFormat(0, len(text), _format("strong"))
+        for pattern, kind in _INLINE:
+            for match in pattern.finditer(text):
+                self.setFormat(match.start(), match.end() - match.start(), _format(kind))
+
+    def _whole(self, text: str, kind: str, state: int) -> None:
+        self.setCurrentBlockState(state)
+        self.setFormat(0, len(text), _format(kind))
+
+
+def _format(kind: str) -> QTextCharFormat:
+    theme, made = Theme.current(), QTextCharFormat()
+    if kind == "strong":
+        made.setFontWeight(QFont.Weight.DemiBold)
+    elif kind == "link":
+        made.setForeground(theme.color("text.link"))
+    elif kind == "code":
+        made.setFontFamilies(theme.font("code").families())
+        made.setForeground(theme.color("text.secondary"))
+    else:
+        made.setForeground(theme.color("text.tertiary"))
+    return made
