@@ -83,4 +83,5 @@ def sum_usage(calls: Iterable[CallUsage], more: Usage | None = None) -> Usage | 
 
 def find_factor(session: SessionPort, model: str) -> float | None:
     """Return the factor that divides the budget of a model, by what its provider counted so far."""
-    return max((entry.factor for entry in session.usage() if entry.model == model), default=None)
+    factors = [entry.factor for entry in session.usage() if entry.model == model]
+    return max(factors, default=None)
