@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from vault.embedding.chunking import CHUNKER_VERSION, embedded_text
+from vault.embedding.chunking import CHUNKER_VERSION, build_embedded_text
 from vault.errors import IndexDamaged, IndexUnusable
 from vault.migrations import MIGRATIONS, find_damage, migrate, schema_version
 from vault.notes.keywords import WORDS_VERSION
@@ -131,7 +131,7 @@ class Catalog:
     def texts(self, chunk_ids: Sequence[int]) -> list[tuple[bytes, str]]:
         """Read hash and embedded text of passages; those that are gone are left out."""
         return [
-            (bytes(row[0]), embedded_text(row[1], row[2]))
+            (bytes(row[0]), build_embedded_text(row[1], row[2]))
             for row in self.rows(
                 "SELECT hash, context, text FROM chunks"
                 " WHERE id IN (SELECT value FROM json_each(?))",

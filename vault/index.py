@@ -17,7 +17,7 @@ from vault.exclude.obsidian import read_settings
 from vault.indexing.indexer import CancelCheck, Indexer
 from vault.indexing.machine_load import MachineLoad
 from vault.indexing.progress import IndexProgress, IndexReport, ProgressCallback
-from vault.indexing.status import Health, IndexStatus, is_mending, read_status
+from vault.indexing.status import HealthCheck, IndexStatus, is_mending, read_status
 from vault.indexing.throttle import Throttle, UpdateQueue
 from vault.indexing.watcher import Watcher
 from vault.notes.links import LinkResolver
@@ -365,7 +365,7 @@ class VaultIndex:
     def health(self) -> list[tuple[str, bool, str]]:
         """Check each part of the index by using it: its name, whether it works, and details."""
         model = self._options().model
-        return Health(self.root, self._handle, self._embedders, model).checks()
+        return HealthCheck(self.root, self._handle, self._embedders, model).run()
 
     def _records(self) -> Records | None:
         opened = self._handle.open()

@@ -32,6 +32,22 @@ class VectorServer:
         """The name of the server's computer."""
         return urlsplit(self.url).hostname or self.url
 
+    @property
+    def port(self) -> int:
+        """The port of the server.
+
+        Raises:
+            VectorStoreFailed: the address makes no sense.
+        """
+        parts = urlsplit(self.url)
+        try:
+            return parts.port or _PORTS[parts.scheme]
+        except (KeyError, ValueError) as error:
+            raise VectorStoreFailed(
+                f"{self.url} is no address of a Chroma server; set vectorStore.url to one that "
+                "begins with http:// or https://. Search goes on without it."
+            ) from error
+
     def to_dict(self) -> dict[str, Any]:
         """Return the connection settings of a client.
 
@@ -40,16 +56,9 @@ class VectorServer:
         """
         parts = urlsplit(self.url)
         chosen = parse_qs(parts.query)
-        try:
-            port = parts.port or _PORTS[parts.scheme]
-        except (KeyError, ValueError) as error:
-            raise VectorStoreFailed(
-                f"{self.url} is no address of a Chroma server; set vectorStore.url to one that "
-                "begins with http:// or https://. Search goes on without it."
-            ) from error
         return {
             "host": self.host,
-            "port": port,
+            "port": self.port,
             "ssl": parts.scheme == "https",
             "tenant": chosen.get("tenant", [_TENANT])[0],
             "database": chosen.get("database", [_DATABASE])[0],

@@ -60,7 +60,7 @@ class Chunk:
     @property
     def embedded_text(self) -> str:
         """The text that is embedded: title and headings, but no folder, then the passage."""
-        return embedded_text(self.context, self.text)
+        return build_embedded_text(self.context, self.text)
 
     @cached_property
     def hash(self) -> bytes:
@@ -78,7 +78,7 @@ class _Piece:
     path: tuple[Heading, ...]
 
 
-def embedded_text(context: str, text: str) -> str:
+def build_embedded_text(context: str, text: str) -> str:
     """Return a passage with its title and headings before it."""
     return f"{context}\n{text}" if context else text
 

@@ -116,7 +116,7 @@ class ProgressMeter:
         self._is_cancelled = is_cancelled
         self._throttle = throttle
         self._now = IndexProgress("seen")
-        self._told = self._first_at = time.monotonic()
+        self._reported_at = self._first_at = time.monotonic()
         self._first_done = self._work = 0
 
     def begin(self, phase: Phase, total: int = 0, work: int = 0) -> None:
@@ -178,7 +178,7 @@ class ProgressMeter:
         """
         if self._is_cancelled():
             raise IndexCancelled("Indexing was stopped; what was done is kept.")
-        if time.monotonic() - self._told >= _SILENCE_S:
+        if time.monotonic() - self._reported_at >= _SILENCE_S:
             self._report()
 
     def _report_throttle(self) -> None:
@@ -186,6 +186,6 @@ class ProgressMeter:
             self._report()
 
     def _report(self) -> None:
-        self._told = time.monotonic()
+        self._reported_at = time.monotonic()
         self._now = replace(self._now, throttle=self._throttle.reason)
         self._progress(self._now)

@@ -12,7 +12,7 @@ from vault.open_index import IndexHandle
 from vault.records import Records
 from vault.scan import check_folder
 
-__all__ = ["Health", "IndexStatus", "is_mending", "read_status"]
+__all__ = ["HealthCheck", "IndexStatus", "is_mending", "read_status"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def _list_sizes(index_dir: Path) -> Iterator[int]:
 _NOT_YET = "not made yet; `strata index` makes it"
 
 
-class Health:
+class HealthCheck:
     """The checks of one index."""
 
     def __init__(
@@ -95,13 +95,13 @@ class Health:
         self._embedders = embedders
         self._model = model
 
-    def checks(self) -> list[tuple[str, bool, str]]:
+    def run(self) -> list[tuple[str, bool, str]]:
         """Check each part by using it: its name, whether it works, and details."""
         parts = {
-            "notes folder": self._folder,
-            "catalog": self._catalog,
-            "embedding model": self._embedding_model,
-            "vector store": self._store,
+            "notes folder": self._check_folder,
+            "catalog": self._check_catalog,
+            "embedding model": self._check_model,
+            "vector store": self._check_store,
         }
         checks = []
         for name, check in parts.items():
@@ -111,18 +111,18 @@ class Health:
                 checks.append((name, False, str(error)))
         return checks
 
-    def _folder(self) -> str:
+    def _check_folder(self) -> str:
         check_folder(self._root)
         return str(self._root)
 
-    def _catalog(self) -> str:
+    def _check_catalog(self) -> str:
         opened = self._handle.open()
         if opened is None:
             return _NOT_YET
         notes, chunks = Records(opened.catalog).counts()
         return f"{notes} notes in {chunks} passages; every script is found by its words"
 
-    def _embedding_model(self) -> str:
+    def _check_model(self) -> str:
         embedder = self._embedders.find_chosen(self._model)
         embedder.embed_query("a note about health")
         opened = self._handle.open()
@@ -131,7 +131,7 @@ class Health:
         name = embedder.model.name
         return f"{name} in {embedder.precision}; found by meaning: {languages}{meanwhile}"
 
-    def _store(self) -> str:
+    def _check_store(self) -> str:
         if self._handle.open() is None:
             return _NOT_YET
         try:

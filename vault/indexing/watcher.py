@@ -57,14 +57,14 @@ class Watcher:
 
         Args:
             root: the vault's folder.
-            changed: told the paths that changed; None where they are too many to be named.
-            failed: told why `changed` could not take something up.
+            changed: called with the paths that changed; None where they are too many to be named.
+            failed: called with the error when `changed` could not handle a change.
             marks_dir: a folder outside the vault for the marks of `catch_up`, which does nothing
                 without one.
         """
         self._root = root.resolve()
-        self._changed = changed
-        self._failed = failed
+        self._on_changes = changed
+        self._on_failure = failed
         self._marks_dir = None if marks_dir is None else marks_dir.absolute()
         self._numbers = count()
         self._stop = threading.Event()
@@ -127,10 +127,10 @@ class Watcher:
     def call_changed(self, paths: Collection[str] | None) -> None:
         """Call `changed`, and `failed` where it raises a `VaultError`."""
         try:
-            self._changed(paths)
+            self._on_changes(paths)
         except VaultError as error:  # the next change or the next start tries again
             _log.warning("What changed could not be taken up: %s", error)
-            self._failed(error)
+            self._on_failure(error)
 
     def close(self) -> None:
         """Stop watching, after the call that is running."""

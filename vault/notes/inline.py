@@ -69,7 +69,7 @@ def find_fields(lines: Iterable[Line], source: Sequence[str]) -> Iterator[tuple[
             yield " ".join(match[1].split()).lower(), value.strip()
 
 
-def tasks(lines: Iterable[Line], source: Sequence[str]) -> Iterator[TaskItem]:
+def find_tasks(lines: Iterable[Line], source: Sequence[str]) -> Iterator[TaskItem]:
     """Find the items with a box, also in lists inside callouts; arguments as for fields."""
     for number, line in lines:
         if match := _TASK.match(line):

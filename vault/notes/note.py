@@ -16,9 +16,9 @@ from vault.notes.inline import (
     blank_comments,
     find_fields,
     find_tags,
+    find_tasks,
     has_private_tag,
     plain_text,
-    tasks,
 )
 from vault.notes.kinds import CANVAS, MARKDOWN, FileKind, find_kind
 from vault.notes.links import Link, find_heading_line, find_links, find_named_blocks
@@ -170,7 +170,7 @@ def _build_markdown_note(path: str, version: str, document: Document, title: str
         tags=_clean_tags([*named, *find_tags(prose)]),
         headings=document.headings,
         links=tuple(find_links([*document.front_lines, *prose])),
-        tasks=tuple(tasks(prose, document.lines)),
+        tasks=tuple(find_tasks(prose, document.lines)),
         properties={**{name: (value,) for name, value in fields.items()}, **properties},
         blocks=find_named_blocks(document, prose),
         is_private=(

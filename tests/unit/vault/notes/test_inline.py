@@ -11,9 +11,9 @@ from vault.notes.inline import (
     find_block_names,
     find_fields,
     find_tags,
+    find_tasks,
     has_private_tag,
     plain_text,
-    tasks,
 )
 
 
@@ -78,7 +78,7 @@ def test_a_fields_value_is_taken_as_written_code_included() -> None:
 def test_tasks_have_their_line_status_and_text() -> None:
     lines = ["- [ ] open `x`", "* [x] done", "1. [/] half", "> - [-] in a callout", "- [] none"]
     numbered = list(enumerate(lines, start=1))
-    assert list(tasks(numbered, lines)) == [
+    assert list(find_tasks(numbered, lines)) == [
         TaskItem(1, " ", "open `x`"),
         TaskItem(2, "x", "done"),
         TaskItem(3, "/", "half"),
@@ -147,7 +147,7 @@ def test_a_line_of_a_million_odd_characters_takes_bounded_time(unit: str) -> Non
     began = time.thread_time()
     find_tags([(1, line)])
     list(find_fields([(1, line)], [line]))
-    list(tasks([(1, line)], [line]))
+    list(find_tasks([(1, line)], [line]))
     list(find_block_names([(1, line)]))
     blank_comments([(1, line)])
     assert time.thread_time() - began < 10
