@@ -47,6 +47,6 @@ def test_a_pdf_of_too_many_pages_is_not_read(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_word_divided_at_the_end_of_a_line_is_one_word(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        reader, "_text_of", lambda _document, _index: "exam\ufffe\r\nple of\x02\r\nten"
+        reader, "_read_page_text", lambda _document, _index: "exam\ufffe\r\nple of\x02\r\nten"
     )
     assert reader.read(pdf(["x"])).parts[1] == ExtractPart("paragraph", "example often")
