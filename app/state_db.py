@@ -18,7 +18,7 @@ from typing import Any, Final, TypeVar
 from app.errors import StorageFailed
 from app.migrations import migrate
 from app.paths import make_private_folder
-from context.frozen import EncodedJson
+from context.envelope import EncodedJson
 from vault.catalog import is_damage, set_aside
 
 _log = logging.getLogger(__name__)

@@ -4,13 +4,14 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from context.assemble.apply_hooks import Shaped
 from context.assemble.attachments import LOSSES, loss_of
-from context.assemble.base import Base
+from context.assemble.builder import Base
 from context.assemble.inputs import PrepareInputs, Upkeep
 from context.assemble.request import Draft
 from context.budget import Room
 from context.fit.cache import MODEL_CHANGED, THRESHOLD_RAISED, Changes, Continuation, continuation
-from context.fit.guard import BUDGET, ROOM, GuardReport, segment_left_out, turns_left_out
-from context.fit.policy import COMPACTION
+from context.fit.compact import COMPACTION
+from context.fit.drop import ROOM
+from context.fit.guard import BUDGET, GuardReport, segment_left_out, turns_left_out
 from context.history.boundaries import Boundary, Epoch
 from context.history.replay import Conversation
 from context.history.tool_pairing import results_of
@@ -18,7 +19,6 @@ from context.history.turn_list import TurnList
 from context.layers import Layer, Segment
 from context.log.entries import TransformEntry
 from context.offload import Offloaded, read_stub
-from context.report.attachment_warnings import SHARE, attachment_warnings
 from context.report.layer_parts import parts_of
 from context.report.report import (
     Actions,
@@ -31,6 +31,7 @@ from context.report.report import (
     Trimmed,
     When,
 )
+from context.report.warnings import SHARE, attachment_warnings
 from context.tokens import TokenCounter, count_message, count_segment
 
 HOOK = "hook"

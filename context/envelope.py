@@ -1,12 +1,13 @@
 """Everything of one request, before it is rendered: system, tools, messages, options."""
 
-from collections.abc import Callable, Iterable, Mapping
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol, Self, TypeVar
+from functools import cached_property
+from typing import Any, Protocol, Self, TypeVar
 
 from context.errors import MalformedEnvelope
-from context.frozen import FrozenMapping, thaw_mapping
-from context.messages import Message, ToolDefinition
+from context.messages import FrozenMapping, Message, ToolDefinition, thaw_mapping
 
 Item = TypeVar("Item")
 
@@ -127,6 +128,30 @@ class ContextEnvelope:
             },
             "options": thaw_mapping(self.options),
         }
+
+
+class EncodedJson(Mapping[str, Any]):
+    """A JSON object as text, which is decoded only when somebody looks into it."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @cached_property
+    def _items(self) -> Mapping[str, Any]:
+        items: Mapping[str, Any] = json.loads(self.text)
+        return items
+
+    def __getitem__(self, key: str) -> Any:
+        return self._items[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __repr__(self) -> str:
+        return f"EncodedJson({self.text!r})"
 
 
 def _dicts(messages: Iterable[Message]) -> list[dict[str, object]]:

@@ -17,8 +17,7 @@ from typing import Any, Final, Literal, get_args, overload
 
 from context.envelope import ContextEnvelope
 from context.errors import ContextHookError, ContextPatchError, HookPatchError
-from context.frozen import FrozenMapping, freeze
-from context.messages import Message, Part, ToolResultPart, calls_of
+from context.messages import FrozenMapping, Message, Part, ToolResultPart, calls_of, freeze
 from context.patches import Op, Phase, apply_patch
 
 ContextReason = Phase

@@ -13,7 +13,7 @@ from typing import Final, Literal, Self, cast, get_args
 
 from context.carry_forward import wrap_prior
 from context.errors import MalformedEntry
-from context.frozen import replace_surrogates
+from context.messages import replace_surrogates
 
 SegmentKind = Literal["note", "selection", "folder", "tag", "url", "file", "image", "passage"]
 SEGMENT_KINDS: Final[tuple[str, ...]] = get_args(SegmentKind)

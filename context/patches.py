@@ -11,8 +11,7 @@ from typing import Final, Literal, TypeVar
 
 from context.envelope import ContextEnvelope, Messages, System, SystemPart
 from context.errors import ContextError, ContextPatchError
-from context.frozen import FrozenMapping
-from context.messages import Message, ToolDefinition
+from context.messages import FrozenMapping, Message, ToolDefinition
 
 __all__ = ["ContextPatchError", "PatchResult", "Phase", "apply_patch", "request_ops"]
 

@@ -7,34 +7,31 @@ report → marks → `PreparedRequest`. No step but compaction calls a model, an
 nothing, runs no hook and shows an outline in the place of a summary that a model would make.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from context.accounting import account
+from context.accounting import account, layer_uses
 from context.assemble.apply_hooks import Shaped, settled, shape, shape_once
-from context.assemble.base import Base, make_base
+from context.assemble.builder import Base, make_base
 from context.assemble.inputs import Ports, PrepareInputs, room_of
-from context.assemble.request import Draft
+from context.assemble.request import Draft, Preamble, Tail
 from context.budget import BudgetPolicy, Room
+from context.envelope import ContextEnvelope
 from context.errors import ContextOverflow
-from context.fit.guard import ROOM, GuardReport, PreparedRequest, could_fit, enforce, seal
+from context.fit.cache import Continuation, prefix_hash
+from context.fit.compact import Compacted, compact, foretell, past_of
+from context.fit.drop import make_drop_entry
+from context.fit.guard import GuardReport, PreparedRequest, could_fit, enforce, seal
 from context.fit.marks import Mark, place_marks
-from context.fit.policy import (
-    Compacted,
-    Why,
-    compact,
-    compaction_due,
-    foretell,
-    past_of,
-    standing,
-    trim_due,
-)
-from context.fit.usage_note import with_usage_note
-from context.frozen import FrozenMapping
-from context.history.boundaries import MODEL
+from context.fit.policy import Why, compaction_due, standing, trim_due, with_usage_note
+from context.history.boundaries import Epoch
+from context.history.turn_list import TurnList
+from context.history.turns import MeasuredTurn
 from context.layers import Layer
-from context.log.entries import DropEntry, Entry
-from context.report.report import Actions, ContextReport, When
+from context.log.entries import Entry
+from context.messages import FrozenMapping, Message
+from context.report.report import Actions, ContextReport, Prefix, When
 
 __all__ = [
     "Mode",
@@ -174,17 +171,8 @@ def _drop(
 ) -> Entry:
     before = base.draft.history
     kept = before[guarded.cut :]
-    return DropEntry(
-        id=ports.new_id(),
-        parent_id=parent,
-        timestamp=ports.now(),
-        up_to_entry_id=kept[0].turn.entry_ids[0],
-        tokens_before=before.tokens,
-        tokens_after=kept.tokens,
-        reason=ROOM,
-        budget=room.budget,
-        extra=FrozenMapping({MODEL: inputs.model}),
-    )
+    place, epoch = (ports.new_id(), parent, ports.now()), Epoch(room.budget, inputs.model)
+    return make_drop_entry(place, kept[0], (before.tokens, kept.tokens), epoch)
 
 
 def _overflow(report: ContextReport) -> ContextOverflow:
@@ -195,4 +183,53 @@ def _overflow(report: ContextReport) -> ContextOverflow:
         f"Your message has {needed:,} tokens, but only {free:,} are free for it: raise "
         "autoCompactThreshold, shorten the message or split it.",
         report,
+    )
+
+
+def prepare_call(
+    preamble: Preamble,
+    history: Sequence[MeasuredTurn],
+    question: str,
+    room: Room,
+    *,
+    model: str,
+    session: str | None = None,
+    temperature: float = 0.0,
+    takes_marks: bool = False,
+) -> PreparedRequest:
+    """Return a request that holds all of this, or none.
+
+    Raises:
+        ContextOverflow: it does not fit its budget whole.
+    """
+    tail = Tail((), Message("user", question), preamble.counter)
+    draft = Draft(preamble, TurnList.of(history), tail)
+    guarded = enforce(draft, room.budget, tail.total)
+    report = _report(draft, room, model, session)
+    if not guarded.fits or guarded.left_out:
+        raise ContextOverflow(
+            f"This call has {draft.used:,} tokens where {room.budget:,} fit.", report
+        )
+    options = FrozenMapping({"temperature": temperature, "maxTokens": room.reserve})
+    envelope = ContextEnvelope(
+        system=preamble.system,
+        tools=preamble.tools,
+        options=options,
+    )
+    marks = place_marks(draft, model) if takes_marks else ()
+    # No request goes on from a call, so that its question is not worth keeping.
+    return seal(guarded, envelope, report, tuple(mark for mark in marks if mark.layer != Layer.W))
+
+
+def _report(draft: Draft, room: Room, model: str, session: str | None) -> ContextReport:
+    continued = Continuation(Prefix(prefix_hash(draft)))
+    return ContextReport(
+        session=session,
+        when="last",
+        request=1,
+        model=model,
+        room=room,
+        layers=layer_uses(draft, continued),
+        prefix=continued.prefix,
+        tools=tuple(tool.name for tool in draft.preamble.tools),
     )

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from app.errors import AppError, InvalidRequest
 from chains.events import Mode
-from context.frozen import clean_json
+from context.messages import clean_json
 
 LONGEST_LINE: Final = 16_000_000  # bytes; a question of 200,000 characters has at most 1,200,000
 

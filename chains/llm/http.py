@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 from chains.errors import ModelUnavailable, Offline
-from context.frozen import EncodedJson
+from context.envelope import EncodedJson
 
 if TYPE_CHECKING:
     import httpx

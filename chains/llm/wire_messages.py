@@ -9,10 +9,9 @@ from typing import Any, Final
 from chains.llm.port import RequestedCall
 from context.fit.cache import encode_message, message_body
 from context.fit.guard import PreparedRequest
-from context.frozen import compact_json, replace_surrogates
-from context.history.measured_turn import MeasuredTurn
 from context.history.tool_pairing import results_of
-from context.messages import Message
+from context.history.turns import MeasuredTurn
+from context.messages import Message, compact_json, replace_surrogates
 
 __all__ = [
     "CallAssembler",

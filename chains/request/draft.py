@@ -10,12 +10,11 @@ from dataclasses import dataclass, replace
 from chains.request.epochs import THRESHOLD, build_epoch_entries, find_last_sent
 from chains.request.request import SEARCHED, TurnContext, TurnRequest
 from chains.request.session import SessionPort
-from context.assemble.turn_end import end_turn
+from context.assemble.apply_hooks import end_turn
 from context.fit.guard import PreparedRequest
-from context.frozen import FrozenMapping
 from context.layers import Segment
 from context.log.entries import Entry, MessageEntry, SegmentsEntry, is_path_entry
-from context.messages import Message
+from context.messages import FrozenMapping, Message
 from context.pipeline import Mode as PrepareMode
 from context.pipeline import PrepareInputs, prepare
 

@@ -6,8 +6,7 @@ from typing import Final, TypeGuard
 from chains.request.session import SessionPort
 from context.assemble.request import Draft
 from context.compaction import CircuitBreaker
-from context.fit.policy import COMPACTION
-from context.frozen import FrozenMapping
+from context.fit.compact import COMPACTION
 from context.log.entries import (
     DropEntry,
     Entry,
@@ -17,6 +16,7 @@ from context.log.entries import (
     OtherEntry,
     TransformEntry,
 )
+from context.messages import FrozenMapping
 
 __all__ = ["THRESHOLD", "LoggedBreaker", "build_epoch_entries", "find_last_sent", "remember_sent"]
 

@@ -23,8 +23,8 @@ from context.errors import ContextOverflow
 from context.fit.guard import PreparedRequest
 from context.history.turns import Turn
 from context.layers import Segment
+from context.pipeline import prepare_call
 from context.prompt import system_parts
-from context.side_calls import prepare_call
 from vault.notes.keywords import FUNCTION_WORDS, fold
 
 __all__ = [

@@ -22,8 +22,8 @@ from context.budget import Room
 from context.envelope import System
 from context.fit.guard import PreparedRequest
 from context.layers import Segment
+from context.pipeline import prepare_call
 from context.prompt import PromptSection, system_parts
-from context.side_calls import prepare_call
 from context.tokens import TokenCounter
 from vault.notes.markdown import parse_document
 

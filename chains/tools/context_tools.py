@@ -18,8 +18,8 @@ from chains.tools.registry import (
     build_integer_schema,
     build_text_schema,
 )
-from context.fit.force_compact import Forced
-from context.fit.usage_note import COMPACT_CONTEXT as NAME
+from context.fit.compact import Forced
+from context.fit.policy import COMPACT_CONTEXT as NAME
 from context.messages import ToolDefinition
 from context.offload import offload_stub
 

@@ -10,10 +10,9 @@ from chains.errors import ToolFailed
 from chains.events import ToolStatus
 from chains.llm.port import RequestedCall
 from context.errors import MalformedEntry
-from context.frozen import clean_json, replace_surrogates
 from context.layers import Segment
 from context.log.entries import Entry, OtherEntry
-from context.messages import ToolDefinition
+from context.messages import ToolDefinition, clean_json, replace_surrogates
 from vault.errors import VaultError
 
 __all__ = ["Tool", "ToolOutcome", "ToolRegistry", "ToolRun", "parse_arguments"]

@@ -31,16 +31,14 @@ from context.assemble.request import Preamble, preamble
 from context.budget import Room, room_for
 from context.envelope import System
 from context.errors import ContextOverflow, SummaryFailed
-from context.fit.force_compact import Forced, compact_when_due, force_compact
+from context.fit.compact import Forced, compact_when_due, force_compact
 from context.fit.guard import PreparedRequest
-from context.fit.outline import outline
-from context.fit.summaries import SUMMARY_TOKENS
-from context.history.measured_turn import MeasuredTurn
-from context.history.turns import Turn
+from context.fit.summaries import SUMMARY_TOKENS, outline
+from context.history.turns import MeasuredTurn, Turn
 from context.log.entries import Entry, UsageEntry
 from context.messages import Message, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
+from context.pipeline import prepare_call
 from context.prompt import PromptSection, system_parts
-from context.side_calls import prepare_call
 from context.tokens import TokenCounter
 
 __all__ = [

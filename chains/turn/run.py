@@ -44,10 +44,10 @@ from chains.turn.compact import (
 )
 from chains.turn.hooks import StartHooksResult, run_message_hooks, run_start_hooks
 from chains.turn.regenerate import find_last_question, redraft_turn
-from context.fit.force_compact import Forced
+from context.fit.compact import Forced
 from context.fit.guard import PreparedRequest
 from context.hooks import HookRegistry
-from context.report.attachment_warnings import attachment_warnings
+from context.report.warnings import attachment_warnings
 
 __all__ = [
     "compact_session",

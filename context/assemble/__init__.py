@@ -13,3 +13,5 @@
 
 May import: `context.history`, `context.log` and the contract modules.
 """
+
+__all__ = ["apply_hooks", "attachments", "builder", "inputs", "request", "turn_context"]

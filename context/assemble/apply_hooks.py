@@ -8,15 +8,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from context.assemble.inputs import Ports, PrepareInputs
+from context.assemble.inputs import Ports, PrepareInputs, room_of
 from context.budget import Room
 from context.envelope import ContextEnvelope, Messages, RequestMeta, System
-from context.frozen import FrozenMapping
 from context.history.replay import Conversation, read_path, shape_base
 from context.hooks import Transform
 from context.layers import Layer
 from context.log.entries import Entry, EphemeralEntry, MessageEntry, TransformEntry, TrimEntry
-from context.messages import Message, Part, TextPart, ToolDefinition
+from context.messages import FrozenMapping, Message, Part, TextPart, ToolDefinition
 
 TRIMMED: Final = "old results and words were trimmed"
 
@@ -225,3 +224,24 @@ def _options(options: Mapping[str, object], room: Room) -> FrozenMapping:
     is_number = isinstance(wanted, int) and not isinstance(wanted, bool) and wanted > 0
     most = min(wanted, room.reserve) if is_number and isinstance(wanted, int) else room.reserve
     return FrozenMapping({**options, "maxTokens": most})
+
+
+def end_turn(inputs: PrepareInputs, ports: Ports) -> tuple[TransformEntry, ...]:
+    """Let the `turn_end` hooks at what a turn came to, and append their patches in one write.
+
+    Args:
+        inputs: as for the requests of the turn, the path with its last answer at the end.
+        ports: as for the requests of the turn.
+
+    Raises:
+        ContextHookError: when a hook fails; then nothing is appended.
+    """
+    if ports.hooks is None or not ports.hooks.has("context"):
+        return ()
+    reading = read_path(inputs.path, ports.counter)
+    envelope = envelope_of(inputs, ports, room_of(inputs, ports.counter), reading)
+    run = ports.hooks.run_context("turn_end", envelope, ports.new_id)
+    transforms = transform_entries(run.transforms, inputs.path[-1].id, ports.now())
+    if transforms:
+        ports.append(transforms)
+    return transforms

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal, get_args
 
 from context.carry_forward import Tools, carried_text
-from context.history.carry_forward_items import Carried, CarriedItem, carried_key
+from context.history.sources import Carried, CarriedItem, carried_key
 from context.layers import Layer, Segment
 from context.tokens import TokenCounter, count_segment
 

@@ -8,7 +8,7 @@ from context.assemble.request import Draft, Preamble
 from context.budget import BudgetPolicy, Room, room_for
 from context.compaction import CircuitBreaker
 from context.envelope import CancelPort, SystemPart
-from context.history.measured_turn import MeasuredTurn
+from context.history.turns import MeasuredTurn
 from context.hooks import HookRegistry
 from context.layers import Segment
 from context.log.entries import Entry

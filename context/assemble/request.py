@@ -6,11 +6,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 from context.envelope import System
-from context.frozen import compact_json
 from context.history.pins import NO_PINS, Pins
 from context.history.turn_list import TurnList
 from context.layers import Layer, Segment, render_segments
-from context.messages import Message, Part, TextPart, ToolDefinition
+from context.messages import Message, Part, TextPart, ToolDefinition, compact_json
 from context.tokens import (
     TokenCounter,
     count_merged,

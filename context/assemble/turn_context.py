@@ -6,8 +6,7 @@ from itertools import count
 from typing import Final
 
 from context.assemble.request import Tail
-from context.history.measured_turn import MeasuredTurn
-from context.history.turns import Turn
+from context.history.turns import MeasuredTurn, Turn
 from context.layers import Layer, Segment
 from context.tokens import count_segment
 

@@ -23,3 +23,5 @@
 
 May import: `context.report`, `context.assemble`, `context.history`, `context.log`.
 """
+
+__all__ = ["cache", "compact", "drop", "guard", "marks", "policy", "summaries"]

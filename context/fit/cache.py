@@ -12,9 +12,8 @@ from typing import Final
 
 from context.assemble.inputs import Asked
 from context.assemble.request import Draft
-from context.frozen import compact_json
 from context.layers import Layer
-from context.messages import Message
+from context.messages import Message, compact_json
 from context.report.report import Prefix
 from context.tokens import count_message
 

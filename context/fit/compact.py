@@ -1,246 +1,349 @@
-"""The compaction of a history: clear old results, summarise old turns, leave out what is too much.
+"""A compaction apart from any request: asked for, or due when a turn has ended."""
 
-Each step runs only while the history is above its target. What comes out are entries, so nothing
-has happened until they are stored; a compaction that frees nothing comes to nothing.
-
-Source: "Context Management Enhancements", 3 and 7; "Context Engineering Optimization", 3.2.
-"""
-
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Final
 
-from context.assemble.inputs import Summarise, SummaryTask
-from context.compaction import CompactResult, ConversationSignals, find_safe_split
-from context.errors import SummaryFailed
-from context.fit.drop import fit_turns
-from context.fit.outline import outline
-from context.fit.summaries import Maker, check_summary
-from context.history.measured_turn import MeasuredTurn
-from context.history.shorten import cleaned
-from context.history.turn_list import guaranteed
-from context.messages import Message, ToolResultPart
+from context.assemble.apply_hooks import envelope_of, linked
+from context.assemble.builder import Base
+from context.assemble.inputs import Ports, PrepareInputs, SummaryTask, room_of
+from context.assemble.request import Preamble, Tail, preamble
+from context.assemble.turn_context import standing_tail
+from context.budget import Room
+from context.compaction import HEAD, CompactResult
+from context.fit.compact_steps import TARGET, Order, Outcome, result_of, run_chain, with_messages
+from context.fit.drop import make_drop_entry
+from context.fit.policy import Standing, Why
+from context.fit.summaries import Maker, as_said, summary_size
+from context.fit.trim import (
+    Trim,
+    plan_anew,
+)
+from context.history.boundaries import Epoch, Line, Reach, reach_of, resting_cut
+from context.history.replay import Conversation, OpenTurn, read_path
+from context.history.turn_list import TurnList
+from context.layers import Layer
+from context.log.entries import Entry, TransformEntry, TrimEntry
+from context.messages import Message
 from context.tokens import TokenCounter, count_message
 
-TARGET: Final = 0.66
-
-CLEAR: Final = "clear_tool_results"
-SUMMARISE: Final = "summarise"
-OUTLINE: Final = "outline"
-TRUNCATE: Final = "truncate"
+COMPACTION: Final = "compaction"
+COMPACTED: Final = "the history was compacted"
+CLEARED: Final = "old results were cleared"
 
 
 @dataclass(frozen=True)
-class Order:
-    """What a compaction is to do.
+class Past:
+    """The history that a compaction is made of.
 
     Attributes:
-        shown: the turns as they are sent now, oldest first.
-        kept_as: the same turns as they are kept, where they are: with their answers in full.
-        said: the same turns as they were said.
-        resting: older turns that are not sent, but are summarised with the others.
-        continues: whether the chat's requests begin with `shown`.
-        target: what they may take afterwards.
-        is_whole: whether everything before the last complete turn becomes a summary, whatever
-            there is room for.
-        is_foretold: whether a model would make the summary, of which an outline gives the size.
-        pinned: messages that stay as they are.
-        task: how a summary is asked for, its turns still to be named.
+        shown: the turns as they are sent, oldest first.
+        line: the same turns as they were said, with the question and the work in progress.
+        reach: how far they are trimmed, or have to be trimmed now.
+        resting: older turns that a drop leaves out.
     """
 
-    shown: tuple[MeasuredTurn, ...]
-    kept_as: tuple[MeasuredTurn, ...]
-    said: tuple[MeasuredTurn, ...]
-    resting: tuple[MeasuredTurn, ...]
-    continues: bool
-    target: int
-    is_whole: bool
-    is_foretold: bool
-    pinned: frozenset[str]
-    task: SummaryTask
-    counter: TokenCounter
+    shown: TurnList
+    line: Line
+    reach: Reach
+    resting: TurnList
+    preamble: Preamble
 
     @property
-    def shown_tokens(self) -> int:
-        """What the turns take as they are sent now."""
-        return sum(turn.tokens for turn in self.shown)
+    def kept_as(self) -> TurnList:
+        """The turns as they are kept: with their answers in full, whatever else is trimmed."""
+        return self.line.shown_parts(self.reach.after(0))[0]
 
 
-@dataclass
-class Outcome:
-    """What a compaction comes to, step by step.
+@dataclass(frozen=True)
+class Compacted:
+    """A compaction that freed something; its entries are not stored yet.
 
     Attributes:
-        turns: the history afterwards, without the summary.
-        cleared: the messages whose results are shown by their number of lines, by id.
-        summary: the text that stands for the turns before `turns`; empty where there is none.
-        summarised: how many turns it stands for.
-        drop_to: how many of `turns` are left out as well.
-        warnings: why it did not go as it should.
+        summary: empty where none was needed.
     """
 
-    turns: tuple[MeasuredTurn, ...]
-    cleared: dict[str, Message] = field(default_factory=dict)
-    summary: str = ""
-    by: Maker = "none"
-    summarised: int = 0
-    drop_to: int = 0
-    strategies: list[str] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
+    entries: tuple[Entry, ...]
+    result: CompactResult
+    summary: str
+    by: Maker
+    warnings: tuple[str, ...] = ()
 
     @property
-    def is_attempt(self) -> bool:
-        """Whether anything was tried, a summary that was not taken included."""
-        return bool(self.strategies or self.warnings)
+    def entry(self) -> str:
+        """Where it is stored."""
+        return self.entries[0].id
 
     @property
-    def first_kept(self) -> int:
-        """How many of the turns that the compaction was given are in requests no more."""
-        return self.summarised + self.drop_to
+    def has_trimmed(self) -> bool:
+        """Whether anything of what it kept is trimmed."""
+        trims = (entry for entry in self.entries if isinstance(entry, TrimEntry))
+        return any(trim.tokens_after < trim.tokens_before for trim in trims)
 
-    def summary_tokens(self, counter: TokenCounter) -> int:
-        """Return what the summary takes."""
-        return count_message(Message("user", self.summary), counter) if self.summary else 0
-
-    def tokens(self, counter: TokenCounter) -> int:
-        """Return what the history takes now."""
-        kept = sum(turn.tokens for turn in self.turns[self.drop_to :])
-        return self.summary_tokens(counter) + kept
+    def to_dict(self) -> dict[str, object]:
+        """Return it as JSON."""
+        return compaction_json(self.result, self.entry, self.summary, self.by)
 
 
-def run_chain(order: Order, summarise: Summarise | None) -> Outcome:
-    """Return what the steps of a compaction come to.
+def compaction_json(
+    result: CompactResult, entry: str | None, summary: str, by: Maker
+) -> dict[str, object]:
+    """Return what a compaction did, as JSON; `entry` is None where there was nothing to do."""
+    return {
+        "before_tokens": result.before_tokens,
+        "after_tokens": result.after_tokens,
+        "before_messages": result.before_messages,
+        "after_messages": result.after_messages,
+        "strategies_run": list(result.strategies_run),
+        "entry": entry,
+        "summary": summary,
+        "by": by,
+    }
+
+
+def foretell(
+    past: Past, now: Standing, inputs: PrepareInputs, ports: Ports, room: Room, why: Why
+) -> Compacted | None:
+    """Return about what `compact` would come to; no model is asked and nothing is remembered."""
+    has_model = inputs.upkeep is not None and inputs.upkeep.can_summarise
+    order = replace(_order(past, now, inputs, ports, room, why), is_foretold=has_model)
+    return _compacted(order, past, now, inputs, replace(ports, summarise=None, breaker=None), room)
+
+
+def compact(
+    past: Past, now: Standing, inputs: PrepareInputs, ports: Ports, room: Room, why: Why
+) -> Compacted | None:
+    """Return a compaction of the history, or `None` where there is nothing that it would free.
 
     Raises:
-        Whatever `summarise` raises beside `SummaryFailed`, as when it is cancelled.
+        Whatever the port for summaries raises when it is cancelled.
     """
-    outcome = Outcome(order.kept_as)
-    if outcome.tokens(order.counter) > order.target:
-        _clear(order, outcome)
-    if order.is_whole or outcome.tokens(order.counter) > order.target:
-        _summarise(order, outcome, summarise)
-    if outcome.tokens(order.counter) > order.target:
-        _truncate(order, outcome)
-    return outcome
+    order = _order(past, now, inputs, ports, room, why)
+    return _compacted(order, past, now, inputs, ports, room)
 
 
-def result_of(order: Order, outcome: Outcome, after_tokens: int) -> CompactResult:
-    """Return the figures of a compaction; what it comes to is known once trims are decided anew."""
-    kept = outcome.turns[outcome.drop_to :]
-    return CompactResult(
-        order.shown_tokens,
-        after_tokens,
-        _message_count(order.shown),
-        _message_count(kept) + bool(outcome.summary),
-        tuple(outcome.strategies),
+def _compacted(
+    order: Order, past: Past, now: Standing, inputs: PrepareInputs, ports: Ports, room: Room
+) -> Compacted | None:
+    outcome = run_chain(order, ports.summarise)
+    if not outcome.is_attempt:
+        return None
+    trim, after_tokens = _trimmed_anew(order, outcome, past, now)
+    result = result_of(order, outcome, after_tokens)
+    has_shrunk = result.after_tokens < result.before_tokens
+    if ports.breaker is not None:
+        ports.breaker.record(inputs.model, room.budget, has_shrunk)
+    if not has_shrunk:
+        return None
+    entries = _entries(outcome, result, inputs, ports, room)
+    if trim is not None:
+        place = ports.new_id(), None, ports.now()
+        entries = (*entries, trim.entry(place, Epoch(room.budget, inputs.model)))
+    return Compacted(entries, result, outcome.summary, outcome.by, tuple(outcome.warnings))
+
+
+def _trimmed_anew(
+    order: Order, outcome: Outcome, past: Past, now: Standing
+) -> tuple[Trim | None, int]:
+    """Decide again how far the kept turns are trimmed; return that and what the history takes."""
+    if past.reach == Reach():
+        return None, outcome.tokens(order.counter)
+    summary, counter = outcome.summary_tokens(order.counter), order.counter
+    kept, gone = past.line.history[outcome.first_kept :], past.line.history[: outcome.first_kept]
+    history = TurnList.of(with_messages(turn, outcome.cleared, counter) for turn in kept)
+    line = replace(past.line, history=history)
+    question = 0 if line.question is None else count_message(line.question, counter)
+    target = min(order.target, order.shown_tokens - 1) - summary + now.work + question
+    reach, trim = plan_anew(line, past.reach.after(gone.message_count), target)
+    return trim, summary + line.shown_parts(reach)[0].tokens
+
+
+def past_of(sent: Base, planned: Base) -> Past:
+    """Return the history of a request.
+
+    Args:
+        sent: what it would be with the trims that are stored.
+        planned: with a further trim that is due but not enough by itself.
+    """
+    draft = sent.draft
+    return Past(draft.history, sent.line, planned.reach, sent.resting, draft.preamble)
+
+
+def _order(
+    past: Past, now: Standing, inputs: PrepareInputs, ports: Ports, room: Room, why: Why
+) -> Order:
+    task = SummaryTask(
+        said=(),
+        sent=(),
+        preamble=past.preamble,
+        room=room,
+        model=inputs.model,
+        session=inputs.session,
+        most_tokens=summary_size(now.room),
+        instructions=inputs.summary_instructions,
+    )
+    return Order(
+        shown=tuple(past.shown),
+        kept_as=tuple(past.kept_as),
+        said=as_said(past.line.history, ports.counter),
+        resting=as_said(past.resting, ports.counter),
+        continues=inputs.previous is not None and not past.resting,
+        target=int(now.room * TARGET) - now.work,
+        is_whole=why == "asked",
+        is_foretold=False,
+        pinned=past.line.pinned,
+        task=task,
+        counter=ports.counter,
     )
 
 
-def _message_count(turns: Sequence[MeasuredTurn]) -> int:
-    return sum(len(turn.messages) for turn in turns)
+def _entries(
+    outcome: Outcome, result: CompactResult, inputs: PrepareInputs, ports: Ports, room: Room
+) -> tuple[Entry, ...]:
+    now, kept = ports.now(), outcome.turns
+    transform_id = ports.new_id()
+    patch = _patch(outcome, result, now)
+    figures = f"{result.before_tokens:,} → {result.after_tokens:,} tokens"
+    markdown = outcome.summary.removeprefix(f"{HEAD}\n")
+    display = {"title": "Compacted", "summary": figures, "markdown": markdown}
+    transform = TransformEntry(transform_id, None, now, COMPACTION, patch, display)
+    if not outcome.drop_to:
+        return (transform,) if patch else ()
+    sizes = sum(turn.tokens for turn in kept), sum(turn.tokens for turn in kept[outcome.drop_to :])
+    place = ports.new_id(), transform_id, now
+    epoch = Epoch(room.budget, inputs.model)
+    drop = make_drop_entry(place, kept[outcome.drop_to], sizes, epoch)
+    return (transform, drop) if patch else (drop,)
 
 
-def _clear(order: Order, outcome: Outcome) -> None:
-    """Show large old results by their number of lines, from the oldest on until the target."""
-    messages = [message for turn in outcome.turns for message in turn.messages]
-    share, least_bytes = ConversationSignals.measure(messages).clearing
-    split = find_safe_split(messages, int(len(messages) * share))
-    over = outcome.tokens(order.counter) - order.target
-    for message in messages[:split]:
-        if over <= 0:
-            break
-        shorter = message
-        if message.id not in order.pinned and _is_large(message, least_bytes):
-            shorter = cleaned(message, order.counter)
-        if message.id and shorter is not message:
-            outcome.cleared[message.id] = shorter
-            over -= count_message(message, order.counter) - count_message(shorter, order.counter)
-    if outcome.cleared:
-        outcome.turns = tuple(
-            with_messages(turn, outcome.cleared, order.counter) for turn in outcome.turns
-        )
-        outcome.strategies.append(CLEAR)
+def _patch(outcome: Outcome, result: CompactResult, now: str) -> tuple[dict[str, object], ...]:
+    reason = COMPACTED if outcome.summary else CLEARED
+    cached = {"scope": "cached", "invalidateCacheReason": reason}
+    there = {message.id for turn in outcome.turns for message in turn.messages}
+    cleared: list[dict[str, object]] = [
+        {**cached, "op": "message_replace", "entryId": name, "parts": message.to_dict()["content"]}
+        for name, message in outcome.cleared.items()
+        if name in there
+    ]
+    if not outcome.summary:
+        return tuple(cleared)
+    apply: dict[str, object] = {
+        **cached,
+        "op": "compaction_apply",
+        "summary": outcome.summary,
+        "timestamp": now,
+        "firstKeptEntryId": outcome.turns[0].messages[0].id,
+        "tokensBefore": result.before_tokens,
+        "tokensAfter": result.after_tokens,
+        "by": outcome.by,
+        "strategies": list(result.strategies_run),
+    }
+    return (*cleared, apply)
 
 
-def _is_large(message: Message, least_bytes: int) -> bool:
-    if isinstance(message.content, str):
-        return False
-    results = (part.content for part in message.content if isinstance(part, ToolResultPart))
-    return any(len(text.encode("utf-8", "surrogatepass")) >= least_bytes for text in results)
+__all__ = ["Forced", "compact_when_due", "force_compact"]
 
 
-def with_messages(
-    turn: MeasuredTurn, changed: dict[str, Message], counter: TokenCounter
-) -> MeasuredTurn:
-    """Return a turn with other messages in the place of those with the same ids."""
-    if not any(message.id in changed for message in turn.messages):
-        return turn
-    messages = [changed.get(message.id or "", message) for message in turn.messages]
-    return MeasuredTurn.measure(turn.turn, messages, counter)
+@dataclass(frozen=True)
+class Forced:
+    """What a compaction did.
+
+    Attributes:
+        entry: where it is stored; None where there was nothing to compact.
+    """
+
+    result: CompactResult
+    entry: str | None
+    summary: str
+    by: Maker
+    warnings: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, object]:
+        """Return it as JSON."""
+        return compaction_json(self.result, self.entry, self.summary, self.by)
 
 
-def _summarise(order: Order, outcome: Outcome, summarise: Summarise | None) -> None:
-    """Let a summary stand for the oldest turns: a model's, else an outline."""
-    cut = _cut(order, outcome)
-    old = outcome.turns[:cut]
-    if not any(turn.turn.user is not None for turn in old):
-        return
-    said = (*order.resting, *order.said[:cut])
-    task = replace(order.task, said=said, sent=order.shown[:cut] if order.continues else ())
-    text, by = _by_model(task, old, outcome, summarise, order.counter), SUMMARISE
-    if not text:
-        text = _by_outline(task, old, outcome, order.counter)
-        by = SUMMARISE if order.is_foretold else OUTLINE
-    if text:
-        outcome.turns, outcome.summary, outcome.summarised = outcome.turns[cut:], text, cut
-        outcome.by = "model" if by == SUMMARISE else "outline"
-        outcome.strategies.append(by)
+def force_compact(inputs: PrepareInputs, ports: Ports, why: Why = "asked") -> Forced:
+    """Compact a chat apart from any request, whatever its fill.
+
+    What it comes to is appended in one write; where it frees nothing, nothing is.
+
+    Args:
+        inputs: as for a request; the path may also end with an answer, and a turn that is worked on
+            stays as it is.
+        why: `asked` makes a summary of everything before the last complete turn; any other reason
+            compacts to the usual share of the room.
+
+    Source: "Context Management Enhancements", 7.
+    """
+    room = room_of(inputs, ports.counter)
+    past, now = _past(inputs, ports, room)
+    compacted = _compact(past, now, inputs, ports, room, why)
+    if compacted is not None:
+        return compacted
+    tokens, messages = past.shown.tokens, past.shown.message_count
+    return Forced(CompactResult(tokens, tokens, messages, messages, ()), None, "", "none")
 
 
-def _cut(order: Order, outcome: Outcome) -> int:
-    """How many of the oldest turns have to go, so that what stays fits with a summary."""
-    last = guaranteed(outcome.turns)
-    if order.is_whole:
-        return last
-    tokens = order.task.most_tokens + sum(turn.tokens for turn in outcome.turns)
-    for cut, turn in enumerate(outcome.turns[:last]):
-        if tokens <= order.target:
-            return cut
-        tokens -= turn.tokens
-    return last
+def compact_when_due(inputs: PrepareInputs, ports: Ports) -> Forced | None:
+    """Compact a chat whose turn has ended and that fills its room; `None` where it does not."""
+    upkeep = inputs.upkeep
+    room = room_of(inputs, ports.counter)
+    if upkeep is None or not upkeep.auto_compact:
+        return None
+    if ports.breaker is not None and ports.breaker.is_tripped(inputs.model, room.budget):
+        return None
+    past, now = _past(inputs, ports, room)
+    if not now.should_compact(upkeep):
+        return None
+    return _compact(past, now, inputs, ports, room, "auto")
 
 
-def _by_model(
-    task: SummaryTask,
-    old: Sequence[MeasuredTurn],
-    outcome: Outcome,
-    summarise: Summarise | None,
-    counter: TokenCounter,
-) -> str:
-    if summarise is None:
-        return ""
-    try:
-        return check_summary(summarise(task), old, task.most_tokens, counter)
-    except SummaryFailed as failure:
-        outcome.warnings.append(f"{failure} An outline stands in its place.")
-        return ""
+def _compact(
+    past: Past, now: Standing, inputs: PrepareInputs, ports: Ports, room: Room, why: Why
+) -> Forced | None:
+    compacted = compact(past, now, inputs, ports, room, why)
+    if compacted is None:
+        return None
+    entries = linked(compacted.entries, inputs.path[-1].id)
+    ports.append(entries)
+    told = compacted.summary, compacted.by, compacted.warnings
+    return Forced(compacted.result, compacted.entry, *told)
 
 
-def _by_outline(
-    task: SummaryTask, old: Sequence[MeasuredTurn], outcome: Outcome, counter: TokenCounter
-) -> str:
-    most = min(task.most_tokens, sum(turn.tokens for turn in old) - 1)
-    try:
-        return check_summary(outline(task.said, most, counter), old, most, counter)
-    except SummaryFailed as failure:
-        outcome.warnings.append(str(failure))
-        return ""
+def _past(inputs: PrepareInputs, ports: Ports, room: Room) -> tuple[Past, Standing]:
+    """The history of a chat, with what requests hold beside it as far as that is known now."""
+    reading, counter = read_path(inputs.path, ports.counter), ports.counter
+    envelope = envelope_of(inputs, ports, room, reading)
+    start = preamble(envelope.system, envelope.tools, counter)
+    worked_on = _worked_on(reading, inputs.turn)
+    turns = reading.earlier if worked_on else reading.turns
+    _, question, work = worked_on.parts if worked_on else ((), None, ())
+    epoch = Epoch(room.budget, inputs.model)
+    cut = resting_cut(reading.drops, turns, epoch)
+    line = Line(turns[cut:], question, work, reading.pins.messages, counter)
+    trims = [trim for trim in reading.trims if epoch.binds(trim)]
+    reach = reach_of(trims, line.messages) if trims else Reach()
+    shown, work = line.shown_parts(reach)
+    tail = _tail(worked_on, question, counter)
+    beside = start.tool_tokens + start.system_tokens
+    beside += standing_tail(tail, reading.earlier, room.budget) if tail else 0
+    size = sum(count_message(message, counter) for message in work)
+    asked = tail.tokens[Layer.L5] if tail else 0
+    now = Standing(room.budget, beside, shown.tokens, size, asked)
+    return Past(shown, line, reach, turns[:cut], start), now
 
 
-def _truncate(order: Order, outcome: Outcome) -> None:
-    """Leave whole turns out, the oldest first, but never the last complete one."""
-    summary = outcome.summary_tokens(order.counter)
-    fitted = fit_turns(outcome.turns, order.target - summary)
-    if fitted.dropped:
-        outcome.drop_to = len(fitted.dropped)
-        outcome.strategies.append(TRUNCATE)
+def _worked_on(reading: Conversation, turn: str) -> OpenTurn | None:
+    """The last turn, where it is the one that is being worked on."""
+    current = reading.open
+    if current is None or current.turn.turn_id != turn or current.turn.is_ended:
+        return None
+    return current if current.turn.user is not None else None
+
+
+def _tail(
+    worked_on: OpenTurn | None, question: Message | None, counter: TokenCounter
+) -> Tail | None:
+    if worked_on is None or question is None:
+        return None
+    return Tail(worked_on.turn.segments, question, counter, worked_on.memory.render())

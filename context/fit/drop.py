@@ -8,10 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from context.history.measured_turn import MeasuredTurn
+from context.history.boundaries import MODEL, Epoch
 from context.history.turn_list import TurnList, guaranteed
+from context.history.turns import MeasuredTurn
+from context.log.entries import DropEntry
+from context.messages import FrozenMapping
 
 CUT_TO: Final = 0.75
+ROOM: Final = "room"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,3 +73,19 @@ def _cut(turns: Sequence[MeasuredTurn], room_tokens: int, most: int) -> int:
         tokens -= turns[cut].tokens
         cut += 1
     return cut
+
+
+def make_drop_entry(
+    place: tuple[str, str | None, str],
+    first_kept: MeasuredTurn,
+    sizes: tuple[int, int],
+    epoch: Epoch,
+) -> DropEntry:
+    """Return the entry that leaves out all turns before `first_kept` from now on.
+
+    Args:
+        place: id, parent and timestamp of the entry.
+        sizes: the tokens of the history before and after.
+    """
+    up_to, extra = first_kept.turn.entry_ids[0], FrozenMapping({MODEL: epoch.model})
+    return DropEntry(*place, up_to, *sizes, ROOM, epoch.budget, extra)

@@ -11,30 +11,33 @@ from functools import cached_property
 from typing import Final
 
 from context.assemble.request import Draft, preamble
-from context.carry_forward import truncate_with_ellipsis
-from context.envelope import ContextEnvelope, Messages
+from context.envelope import ContextEnvelope, EncodedJson, Messages
 from context.errors import UnguardedRequest
 from context.fit.cache import encode_message, message_body
-from context.fit.drop import CUT_TO, FittedTurns, fit_for_now, fit_turns, fit_without_guarantee
+from context.fit.drop import (
+    CUT_TO,
+    ROOM,
+    FittedTurns,
+    fit_for_now,
+    fit_turns,
+    fit_without_guarantee,
+)
 from context.fit.marks import Mark
-from context.fit.shrink_tail import shrink
-from context.fit.shrink_work import (
+from context.fit.shorten import (
     clean_older,
     clean_results,
+    shorten_answer,
     shorten_results,
+    shrink,
     without_oldest_batch,
 )
-from context.frozen import EncodedJson, compact_json, thaw_mapping
-from context.history.measured_turn import MeasuredTurn
 from context.history.turn_list import TurnList
+from context.history.turns import MeasuredTurn
 from context.layers import Layer, Segment
-from context.messages import Message, Part, TextPart
+from context.messages import Message, compact_json, thaw_mapping
 from context.report.report import ContextReport, LeftOut
 from context.tokens import TokenCounter, count_message, count_segment
 
-SHORT_ANSWER_CHARS: Final = 2_000
-
-ROOM: Final = "room"
 TAIL: Final = "tail"
 SHORTENED: Final = "shortened"
 BUDGET: Final = "budget"
@@ -266,7 +269,7 @@ def _shorten_answers(passing: _Passing) -> _Passing:
         messages = []
         for message in turn.messages:
             is_kept = over <= 0 or message.id in passing.draft.pins.messages
-            shorter = message if is_kept else _shortened(message)
+            shorter = message if is_kept else shorten_answer(message)
             saved = count_message(message, counter) - count_message(shorter, counter)
             if saved > 0:
                 over -= saved
@@ -274,20 +277,6 @@ def _shorten_answers(passing: _Passing) -> _Passing:
             messages.append(shorter if saved > 0 else message)
         history.append(MeasuredTurn.measure(turn.turn, messages, counter))
     return passing.after("shorten", replace(passing.draft, history=TurnList.of(history)), left_out)
-
-
-def _shortened(message: Message) -> Message:
-    if message.role != "assistant":
-        return message
-    if isinstance(message.content, str):
-        return replace(message, content=truncate_with_ellipsis(message.content, SHORT_ANSWER_CHARS))
-    return replace(message, content=tuple(_shortened_part(part) for part in message.content))
-
-
-def _shortened_part(part: Part) -> Part:
-    if not isinstance(part, TextPart):
-        return part
-    return TextPart(truncate_with_ellipsis(part.text, SHORT_ANSWER_CHARS))
 
 
 def _shrink_tail(passing: _Passing) -> _Passing:

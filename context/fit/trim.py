@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from context.assemble.base import Line
 from context.assemble.inputs import Upkeep
 from context.history.boundaries import (
     ANEW,
@@ -22,9 +21,12 @@ from context.history.boundaries import (
     MODEL,
     TRIMMED_TO,
     Epoch,
+    Line,
     Reach,
+    cleaned,
+    may_be_trimmed,
+    trimmed,
 )
-from context.history.shorten import cleaned, may_be_trimmed, trimmed
 from context.log.entries import TrimEntry
 from context.messages import Message
 from context.tokens import count_message

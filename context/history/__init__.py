@@ -22,3 +22,14 @@
 
 May import: `context.log` and the contract modules.
 """
+
+__all__ = [
+    "boundaries",
+    "memory",
+    "pins",
+    "replay",
+    "sources",
+    "tool_pairing",
+    "turn_list",
+    "turns",
+]

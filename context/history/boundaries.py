@@ -5,16 +5,20 @@ binds as long as its epoch lasts: a larger budget or another model begins a new 
 it left out may come back.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Final
 
-from context.history.measured_turn import MeasuredTurn
-from context.history.shorten import cleaned, may_be_trimmed, trimmed
-from context.history.turn_list import TurnList
+from context.cleaner import clean_tool_output
+from context.history.tool_pairing import is_final
+from context.history.turn_list import TurnList, guaranteed
+from context.history.turns import MeasuredTurn
 from context.log.entries import DropEntry, TrimEntry
-from context.messages import Message
+from context.messages import Message, Part, ReasoningPart, TextPart, ToolResultPart, calls_of
+from context.offload import is_offload_stub
 from context.tokens import TokenCounter, count_message
+from context.trimming import TRIMMED
 
 MODEL: Final = "model"
 TRIMMED_TO: Final = "trimmedUpToEntryId"
@@ -156,3 +160,158 @@ def _shown_turn(
 def _furthest(ids: set[str], messages: Sequence[Message]) -> int:
     positions = range(len(messages) - 1, -1, -1) if ids else ()
     return next((at for at in positions if messages[at].id in ids), 0)
+
+
+_TRIMMED_BYTES: Final = len(TRIMMED)
+
+
+def cleaned(message: Message, counter: TokenCounter) -> Message:
+    """Return the message with each result by its number of lines, or as it is."""
+    if isinstance(message.content, str):
+        return message
+    return _remembered("cleaned", _cleaned, message, counter)
+
+
+def trimmed(message: Message, counter: TokenCounter) -> Message:
+    """Return the message with `[trimmed]` for its words and results, or as it is."""
+    return _remembered("trimmed", _trimmed, message, counter)
+
+
+def is_work(message: Message) -> bool:
+    """Return whether it is a tool's result, or what the assistant said when it called tools."""
+    return message.role == "tool" or (message.role == "assistant" and bool(calls_of(message)))
+
+
+def may_be_trimmed(message: Message, has_answers: bool) -> bool:
+    """Return whether trimming may touch it at all.
+
+    Args:
+        has_answers: whether that goes for a turn's last words too.
+    """
+    return is_work(message) or (has_answers and is_final(message))
+
+
+def _remembered(
+    form: str, make: Callable[[Message], Message], message: Message, counter: TokenCounter
+) -> Message:
+    key = (form, counter)
+    made = message.shorter.get(key)
+    if made is None:
+        made = make(message)
+        if made is not message and count_message(made, counter) >= count_message(message, counter):
+            made = message
+        message.shorter[key] = made
+    return made
+
+
+def _cleaned(message: Message) -> Message:
+    made = clean_tool_output(message)
+    assert not isinstance(message.content, str)
+    assert not isinstance(made.content, str)
+    pairs = zip(message.content, made.content, strict=True)
+    return _with_parts(message, tuple(min(pair, key=_size) for pair in pairs))
+
+
+def _trimmed(message: Message) -> Message:
+    if isinstance(message.content, str):
+        is_long = len(message.content.encode("utf-8", "surrogatepass")) > _TRIMMED_BYTES
+        return replace(message, content=TRIMMED) if is_long else message
+    return _with_parts(message, tuple(_trimmed_part(part) for part in message.content))
+
+
+def _trimmed_part(part: Part) -> Part:
+    if _size(part) <= _TRIMMED_BYTES:
+        return part
+    if isinstance(part, TextPart | ReasoningPart):
+        return replace(part, text=TRIMMED)
+    if isinstance(part, ToolResultPart) and not is_offload_stub(part.content):
+        return replace(part, content=TRIMMED)
+    return part
+
+
+def _size(part: Part) -> int:
+    text = ""
+    if isinstance(part, TextPart | ReasoningPart):
+        text = part.text
+    elif isinstance(part, ToolResultPart):
+        text = part.content
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
+def _with_parts(message: Message, parts: tuple[Part, ...]) -> Message:
+    return message if parts == message.content else replace(message, content=parts)
+
+
+@dataclass(frozen=True)
+class Line:
+    """The messages that trimming looks at, in the order of the wire, as they were said.
+
+    Attributes:
+        history: the earlier turns, less those that rest left out.
+        question: of the turn in progress, never touched; None between turns.
+        work: of that turn.
+    """
+
+    history: TurnList
+    question: Message | None
+    work: tuple[Message, ...]
+    pinned: frozenset[str]
+    counter: TokenCounter
+
+    @cached_property
+    def messages(self) -> tuple[Message, ...]:
+        """All of them."""
+        question = () if self.question is None else (self.question,)
+        return (*self.history.messages, *question, *self.work)
+
+    def shown(self, reach: Reach) -> tuple[Message, ...]:
+        """Return the messages as they are sent within that reach."""
+        return tuple(
+            message if message.id in self.pinned else reach.form(at, message, self.counter)
+            for at, message in enumerate(self.messages)
+        )
+
+    def shown_parts(self, reach: Reach) -> tuple[TurnList, tuple[Message, ...]]:
+        """Return the history and the work as they are sent within that reach."""
+        history = shown_turns(self.history, reach, self.pinned, self.counter)
+        start = len(self.messages) - len(self.work)
+        return history, shown_messages(self.work, start, reach, self.pinned, self.counter)
+
+    def start_of_turn(self, age: int) -> int:
+        """Return the position of the first message that is not older than so many turns."""
+        return self.history[: max(0, len(self.history) - age)].message_count
+
+    @property
+    def latest_batch(self) -> int:
+        """The position of the latest calls of this turn; without any, that of its question."""
+        start = self.history.message_count
+        for at in range(len(self.messages) - 1, start, -1):
+            if calls_of(self.messages[at]):
+                return at
+        return start
+
+    def first_kept_answer(self, keep_last: int) -> int:
+        """Return the position of the first answer that is never trimmed.
+
+        Args:
+            keep_last: how many of the newest answers that goes for, beside the last complete turn.
+        """
+        last = guaranteed(self.history)
+        end = at = self.history[:last].message_count
+        kept = sum(_has_answer(turn) for turn in self.history[last:])
+        for turn in reversed(self.history[:last]):
+            if kept >= keep_last:
+                return end
+            at -= len(turn.messages)
+            if _has_answer(turn):
+                kept, end = kept + 1, at
+        return end if kept >= keep_last else 0
+
+    def entry_at(self, at: int) -> str:
+        """Return the first entry at or behind a position; nothing made up is an entry."""
+        names = (message.id for message in self.messages[at:])
+        return next((name for name in names if name is not None and ":" not in name), "")
+
+
+def _has_answer(turn: MeasuredTurn) -> bool:
+    return any(is_final(message) for message in turn.messages)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from context.log.path_entries import MemoryUpdateEntry
+from context.log.entries import MemoryUpdateEntry
 
 MEMORY_CHANGED: Final = "[Your memory has changed in this turn. It now reads:]"
 

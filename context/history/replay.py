@@ -14,14 +14,12 @@ from typing import Final
 from context.envelope import ContextEnvelope, Messages
 from context.errors import BadInputs, ContextError
 from context.history.boundaries import standing_trims
-from context.history.carry_forward_items import Carried, Collector
-from context.history.grouping import Group, group_messages
-from context.history.measured_turn import MeasuredTurn
 from context.history.memory import Memory
 from context.history.pins import NO_PINS, Pins
+from context.history.sources import Carried, Collector
 from context.history.tool_pairing import seal_calls
 from context.history.turn_list import TurnList
-from context.history.turns import Said, Turn, begin_turn
+from context.history.turns import Group, MeasuredTurn, Said, Turn, begin_turn, group_messages
 from context.log.entries import (
     CustomMessageEntry,
     DropEntry,

@@ -5,7 +5,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any, Final, TypeVar, overload
 
-from context.history.measured_turn import MeasuredTurn
+from context.history.turns import MeasuredTurn
 from context.messages import Message
 from context.offload import Offloaded
 

@@ -4,21 +4,24 @@ Nothing here edits an entry: what is repaired, is repaired in the view.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 
 from context.history.tool_pairing import (
     INTERRUPTED,
     interruption,
     is_final,
     mark_interrupted,
+    results_of,
     seal_calls,
 )
 from context.layers import Segment
-from context.log.codec import NOTHING
-from context.log.entries import CustomMessageEntry, Entry, MessageEntry, SegmentsEntry
+from context.log.entries import NOTHING, CustomMessageEntry, Entry, MessageEntry, SegmentsEntry
 from context.log.tree import EntryTree
 from context.messages import Message
+from context.offload import Offloaded, read_stub
+from context.tokens import TokenCounter, count_merged, count_message, is_merged
 
 __all__ = [
     "INTERRUPTED",
@@ -154,3 +157,114 @@ def _shown(entry: Said) -> Message:
     if isinstance(entry, MessageEntry) and entry.status in ("interrupted", "error"):
         return mark_interrupted(entry.message)
     return entry.message
+
+
+@dataclass
+class Group:
+    """Neighbouring messages that belong together; `turn` is None for what a patch brought in."""
+
+    turn: int | None
+    messages: list[Message] = field(default_factory=list)
+
+
+def group_messages(
+    messages: Sequence[Message], owners: Mapping[str, int], last: int, question: Message | None
+) -> tuple[list[Group], tuple[Message, ...]]:
+    """Return the earlier messages in groups, and those of the last turn.
+
+    Args:
+        owners: which turn each id belonged to before the patch.
+        last: the last turn, which everything from its first message on belongs to.
+        question: of the last turn, to know it again where a patch has taken the ids away.
+    """
+    start = _start_of_last(messages, owners, last, question)
+    groups: list[Group] = []
+    for message in messages[:start]:
+        owner = None if message.id is None else owners.get(message.id)
+        if not groups or _begins(groups[-1], message, owner):
+            groups.append(Group(owner))
+        groups[-1].messages.append(message)
+    return groups, tuple(messages[start:])
+
+
+def _start_of_last(
+    messages: Sequence[Message], owners: Mapping[str, int], last: int, question: Message | None
+) -> int:
+    for at, message in enumerate(messages):
+        if message.id is not None and owners.get(message.id) == last:
+            return at
+    if question is not None:
+        for at in range(len(messages) - 1, -1, -1):
+            if messages[at].role == "user" and messages[at].content == question.content:
+                return at
+    return len(messages)
+
+
+def _begins(group: Group, message: Message, owner: int | None) -> bool:
+    if owner is not None:
+        return owner != group.turn
+    is_answered = any(is_final(earlier) for earlier in group.messages)
+    return message.role == "user" and is_answered
+
+
+@dataclass(frozen=True)
+class MeasuredTurn:
+    """An earlier turn with the messages that stand for it, and their tokens.
+
+    Attributes:
+        counter: the counter of the tokens; None where neighbouring turns are never merged.
+    """
+
+    turn: Turn
+    messages: tuple[Message, ...]
+    tokens: int
+    counter: TokenCounter | None = None
+
+    @classmethod
+    def measure(
+        cls, turn: Turn, messages: Sequence[Message], counter: TokenCounter
+    ) -> "MeasuredTurn":
+        """Count the messages that stand for a turn."""
+        tokens = sum(count_message(message, counter) for message in messages)
+        joined: tuple[Message, ...] = ()
+        for pair in pairwise(messages):
+            tokens -= count_merged(*pair, counter, joined=joined)
+            joined = pair if is_merged(*pair) else ()
+        return cls(turn, tuple(messages), tokens, counter)
+
+    def count_merged_with(self, before: "MeasuredTurn", *, is_joined: bool) -> int:
+        """Return the tokens saved where this turn's first message joins the last one before it.
+
+        Args:
+            before: the turn before this one.
+            is_joined: whether the last message of `before` is part of a merged one already.
+        """
+        if self.counter is None or not self.messages or not before.messages:
+            return 0
+        pair = before.messages[-1], self.messages[0]
+        joined = pair[:1] if is_joined else ()
+        if len(self.messages) > 1 and is_merged(*self.messages[:2]):
+            joined = (*joined, pair[1])
+        return count_merged(*pair, self.counter, joined=joined)
+
+    def is_last_joined(self, is_first_joined: bool) -> bool:
+        """Return whether the last message joins the one before it.
+
+        Args:
+            is_first_joined: whether the first one joins the turn before this one.
+        """
+        if len(self.messages) < 2:
+            return is_first_joined
+        return is_merged(*self.messages[-2:])
+
+    @cached_property
+    def digest(self) -> bytes:
+        """A hash of what goes on the wire of it."""
+        return b"".join(message.digest for message in self.messages)
+
+    @property
+    def offloaded(self) -> tuple[Offloaded, ...]:
+        """The results that are kept elsewhere, of which stubs stand here."""
+        results = [part for message in self.messages for part in results_of(message)]
+        found = (read_stub(result.content) for result in results)
+        return tuple(stub for stub in found if stub is not None) if results else ()

@@ -14,3 +14,5 @@
 
 May import: the contract modules.
 """
+
+__all__ = ["entries", "parse", "tree"]

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from typing import Final, Protocol
 
 from context.errors import MalformedEntry
-from context.frozen import FrozenMapping, thaw_mapping
-from context.messages import Message
+from context.messages import FrozenMapping, Message, thaw_mapping
 
 NOTHING: Final = FrozenMapping({})
 

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import Final, Self, TypeGuard
 
 from context.errors import MalformedEntry
-from context.frozen import FrozenMapping, compact_json, thaw
-from context.log.codec import Fields
+from context.log.codec import NOTHING, Fields
 from context.log.path_entries import (
     SCHEMA_VERSION,
     STATUSES,
@@ -34,9 +33,11 @@ from context.log.side_entries import (
     OtherEntry,
     UsageEntry,
 )
+from context.messages import FrozenMapping, compact_json, thaw
 
 __all__ = [
     "LOG_VERSION",
+    "NOTHING",
     "PATH_TYPES",
     "SCHEMA_VERSION",
     "STATUSES",

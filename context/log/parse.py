@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from context.errors import MalformedEntry
-from context.frozen import compact_json
 from context.log.entries import (
     LOG_VERSION,
     PATH_TYPES,
@@ -22,6 +21,7 @@ from context.log.entries import (
     is_unknown_schema,
     parse_entry,
 )
+from context.messages import compact_json
 
 RepairKind = Literal["unreadable", "parent", "id", "duplicate"]
 Line = Mapping[str, object]

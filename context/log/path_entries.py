@@ -5,10 +5,9 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Final, Literal, Self, cast, get_args
 
 from context.errors import MalformedEntry, MalformedMessage
-from context.frozen import FrozenMapping, freeze, thaw, thaw_mapping
 from context.layers import Segment
 from context.log.codec import NOTHING, Fields, head
-from context.messages import Message
+from context.messages import FrozenMapping, Message, freeze, thaw, thaw_mapping
 
 Status = Literal["complete", "interrupted", "limit", "error"]
 STATUSES: Final[tuple[str, ...]] = get_args(Status)

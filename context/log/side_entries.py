@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from context.errors import MalformedEntry, MalformedMessage
-from context.frozen import FrozenMapping, thaw_mapping
 from context.log.codec import NOTHING, Fields, head
-from context.messages import Message
+from context.messages import FrozenMapping, Message, thaw_mapping
 
 
 @dataclass(frozen=True, slots=True)

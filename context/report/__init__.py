@@ -10,3 +10,5 @@
 
 May import: `context.assemble`, `context.history`, `context.log`.
 """
+
+__all__ = ["layer_parts", "markdown", "report", "warnings"]

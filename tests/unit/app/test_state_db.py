@@ -10,7 +10,7 @@ import pytest
 from app.errors import StorageFailed
 from app.migrations import MIGRATIONS
 from app.state_db import StateDB, StoredRequest
-from context.frozen import EncodedJson
+from context.envelope import EncodedJson
 from tests.support.damage import damage_file
 
 REQUEST = StoredRequest("s1", "t1", 1, {"used": 3}, {"messages": ["ä\ud83e"]}, None)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from context.assemble.apply_hooks import end_turn
 from context.assemble.inputs import Ports, Upkeep
-from context.assemble.turn_end import end_turn
 from context.errors import BadInputs, ContextHookError, ContextOverflow, SummaryFailed
 from context.hooks import ContextResult, HookRegistry
 from context.layers import Layer

@@ -12,10 +12,8 @@ from chains.llm.wire_messages import (
     encode_turns,
 )
 from context.fit.cache import message_body
-from context.frozen import compact_json
-from context.history.measured_turn import MeasuredTurn
 from context.history.turn_list import TurnList
-from context.history.turns import Turn
+from context.history.turns import MeasuredTurn, Turn
 from context.messages import (
     ImagePart,
     Message,
@@ -23,6 +21,7 @@ from context.messages import (
     TextPart,
     ToolCallPart,
     ToolResultPart,
+    compact_json,
 )
 from context.tokens import ByteEstimator
 from tests.support.chats import Chat, passage

@@ -9,7 +9,7 @@ from chains.llm.port import RequestedCall
 from chains.llm.wire_messages import CallAssembler
 from chains.tools.context_tools import build_result_tool, offload_result
 from chains.tools.registry import ToolOutcome, ToolRegistry
-from context.frozen import compact_json
+from context.messages import compact_json
 from tests.support.memory_session import MemorySession
 
 

@@ -14,8 +14,7 @@ from context.assemble.request import preamble
 from context.budget import room_for
 from context.envelope import System, SystemPart
 from context.errors import SummaryFailed
-from context.history.measured_turn import MeasuredTurn
-from context.history.turns import Turn
+from context.history.turns import MeasuredTurn, Turn
 from context.layers import Layer
 from context.messages import Message, ToolCallPart, ToolDefinition, ToolResultPart
 from context.tokens import ByteEstimator

@@ -5,8 +5,7 @@ from hypothesis import strategies as st
 
 from context.assemble.request import Tail
 from context.assemble.turn_context import fit_passages, standing_tail
-from context.history.measured_turn import MeasuredTurn
-from context.history.turns import turns
+from context.history.turns import MeasuredTurn, turns
 from context.layers import Layer
 from context.messages import Message
 from context.tokens import ByteEstimator, count_segment

@@ -3,8 +3,7 @@ from hypothesis import strategies as st
 
 from context.fit.drop import fit_for_now, fit_turns, fit_without_guarantee
 from context.history.boundaries import Epoch, resting_cut
-from context.history.measured_turn import MeasuredTurn
-from context.history.turns import turns
+from context.history.turns import MeasuredTurn, turns
 from context.log.entries import DropEntry, MessageEntry
 from context.messages import Message
 from tests.support.chats import TIME

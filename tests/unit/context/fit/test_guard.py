@@ -6,9 +6,8 @@ from context.assemble.request import Draft, Tail, preamble
 from context.envelope import ContextEnvelope, System, SystemPart
 from context.errors import ContextError, UnguardedRequest
 from context.fit.guard import PreparedRequest, enforce, seal
-from context.history.measured_turn import MeasuredTurn
 from context.history.turn_list import TurnList
-from context.history.turns import turns
+from context.history.turns import MeasuredTurn, turns
 from context.layers import Layer
 from context.log.entries import MessageEntry
 from context.messages import Message

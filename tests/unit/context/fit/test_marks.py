@@ -5,9 +5,8 @@ import pytest
 from context.assemble.request import Draft, Tail, preamble
 from context.envelope import System, SystemPart
 from context.fit.marks import least_prefix, place_marks
-from context.history.measured_turn import MeasuredTurn
 from context.history.turn_list import TurnList
-from context.history.turns import Turn
+from context.history.turns import MeasuredTurn, Turn
 from context.messages import Message, ToolCallPart, ToolDefinition, ToolResultPart
 from context.tokens import ByteEstimator
 from tests.support.chats import Chat

@@ -7,7 +7,7 @@ import pytest
 from context.assemble.inputs import Upkeep
 from context.compaction import HEAD
 from context.errors import ContextOverflow, SummaryFailed
-from context.fit.force_compact import compact_when_due, force_compact
+from context.fit.compact import compact_when_due, force_compact
 from context.layers import Layer
 from context.log.entries import PinEntry
 from context.messages import ToolResultPart

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from context.assemble.inputs import Upkeep
 from context.compaction import HEAD
 from context.errors import ContextOverflow
-from context.fit.force_compact import force_compact
+from context.fit.compact import force_compact
 from context.history.tool_pairing import is_final
 from context.history.turns import turns
 from context.tokens import count_message

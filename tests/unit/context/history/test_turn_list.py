@@ -1,9 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from context.history.measured_turn import MeasuredTurn
 from context.history.turn_list import TurnList
-from context.history.turns import Turn
+from context.history.turns import MeasuredTurn, Turn
 from context.messages import Message, ToolResultPart
 from context.offload import offload_stub
 from context.tokens import ByteEstimator, count_message

@@ -5,7 +5,6 @@ left behind, what is kept in mind, and the work so far.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Final
 
 from context.assemble.apply_hooks import Shaped, uncached_message
@@ -18,99 +17,21 @@ from context.envelope import ContextEnvelope
 from context.errors import BadInputs
 from context.history.boundaries import (
     Epoch,
+    Line,
     Reach,
     reach_of,
     resting_cut,
-    shown_messages,
-    shown_turns,
 )
-from context.history.measured_turn import MeasuredTurn
 from context.history.memory import MEMORY_CHANGED
 from context.history.pins import PINNED_SOURCE
 from context.history.replay import Conversation
-from context.history.tool_pairing import is_final
-from context.history.turn_list import TurnList, guaranteed
-from context.history.turns import Turn
+from context.history.turn_list import TurnList
+from context.history.turns import MeasuredTurn, Turn
 from context.layers import Layer, Segment
-from context.messages import Message, calls_of
+from context.messages import Message
 from context.tokens import TokenCounter
 
 NOTHING_KEPT: Final = "(nothing)"
-
-
-@dataclass(frozen=True)
-class Line:
-    """The messages that trimming looks at, in the order of the wire, as they were said.
-
-    Attributes:
-        history: the earlier turns, less those that rest left out.
-        question: of the turn in progress, never touched; None between turns.
-        work: of that turn.
-    """
-
-    history: TurnList
-    question: Message | None
-    work: tuple[Message, ...]
-    pinned: frozenset[str]
-    counter: TokenCounter
-
-    @cached_property
-    def messages(self) -> tuple[Message, ...]:
-        """All of them."""
-        question = () if self.question is None else (self.question,)
-        return (*self.history.messages, *question, *self.work)
-
-    def shown(self, reach: Reach) -> tuple[Message, ...]:
-        """Return the messages as they are sent within that reach."""
-        return tuple(
-            message if message.id in self.pinned else reach.form(at, message, self.counter)
-            for at, message in enumerate(self.messages)
-        )
-
-    def shown_parts(self, reach: Reach) -> tuple[TurnList, tuple[Message, ...]]:
-        """Return the history and the work as they are sent within that reach."""
-        history = shown_turns(self.history, reach, self.pinned, self.counter)
-        start = len(self.messages) - len(self.work)
-        return history, shown_messages(self.work, start, reach, self.pinned, self.counter)
-
-    def start_of_turn(self, age: int) -> int:
-        """Return the position of the first message that is not older than so many turns."""
-        return self.history[: max(0, len(self.history) - age)].message_count
-
-    @property
-    def latest_batch(self) -> int:
-        """The position of the latest calls of this turn; without any, that of its question."""
-        start = self.history.message_count
-        for at in range(len(self.messages) - 1, start, -1):
-            if calls_of(self.messages[at]):
-                return at
-        return start
-
-    def first_kept_answer(self, keep_last: int) -> int:
-        """Return the position of the first answer that is never trimmed.
-
-        Args:
-            keep_last: how many of the newest answers that goes for, beside the last complete turn.
-        """
-        last = guaranteed(self.history)
-        end = at = self.history[:last].message_count
-        kept = sum(_has_answer(turn) for turn in self.history[last:])
-        for turn in reversed(self.history[:last]):
-            if kept >= keep_last:
-                return end
-            at -= len(turn.messages)
-            if _has_answer(turn):
-                kept, end = kept + 1, at
-        return end if kept >= keep_last else 0
-
-    def entry_at(self, at: int) -> str:
-        """Return the first entry at or behind a position; nothing made up is an entry."""
-        names = (message.id for message in self.messages[at:])
-        return next((name for name in names if name is not None and ":" not in name), "")
-
-
-def _has_answer(turn: MeasuredTurn) -> bool:
-    return any(is_final(message) for message in turn.messages)
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,15 @@ from math import isqrt
 from typing import Final
 
 from context.assemble.request import Tail
-from context.carry_forward import MOST_SECTIONS, Tools, shortened_text
+from context.carry_forward import MOST_SECTIONS, Tools, shortened_text, truncate_with_ellipsis
+from context.cleaner import clean_tool_output
 from context.layers import Layer, Segment
+from context.messages import Message, Part, TextPart, ToolResultPart, calls_of
+from context.offload import is_offload_stub
 from context.tokens import TokenCounter, count_segment
 
+SHORT_ANSWER_CHARS: Final = 2_000
+SHORT_RESULT_CHARS: Final = 2_000
 LEAST_PREVIEW_CHARS: Final = 100
 CHARS_PER_TOKEN: Final = 8  # more than any text that says something
 PRECISION: Final = 64
@@ -160,3 +165,73 @@ def _worth(segment: Segment, is_newest: bool) -> int:
     if segment.kind in ("folder", "tag"):
         return 1
     return 2 if segment.layer is Layer.L2 else 3
+
+
+def clean_older(work: Sequence[Message]) -> tuple[Message, ...]:
+    """Replace all results but those of the latest calls by their number of lines."""
+    latest = _last_batch(work)
+    older = (_cleaned(message) for message in work[:latest])
+    return (*older, *work[latest:])
+
+
+def clean_results(work: Sequence[Message]) -> tuple[Message, ...]:
+    """Replace every result by its number of lines."""
+    return tuple(_cleaned(message) for message in work)
+
+
+def shorten_results(work: Sequence[Message]) -> tuple[Message, ...]:
+    """Keep the beginning of every result."""
+    return tuple(_shortened(message) for message in work)
+
+
+def without_oldest_batch(work: Sequence[Message]) -> tuple[Message, ...]:
+    """Leave out the oldest calls with their results, and what was said around them."""
+    batches = [at for at, message in enumerate(work) if message.role == "assistant"]
+    return tuple(work[batches[1] :]) if len(batches) > 1 else ()
+
+
+def _last_batch(work: Sequence[Message]) -> int:
+    for at in range(len(work) - 1, -1, -1):
+        if calls_of(work[at]):
+            return at
+    return len(work)
+
+
+def _cleaned(message: Message) -> Message:
+    """A short result may be shorter than what would stand for it."""
+    cleaned = clean_tool_output(message)
+    if isinstance(message.content, str) or isinstance(cleaned.content, str):
+        return message
+    pairs = zip(message.content, cleaned.content, strict=True)
+    return replace(message, content=tuple(min(pair, key=_size) for pair in pairs))
+
+
+def _size(part: Part) -> int:
+    return len(part.content.encode("utf-8", "replace")) if isinstance(part, ToolResultPart) else 0
+
+
+def _shortened(message: Message) -> Message:
+    if isinstance(message.content, str):
+        return message
+    return replace(message, content=tuple(_shortened_part(part) for part in message.content))
+
+
+def _shortened_part(part: Part) -> Part:
+    if not isinstance(part, ToolResultPart) or is_offload_stub(part.content):
+        return part
+    return replace(part, content=truncate_with_ellipsis(part.content, SHORT_RESULT_CHARS))
+
+
+def shorten_answer(message: Message) -> Message:
+    """Return an answer with the beginning of its text; any other message as it is."""
+    if message.role != "assistant":
+        return message
+    if isinstance(message.content, str):
+        return replace(message, content=truncate_with_ellipsis(message.content, SHORT_ANSWER_CHARS))
+    return replace(message, content=tuple(_shortened_text(part) for part in message.content))
+
+
+def _shortened_text(part: Part) -> Part:
+    if not isinstance(part, TextPart):
+        return part
+    return TextPart(truncate_with_ellipsis(part.text, SHORT_ANSWER_CHARS))

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from context.assemble.request import Tail
-from context.fit.shrink_tail import SPARE_TOKENS, shortened, shrink
+from context.fit.shorten import SPARE_TOKENS, shortened, shrink
 from context.layers import Layer
 from context.messages import Message
 from context.tokens import ByteEstimator, count_segment

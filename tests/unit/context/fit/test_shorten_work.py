@@ -1,4 +1,4 @@
-from context.fit.shrink_work import (
+from context.fit.shorten import (
     clean_older,
     clean_results,
     shorten_results,
