@@ -52,6 +52,7 @@ class FrozenMapping(Mapping[str, object]):
         return f"FrozenMapping({thaw(self)!r})"
 
 
+NO_FIELDS: Final = FrozenMapping({})
 _FROZEN: Final = (int, float, FrozenMapping)
 
 

@@ -18,15 +18,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from app.durable import open_file, replace_synced, sync_folder, write_all, write_atomically
-from context.log.entries import (
-    Entry,
-    LeafEntry,
-    OtherEntry,
-    SessionHeader,
-    UsageEntry,
-    is_path_entry,
-)
-from context.log.parse import log_lines, read_log
+from context.log.entries import Entry, LeafEntry, OtherEntry, UsageEntry, is_path_entry
+from context.log.parse import SessionHeader, log_lines, read_log
 from context.log.tree import EntryTree
 
 _log = logging.getLogger(__name__)

@@ -21,10 +21,10 @@ from context.log.entries import (
     LeafEntry,
     MessageEntry,
     OtherEntry,
-    SessionHeader,
     TransformEntry,
     UsageEntry,
 )
+from context.log.parse import SessionHeader
 from context.log.tree import EntryTree
 from context.tokens import TokenCounter, count_message
 

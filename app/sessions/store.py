@@ -15,7 +15,8 @@ from app.errors import InvalidRequest, SessionBusy, SessionMissing, StorageFaile
 from app.sessions.file import LoadedLog, load_log, mend_end
 from app.sessions.session import Session, now, timestamp, turn_ids
 from app.state_db import StateDB
-from context.log.entries import Entry, MessageEntry, SessionHeader
+from context.log.entries import Entry, MessageEntry
+from context.log.parse import SessionHeader
 
 _log = logging.getLogger(__name__)
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")

@@ -88,4 +88,4 @@ def make_drop_entry(
         sizes: the tokens of the history before and after.
     """
     up_to, extra = first_kept.turn.entry_ids[0], FrozenMapping({MODEL: epoch.model})
-    return DropEntry(*place, up_to, *sizes, ROOM, epoch.budget, extra)
+    return DropEntry(*place, up_to, *sizes, ROOM, epoch.budget, extra=extra)

@@ -70,7 +70,7 @@ class Trim:
         if self.reason == COMPACTED:
             extra[ANEW] = True
         sizes = self.before, self.after
-        return TrimEntry(*place, self.up_to, *sizes, self.reason, epoch.budget, extra)
+        return TrimEntry(*place, self.up_to, *sizes, self.reason, epoch.budget, extra=extra)
 
 
 def plan_trim(

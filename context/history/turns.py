@@ -17,9 +17,9 @@ from context.history.tool_pairing import (
     seal_calls,
 )
 from context.layers import Segment
-from context.log.entries import NOTHING, CustomMessageEntry, Entry, MessageEntry, SegmentsEntry
+from context.log.entries import CustomMessageEntry, Entry, MessageEntry, SegmentsEntry
 from context.log.tree import EntryTree
-from context.messages import Message
+from context.messages import NO_FIELDS, Message
 from context.offload import Offloaded, read_stub
 from context.tokens import TokenCounter, count_merged, count_message, is_merged
 
@@ -51,7 +51,7 @@ class Turn:
     user: MessageEntry | None
     said: tuple[Said, ...] = ()
     segments: tuple[Segment, ...] = ()
-    noted: Mapping[str, object] = NOTHING
+    noted: Mapping[str, object] = NO_FIELDS
 
     @property
     def answers(self) -> tuple[MessageEntry, ...]:

@@ -1,18 +1,14 @@
-"""The entries of a session log, from lines of a file to an active path.
+"""Read the lines of a session log into entries, and entries into an active path.
 
-    codec         What all entries of a log have in common: their place in it, and typed access to
-                  their JSON.
-    entries       The entries of a session log, one JSON object a line, read into values and back.
-    parse         A log as it was written, read into entries: broken references mended, old
-                  versions brought up.
-    path_entries  The entries of which the tree of a chat is made: what was said, sent along, and
-                  decided since.
-    side_entries  The entries beside the tree of a chat: what happened, and what things are
-                  called.
-    tree          The tree that the entries of a log form: paths, branches, and what stands beside
-                  each other.
+    lines of a file ── parse ── entries ── tree ── active path
 
-May import: the contract modules.
+    entries  The entry types, on the path and beside it. A new type is one class and one row here.
+    codec    Conversion between an entry and its JSON, by a table of fields.
+    parse    A whole log: broken references repaired, old versions converted.
+    tree     The tree that the entries form: paths, branches, siblings.
+
+May import: the contract modules. Holds always: an entry that is read and written again keeps its
+keys, their order, and what its type does not know.
 """
 
 __all__ = ["entries", "parse", "tree"]

@@ -1,132 +1,267 @@
-"""What all entries of a log have in common: their place in it, and typed access to their JSON."""
+"""Convert log entries between values and JSON by a table of fields.
 
-from collections.abc import Mapping
-from typing import Final, Protocol
+A `Kind` converts one sort of value; an `EntryType` lists the fields of one class with their kinds.
+The JSON key of a field is its name in camel case.
+"""
 
-from context.errors import MalformedEntry
-from context.messages import FrozenMapping, Message, thaw_mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Final, Protocol
 
-NOTHING: Final = FrozenMapping({})
+from context.errors import MalformedEntry, MalformedMessage
+from context.layers import Segment
+from context.messages import NO_FIELDS, FrozenMapping, Message, thaw, thaw_mapping
+
+_PLACE_KEYS: Final = frozenset({"type", "id", "parentId", "timestamp"})
+
+Json = Mapping[str, object]
+Place = tuple[str, str | None, str]
 
 
 class Placed(Protocol):
-    """An entry as far as its place in the log goes."""
+    """The fields that every entry has."""
 
     @property
     def id(self) -> str:
-        """Unique in its log."""
+        """The id, unique in its log."""
 
     @property
     def parent_id(self) -> str | None:
-        """The entry that it follows."""
+        """The id of the entry that this one follows."""
 
     @property
     def timestamp(self) -> str:
-        """When it was written, ISO 8601, UTC."""
+        """The time of writing, ISO 8601, UTC."""
 
     @property
     def type(self) -> str:
-        """What kind of entry it is."""
+        """The name of the entry type."""
 
     @property
-    def extra(self) -> Mapping[str, object]:
-        """What else is kept with it, under keys that its type does not have."""
+    def extra(self) -> Json:
+        """The JSON under keys that the entry type does not have."""
 
 
-class Fields:
-    """Typed access to the JSON of one entry; what is not of its type raises `MalformedEntry`."""
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A conversion between JSON and the value of one field.
 
-    def __init__(self, data: Mapping[str, object]) -> None:
-        self._data = data
+    Attributes:
+        read: returns the value for a key of an entry's JSON, or raises `MalformedEntry`.
+        write: returns the JSON of a value.
+        keys: the keys, where the value takes others than its own; `write` then returns an object.
+        is_omitted: says for an entry and the field's value whether the field is not written.
+    """
 
-    def place(self) -> tuple[str, str | None, str]:
-        """Return id, parent and time."""
-        name, parent = self._data.get("id"), self._data.get("parentId")
-        time = self._data.get("timestamp", "")
-        if (
-            isinstance(name, str)
-            and isinstance(time, str)
-            and (parent is None or isinstance(parent, str))
-        ):
-            return name, parent, time
-        return self.text("id"), self.text_or_none("parentId"), self.text("timestamp", default="")
-
-    def text(self, key: str, default: str | None = None) -> str:
-        """Return a text."""
-        value = self._data.get(key, default)
-        if not isinstance(value, str):
-            raise MalformedEntry(f"An entry's {key!r} is missing or is not text.")
-        return value
-
-    def text_or_none(self, key: str) -> str | None:
-        """Return a text, or None where there is none."""
-        value = self._data.get(key)
-        return value if value is None or isinstance(value, str) else self.text(key)
-
-    def integer(self, key: str, default: int | None = None) -> int:
-        """Return a whole number."""
-        value = self._data.get(key, default)
-        if not isinstance(value, int) or isinstance(value, bool):
-            raise MalformedEntry(f"An entry's {key!r} is missing or is not a whole number.")
-        return value
-
-    def number(self, key: str) -> float:
-        """Return a number."""
-        value = self._data.get(key)
-        if not isinstance(value, int | float) or isinstance(value, bool):
-            raise MalformedEntry(f"An entry's {key!r} is missing or is not a number.")
-        return float(value)
-
-    def flag(self, key: str) -> bool:
-        """Return true or false."""
-        value = self._data.get(key)
-        if not isinstance(value, bool):
-            raise MalformedEntry(f"An entry's {key!r} is missing or is not true or false.")
-        return value
-
-    def mapping(self, key: str) -> FrozenMapping:
-        """Return a JSON object."""
-        value = self._data.get(key)
-        if not isinstance(value, Mapping):
-            raise MalformedEntry(f"An entry's {key!r} is missing or is not a JSON object.")
-        return FrozenMapping(value)
-
-    def mapping_or_none(self, key: str) -> FrozenMapping | None:
-        """Return a JSON object, or None where there is none."""
-        return None if self._data.get(key) is None else self.mapping(key)
-
-    def mappings(self, key: str) -> tuple[FrozenMapping, ...]:
-        """Return a list of JSON objects."""
-        return tuple(FrozenMapping(item) for item in self._objects(key))
-
-    def texts_or_none(self, key: str) -> tuple[str, ...] | None:
-        """Return a list of texts, or None where there is none."""
-        value = self._data.get(key)
-        if value is None:
-            return None
-        if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
-            raise MalformedEntry(f"An entry's {key!r} is not a list of texts.")
-        return tuple(value)
-
-    def messages(self, key: str) -> tuple[Message, ...]:
-        """Return a list of messages."""
-        return tuple(Message.from_dict(item) for item in self._objects(key))
-
-    def _objects(self, key: str) -> tuple[Mapping[str, object], ...]:
-        value = self._data.get(key)
-        if not isinstance(value, list | tuple):
-            raise MalformedEntry(f"An entry's {key!r} is missing or is not a list.")
-        if not all(isinstance(item, Mapping) for item in value):
-            raise MalformedEntry(f"An entry's {key!r} holds something else than JSON objects.")
-        return tuple(value)
+    read: Callable[[Json, str], Any]
+    write: Callable[[Any], object] | None = None
+    keys: tuple[str, ...] = ()
+    is_omitted: Callable[[Any, Any], bool] | None = None
 
 
-def head(entry: Placed) -> dict[str, object]:
-    """Return the fields that every entry begins with, and what else is kept with it."""
-    place: dict[str, object] = {
+class EntryType:
+    """A row of the table of entry types: a class and the kinds of its fields."""
+
+    def __init__(
+        self,
+        made: type[Any],
+        *,
+        on_path: bool = False,
+        constants: Json = NO_FIELDS,
+        **kinds: Kind,
+    ) -> None:
+        """Describe an entry type.
+
+        Args:
+            made: the class; its `type` is the name in JSON.
+            on_path: whether entries of this type are part of the tree of a session.
+            constants: what the JSON of each entry holds beside its fields.
+            kinds: the fields in the order of the class, which is that of the JSON.
+        """
+        self.name: str = made.type
+        self.on_path = on_path
+        self._made = made
+        self._constants = dict(constants)
+        self.fields = [(name, _to_camel_case(name), kind) for name, kind in kinds.items()]
+        own = (kind.keys or (key,) for _, key, kind in self.fields)
+        self._keys = _PLACE_KEYS.union(constants, *own)
+
+    def read(self, data: Json) -> Any:
+        """Return the entry that a JSON object describes, unknown keys kept in `extra`.
+
+        Raises:
+            MalformedEntry: when a field is missing or of another type.
+        """
+        place = read_place(data)
+        try:
+            values = [kind.read(data, key) for _, key, kind in self.fields]
+        except MalformedMessage as error:
+            raise MalformedEntry(f"A {self.name} entry is not readable: {error}") from error
+        unknown = data.keys() - self._keys
+        extra = FrozenMapping({key: data[key] for key in unknown}) if unknown else NO_FIELDS
+        return self._made(*place, *values, extra=extra)
+
+    def write(self, entry: Placed) -> dict[str, object]:
+        """Return an entry as fresh JSON."""
+        data = write_place(entry)
+        if entry.extra:
+            data |= thaw_mapping(entry.extra)
+        data |= self._constants
+        for name, key, kind in self.fields:
+            value = getattr(entry, name)
+            if kind.is_omitted is not None and kind.is_omitted(entry, value):
+                continue
+            written: Any = value if kind.write is None else kind.write(value)
+            if kind.keys:
+                data |= written
+            else:
+                data[key] = written
+        return data
+
+
+def read_place(data: Json) -> Place:
+    """Return id, parent and timestamp of an entry's JSON."""
+    name, parent, time = data.get("id"), data.get("parentId"), data.get("timestamp", "")
+    if not isinstance(name, str):
+        raise _unfit("id", "text")
+    if not (parent is None or isinstance(parent, str)):
+        raise _unfit("parentId", "text")
+    if not isinstance(time, str):
+        raise _unfit("timestamp", "text")
+    return name, parent, time
+
+
+def write_place(entry: Placed) -> dict[str, object]:
+    """Return type, id, parent and timestamp of an entry as JSON."""
+    return {
         "type": entry.type,
         "id": entry.id,
         "parentId": entry.parent_id,
         "timestamp": entry.timestamp,
     }
-    return place | thaw_mapping(entry.extra) if entry.extra else place
+
+
+def read_text(data: Json, key: str, default: str | None = None) -> str:
+    """Return a text; `default` stands for a missing one."""
+    value = data.get(key, default)
+    if not isinstance(value, str):
+        raise _unfit(key, "text")
+    return value
+
+
+def read_text_or_none(data: Json, key: str) -> str | None:
+    """Return a text, or None where there is none."""
+    return None if data.get(key) is None else read_text(data, key)
+
+
+def read_integer(data: Json, key: str, default: int | None = None) -> int:
+    """Return a whole number; `default` stands for a missing one."""
+    value = data.get(key, default)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise _unfit(key, "a whole number")
+    return value
+
+
+def optional(kind: Kind, default: object = None) -> Kind:
+    """Return the kind of a field that is not written where it has its default value."""
+
+    def read(data: Json, key: str) -> object:
+        return default if data.get(key) is None else kind.read(data, key)
+
+    return replace(kind, read=read, is_omitted=lambda _, value: value == default)
+
+
+def one_of(names: tuple[str, ...]) -> Kind:
+    """Return the kind of a text that is one of these names, or None."""
+
+    def read(data: Json, key: str) -> str | None:
+        value = read_text_or_none(data, key)
+        if value is not None and value not in names:
+            raise MalformedEntry(f"An entry's {key!r} is one of {', '.join(names)}.")
+        return value
+
+    return Kind(read)
+
+
+def _read_number(data: Json, key: str) -> float:
+    value = data.get(key)
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise _unfit(key, "a number")
+    return float(value)
+
+
+def _read_flag(data: Json, key: str) -> bool:
+    value = data.get(key)
+    if not isinstance(value, bool):
+        raise _unfit(key, "true or false")
+    return value
+
+
+def _read_object(data: Json, key: str) -> FrozenMapping:
+    value = data.get(key)
+    if not isinstance(value, Mapping):
+        raise _unfit(key, "a JSON object")
+    return FrozenMapping(value)
+
+
+def _read_objects(data: Json, key: str) -> tuple[Json, ...]:
+    value = data.get(key)
+    if not isinstance(value, list | tuple) or not all(isinstance(item, Mapping) for item in value):
+        raise _unfit(key, "a list of JSON objects")
+    return tuple(value)
+
+
+def _read_texts(data: Json, key: str) -> tuple[str, ...]:
+    value = data.get(key)
+    if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
+        raise _unfit(key, "a list of texts")
+    return tuple(value)
+
+
+def _read_each(read: Callable[[Json], object], data: Json, key: str) -> tuple[object, ...]:
+    return tuple(read(item) for item in _read_objects(data, key))
+
+
+def _write_each(values: tuple[Any, ...]) -> list[object]:
+    return [value.to_dict() for value in values]
+
+
+def _write_message(message: Message) -> dict[str, object]:
+    data = message.to_dict()
+    return {"role": data["role"], "content": data["content"]}
+
+
+def _read_content(data: Json, key: str) -> Message:
+    return Message.from_dict({"role": "user", "content": data.get(key)})
+
+
+def _unfit(key: str, wanted: str) -> MalformedEntry:
+    return MalformedEntry(f"An entry's {key!r} is missing or is not {wanted}.")
+
+
+def _to_camel_case(name: str) -> str:
+    first, *others = name.split("_")
+    return first + "".join(word.title() for word in others)
+
+
+TEXT: Final = Kind(read_text)
+TEXT_OR_EMPTY: Final = Kind(partial(read_text, default=""))
+TEXT_OR_NONE: Final = Kind(read_text_or_none)
+INTEGER: Final = Kind(read_integer)
+NUMBER: Final = Kind(_read_number)
+FLAG: Final = Kind(_read_flag)
+JSON: Final = Kind(lambda data, key: data.get(key), thaw)
+OBJECT: Final = Kind(_read_object, thaw_mapping)
+OBJECT_OR_NONE: Final = Kind(optional(OBJECT).read, thaw)
+OBJECTS: Final = Kind(_read_objects, lambda values: [thaw_mapping(value) for value in values])
+TEXTS: Final = Kind(_read_texts, list)
+SEGMENTS: Final = Kind(partial(_read_each, Segment.from_dict), _write_each)
+MESSAGES: Final = Kind(partial(_read_each, Message.from_dict), _write_each)
+# A message under the keys of its own JSON, and a user message whose role is not written.
+MESSAGE: Final = Kind(lambda data, _: Message.from_dict(data), _write_message, ("role", "content"))
+USER_MESSAGE: Final = Kind(
+    lambda data, _: _read_content(data, "content"),
+    lambda message: {"content": message.to_dict()["content"]},
+    ("content",),
+)

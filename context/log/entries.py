@@ -1,210 +1,383 @@
-"""The entries of a session log, one JSON object a line, read into values and back.
+"""The entry types of a session log, one JSON object a line.
 
-`path_entries` are those of which the tree is made, `side_entries` all others. An entry of a type
-that nobody here knows, as an extension's `custom`, is kept word for word in `OtherEntry`.
+To add an entry type, write its class here and add a row for it to `ENTRY_TYPES`. An entry of an
+unknown type, such as an extension's `custom`, is kept word for word in `OtherEntry`.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Final, Self, TypeGuard
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Final, Literal, TypeGuard, get_args
 
 from context.errors import MalformedEntry
-from context.log.codec import NOTHING, Fields
-from context.log.path_entries import (
-    SCHEMA_VERSION,
-    STATUSES,
-    CustomMessageEntry,
-    DropEntry,
-    MemoryUpdateEntry,
-    MessageEntry,
-    PinEntry,
-    SegmentsEntry,
-    Status,
-    TransformEntry,
-    TrimEntry,
+from context.layers import Segment
+from context.log import codec
+from context.log.codec import EntryType, Kind, optional
+from context.messages import (
+    NO_FIELDS,
+    FrozenMapping,
+    Message,
+    compact_json,
+    freeze,
+    thaw,
+    thaw_mapping,
 )
-from context.log.side_entries import (
-    BranchSummaryEntry,
-    EphemeralEntry,
-    LabelEntry,
-    LeafEntry,
-    ModelChangeEntry,
-    OptionsChangeEntry,
-    OtherEntry,
-    UsageEntry,
-)
-from context.messages import FrozenMapping, compact_json, thaw
 
-__all__ = [
-    "LOG_VERSION",
-    "NOTHING",
-    "PATH_TYPES",
-    "SCHEMA_VERSION",
-    "STATUSES",
-    "BranchSummaryEntry",
-    "CustomMessageEntry",
-    "DropEntry",
-    "Entry",
-    "EphemeralEntry",
-    "LabelEntry",
-    "LeafEntry",
-    "MemoryUpdateEntry",
-    "MessageEntry",
-    "ModelChangeEntry",
-    "OptionsChangeEntry",
-    "OtherEntry",
-    "PinEntry",
-    "SegmentsEntry",
-    "SessionHeader",
-    "Status",
-    "TransformEntry",
-    "TrimEntry",
-    "UsageEntry",
-    "describe_unknown_schema",
-    "is_path_entry",
-    "is_unknown_schema",
-    "parse_entry",
-]
-
-LOG_VERSION: Final = 2
-PATH_TYPES: Final = frozenset(
-    {
-        "message",
-        "context_transform",
-        "segments",
-        "trim",
-        "drop",
-        "pin",
-        "memory_update",
-        "custom_message",
-    }
-)
+Status = Literal["complete", "interrupted", "limit", "error"]
+STATUSES: Final[tuple[str, ...]] = get_args(Status)
+SCHEMA_VERSION: Final = 1
 
 
 @dataclass(frozen=True, slots=True)
-class SessionHeader:
-    """The first line of a log."""
+class Entry:
+    """One line of a session log.
+
+    Attributes:
+        id: unique in its log.
+        parent_id: the entry that this one follows.
+        timestamp: the time of writing, ISO 8601, UTC.
+        extra: the JSON under keys that the entry type does not have.
+    """
 
     id: str
+    parent_id: str | None
     timestamp: str
-    vault: str | None
-    project: str | None
-    version: int = LOG_VERSION
-    branched_from: str | None = None
+    extra: Mapping[str, object] = field(default=NO_FIELDS, kw_only=True)
 
-    @classmethod
-    def from_dict(cls, data: Mapping[str, object]) -> Self:
-        """Read the header from JSON."""
-        fields = Fields(data)
-        if data.get("type") != "session":
-            raise MalformedEntry("A log begins with a line of the type session.")
-        return cls(
-            fields.text("id"),
-            fields.text("timestamp"),
-            fields.text_or_none("vault"),
-            fields.text_or_none("project"),
-            fields.integer("version", default=1),
-            fields.text_or_none("branchedFrom"),
-        )
+    @property
+    def type(self) -> str:
+        """The name of the entry type."""
+        raise NotImplementedError
 
     def to_dict(self) -> dict[str, object]:
-        """Return the header as JSON."""
-        data: dict[str, object] = {
-            "type": "session",
-            "version": self.version,
-            "id": self.id,
-            "timestamp": self.timestamp,
-            "vault": self.vault,
-            "project": self.project,
-        }
-        if self.branched_from is not None:
-            data["branchedFrom"] = self.branched_from
-        return data
+        """Return the entry as fresh JSON."""
+        return ENTRY_TYPES[self.type].write(self)
 
 
-KnownEntry = (
-    MessageEntry
-    | SegmentsEntry
-    | TransformEntry
-    | DropEntry
-    | TrimEntry
-    | PinEntry
-    | MemoryUpdateEntry
-    | CustomMessageEntry
-    | EphemeralEntry
-    | UsageEntry
-    | ModelChangeEntry
-    | OptionsChangeEntry
-    | LabelEntry
-    | BranchSummaryEntry
-    | LeafEntry
+# Entries on the path: the tree of a session is made of them.
+
+
+@dataclass(frozen=True, slots=True)
+class MessageEntry(Entry):
+    """A message as it was sent or received; the message carries the entry's id.
+
+    `extra` keeps the mode of a user message and the notes that it names, among others.
+    """
+
+    message: Message
+    turn_id: str
+    model: str | None = None
+    usage: Mapping[str, object] | None = None
+    status: Status | None = None
+
+    type: ClassVar[str] = "message"
+
+    def __post_init__(self) -> None:
+        if self.message.id != self.id:
+            object.__setattr__(self, "message", replace(self.message, id=self.id))
+        if self.usage is not None and not isinstance(self.usage, FrozenMapping):
+            object.__setattr__(self, "usage", FrozenMapping(self.usage))
+        if not isinstance(self.extra, FrozenMapping):
+            object.__setattr__(self, "extra", FrozenMapping(self.extra))
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentsEntry(Entry):
+    """The segments that were attached to or retrieved for a turn, as sent."""
+
+    turn_id: str
+    segments: tuple[Segment, ...]
+
+    type: ClassVar[str] = "segments"
+
+
+@dataclass(frozen=True, slots=True)
+class TransformEntry(Entry):
+    """A patch of the cached part; it is replayed for every later request.
+
+    Attributes:
+        patch: the JSON of the operations; see `context.patches`.
+        display: how the transcript shows it, `{title, summary?, markdown?}`.
+    """
+
+    transformer_name: str
+    patch: tuple[Mapping[str, object], ...]
+    display: Mapping[str, object] | None = None
+
+    type: ClassVar[str] = "context_transform"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "patch", tuple(FrozenMapping(op) for op in self.patch))
+        if self.display is not None:
+            object.__setattr__(self, "display", FrozenMapping(self.display))
+
+
+@dataclass(frozen=True, slots=True)
+class BoundaryEntry(Entry):
+    """A position in the history before which requests do not show it as it is in the log.
+
+    Attributes:
+        up_to_entry_id: the first entry that stays as it is.
+        budget: the budget at the time; the boundary does not hold for a larger one.
+    """
+
+    up_to_entry_id: str
+    tokens_before: int
+    tokens_after: int
+    reason: str
+    budget: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DropEntry(BoundaryEntry):
+    """The oldest turns are left out of requests from here on."""
+
+    type: ClassVar[str] = "drop"
+
+
+@dataclass(frozen=True, slots=True)
+class TrimEntry(BoundaryEntry):
+    """Old tool results and answers are replaced by markers from here on."""
+
+    type: ClassVar[str] = "trim"
+
+
+@dataclass(frozen=True, slots=True)
+class PinEntry(Entry):
+    """A message or a segment is pinned, or no longer pinned."""
+
+    target: str
+    on: bool
+
+    type: ClassVar[str] = "pin"
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryUpdateEntry(Entry):
+    """New values of parts of the memory; None leaves a part as it is."""
+
+    scratchpad: str | None = None
+    progress: Mapping[str, object] | None = None
+    facts: tuple[str, ...] | None = None
+
+    type: ClassVar[str] = "memory_update"
+
+    def __post_init__(self) -> None:
+        if self.progress is not None:
+            object.__setattr__(self, "progress", FrozenMapping(self.progress))
+
+
+@dataclass(frozen=True, slots=True)
+class CustomMessageEntry(Entry):
+    """A message from an extension, which the model reads as the user's and the user sees.
+
+    Attributes:
+        message: in the role of the user; it carries the entry's id.
+        display: how the transcript shows it, as the extension gave it.
+    """
+
+    custom_type: str
+    message: Message
+    display: object = None
+
+    type: ClassVar[str] = "custom_message"
+
+    def __post_init__(self) -> None:
+        if (self.message.role, self.message.id) != ("user", self.id):
+            named = Message("user", self.message.content, self.id)
+            object.__setattr__(self, "message", named)
+        object.__setattr__(self, "display", freeze(self.display))
+
+
+# Entries beside the path: records and settings of a session.
+
+
+@dataclass(frozen=True, slots=True)
+class EphemeralEntry(Entry):
+    """The messages that were added to one request alone; a record, never replayed."""
+
+    messages: tuple[Message, ...]
+
+    type: ClassVar[str] = "ephemeral"
+
+
+@dataclass(frozen=True, slots=True)
+class UsageEntry(Entry):
+    """The estimated size of a request, and the tokens that the provider counted.
+
+    Attributes:
+        request: the number of the request in its turn; 0 for a call beside the turn's requests.
+        purpose: the purpose of such a call, as `summary`; empty for a request of the turn.
+    """
+
+    turn_id: str
+    request: int
+    model: str
+    estimated: int
+    prompt_tokens: int
+    completion_tokens: int
+    cached_tokens: int
+    factor: float
+    purpose: str = ""
+
+    type: ClassVar[str] = "usage"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChangeEntry(Entry):
+    """Another model answers from here on."""
+
+    model: str
+
+    type: ClassVar[str] = "model_change"
+
+
+@dataclass(frozen=True, slots=True)
+class OptionsChangeEntry(Entry):
+    """Other settings hold from here on."""
+
+    options: Mapping[str, object]
+
+    type: ClassVar[str] = "options_change"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "options", FrozenMapping(self.options))
+
+
+@dataclass(frozen=True, slots=True)
+class LabelEntry(Entry):
+    """The user's name for a message; an empty one removes the name."""
+
+    target: str
+    label: str | None
+
+    type: ClassVar[str] = "label"
+
+
+@dataclass(frozen=True, slots=True)
+class BranchSummaryEntry(Entry):
+    """The summary of a branch that was left; `from_id` is the last entry of the branch."""
+
+    from_id: str
+    summary: str
+
+    type: ClassVar[str] = "branch_summary"
+
+
+@dataclass(frozen=True, slots=True)
+class LeafEntry(Entry):
+    """The end of the active path, until an entry is added; None is before the first entry."""
+
+    target: str | None
+
+    type: ClassVar[str] = "leaf"
+
+
+@dataclass(frozen=True, slots=True)
+class OtherEntry(Entry):
+    """An entry of an unknown type or schema, kept word for word."""
+
+    type: str = field()  # without it, the property of `Entry` would be its default
+    data: Mapping[str, object]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.data, FrozenMapping):
+            object.__setattr__(self, "data", FrozenMapping(self.data))
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the JSON as it was read, with the present place in the log."""
+        return thaw_mapping(self.data) | codec.write_place(self)
+
+
+def _of_answers(kind: Kind) -> Kind:
+    """Return the kind of a field that is written for messages of the assistant alone."""
+    return replace(kind, is_omitted=lambda entry, _: entry.message.role != "assistant")
+
+
+def _describe_boundary(made: type[BoundaryEntry]) -> EntryType:
+    return EntryType(
+        made,
+        on_path=True,
+        up_to_entry_id=codec.TEXT,
+        tokens_before=codec.INTEGER,
+        tokens_after=codec.INTEGER,
+        reason=codec.TEXT,
+        budget=optional(codec.INTEGER),
+    )
+
+
+_ROWS: Final = (
+    EntryType(
+        MessageEntry,
+        on_path=True,
+        message=codec.MESSAGE,
+        turn_id=codec.TEXT_OR_EMPTY,
+        model=_of_answers(codec.TEXT_OR_NONE),
+        usage=_of_answers(codec.OBJECT_OR_NONE),
+        status=_of_answers(codec.one_of(STATUSES)),
+    ),
+    EntryType(SegmentsEntry, on_path=True, turn_id=codec.TEXT, segments=codec.SEGMENTS),
+    EntryType(
+        TransformEntry,
+        on_path=True,
+        constants={"schemaVersion": SCHEMA_VERSION},
+        transformer_name=codec.TEXT_OR_EMPTY,
+        patch=codec.OBJECTS,
+        display=optional(codec.OBJECT),
+    ),
+    _describe_boundary(DropEntry),
+    _describe_boundary(TrimEntry),
+    EntryType(PinEntry, on_path=True, target=codec.TEXT, on=codec.FLAG),
+    EntryType(
+        MemoryUpdateEntry,
+        on_path=True,
+        scratchpad=optional(codec.TEXT),
+        progress=optional(codec.OBJECT),
+        facts=optional(codec.TEXTS),
+    ),
+    EntryType(
+        CustomMessageEntry,
+        on_path=True,
+        custom_type=codec.TEXT_OR_EMPTY,
+        message=codec.USER_MESSAGE,
+        display=optional(codec.JSON),
+    ),
+    EntryType(EphemeralEntry, messages=codec.MESSAGES),
+    EntryType(
+        UsageEntry,
+        turn_id=codec.TEXT,
+        request=codec.INTEGER,
+        model=codec.TEXT,
+        estimated=codec.INTEGER,
+        prompt_tokens=codec.INTEGER,
+        completion_tokens=codec.INTEGER,
+        cached_tokens=codec.INTEGER,
+        factor=codec.NUMBER,
+        purpose=optional(codec.TEXT, ""),
+    ),
+    EntryType(ModelChangeEntry, model=codec.TEXT),
+    EntryType(OptionsChangeEntry, options=codec.OBJECT),
+    EntryType(LabelEntry, target=codec.TEXT, label=codec.TEXT_OR_NONE),
+    EntryType(BranchSummaryEntry, from_id=codec.TEXT, summary=codec.TEXT),
+    EntryType(LeafEntry, target=codec.TEXT_OR_NONE),
 )
-Entry = KnownEntry | OtherEntry
-
-_READERS: Final[Mapping[str, Callable[[Mapping[str, object]], KnownEntry]]] = {
-    "message": MessageEntry.from_dict,
-    "segments": SegmentsEntry.from_dict,
-    "context_transform": TransformEntry.from_dict,
-    "drop": DropEntry.from_dict,
-    "trim": TrimEntry.from_dict,
-    "pin": PinEntry.from_dict,
-    "memory_update": MemoryUpdateEntry.from_dict,
-    "custom_message": CustomMessageEntry.from_dict,
-    "ephemeral": EphemeralEntry.from_dict,
-    "usage": UsageEntry.from_dict,
-    "model_change": ModelChangeEntry.from_dict,
-    "options_change": OptionsChangeEntry.from_dict,
-    "label": LabelEntry.from_dict,
-    "branch_summary": BranchSummaryEntry.from_dict,
-    "leaf": LeafEntry.from_dict,
-}
-
-_PLACE: Final = frozenset({"type", "id", "parentId", "timestamp"})
-_FIELDS: Final[Mapping[str, frozenset[str]]] = {
-    kind: _PLACE.union(fields)
-    for kind, fields in {
-        "message": ("role", "content", "turnId", "model", "usage", "status"),
-        "segments": ("turnId", "segments"),
-        "context_transform": ("schemaVersion", "transformerName", "patch", "display"),
-        "drop": ("upToEntryId", "tokensBefore", "tokensAfter", "reason", "budget"),
-        "trim": ("upToEntryId", "tokensBefore", "tokensAfter", "reason", "budget"),
-        "pin": ("target", "on"),
-        "memory_update": ("scratchpad", "progress", "facts"),
-        "custom_message": ("customType", "content", "display"),
-        "ephemeral": ("messages",),
-        "usage": (
-            *("turnId", "request", "model", "estimated"),
-            *("promptTokens", "completionTokens", "cachedTokens", "factor"),
-        ),
-        "model_change": ("model",),
-        "options_change": ("options",),
-        "label": ("target", "label"),
-        "branch_summary": ("fromId", "summary"),
-        "leaf": ("target",),
-    }.items()
-}
+ENTRY_TYPES: Final[Mapping[str, EntryType]] = {row.name: row for row in _ROWS}
+PATH_TYPES: Final = frozenset(row.name for row in _ROWS if row.on_path)
 
 
 def parse_entry(data: Mapping[str, object]) -> Entry:
-    """Read one entry of a log from JSON; what it holds beside the fields of its type is kept.
+    """Read one entry of a log from JSON; keys that its type does not have are kept in `extra`.
 
-    An entry whose `schemaVersion` is not known is kept word for word; see `is_unknown_schema`.
+    An entry whose `schemaVersion` is unknown is kept word for word; see `is_unknown_schema`.
 
     Raises:
         MalformedEntry: when a field of its type is missing or of another type.
     """
-    kind = data.get("type")
-    if not isinstance(kind, str):
+    if not isinstance(data.get("type"), str):
         raise MalformedEntry("An entry has a type.")
-    if data.get("schemaVersion", SCHEMA_VERSION) != SCHEMA_VERSION:
-        return OtherEntry.from_dict(data)
-    read = _READERS.get(kind)
-    if read is None:
-        return OtherEntry.from_dict(data)
-    entry = read(data)
-    if more := data.keys() - _FIELDS[kind]:
-        # `replace` would make the entry once more, and nobody else has this one yet.
-        object.__setattr__(entry, "extra", FrozenMapping({key: data[key] for key in more}))
+    known = ENTRY_TYPES.get(codec.read_text(data, "type"))
+    if known is None or data.get("schemaVersion", SCHEMA_VERSION) != SCHEMA_VERSION:
+        return OtherEntry(*codec.read_place(data), codec.read_text(data, "type"), data)
+    entry: Entry = known.read(data)
     return entry
 
 
@@ -214,9 +387,9 @@ def is_path_entry(entry: Entry) -> bool:
 
 
 def is_unknown_schema(entry: Entry) -> TypeGuard[OtherEntry]:
-    """Return whether the entry is part of the tree, but says something that is not known here.
+    """Return whether the entry is part of the tree, but of an unknown schema.
 
-    A chat that has one is only read, and can be forked before it.
+    A session with such an entry is read-only, and can be forked before it.
     """
     return isinstance(entry, OtherEntry) and is_path_entry(entry)
 

@@ -7,16 +7,15 @@ still be read. What was mended is told.
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Final, Literal, Self
 
 from context.errors import MalformedEntry
+from context.log.codec import read_integer, read_text, read_text_or_none
 from context.log.entries import (
-    LOG_VERSION,
     PATH_TYPES,
     Entry,
     MessageEntry,
     OtherEntry,
-    SessionHeader,
     describe_unknown_schema,
     is_unknown_schema,
     parse_entry,
@@ -27,10 +26,51 @@ RepairKind = Literal["unreadable", "parent", "id", "duplicate"]
 Line = Mapping[str, object]
 
 FIRST_VERSION: Final = 1
+LOG_VERSION: Final = 2
 _REFERENCES: Final = ("parentId", "upToEntryId", "target", "fromId", "firstKeptEntryId")
 _OP_REFERENCES: Final = ("entryId", "firstKeptEntryId")
 COMPACTION: Final = "compaction"
 MISSING: Final = object()
+
+
+@dataclass(frozen=True, slots=True)
+class SessionHeader:
+    """The first line of a log."""
+
+    id: str
+    timestamp: str
+    vault: str | None
+    project: str | None
+    version: int = LOG_VERSION
+    branched_from: str | None = None
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, object]) -> Self:
+        """Read the header from JSON."""
+        if data.get("type") != "session":
+            raise MalformedEntry("A log begins with a line of the type session.")
+        return cls(
+            read_text(data, "id"),
+            read_text(data, "timestamp"),
+            read_text_or_none(data, "vault"),
+            read_text_or_none(data, "project"),
+            read_integer(data, "version", default=1),
+            read_text_or_none(data, "branchedFrom"),
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the header as JSON."""
+        data: dict[str, object] = {
+            "type": "session",
+            "version": self.version,
+            "id": self.id,
+            "timestamp": self.timestamp,
+            "vault": self.vault,
+            "project": self.project,
+        }
+        if self.branched_from is not None:
+            data["branchedFrom"] = self.branched_from
+        return data
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from app.assistant import Assistant
 from app.rpc.requests import PromptRequest, parse
 from app.sessions import store as session_store
 from app.sessions.file import LoadedLog
-from context.log.entries import MessageEntry
+from context.log.entries import parse_entry
 from tests.support.model_server import Answer, ModelServer
 from tests.support.turns import ask, result_of
 
@@ -146,5 +146,5 @@ def test_a_request_over_rpc_is_clean_and_its_id_comes_back_as_it_was_sent() -> N
 
 
 def test_entries_read_and_written_again_are_the_same() -> None:
-    entry = MessageEntry.from_dict(POISONED[1] | {"extra \udc00": "\udc00"})
-    assert MessageEntry.from_dict(entry.to_dict()) == entry
+    entry = parse_entry(POISONED[1] | {"extra \udc00": "\udc00"})
+    assert parse_entry(entry.to_dict()) == entry

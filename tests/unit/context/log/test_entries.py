@@ -1,18 +1,21 @@
+import dataclasses
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from context.errors import MalformedEntry
 from context.log.entries import (
+    ENTRY_TYPES,
     CustomMessageEntry,
     MessageEntry,
     OtherEntry,
-    SessionHeader,
     TransformEntry,
     is_path_entry,
     is_unknown_schema,
     parse_entry,
 )
+from context.log.parse import SessionHeader
 from context.messages import Message
 from tests.support.chats import TIME, passage
 
@@ -109,6 +112,26 @@ def test_an_entry_is_written_as_it_was_read(data):
     entry = parse_entry(data)
     assert entry.to_dict() == data
     assert parse_entry(entry.to_dict()) == entry
+
+
+def test_every_entry_type_is_among_these_examples():
+    assert {data["type"] for data in ENTRIES} >= ENTRY_TYPES.keys()
+
+
+KNOWN = [data for data in ENTRIES[:-1] if data["type"] in ENTRY_TYPES]
+
+
+@pytest.mark.parametrize("data", KNOWN, ids=lambda data: data["type"])
+def test_the_keys_of_an_entry_keep_their_order(data):
+    assert list(parse_entry(data).to_dict()) == list(data)
+
+
+@pytest.mark.parametrize("data", KNOWN, ids=lambda data: data["type"])
+def test_every_field_of_a_class_is_in_its_row(data):
+    entry = parse_entry(data)
+    place = {"id", "parent_id", "timestamp", "extra"}
+    fields = [field.name for field in dataclasses.fields(entry) if field.name not in place]
+    assert [name for name, _, _ in ENTRY_TYPES[entry.type].fields] == fields
 
 
 @pytest.mark.parametrize("data", ENTRIES, ids=lambda data: data["type"])
