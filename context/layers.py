@@ -5,16 +5,17 @@ rendered text is never parsed back into segments.
 """
 
 import html
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from typing import Final, Literal, Self, cast, get_args
+from typing import Final, Literal, Self, TypeVar, cast, get_args
 
 from context.carry_forward import wrap_prior
 from context.errors import MalformedEntry
 from context.messages import replace_surrogates
 
+Piece = TypeVar("Piece")
 SegmentKind = Literal["note", "selection", "folder", "tag", "url", "file", "image", "passage"]
 SEGMENT_KINDS: Final[tuple[str, ...]] = get_args(SegmentKind)
 _PRIOR_TYPES: Final = {"folder": "note", "tag": "note", "passage": "note"}
@@ -34,6 +35,8 @@ class Layer(StrEnum):
 
 
 _LAYERS: Final[Mapping[str, Layer]] = {str(layer): layer for layer in Layer}
+# The order of the layers in a request and in its report; `sort_by_wire` is the way to keep to it.
+# Tools and instructions come first in any case, by the interface of the providers.
 WIRE_ORDER: Final[tuple[Layer, ...]] = (
     Layer.T,
     Layer.L1,
@@ -182,6 +185,11 @@ class Segment:
             f' {name}="{html.escape(value)}"' for name, value in attributes.items() if value
         )
         return f"<source{shown}>\n{self.content}\n</source>"
+
+
+def sort_by_wire(pieces: Mapping[Layer, Piece]) -> Iterator[tuple[Layer, Piece]]:
+    """Yield the layers of a mapping with their values, in the order of the wire."""
+    return ((layer, pieces[layer]) for layer in WIRE_ORDER if layer in pieces)
 
 
 def name_lines(lines: tuple[int, int]) -> str:

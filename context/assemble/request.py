@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from context.envelope import System
 from context.history.pins import NO_PINS, Pins
 from context.history.turn_list import TurnList
-from context.layers import Layer, Segment, render_segments
+from context.layers import Layer, Segment, render_segments, sort_by_wire
 from context.messages import Message, Part, TextPart, ToolDefinition, compact_json
 from context.tokens import (
     TokenCounter,
@@ -86,8 +86,9 @@ class Tail:
     @cached_property
     def blocks(self) -> tuple[tuple[Layer, str], ...]:
         """The rendered text before the question, by layer, in the order of the wire."""
-        texts = [(layer, render_segments(self.on(layer))) for layer in (Layer.L2, Layer.L3)]
-        return tuple((layer, text) for layer, text in (*texts, (Layer.E, self.notes)) if text)
+        texts = {layer: render_segments(self.on(layer)) for layer in (Layer.L2, Layer.L3)}
+        texts[Layer.E] = self.notes
+        return tuple((layer, text) for layer, text in sort_by_wire(texts) if text)
 
     @cached_property
     def message(self) -> Message:
@@ -96,8 +97,10 @@ class Tail:
             return self.question
         content = self.question.content
         typed: tuple[Part, ...] = (TextPart(content),) if isinstance(content, str) else content
-        parts = (*(TextPart(text) for _, text in self.blocks), *typed)
-        return replace(self.question, content=parts)
+        parts = {Layer.L5: typed}
+        parts |= {layer: (TextPart(text),) for layer, text in self.blocks}
+        ordered = sort_by_wire(parts)
+        return replace(self.question, content=tuple(part for _, some in ordered for part in some))
 
     @cached_property
     def tokens(self) -> Mapping[Layer, int]:
@@ -205,10 +208,16 @@ class Draft:
     @property
     def present(self) -> tuple[Message, ...]:
         """The messages behind the history, as they are sent."""
-        last = () if self.uncached is None else (self.uncached,)
-        return (self.question, *self.work, *last)
+        return self._order({Layer.L5: (self.question,), Layer.W: self.work})
 
     @property
     def messages(self) -> tuple[Message, ...]:
         """All messages, as they are sent."""
-        return (*self.history_messages, *self.present)
+        now = {Layer.L5: (self.question,), Layer.W: self.work}
+        return self._order({Layer.L4: self.history_messages, **now})
+
+    def _order(self, messages: Mapping[Layer, tuple[Message, ...]]) -> tuple[Message, ...]:
+        """Return the messages of these layers as they are sent, the uncached one last."""
+        last = () if self.uncached is None else (self.uncached,)
+        ordered = (message for _, some in sort_by_wire(messages) for message in some)
+        return (*ordered, *last)

@@ -7,7 +7,7 @@ from typing import Literal
 from context.budget import BudgetPolicy, ContextBudget, Room
 from context.history.memory import Memory
 from context.history.pins import pins_room
-from context.layers import WIRE_ORDER, Layer, Segment
+from context.layers import Layer, Segment, sort_by_wire
 from context.offload import Offloaded
 from context.report.layer_parts import LayerPart
 from context.report.markdown import report_markdown
@@ -277,7 +277,7 @@ class ContextReport:
             "used": self.used,
             "fraction": self.fraction,
             "components": self._components(),
-            "layers": {str(layer): self.layers[layer].to_dict() for layer in WIRE_ORDER},
+            "layers": {str(layer): use.to_dict() for layer, use in sort_by_wire(self.layers)},
             "actions": self._actions(),
             "segments": [use.to_dict() for use in self.segments],
             "dropped": [left_out.to_dict() for left_out in self.dropped],
