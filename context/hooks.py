@@ -233,14 +233,15 @@ def _applied(
 ) -> tuple[ContextEnvelope, Transform]:
     name = result.transformer_name or hook.name
     try:
+        # As it will be stored, so that a replay comes to the same.
+        patch = tuple(FrozenMapping(op) for op in result.patch)
         patched = apply_patch(
             event.envelope,
-            result.patch,
+            patch,
             phase=event.reason,
             transformer_name=name,
             entry_id=entry_id,
         )
-        patch = tuple(FrozenMapping(op) for op in result.patch)
         display = None if result.display is None else FrozenMapping(result.display)
     except ContextPatchError as error:
         raise HookPatchError(hook.name, event.reason, str(error)) from error

@@ -4,7 +4,7 @@ import json
 from itertools import count
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from context.envelope import ContextEnvelope
@@ -145,7 +145,17 @@ def test_a_lasting_patch_never_touches_what_belongs_to_one_request(envelope, ops
     )
 
 
+HALF_A_PAIR = {
+    "op": "system_part_set",
+    "scope": "cached",
+    "partName": "a",
+    "text": "half a surrogate pair: \ud800",
+    "invalidateCacheReason": "because",
+}
+
+
 @given(ENVELOPES, st.lists(st.lists(operations(sound=MOSTLY_SOUND), max_size=2), max_size=3))
+@example(ContextEnvelope(), [[HALF_A_PAIR]])
 def test_hooks_of_a_phase_are_all_sound_or_none_is_kept(envelope, patches):
     hooks = HookRegistry()
     for ops in patches:
