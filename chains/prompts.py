@@ -15,7 +15,7 @@ from chains.folders import add_names
 from context.envelope import SystemPart
 from context.hooks import HookRegistry
 from context.layers import Segment
-from context.prompt import Instructions, PromptSection, system_parts
+from context.prompt import InstructionsText, PromptSection, system_parts
 from resources import read_text
 
 __all__ = [
@@ -97,7 +97,7 @@ class Customization:
 
     def system(self, prompt: str) -> tuple[SystemPart, ...]:
         """Return the parts of the system message with a prompt, the least changing first."""
-        noted = [Instructions(note.id, note.raw_content) for note in self.instructions]
+        noted = [InstructionsText(note.id, note.raw_content) for note in self.instructions]
         sections = add_names(self.prompts(prompt).sections, self.folder_names)
         return system_parts(prompt, sections, noted)
 

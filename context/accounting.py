@@ -2,18 +2,18 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from context.assemble.apply_hooks import Shaped
+from context.assemble.apply_hooks import HookedPath
 from context.assemble.attachments import LOSSES, loss_of
-from context.assemble.builder import Base
-from context.assemble.inputs import PrepareInputs, Upkeep
-from context.assemble.request import Draft
-from context.budget import Room
+from context.assemble.builder import RequestPlan
+from context.assemble.inputs import HistoryPolicy, PrepareInputs
+from context.assemble.request import RequestDraft
+from context.budget import RequestBudget
 from context.fit.cache import MODEL_CHANGED, THRESHOLD_RAISED, Changes, Continuation, continuation
 from context.fit.compact import COMPACTION
 from context.fit.drop import ROOM
 from context.fit.guard import BUDGET, GuardReport, segment_left_out, turns_left_out
 from context.history.boundaries import Boundary, Epoch
-from context.history.replay import Conversation
+from context.history.replay import ReplayedPath
 from context.history.tool_pairing import results_of
 from context.history.turn_list import TurnList
 from context.layers import Layer, Segment
@@ -28,7 +28,7 @@ from context.report.report import (
     PinUse,
     SegmentState,
     SegmentUse,
-    Trimmed,
+    TrimSummary,
     When,
 )
 from context.report.warnings import SHARE, attachment_warnings
@@ -39,16 +39,16 @@ HOOK = "hook"
 
 def account(
     inputs: PrepareInputs,
-    room: Room,
-    shaped: Shaped,
-    base: Base,
+    room: RequestBudget,
+    shaped: HookedPath,
+    base: RequestPlan,
     guarded: GuardReport,
     when: When,
     actions: Actions,
 ) -> ContextReport:
     """Return the report of a request that went through the guard."""
     draft = guarded.draft
-    upkeep = inputs.upkeep or Upkeep()
+    history_policy = inputs.history_policy or HistoryPolicy()
     segments = (*_segments(base, guarded), *_unsent(inputs, base))
     changes = _changes(inputs, room, shaped, guarded)
     continued = continuation(draft, inputs.previous, base.asked, changes)
@@ -76,8 +76,8 @@ def account(
         parts=parts_of(draft),
         has_uncached=draft.uncached is not None,
         pins=tuple(_pins(shaped.reading, base)),
-        policy=upkeep.policy,
-        auto_compact=upkeep.auto_compact,
+        policy=history_policy.policy,
+        auto_compact=history_policy.auto_compact,
         instruction_tokens=sum(
             draft.preamble.part_tokens.get(segment.id, 0) for segment in inputs.instructions
         ),
@@ -85,7 +85,7 @@ def account(
 
 
 def _warnings(
-    inputs: PrepareInputs, shaped: Shaped, actions: Actions, segments: Sequence[SegmentUse]
+    inputs: PrepareInputs, shaped: HookedPath, actions: Actions, segments: Sequence[SegmentUse]
 ) -> tuple[str, ...]:
     """Collect what went wrong; a turn's attachments are told of with its first request."""
     attached = attachment_warnings(segments) if inputs.request == 1 else ()
@@ -93,7 +93,9 @@ def _warnings(
     return tuple(dict.fromkeys(warnings))
 
 
-def _changes(inputs: PrepareInputs, room: Room, shaped: Shaped, guarded: GuardReport) -> Changes:
+def _changes(
+    inputs: PrepareInputs, room: RequestBudget, shaped: HookedPath, guarded: GuardReport
+) -> Changes:
     """What was decided since the previous request that may break the cache."""
     epoch = Epoch(room.budget, inputs.model)
     stored: tuple[Boundary, ...] = (*shaped.reading.drops, *shaped.reading.trims)
@@ -103,13 +105,13 @@ def _changes(inputs: PrepareInputs, room: Room, shaped: Shaped, guarded: GuardRe
     return Changes(shaped.reasons, shaped.touched, newly_dropped, tuple(dict.fromkeys(because)))
 
 
-def _pins(reading: Conversation, base: Base) -> Iterator[PinUse]:
+def _pins(reading: ReplayedPath, base: RequestPlan) -> Iterator[PinUse]:
     for target, item in reading.pins.segments.items():
         tokens = count_segment(item, base.line.counter)
         yield PinUse(target, item.kind, item.source, tokens)
 
 
-def _trimmed(base: Base) -> Trimmed | None:
+def _trimmed(base: RequestPlan) -> TrimSummary | None:
     """What shrank of the messages; nothing but their form has changed."""
     reach = max(base.reach.cleaned, base.reach.trimmed)
     if not reach:
@@ -119,7 +121,7 @@ def _trimmed(base: Base) -> Trimmed | None:
     pairs = [pair for pair in zip(said, shown[:reach], strict=False) if pair[0] is not pair[1]]
     if not pairs:
         return None
-    return Trimmed(
+    return TrimSummary(
         up_to_entry=base.line.entry_at(reach),
         messages=len(pairs),
         tokens_before=sum(count_message(before, counter) for before, _ in pairs),
@@ -142,7 +144,7 @@ def _compactions(transforms: Iterable[TransformEntry]) -> Iterator[dict[str, obj
             }
 
 
-def _offloaded(draft: Draft) -> Iterator[Offloaded]:
+def _offloaded(draft: RequestDraft) -> Iterator[Offloaded]:
     results = (part for message in draft.work for part in results_of(message))
     yield from draft.history.offloaded
     yield from (stub for result in results if (stub := read_stub(result.content)) is not None)
@@ -161,7 +163,7 @@ def _told(transform: TransformEntry) -> dict[str, object]:
     }
 
 
-def layer_uses(draft: Draft, continued: Continuation) -> dict[Layer, LayerUse]:
+def layer_uses(draft: RequestDraft, continued: Continuation) -> dict[Layer, LayerUse]:
     """Return what every layer of a request holds."""
     items = {
         Layer.T: len(draft.preamble.tools),
@@ -180,7 +182,7 @@ def layer_uses(draft: Draft, continued: Continuation) -> dict[Layer, LayerUse]:
 
 
 def _left_out(
-    base: Base,
+    base: RequestPlan,
     guarded: GuardReport,
     segments: Iterable[SegmentUse],
     unsent: Sequence[Segment],
@@ -205,7 +207,7 @@ def _losses(segments: Iterable[SegmentUse]) -> Iterator[LeftOut]:
             yield LeftOut(Layer.L2, (use.segment.id,), 0, use.original_tokens, use.reason)
 
 
-def _instructions(inputs: PrepareInputs, draft: Draft) -> Iterator[SegmentUse]:
+def _instructions(inputs: PrepareInputs, draft: RequestDraft) -> Iterator[SegmentUse]:
     """What of L1 was written in a note; a hook may have taken it away."""
     for segment in inputs.instructions:
         sent = draft.preamble.part_tokens.get(segment.id)
@@ -216,7 +218,7 @@ def _instructions(inputs: PrepareInputs, draft: Draft) -> Iterator[SegmentUse]:
             yield SegmentUse(segment, sent, sent, "full")
 
 
-def _segments(base: Base, guarded: GuardReport) -> Iterator[SegmentUse]:
+def _segments(base: RequestPlan, guarded: GuardReport) -> Iterator[SegmentUse]:
     counter = base.draft.tail.counter
     sent = {segment.id: segment for segment in guarded.draft.tail.segments}
     unfit = {segment.id for segment in base.unfit}
@@ -239,7 +241,7 @@ def _segments(base: Base, guarded: GuardReport) -> Iterator[SegmentUse]:
         yield SegmentUse(segment, 0, count_segment(segment, counter), "dropped", loss)
 
 
-def _unsent(inputs: PrepareInputs, base: Base) -> Iterator[SegmentUse]:
+def _unsent(inputs: PrepareInputs, base: RequestPlan) -> Iterator[SegmentUse]:
     """Return the attachments that had no room at all."""
     for segment in inputs.unsent:
         size = _whole(segment, base.draft.tail.counter)

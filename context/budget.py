@@ -96,7 +96,7 @@ def budget_tokens(window: int, reserve: int, factor: float) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class RequestBudget:
     """The budget of a request and what it was made from."""
 
     counter: str
@@ -114,7 +114,7 @@ def room_for(
     model_limit: int | None,
     max_output_tokens: int,
     factor: float | None = None,
-) -> Room:
+) -> RequestBudget:
     """Return the budget of a request and what it comes from.
 
     Args:
@@ -124,4 +124,4 @@ def room_for(
     size = window(threshold, model_limit)
     reserve = output_reserve(max_output_tokens, size)
     budget = budget_tokens(size, reserve, divisor)
-    return Room(counter.name, divisor, threshold, model_limit, size, reserve, budget)
+    return RequestBudget(counter.name, divisor, threshold, model_limit, size, reserve, budget)

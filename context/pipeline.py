@@ -12,18 +12,18 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from context.accounting import account, layer_uses
-from context.assemble.apply_hooks import Shaped, settled, shape, shape_once
-from context.assemble.builder import Base, make_base
+from context.assemble.apply_hooks import HookedPath, settled, shape, shape_once
+from context.assemble.builder import RequestPlan, make_base
 from context.assemble.inputs import Ports, PrepareInputs, room_of
-from context.assemble.request import Draft, Preamble, Tail
-from context.budget import BudgetPolicy, Room
+from context.assemble.request import Preamble, RequestDraft, Tail
+from context.budget import BudgetPolicy, RequestBudget
 from context.envelope import ContextEnvelope
 from context.errors import ContextOverflow
 from context.fit.cache import Continuation, prefix_hash
-from context.fit.compact import Compacted, compact, foretell, past_of
+from context.fit.compact import Compaction, compact, foretell, past_of
 from context.fit.drop import make_drop_entry
 from context.fit.guard import GuardReport, PreparedRequest, could_fit, enforce, seal
-from context.fit.marks import Mark, place_marks
+from context.fit.marks import CacheMark, place_marks
 from context.fit.policy import Why, compaction_due, standing, trim_due, with_usage_note
 from context.history.boundaries import Epoch
 from context.history.turn_list import TurnList
@@ -59,7 +59,7 @@ def prepare(inputs: PrepareInputs, ports: Ports, mode: Mode = "send") -> Prepare
     room = room_of(inputs, ports.counter)
     decided = _decide(inputs, ports, room, shape(inputs, ports, room, is_sent), is_sent)
     shaped, base = _for_once(decided, inputs, ports, room) if is_sent else decided.parts
-    policy = BudgetPolicy() if inputs.upkeep is None else inputs.upkeep.policy
+    policy = BudgetPolicy() if inputs.history_policy is None else inputs.history_policy.policy
     base = replace(base, draft=with_usage_note(base.draft, room.budget, policy))
     guarded = enforce(base.draft, room.budget, base.standing_tail)
     when: When = "last" if is_sent else "next"
@@ -76,14 +76,14 @@ def prepare(inputs: PrepareInputs, ports: Ports, mode: Mode = "send") -> Prepare
 class _Decided:
     """A request once it is decided what stays from now on."""
 
-    shaped: Shaped
-    base: Base
+    shaped: HookedPath
+    base: RequestPlan
     has_trimmed: bool = False
-    compacted: Compacted | None = None
+    compacted: Compaction | None = None
     why: Why | None = None
 
     @property
-    def parts(self) -> tuple[Shaped, Base]:
+    def parts(self) -> tuple[HookedPath, RequestPlan]:
         return self.shaped, self.base
 
     @property
@@ -95,7 +95,7 @@ class _Decided:
         return Actions(self.has_trimmed, True, is_blocked, compacted.warnings, compacted.to_dict())
 
     def with_entries(
-        self, entries: tuple[Entry, ...], inputs: PrepareInputs, ports: Ports, room: Room
+        self, entries: tuple[Entry, ...], inputs: PrepareInputs, ports: Ports, room: RequestBudget
     ) -> "_Decided":
         shaped = settled(self.shaped, entries, inputs, ports, room)
         base = make_base(inputs, ports, room, shaped, self.base.prior)
@@ -103,7 +103,7 @@ class _Decided:
 
 
 def _decide(
-    inputs: PrepareInputs, ports: Ports, room: Room, shaped: Shaped, is_sent: bool
+    inputs: PrepareInputs, ports: Ports, room: RequestBudget, shaped: HookedPath, is_sent: bool
 ) -> _Decided:
     """Trim, then compact, where that is due; nothing is decided for what cannot be sent anyway.
 
@@ -129,15 +129,15 @@ def _decide(
 
 
 def _for_once(
-    decided: _Decided, inputs: PrepareInputs, ports: Ports, room: Room
-) -> tuple[Shaped, Base]:
+    decided: _Decided, inputs: PrepareInputs, ports: Ports, room: RequestBudget
+) -> tuple[HookedPath, RequestPlan]:
     shaped = shape_once(decided.shaped, inputs, ports, room)
     if shaped is decided.shaped:
         return decided.parts
     return shaped, make_base(inputs, ports, room, shaped, decided.base.prior)
 
 
-def _marks(inputs: PrepareInputs, draft: Draft) -> tuple[Mark, ...]:
+def _marks(inputs: PrepareInputs, draft: RequestDraft) -> tuple[CacheMark, ...]:
     if inputs.takes_marks is False:
         return ()
     head = (turn for turn in draft.history[:1] if turn.turn.user is None)
@@ -148,9 +148,9 @@ def _marks(inputs: PrepareInputs, draft: Draft) -> tuple[Mark, ...]:
 def _append(
     inputs: PrepareInputs,
     ports: Ports,
-    room: Room,
-    shaped: Shaped,
-    base: Base,
+    room: RequestBudget,
+    shaped: HookedPath,
+    base: RequestPlan,
     guarded: GuardReport,
 ) -> None:
     new = list(shaped.new)
@@ -164,8 +164,8 @@ def _append(
 def _drop(
     inputs: PrepareInputs,
     ports: Ports,
-    room: Room,
-    base: Base,
+    room: RequestBudget,
+    base: RequestPlan,
     guarded: GuardReport,
     parent: str,
 ) -> Entry:
@@ -190,7 +190,7 @@ def prepare_call(
     preamble: Preamble,
     history: Sequence[MeasuredTurn],
     question: str,
-    room: Room,
+    room: RequestBudget,
     *,
     model: str,
     session: str | None = None,
@@ -203,7 +203,7 @@ def prepare_call(
         ContextOverflow: it does not fit its budget whole.
     """
     tail = Tail((), Message("user", question), preamble.counter)
-    draft = Draft(preamble, TurnList.of(history), tail)
+    draft = RequestDraft(preamble, TurnList.of(history), tail)
     guarded = enforce(draft, room.budget, tail.total)
     report = _report(draft, room, model, session)
     if not guarded.fits or guarded.left_out:
@@ -221,7 +221,9 @@ def prepare_call(
     return seal(guarded, envelope, report, tuple(mark for mark in marks if mark.layer != Layer.W))
 
 
-def _report(draft: Draft, room: Room, model: str, session: str | None) -> ContextReport:
+def _report(
+    draft: RequestDraft, room: RequestBudget, model: str, session: str | None
+) -> ContextReport:
     continued = Continuation(Prefix(prefix_hash(draft)))
     return ContextReport(
         session=session,

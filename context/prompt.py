@@ -48,7 +48,7 @@ class PromptBuilder:
 
 
 @dataclass(frozen=True, slots=True)
-class Instructions:
+class InstructionsText:
     """What somebody wrote down for the model, such as an `AGENTS.md`.
 
     Attributes:
@@ -61,7 +61,7 @@ class Instructions:
 
 
 def system_parts(
-    name: str, base: Sequence[PromptSection], instructions: Sequence[Instructions] = ()
+    name: str, base: Sequence[PromptSection], instructions: Sequence[InstructionsText] = ()
 ) -> tuple[SystemPart, ...]:
     """Return L1: the app's own prompt, then what the user, the project or the vault adds to it.
 

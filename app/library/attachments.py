@@ -9,7 +9,7 @@ from pathlib import Path
 
 from app.errors import AppError, InvalidRequest, NotFound
 from app.library.library import Library
-from context.assemble.attachments import SourceNow
+from context.assemble.attachments import CurrentSource
 from context.layers import Layer, Segment, SegmentKind
 from vault.access import is_hidden, read_allowed
 from vault.errors import NoteExcluded, NoteUnreadable, UnsafePath
@@ -104,7 +104,7 @@ class Attachments:
             return False
         return True
 
-    def resolve(self, segment: Segment) -> SourceNow:
+    def resolve(self, segment: Segment) -> CurrentSource:
         """Say what has become of the source of a segment of an earlier turn."""
         file = Path(segment.source)
         try:
@@ -112,16 +112,16 @@ class Attachments:
                 place = _placed(Path(name_on_disk(file.parent, segment.source)), self._root)
                 note = self._read(place)
             elif self._library is None:
-                return SourceNow("gone")
+                return CurrentSource("gone")
             else:
                 note = self._library.read_attached(segment.source)
         except (NoteExcluded, UnsafePath):
-            return SourceNow("excluded")
+            return CurrentSource("excluded")
         except NoteUnreadable:
-            return SourceNow("gone")
+            return CurrentSource("gone")
         if note.version == segment.version:
-            return SourceNow("same")
-        return SourceNow("changed", note.text, note.version)
+            return CurrentSource("same")
+        return CurrentSource("changed", note.text, note.version)
 
     @property
     def _root(self) -> Path | None:

@@ -218,7 +218,7 @@ def build_inputs(
         previous=find_last_sent(session, path, turn) or session.previous_body(),
         factor=context.factor,
         warnings=() if warnings is None else (*warnings, *_list_degraded(context)),
-        upkeep=request.upkeep,
+        history_policy=request.history_policy,
     )
 
 

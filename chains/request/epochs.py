@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final, TypeGuard
 
 from chains.request.session import SessionPort
-from context.assemble.request import Draft
+from context.assemble.request import RequestDraft
 from context.compaction import CircuitBreaker
 from context.fit.compact import COMPACTION
 from context.log.entries import (
@@ -75,10 +75,10 @@ def _is_cut(entry: Entry) -> bool:
     return is_compaction or isinstance(entry, DropEntry)
 
 
-_sent: Final[dict[tuple[str, str], Draft]] = {}
+_sent: Final[dict[tuple[str, str], RequestDraft]] = {}
 
 
-def remember_sent(session: str, turn: str, draft: Draft) -> None:
+def remember_sent(session: str, turn: str, draft: RequestDraft) -> None:
     """Remember the last request of a turn, so that only new parts of the next are compared."""
     _sent.pop((session, turn), None)
     _sent[session, turn] = draft
@@ -86,7 +86,7 @@ def remember_sent(session: str, turn: str, draft: Draft) -> None:
         _sent.pop(oldest, None)
 
 
-def find_last_sent(session: SessionPort, path: Sequence[Entry], turn: str) -> Draft | None:
+def find_last_sent(session: SessionPort, path: Sequence[Entry], turn: str) -> RequestDraft | None:
     """Return the last request of this turn or the one before it; None where none is remembered."""
     for entry in filter(_asks, reversed(path[-LOOKED_BACK:])):
         draft = _sent.get((session.id, entry.turn_id))

@@ -21,8 +21,8 @@ from chains.request.epochs import LoggedBreaker
 from chains.request.session import SessionPort
 from chains.request.usage import SUMMARY, CallUsage, LogUsage, build_usage_entry, find_factor
 from chains.tokenizer import load_counter
-from context.assemble.inputs import SummaryTask, Upkeep
-from context.budget import BudgetPolicy, Room, room_for
+from context.assemble.inputs import HistoryPolicy, SummaryTask
+from context.budget import BudgetPolicy, RequestBudget, room_for
 from context.layers import Segment
 from context.log.entries import Entry, MessageEntry
 from context.pipeline import Ports
@@ -99,7 +99,7 @@ class TurnRequest:
         return "" if name == EXTRACTIVE else name
 
     @property
-    def upkeep(self) -> Upkeep:
+    def history_policy(self) -> HistoryPolicy:
         """How the history is kept within its room.
 
         Raises:
@@ -107,7 +107,7 @@ class TurnRequest:
         """
         policy = BudgetPolicy(self.trim_at, self.compact_at, self.block_at)
         has_model = bool(self.summarised_by)
-        return Upkeep(policy, self.auto_compact, self.keep_last, self.clean_after, has_model)
+        return HistoryPolicy(policy, self.auto_compact, self.keep_last, self.clean_after, has_model)
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ class TurnContext:
         """The factor that divides the budget, by what the model's provider counted so far."""
         return find_factor(self.session, self.request.model)
 
-    def measure_room(self, factor: float | None = None) -> Room:
+    def measure_room(self, factor: float | None = None) -> RequestBudget:
         """Return the budget of a request to the model, and what it is made from."""
         request = self.request
         limits = request.threshold, self.model.input_limit, request.max_output_tokens

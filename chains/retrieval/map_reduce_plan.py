@@ -18,7 +18,7 @@ from chains.errors import CannotRead
 from chains.models import ModelInfo
 from chains.prompts import READING_PROMPT
 from context.assemble.request import Preamble, preamble
-from context.budget import Room
+from context.budget import RequestBudget
 from context.envelope import System
 from context.fit.guard import PreparedRequest
 from context.layers import Segment
@@ -169,7 +169,7 @@ class MapReduceSetup:
 
     question: str
     model: str
-    room: Room
+    room: RequestBudget
     sections: Sequence[PromptSection]
     counter: TokenCounter
     session: str | None = None

@@ -18,7 +18,7 @@ from chains.tools.registry import (
     build_integer_schema,
     build_text_schema,
 )
-from context.fit.compact import Forced
+from context.fit.compact import CompactionReport
 from context.fit.policy import COMPACT_CONTEXT as NAME
 from context.messages import ToolDefinition
 from context.offload import offload_stub
@@ -119,7 +119,7 @@ def build_compact_tool() -> Tool:
     return Tool(COMPACT_CONTEXT, lambda _arguments: NOTHING_TO_DO)
 
 
-def describe_compaction(forced: Forced) -> str:
+def describe_compaction(forced: CompactionReport) -> str:
     """Describe a compaction for the model that asked for it."""
     if forced.entry is None:
         return NOTHING_TO_DO

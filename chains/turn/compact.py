@@ -28,10 +28,10 @@ from chains.request.usage import SUMMARY, CallUsage, LogUsage, build_usage_entry
 from chains.tokenizer import load_counter
 from context.assemble.inputs import SummaryTask
 from context.assemble.request import Preamble, preamble
-from context.budget import Room, room_for
+from context.budget import RequestBudget, room_for
 from context.envelope import System
 from context.errors import ContextOverflow, SummaryFailed
-from context.fit.compact import Forced, compact_when_due, force_compact
+from context.fit.compact import CompactionReport, compact_when_due, force_compact
 from context.fit.guard import PreparedRequest
 from context.fit.summaries import SUMMARY_TOKENS, outline
 from context.history.turns import MeasuredTurn, Turn
@@ -82,7 +82,7 @@ def compact(
     *,
     turn: str = NO_TURN,
     reason: Literal["asked", "overflow"] = "asked",
-) -> Generator[Event, None, Forced]:
+) -> Generator[Event, None, CompactionReport]:
     """Compact a session apart from any request; the result is stored where it frees anything.
 
     Args:
@@ -92,7 +92,7 @@ def compact(
             the usual share of the room.
     """
 
-    def run(context: TurnContext) -> tuple[Forced, list[Entry]]:
+    def run(context: TurnContext) -> tuple[CompactionReport, list[Entry]]:
         new_entries: list[Entry] = []
         inputs = build_inputs(context, context.session.path(), turn)
         inputs = replace(inputs, summary_instructions=instructions)
@@ -108,7 +108,7 @@ def compact(
 def compact_at_end(context: TurnContext, turn: str) -> Generator[Event]:
     """Compact a session whose turn has ended, where it fills its room."""
 
-    def run(context: TurnContext) -> tuple[Forced | None, list[Entry]]:
+    def run(context: TurnContext) -> tuple[CompactionReport | None, list[Entry]]:
         new_entries: list[Entry] = []
         inputs = build_inputs(context, context.session.path(), NO_TURN)
         return compact_when_due(inputs, context.ports(new_entries, turn)), new_entries
@@ -237,7 +237,7 @@ class Summarizer:
     name: str
     model: ModelPort
     counter: TokenCounter
-    room: Room
+    room: RequestBudget
     sections: Sequence[PromptSection]
     cancel: CancelToken
     log_usage: LogUsage

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from chains.request.draft import DraftedTurn
 from chains.request.session import SessionPort
-from context.assemble.attachments import Resolve, SourceNow
+from context.assemble.attachments import CurrentSource, Resolve
 from context.errors import BadInputs
 from context.history.turns import turns
 from context.layers import Layer, Segment
@@ -80,11 +80,11 @@ def _count_entries(path: Sequence[Entry], turn: str) -> int:
     return len(path) - first
 
 
-def _is_available(now: SourceNow) -> bool:
+def _is_available(now: CurrentSource) -> bool:
     return now.state in ("same", "changed")
 
 
-def _refresh(segment: Segment, now: SourceNow) -> Segment:
+def _refresh(segment: Segment, now: CurrentSource) -> Segment:
     if now.state == "same" or segment.kind in _AS_SENT or segment.derived:
         return segment
     lines = (1, max(1, now.text.removesuffix("\n").count("\n") + 1))

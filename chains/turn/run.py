@@ -44,7 +44,6 @@ from chains.turn.compact import (
 )
 from chains.turn.hooks import StartHooksResult, run_message_hooks, run_start_hooks
 from chains.turn.regenerate import find_last_question, redraft_turn
-from context.fit.compact import Forced
 from context.fit.guard import PreparedRequest
 from context.hooks import HookRegistry
 from context.report.warnings import attachment_warnings
@@ -231,7 +230,7 @@ def compact_session(
     session: SessionPort,
     cancel: CancelToken,
     instructions: str = "",
-) -> Generator[Event, None, Forced]:
+) -> Generator[Event, None, CompactionReport]:
     """Make a summary of everything before the last complete turn of a session.
 
     The settings are those of `request`, whose user message does not matter.

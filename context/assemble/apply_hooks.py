@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from context.assemble.inputs import Ports, PrepareInputs, room_of
-from context.budget import Room
+from context.budget import RequestBudget
 from context.envelope import ContextEnvelope, Messages, RequestMeta, System
-from context.history.replay import Conversation, read_path, shape_base
+from context.history.replay import ReplayedPath, read_path, shape_base
 from context.hooks import Transform
 from context.layers import Layer
 from context.log.entries import Entry, EphemeralEntry, MessageEntry, TransformEntry, TrimEntry
@@ -21,7 +21,7 @@ TRIMMED: Final = "old results and words were trimmed"
 
 
 @dataclass(frozen=True)
-class Shaped:
+class HookedPath:
     """What a request is made from, once everything has had its say.
 
     Attributes:
@@ -32,7 +32,7 @@ class Shaped:
         touched: which of T, L1 and L4 those reasons are about.
     """
 
-    reading: Conversation
+    reading: ReplayedPath
     envelope: ContextEnvelope
     transforms: tuple[TransformEntry, ...]
     new: tuple[Entry, ...] = ()
@@ -41,7 +41,7 @@ class Shaped:
     warnings: tuple[str, ...] = ()
 
 
-def shape(inputs: PrepareInputs, ports: Ports, room: Room, is_sent: bool) -> Shaped:
+def shape(inputs: PrepareInputs, ports: Ports, room: RequestBudget, is_sent: bool) -> HookedPath:
     """Replay the path of a request, and let `before_request` hooks at it where it is sent.
 
     Raises:
@@ -61,8 +61,12 @@ def shape(inputs: PrepareInputs, ports: Ports, room: Room, is_sent: bool) -> Sha
 
 
 def settled(
-    shaped: Shaped, entries: Sequence[Entry], inputs: PrepareInputs, ports: Ports, room: Room
-) -> Shaped:
+    shaped: HookedPath,
+    entries: Sequence[Entry],
+    inputs: PrepareInputs,
+    ports: Ports,
+    room: RequestBudget,
+) -> HookedPath:
     """Return the request once these entries stand at the end of its path too, one by one."""
     if not entries:
         return shaped
@@ -79,7 +83,9 @@ def linked(entries: Iterable[Entry], parent: str) -> tuple[Entry, ...]:
     return tuple(chain)
 
 
-def shape_once(shaped: Shaped, inputs: PrepareInputs, ports: Ports, room: Room) -> Shaped:
+def shape_once(
+    shaped: HookedPath, inputs: PrepareInputs, ports: Ports, room: RequestBudget
+) -> HookedPath:
     """Let `ephemeral` hooks at a request that is about to be sent; it alone has what they change.
 
     Raises:
@@ -105,13 +111,13 @@ def shape_once(shaped: Shaped, inputs: PrepareInputs, ports: Ports, room: Room) 
 def _shaped(
     inputs: PrepareInputs,
     ports: Ports,
-    room: Room,
-    reading: Conversation,
+    room: RequestBudget,
+    reading: ReplayedPath,
     *,
     new: tuple[Entry, ...] = (),
     decided: Iterable[Entry] = (),
-    earlier: Shaped | None = None,
-) -> Shaped:
+    earlier: HookedPath | None = None,
+) -> HookedPath:
     """Return the request; `decided` is what was decided with it, after what `earlier` knows."""
     reasons, touched = _reasons_of(decided)
     if earlier is not None:
@@ -120,7 +126,7 @@ def _shaped(
     envelope = _base(inputs, ports, room, reading)
     runnable, warnings = _runnable(envelope.tools, inputs.tools)
     envelope = replace(envelope, tools=runnable, options=_options(envelope.options, room))
-    return Shaped(
+    return HookedPath(
         reading=reading,
         envelope=envelope,
         transforms=reading.transforms,
@@ -157,14 +163,14 @@ def transform_entries(
 
 
 def envelope_of(
-    inputs: PrepareInputs, ports: Ports, room: Room, reading: Conversation
+    inputs: PrepareInputs, ports: Ports, room: RequestBudget, reading: ReplayedPath
 ) -> ContextEnvelope:
     """Return the envelope that hooks look at: the base of a request with its cached messages."""
     return replace(_base(inputs, ports, room, reading), messages=Messages(reading.messages))
 
 
 def _base(
-    inputs: PrepareInputs, ports: Ports, room: Room, reading: Conversation
+    inputs: PrepareInputs, ports: Ports, room: RequestBudget, reading: ReplayedPath
 ) -> ContextEnvelope:
     """The envelope without its messages, which only hooks ask for."""
     base = ContextEnvelope(
@@ -218,7 +224,7 @@ def _runnable(
     return tuple(tool for tool in shaped if tool.name in names), tuple(warnings)
 
 
-def _options(options: Mapping[str, object], room: Room) -> FrozenMapping:
+def _options(options: Mapping[str, object], room: RequestBudget) -> FrozenMapping:
     """An answer may be shorter than its reserve, never longer."""
     wanted = options.get("maxTokens")
     is_number = isinstance(wanted, int) and not isinstance(wanted, bool) and wanted > 0

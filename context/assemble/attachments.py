@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal, get_args
 
 from context.carry_forward import Tools, carried_text
-from context.history.sources import Carried, CarriedItem, carried_key
+from context.history.sources import CarriedSource, CarriedSources, carried_key
 from context.layers import Layer, Segment
 from context.tokens import TokenCounter, count_segment
 
@@ -29,7 +29,7 @@ _LINES: Final[Mapping[Loss, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class SourceNow:
+class CurrentSource:
     """What has become of the source of a segment.
 
     Attributes:
@@ -51,11 +51,11 @@ class SourceNow:
                 return None
 
 
-Resolve = Callable[[Segment], SourceNow]
+Resolve = Callable[[Segment], CurrentSource]
 
 
 @dataclass(frozen=True, slots=True)
-class Prior:
+class CarryForward:
     """The segments of L2, and those that its share has no room for.
 
     Attributes:
@@ -89,13 +89,13 @@ def loss_of(segment: Segment) -> Loss | None:
 
 
 def prior_segments(
-    carried: Carried,
+    carried: CarriedSources,
     now: Sequence[Segment],
     resolve: Resolve,
     counter: TokenCounter,
     room_tokens: int,
     tools: Tools = None,
-) -> Prior:
+) -> CarryForward:
     """Return what earlier turns left behind, less what this turn has anyway.
 
     Args:
@@ -122,14 +122,14 @@ def prior_segments(
     kept = tuple(segment for _, segment, _ in entries if segment.id not in gone)
     made_from = tuple((segment.id, full) for _, segment, full in entries)
     lost = tuple(loss for item, source in found for loss in _lost(item.segment, source))
-    return Prior(kept, tuple(dropped), made_from, lost)
+    return CarryForward(kept, tuple(dropped), made_from, lost)
 
 
-def _last_use(entry: tuple[CarriedItem, Segment, Segment]) -> int:
+def _last_use(entry: tuple[CarriedSource, Segment, Segment]) -> int:
     return entry[0].used
 
 
-def _waiting(carried: Carried, now: Sequence[Segment]) -> Iterator[CarriedItem]:
+def _waiting(carried: CarriedSources, now: Sequence[Segment]) -> Iterator[CarriedSource]:
     """What is carried and not in this turn already; an attached note says more than a cited one."""
     taken = {carried_key(segment) for segment in now}
     sources = {segment.source for segment in now if segment.kind != "selection"}
@@ -145,7 +145,7 @@ def _waiting(carried: Carried, now: Sequence[Segment]) -> Iterator[CarriedItem]:
 
 
 def _remembered(
-    segment: Segment, source: SourceNow, tools: Tools
+    segment: Segment, source: CurrentSource, tools: Tools
 ) -> Iterator[tuple[Segment, Segment]]:
     """The segment on L2, and what it was made from."""
     if segment.kind == "passage":
@@ -164,7 +164,7 @@ def _remembered(
     yield _on_l2(segment, text), segment
 
 
-def _lost(segment: Segment, source: SourceNow) -> Iterator[tuple[Segment, Loss]]:
+def _lost(segment: Segment, source: CurrentSource) -> Iterator[tuple[Segment, Loss]]:
     if segment.kind == "passage" and source.loss:
         yield _on_l2(segment, _cited_line(segment)), source.loss
 

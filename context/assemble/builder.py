@@ -7,24 +7,24 @@ left behind, what is kept in mind, and the work so far.
 from dataclasses import dataclass
 from typing import Final
 
-from context.assemble.apply_hooks import Shaped, uncached_message
-from context.assemble.attachments import PRIOR_SHARE, Prior, prior_segments, unreadable
-from context.assemble.inputs import Asked, Ports, PrepareInputs
-from context.assemble.request import Draft, Tail, preamble
+from context.assemble.apply_hooks import HookedPath, uncached_message
+from context.assemble.attachments import PRIOR_SHARE, CarryForward, prior_segments, unreadable
+from context.assemble.inputs import Ports, PrepareInputs, PreviousQuestion
+from context.assemble.request import RequestDraft, Tail, preamble
 from context.assemble.turn_context import fit_passages, standing_tail
-from context.budget import Room
+from context.budget import RequestBudget
 from context.envelope import ContextEnvelope
 from context.errors import BadInputs
 from context.history.boundaries import (
     Epoch,
-    Line,
-    Reach,
+    TrimInput,
+    TrimOffsets,
     reach_of,
     resting_cut,
 )
 from context.history.memory import MEMORY_CHANGED
 from context.history.pins import PINNED_SOURCE
-from context.history.replay import Conversation
+from context.history.replay import ReplayedPath
 from context.history.turn_list import TurnList
 from context.history.turns import MeasuredTurn, Turn
 from context.layers import Layer, Segment
@@ -35,7 +35,7 @@ NOTHING_KEPT: Final = "(nothing)"
 
 
 @dataclass(frozen=True)
-class Base:
+class RequestPlan:
     """What the request would be without the guard.
 
     Attributes:
@@ -49,20 +49,24 @@ class Base:
         asked: the question of the previous request.
     """
 
-    draft: Draft
-    line: Line
-    reach: Reach
+    draft: RequestDraft
+    line: TrimInput
+    reach: TrimOffsets
     standing_tail: int
     resting: TurnList
-    prior: Prior
+    prior: CarryForward
     found: tuple[Segment, ...]
     unfit: tuple[Segment, ...]
-    asked: Asked
+    asked: PreviousQuestion
 
 
 def make_base(
-    inputs: PrepareInputs, ports: Ports, room: Room, shaped: Shaped, prior: Prior | None = None
-) -> Base:
+    inputs: PrepareInputs,
+    ports: Ports,
+    room: RequestBudget,
+    shaped: HookedPath,
+    prior: CarryForward | None = None,
+) -> RequestPlan:
     """Return what a request is made from.
 
     Args:
@@ -80,9 +84,9 @@ def make_base(
     cut = resting_cut(reading.drops, reading.earlier, epoch)
     lead, question, work = current.parts
     history = _with_lead(reading.earlier[cut:], lead, counter)
-    line = Line(history, question, work, reading.pins.messages, counter)
+    line = TrimInput(history, question, work, reading.pins.messages, counter)
     trims = [trim for trim in reading.trims if epoch.binds(trim)]
-    reach = reach_of(trims, line.messages) if trims else Reach()
+    reach = reach_of(trims, line.messages) if trims else TrimOffsets()
     if trims:
         history, work = line.shown_parts(reach)
     found = current.turn.segments
@@ -92,15 +96,9 @@ def make_base(
     tail = Tail(told, question, counter, current.memory.render(), tools)
     fitted = fit_passages(tail, room.budget)
     before = preamble(shaped.envelope.system, shaped.envelope.tools, counter)
-    return Base(
-        draft=Draft(
-            before,
-            history,
-            fitted.tail,
-            work,
-            _uncached(reading, shaped.envelope),
-            reading.pins,
-        ),
+    uncached = _uncached(reading, shaped.envelope)
+    return RequestPlan(
+        draft=RequestDraft(before, history, fitted.tail, work, uncached, reading.pins),
         line=line,
         reach=reach,
         standing_tail=standing_tail(fitted.tail, reading.earlier, room.budget),
@@ -116,19 +114,21 @@ def _is_open(turn: Turn, turn_id: str) -> bool:
     return turn.user is not None and turn.turn_id == turn_id and not turn.is_ended
 
 
-def _prior(inputs: PrepareInputs, ports: Ports, room: Room, shaped: Shaped) -> Prior:
+def _prior(
+    inputs: PrepareInputs, ports: Ports, room: RequestBudget, shaped: HookedPath
+) -> CarryForward:
     """L2 is made with the first request of a turn, and then stays what it was."""
     reading, tools = shaped.reading, {tool.name for tool in shaped.envelope.tools}
     segments = reading.open.turn.segments if reading.open else ()
     is_made = inputs.request > 1 or any(segment.layer is Layer.L2 for segment in segments)
     if ports.resolve is None or is_made:
-        return Prior()
+        return CarryForward()
     share = int(room.budget * PRIOR_SHARE)
     return prior_segments(reading.carried, segments, ports.resolve, ports.counter, share, tools)
 
 
 def _pinned(
-    reading: Conversation,
+    reading: ReplayedPath,
     ports: Ports,
     shown: tuple[TurnList, tuple[Message, ...]],
     found: tuple[Segment, ...],
@@ -155,7 +155,7 @@ def _with_lead(history: TurnList, lead: tuple[Message, ...], counter: TokenCount
     return TurnList.of((*history, MeasuredTurn.measure(Turn("", ids, None), lead, counter)))
 
 
-def _uncached(reading: Conversation, envelope: ContextEnvelope) -> Message | None:
+def _uncached(reading: ReplayedPath, envelope: ContextEnvelope) -> Message | None:
     """What changed of E since the turn began, and what belongs to this request alone."""
     changed = ""
     if reading.open is not None and reading.open.memory != reading.memory:
@@ -163,9 +163,9 @@ def _uncached(reading: Conversation, envelope: ContextEnvelope) -> Message | Non
     return uncached_message([changed], envelope.messages.uncached)
 
 
-def _asked(inputs: PrepareInputs, reading: Conversation) -> Asked:
+def _asked(inputs: PrepareInputs, reading: ReplayedPath) -> PreviousQuestion:
     if inputs.request > 1 and reading.open is not None:
-        return Asked(reading.open.parts[1].text, is_same_turn=True)
+        return PreviousQuestion(reading.open.parts[1].text, is_same_turn=True)
     earlier = (turn.turn.user for turn in reversed(reading.earlier))
     last = next((user for user in earlier if user is not None), None)
-    return Asked(None if last is None else last.message.text)
+    return PreviousQuestion(None if last is None else last.message.text)

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from context.assemble.attachments import Resolve
-from context.assemble.request import Draft, Preamble
-from context.budget import BudgetPolicy, Room, room_for
+from context.assemble.request import Preamble, RequestDraft
+from context.budget import BudgetPolicy, RequestBudget, room_for
 from context.compaction import CircuitBreaker
 from context.envelope import CancelPort, SystemPart
 from context.history.turns import MeasuredTurn
@@ -17,7 +17,7 @@ from context.tokens import TokenCounter
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PreviousQuestion:
     """The question of the previous request: its text, and whether it is being worked on still."""
 
     text: str | None = None
@@ -41,7 +41,7 @@ class SummaryTask:
     said: tuple[MeasuredTurn, ...]
     sent: tuple[MeasuredTurn, ...]
     preamble: Preamble
-    room: Room
+    room: RequestBudget
     model: str
     session: str | None
     most_tokens: int
@@ -76,7 +76,7 @@ def _lost(sent: MeasuredTurn, said: MeasuredTurn, counter: TokenCounter) -> Meas
 
 
 @dataclass(frozen=True, slots=True)
-class Upkeep:
+class HistoryPolicy:
     """How a history is kept within its room before the guard has to leave anything out.
 
     Attributes:
@@ -112,7 +112,7 @@ class PrepareInputs:
             where it is not said.
         unsent: attachments of which nothing is sent, because they have no room; for the report.
         summary_instructions: what the user wants to see in a summary.
-        upkeep: how the history is kept within its room; None leaves all of it to the guard.
+        history_policy: how the history is kept within its room; None leaves all of it to the guard.
     """
 
     session: str | None
@@ -126,11 +126,11 @@ class PrepareInputs:
     turn: str
     request: int = 1
     tools: tuple[ToolDefinition, ...] = ()
-    previous: Mapping[str, object] | Draft | None = None
+    previous: Mapping[str, object] | RequestDraft | None = None
     factor: float | None = None
     warnings: tuple[str, ...] = ()
     takes_marks: bool | None = None
-    upkeep: Upkeep | None = None
+    history_policy: HistoryPolicy | None = None
     summary_instructions: str = ""
     instructions: tuple[Segment, ...] = ()
     unsent: tuple[Segment, ...] = ()
@@ -161,7 +161,7 @@ class Ports:
     breaker: CircuitBreaker | None = None
 
 
-def room_of(inputs: PrepareInputs, counter: TokenCounter) -> Room:
+def room_of(inputs: PrepareInputs, counter: TokenCounter) -> RequestBudget:
     """Return the budget of a request, and what it comes from."""
     limits = inputs.threshold, inputs.model_limit, inputs.max_output_tokens
     return room_for(counter, *limits, inputs.factor)

@@ -122,7 +122,7 @@ class Tail:
 
 
 @dataclass(frozen=True)
-class Draft:
+class RequestDraft:
     """What the request would be if it were sent now.
 
     Attributes:

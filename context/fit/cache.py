@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from context.assemble.inputs import Asked
-from context.assemble.request import Draft
+from context.assemble.inputs import PreviousQuestion
+from context.assemble.request import RequestDraft
 from context.layers import Layer
 from context.messages import Message, compact_json
 from context.report.report import Prefix
@@ -61,9 +61,9 @@ class Continuation:
 
 
 def continuation(
-    draft: Draft,
-    previous: "Mapping[str, object] | Draft | None",
-    asked: Asked | None = None,
+    draft: RequestDraft,
+    previous: "Mapping[str, object] | RequestDraft | None",
+    asked: PreviousQuestion | None = None,
     changes: Changes = NO_CHANGES,
 ) -> Continuation:
     """Compare a request with the previous one on its path, and name every reason for a change.
@@ -78,11 +78,11 @@ def continuation(
     digest = prefix_hash(draft)
     if previous is None:
         return Continuation(Prefix(digest))
-    asked = asked or Asked()
-    if isinstance(previous, Draft) and _goes_on(previous, draft):
+    asked = asked or PreviousQuestion()
+    if isinstance(previous, RequestDraft) and _goes_on(previous, draft):
         return _continued(digest, previous, draft, asked, changes)
-    body = _body(previous) if isinstance(previous, Draft) else previous
-    before = _Before(body, asked)
+    body = _body(previous) if isinstance(previous, RequestDraft) else previous
+    before = _PreviousRequest(body, asked)
     messages = draft.messages
     same = _common(before.messages, messages)
     same_tools = before.tools == [tool.to_dict() for tool in draft.preamble.tools]
@@ -119,18 +119,22 @@ def _all_reasons(
     return tuple(dict.fromkeys(reasons))
 
 
-def prefix_hash(draft: Draft) -> str:
+def prefix_hash(draft: RequestDraft) -> str:
     """Return a hash of tools, instructions and history that changes when their bytes do."""
     return hashlib.sha256(draft.preamble.digest + draft.history.digest).hexdigest()
 
 
-def _goes_on(previous: Draft, draft: Draft) -> bool:
+def _goes_on(previous: RequestDraft, draft: RequestDraft) -> bool:
     """Whether the history of a request is known to begin with all of the one before it."""
     return previous.history.common(draft.history) == len(previous.history)
 
 
 def _continued(
-    digest: str, previous: Draft, draft: Draft, asked: Asked, changes: Changes
+    digest: str,
+    previous: RequestDraft,
+    draft: RequestDraft,
+    asked: PreviousQuestion,
+    changes: Changes,
 ) -> Continuation:
     """Compare what stands behind the history that two requests have in common."""
     earlier = len(previous.history)
@@ -163,7 +167,7 @@ def _equal_start(before: Sequence[Message], now: Sequence[Message]) -> int:
     return same
 
 
-def _body(draft: Draft) -> dict[str, object]:
+def _body(draft: RequestDraft) -> dict[str, object]:
     return {
         "tools": [tool.to_dict() for tool in draft.preamble.tools],
         "system": draft.preamble.system.compiled,
@@ -182,10 +186,10 @@ def encode_message(message: Message) -> str:
     return message.encode_once(_BODY, lambda one: compact_json(message_body(one)))
 
 
-class _Before:
+class _PreviousRequest:
     """The previous request, as far as it is compared."""
 
-    def __init__(self, body: Mapping[str, object], asked: Asked) -> None:
+    def __init__(self, body: Mapping[str, object], asked: PreviousQuestion) -> None:
         messages = body.get("messages")
         self.tools = body.get("tools")
         self.system = body.get("system")
@@ -233,7 +237,9 @@ def _last_text(message: object) -> object:
     return content
 
 
-def _reused(draft: Draft, same_tools: bool, same_system: bool, same: int) -> frozenset[Layer]:
+def _reused(
+    draft: RequestDraft, same_tools: bool, same_system: bool, same: int
+) -> frozenset[Layer]:
     same_start, history = same_tools and same_system, draft.history.message_count
     has_tail, has_work = same_start and same > history, same_start and same > history + 1
     candidates = (
@@ -249,7 +255,9 @@ def _reused(draft: Draft, same_tools: bool, same_system: bool, same: int) -> fro
     return frozenset(layer for layer, holds in candidates if holds and draft.layers[layer])
 
 
-def _message_reasons(before: _Before, draft: Draft, same: int, changes: Changes) -> list[str]:
+def _message_reasons(
+    before: _PreviousRequest, draft: RequestDraft, same: int, changes: Changes
+) -> list[str]:
     """Name everything that changed among the messages, by where they part."""
     history = draft.history_messages
     earlier = before.messages[: before.question]

@@ -4,22 +4,29 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from context.assemble.apply_hooks import envelope_of, linked
-from context.assemble.builder import Base
+from context.assemble.builder import RequestPlan
 from context.assemble.inputs import Ports, PrepareInputs, SummaryTask, room_of
 from context.assemble.request import Preamble, Tail, preamble
 from context.assemble.turn_context import standing_tail
-from context.budget import Room
+from context.budget import RequestBudget
 from context.compaction import HEAD, CompactResult
-from context.fit.compact_steps import TARGET, Order, Outcome, result_of, run_chain, with_messages
+from context.fit.compact_steps import (
+    TARGET,
+    CompactionOutcome,
+    CompactionPlan,
+    result_of,
+    run_chain,
+    with_messages,
+)
 from context.fit.drop import make_drop_entry
-from context.fit.policy import Standing, Why
+from context.fit.policy import HistoryUsage, Why
 from context.fit.summaries import Maker, as_said, summary_size
 from context.fit.trim import (
-    Trim,
+    PlannedTrim,
     plan_anew,
 )
-from context.history.boundaries import Epoch, Line, Reach, reach_of, resting_cut
-from context.history.replay import Conversation, OpenTurn, read_path
+from context.history.boundaries import Epoch, TrimInput, TrimOffsets, reach_of, resting_cut
+from context.history.replay import CurrentTurn, ReplayedPath, read_path
 from context.history.turn_list import TurnList
 from context.layers import Layer
 from context.log.entries import Entry, TransformEntry, TrimEntry
@@ -32,7 +39,7 @@ CLEARED: Final = "old results were cleared"
 
 
 @dataclass(frozen=True)
-class Past:
+class History:
     """The history that a compaction is made of.
 
     Attributes:
@@ -43,8 +50,8 @@ class Past:
     """
 
     shown: TurnList
-    line: Line
-    reach: Reach
+    line: TrimInput
+    reach: TrimOffsets
     resting: TurnList
     preamble: Preamble
 
@@ -55,7 +62,7 @@ class Past:
 
 
 @dataclass(frozen=True)
-class Compacted:
+class Compaction:
     """A compaction that freed something; its entries are not stored yet.
 
     Attributes:
@@ -101,17 +108,27 @@ def compaction_json(
 
 
 def foretell(
-    past: Past, now: Standing, inputs: PrepareInputs, ports: Ports, room: Room, why: Why
-) -> Compacted | None:
+    past: History,
+    now: HistoryUsage,
+    inputs: PrepareInputs,
+    ports: Ports,
+    room: RequestBudget,
+    why: Why,
+) -> Compaction | None:
     """Return about what `compact` would come to; no model is asked and nothing is remembered."""
-    has_model = inputs.upkeep is not None and inputs.upkeep.can_summarise
+    has_model = inputs.history_policy is not None and inputs.history_policy.can_summarise
     order = replace(_order(past, now, inputs, ports, room, why), is_foretold=has_model)
     return _compacted(order, past, now, inputs, replace(ports, summarise=None, breaker=None), room)
 
 
 def compact(
-    past: Past, now: Standing, inputs: PrepareInputs, ports: Ports, room: Room, why: Why
-) -> Compacted | None:
+    past: History,
+    now: HistoryUsage,
+    inputs: PrepareInputs,
+    ports: Ports,
+    room: RequestBudget,
+    why: Why,
+) -> Compaction | None:
     """Return a compaction of the history, or `None` where there is nothing that it would free.
 
     Raises:
@@ -122,8 +139,13 @@ def compact(
 
 
 def _compacted(
-    order: Order, past: Past, now: Standing, inputs: PrepareInputs, ports: Ports, room: Room
-) -> Compacted | None:
+    order: CompactionPlan,
+    past: History,
+    now: HistoryUsage,
+    inputs: PrepareInputs,
+    ports: Ports,
+    room: RequestBudget,
+) -> Compaction | None:
     outcome = run_chain(order, ports.summarise)
     if not outcome.is_attempt:
         return None
@@ -138,14 +160,14 @@ def _compacted(
     if trim is not None:
         place = ports.new_id(), None, ports.now()
         entries = (*entries, trim.entry(place, Epoch(room.budget, inputs.model)))
-    return Compacted(entries, result, outcome.summary, outcome.by, tuple(outcome.warnings))
+    return Compaction(entries, result, outcome.summary, outcome.by, tuple(outcome.warnings))
 
 
 def _trimmed_anew(
-    order: Order, outcome: Outcome, past: Past, now: Standing
-) -> tuple[Trim | None, int]:
+    order: CompactionPlan, outcome: CompactionOutcome, past: History, now: HistoryUsage
+) -> tuple[PlannedTrim | None, int]:
     """Decide again how far the kept turns are trimmed; return that and what the history takes."""
-    if past.reach == Reach():
+    if past.reach == TrimOffsets():
         return None, outcome.tokens(order.counter)
     summary, counter = outcome.summary_tokens(order.counter), order.counter
     kept, gone = past.line.history[outcome.first_kept :], past.line.history[: outcome.first_kept]
@@ -157,7 +179,7 @@ def _trimmed_anew(
     return trim, summary + line.shown_parts(reach)[0].tokens
 
 
-def past_of(sent: Base, planned: Base) -> Past:
+def past_of(sent: RequestPlan, planned: RequestPlan) -> History:
     """Return the history of a request.
 
     Args:
@@ -165,12 +187,17 @@ def past_of(sent: Base, planned: Base) -> Past:
         planned: with a further trim that is due but not enough by itself.
     """
     draft = sent.draft
-    return Past(draft.history, sent.line, planned.reach, sent.resting, draft.preamble)
+    return History(draft.history, sent.line, planned.reach, sent.resting, draft.preamble)
 
 
 def _order(
-    past: Past, now: Standing, inputs: PrepareInputs, ports: Ports, room: Room, why: Why
-) -> Order:
+    past: History,
+    now: HistoryUsage,
+    inputs: PrepareInputs,
+    ports: Ports,
+    room: RequestBudget,
+    why: Why,
+) -> CompactionPlan:
     task = SummaryTask(
         said=(),
         sent=(),
@@ -181,7 +208,7 @@ def _order(
         most_tokens=summary_size(now.room),
         instructions=inputs.summary_instructions,
     )
-    return Order(
+    return CompactionPlan(
         shown=tuple(past.shown),
         kept_as=tuple(past.kept_as),
         said=as_said(past.line.history, ports.counter),
@@ -197,14 +224,18 @@ def _order(
 
 
 def _entries(
-    outcome: Outcome, result: CompactResult, inputs: PrepareInputs, ports: Ports, room: Room
+    outcome: CompactionOutcome,
+    result: CompactResult,
+    inputs: PrepareInputs,
+    ports: Ports,
+    room: RequestBudget,
 ) -> tuple[Entry, ...]:
     now, kept = ports.now(), outcome.turns
     transform_id = ports.new_id()
     patch = _patch(outcome, result, now)
     figures = f"{result.before_tokens:,} → {result.after_tokens:,} tokens"
     markdown = outcome.summary.removeprefix(f"{HEAD}\n")
-    display = {"title": "Compacted", "summary": figures, "markdown": markdown}
+    display = {"title": "Compaction", "summary": figures, "markdown": markdown}
     transform = TransformEntry(transform_id, None, now, COMPACTION, patch, display)
     if not outcome.drop_to:
         return (transform,) if patch else ()
@@ -215,7 +246,9 @@ def _entries(
     return (transform, drop) if patch else (drop,)
 
 
-def _patch(outcome: Outcome, result: CompactResult, now: str) -> tuple[dict[str, object], ...]:
+def _patch(
+    outcome: CompactionOutcome, result: CompactResult, now: str
+) -> tuple[dict[str, object], ...]:
     reason = COMPACTED if outcome.summary else CLEARED
     cached = {"scope": "cached", "invalidateCacheReason": reason}
     there = {message.id for turn in outcome.turns for message in turn.messages}
@@ -240,11 +273,11 @@ def _patch(outcome: Outcome, result: CompactResult, now: str) -> tuple[dict[str,
     return (*cleared, apply)
 
 
-__all__ = ["Forced", "compact_when_due", "force_compact"]
+__all__ = ["CompactionReport", "compact_when_due", "force_compact"]
 
 
 @dataclass(frozen=True)
-class Forced:
+class CompactionReport:
     """What a compaction did.
 
     Attributes:
@@ -262,7 +295,7 @@ class Forced:
         return compaction_json(self.result, self.entry, self.summary, self.by)
 
 
-def force_compact(inputs: PrepareInputs, ports: Ports, why: Why = "asked") -> Forced:
+def force_compact(inputs: PrepareInputs, ports: Ports, why: Why = "asked") -> CompactionReport:
     """Compact a chat apart from any request, whatever its fill.
 
     What it comes to is appended in one write; where it frees nothing, nothing is.
@@ -281,36 +314,41 @@ def force_compact(inputs: PrepareInputs, ports: Ports, why: Why = "asked") -> Fo
     if compacted is not None:
         return compacted
     tokens, messages = past.shown.tokens, past.shown.message_count
-    return Forced(CompactResult(tokens, tokens, messages, messages, ()), None, "", "none")
+    return CompactionReport(CompactResult(tokens, tokens, messages, messages, ()), None, "", "none")
 
 
-def compact_when_due(inputs: PrepareInputs, ports: Ports) -> Forced | None:
+def compact_when_due(inputs: PrepareInputs, ports: Ports) -> CompactionReport | None:
     """Compact a chat whose turn has ended and that fills its room; `None` where it does not."""
-    upkeep = inputs.upkeep
+    history_policy = inputs.history_policy
     room = room_of(inputs, ports.counter)
-    if upkeep is None or not upkeep.auto_compact:
+    if history_policy is None or not history_policy.auto_compact:
         return None
     if ports.breaker is not None and ports.breaker.is_tripped(inputs.model, room.budget):
         return None
     past, now = _past(inputs, ports, room)
-    if not now.should_compact(upkeep):
+    if not now.should_compact(history_policy):
         return None
     return _compact(past, now, inputs, ports, room, "auto")
 
 
 def _compact(
-    past: Past, now: Standing, inputs: PrepareInputs, ports: Ports, room: Room, why: Why
-) -> Forced | None:
+    past: History,
+    now: HistoryUsage,
+    inputs: PrepareInputs,
+    ports: Ports,
+    room: RequestBudget,
+    why: Why,
+) -> CompactionReport | None:
     compacted = compact(past, now, inputs, ports, room, why)
     if compacted is None:
         return None
     entries = linked(compacted.entries, inputs.path[-1].id)
     ports.append(entries)
     told = compacted.summary, compacted.by, compacted.warnings
-    return Forced(compacted.result, compacted.entry, *told)
+    return CompactionReport(compacted.result, compacted.entry, *told)
 
 
-def _past(inputs: PrepareInputs, ports: Ports, room: Room) -> tuple[Past, Standing]:
+def _past(inputs: PrepareInputs, ports: Ports, room: RequestBudget) -> tuple[History, HistoryUsage]:
     """The history of a chat, with what requests hold beside it as far as that is known now."""
     reading, counter = read_path(inputs.path, ports.counter), ports.counter
     envelope = envelope_of(inputs, ports, room, reading)
@@ -320,20 +358,20 @@ def _past(inputs: PrepareInputs, ports: Ports, room: Room) -> tuple[Past, Standi
     _, question, work = worked_on.parts if worked_on else ((), None, ())
     epoch = Epoch(room.budget, inputs.model)
     cut = resting_cut(reading.drops, turns, epoch)
-    line = Line(turns[cut:], question, work, reading.pins.messages, counter)
+    line = TrimInput(turns[cut:], question, work, reading.pins.messages, counter)
     trims = [trim for trim in reading.trims if epoch.binds(trim)]
-    reach = reach_of(trims, line.messages) if trims else Reach()
+    reach = reach_of(trims, line.messages) if trims else TrimOffsets()
     shown, work = line.shown_parts(reach)
     tail = _tail(worked_on, question, counter)
     beside = start.tool_tokens + start.system_tokens
     beside += standing_tail(tail, reading.earlier, room.budget) if tail else 0
     size = sum(count_message(message, counter) for message in work)
     asked = tail.tokens[Layer.L5] if tail else 0
-    now = Standing(room.budget, beside, shown.tokens, size, asked)
-    return Past(shown, line, reach, turns[:cut], start), now
+    now = HistoryUsage(room.budget, beside, shown.tokens, size, asked)
+    return History(shown, line, reach, turns[:cut], start), now
 
 
-def _worked_on(reading: Conversation, turn: str) -> OpenTurn | None:
+def _worked_on(reading: ReplayedPath, turn: str) -> CurrentTurn | None:
     """The last turn, where it is the one that is being worked on."""
     current = reading.open
     if current is None or current.turn.turn_id != turn or current.turn.is_ended:
@@ -342,7 +380,7 @@ def _worked_on(reading: Conversation, turn: str) -> OpenTurn | None:
 
 
 def _tail(
-    worked_on: OpenTurn | None, question: Message | None, counter: TokenCounter
+    worked_on: CurrentTurn | None, question: Message | None, counter: TokenCounter
 ) -> Tail | None:
     if worked_on is None or question is None:
         return None

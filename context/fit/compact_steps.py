@@ -30,7 +30,7 @@ TRUNCATE: Final = "truncate"
 
 
 @dataclass(frozen=True)
-class Order:
+class CompactionPlan:
     """What a compaction is to do.
 
     Attributes:
@@ -66,7 +66,7 @@ class Order:
 
 
 @dataclass
-class Outcome:
+class CompactionOutcome:
     """What a compaction comes to, step by step.
 
     Attributes:
@@ -107,13 +107,13 @@ class Outcome:
         return self.summary_tokens(counter) + kept
 
 
-def run_chain(order: Order, summarise: Summarise | None) -> Outcome:
+def run_chain(order: CompactionPlan, summarise: Summarise | None) -> CompactionOutcome:
     """Return what the steps of a compaction come to.
 
     Raises:
         Whatever `summarise` raises beside `SummaryFailed`, as when it is cancelled.
     """
-    outcome = Outcome(order.kept_as)
+    outcome = CompactionOutcome(order.kept_as)
     if outcome.tokens(order.counter) > order.target:
         _clear(order, outcome)
     if order.is_whole or outcome.tokens(order.counter) > order.target:
@@ -123,7 +123,9 @@ def run_chain(order: Order, summarise: Summarise | None) -> Outcome:
     return outcome
 
 
-def result_of(order: Order, outcome: Outcome, after_tokens: int) -> CompactResult:
+def result_of(
+    order: CompactionPlan, outcome: CompactionOutcome, after_tokens: int
+) -> CompactResult:
     """Return the figures of a compaction; what it comes to is known once trims are decided anew."""
     kept = outcome.turns[outcome.drop_to :]
     return CompactResult(
@@ -139,7 +141,7 @@ def _message_count(turns: Sequence[MeasuredTurn]) -> int:
     return sum(len(turn.messages) for turn in turns)
 
 
-def _clear(order: Order, outcome: Outcome) -> None:
+def _clear(order: CompactionPlan, outcome: CompactionOutcome) -> None:
     """Show large old results by their number of lines, from the oldest on until the target."""
     messages = [message for turn in outcome.turns for message in turn.messages]
     share, least_bytes = ConversationSignals.measure(messages).clearing
@@ -178,7 +180,9 @@ def with_messages(
     return MeasuredTurn.measure(turn.turn, messages, counter)
 
 
-def _summarise(order: Order, outcome: Outcome, summarise: Summarise | None) -> None:
+def _summarise(
+    order: CompactionPlan, outcome: CompactionOutcome, summarise: Summarise | None
+) -> None:
     """Let a summary stand for the oldest turns: a model's, else an outline."""
     cut = _cut(order, outcome)
     old = outcome.turns[:cut]
@@ -196,7 +200,7 @@ def _summarise(order: Order, outcome: Outcome, summarise: Summarise | None) -> N
         outcome.strategies.append(by)
 
 
-def _cut(order: Order, outcome: Outcome) -> int:
+def _cut(order: CompactionPlan, outcome: CompactionOutcome) -> int:
     """How many of the oldest turns have to go, so that what stays fits with a summary."""
     last = guaranteed(outcome.turns)
     if order.is_whole:
@@ -212,7 +216,7 @@ def _cut(order: Order, outcome: Outcome) -> int:
 def _by_model(
     task: SummaryTask,
     old: Sequence[MeasuredTurn],
-    outcome: Outcome,
+    outcome: CompactionOutcome,
     summarise: Summarise | None,
     counter: TokenCounter,
 ) -> str:
@@ -226,7 +230,10 @@ def _by_model(
 
 
 def _by_outline(
-    task: SummaryTask, old: Sequence[MeasuredTurn], outcome: Outcome, counter: TokenCounter
+    task: SummaryTask,
+    old: Sequence[MeasuredTurn],
+    outcome: CompactionOutcome,
+    counter: TokenCounter,
 ) -> str:
     most = min(task.most_tokens, sum(turn.tokens for turn in old) - 1)
     try:
@@ -236,7 +243,7 @@ def _by_outline(
         return ""
 
 
-def _truncate(order: Order, outcome: Outcome) -> None:
+def _truncate(order: CompactionPlan, outcome: CompactionOutcome) -> None:
     """Leave whole turns out, the oldest first, but never the last complete one."""
     summary = outcome.summary_tokens(order.counter)
     fitted = fit_turns(outcome.turns, order.target - summary)

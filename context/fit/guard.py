@@ -10,7 +10,7 @@ from dataclasses import InitVar, dataclass, replace
 from functools import cached_property
 from typing import Final
 
-from context.assemble.request import Draft, preamble
+from context.assemble.request import RequestDraft, preamble
 from context.envelope import ContextEnvelope, EncodedJson, Messages
 from context.errors import UnguardedRequest
 from context.fit.cache import encode_message, message_body
@@ -22,7 +22,7 @@ from context.fit.drop import (
     fit_turns,
     fit_without_guarantee,
 )
-from context.fit.marks import Mark
+from context.fit.marks import CacheMark
 from context.fit.shorten import (
     clean_older,
     clean_results,
@@ -63,8 +63,8 @@ class PreparedRequest:
 
     base: ContextEnvelope
     report: ContextReport
-    draft: Draft
-    marks: tuple[Mark, ...] = ()
+    draft: RequestDraft
+    marks: tuple[CacheMark, ...] = ()
     ends_loop: bool = False
     seal: InitVar[object] = None
 
@@ -132,7 +132,7 @@ class GuardReport:
         ends_loop: whether the tools had to go, so that the loop ends with this request.
     """
 
-    draft: Draft
+    draft: RequestDraft
     fits: bool
     steps: tuple[str, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
@@ -140,7 +140,7 @@ class GuardReport:
     ends_loop: bool = False
 
 
-def enforce(draft: Draft, budget: int, standing_tail: int) -> GuardReport:
+def enforce(draft: RequestDraft, budget: int, standing_tail: int) -> GuardReport:
     """Make a draft fit its budget, leaving out the least valuable first.
 
     Args:
@@ -153,7 +153,7 @@ def enforce(draft: Draft, budget: int, standing_tail: int) -> GuardReport:
     """
     if not could_fit(draft, budget):
         return GuardReport(_bare(draft), fits=False)
-    passing = _Passing(draft, budget, standing_tail)
+    passing = _GuardState(draft, budget, standing_tail)
     for step in _STEPS:
         if passing.draft.used <= budget:
             break
@@ -162,12 +162,12 @@ def enforce(draft: Draft, budget: int, standing_tail: int) -> GuardReport:
     return GuardReport(passing.draft, True, passing.steps, passing.left_out, passing.cut, ends_loop)
 
 
-def could_fit(draft: Draft, budget: int) -> bool:
+def could_fit(draft: RequestDraft, budget: int) -> bool:
     """Return whether what cannot be left out of a draft is within the budget."""
     return draft.used <= budget or _bare(draft).used <= budget
 
 
-def _bare(draft: Draft) -> Draft:
+def _bare(draft: RequestDraft) -> RequestDraft:
     return replace(draft, history=TurnList.of(), tail=replace(draft.tail, segments=()), work=())
 
 
@@ -175,7 +175,7 @@ def seal(
     guarded: GuardReport,
     envelope: ContextEnvelope,
     report: ContextReport,
-    marks: tuple[Mark, ...] = (),
+    marks: tuple[CacheMark, ...] = (),
 ) -> PreparedRequest:
     """Turn a draft that passed into a request that can be sent.
 
@@ -188,10 +188,10 @@ def seal(
 
 
 @dataclass(frozen=True)
-class _Passing:
+class _GuardState:
     """A draft on its way through the steps."""
 
-    draft: Draft
+    draft: RequestDraft
     budget: int
     standing_tail: int
     steps: tuple[str, ...] = ()
@@ -209,17 +209,17 @@ class _Passing:
         tail = self.draft.tail.total + self.draft.uncached_tokens
         return self.room_beside(tail) - self.draft.layers[Layer.W]
 
-    def after(self, step: str, draft: Draft, left_out: Sequence[LeftOut]) -> "_Passing":
+    def after(self, step: str, draft: RequestDraft, left_out: Sequence[LeftOut]) -> "_GuardState":
         """The state after a step; a step that left nothing out was none."""
         return self.done(step, draft, left_out) if left_out else self
 
-    def done(self, step: str, draft: Draft, left_out: Sequence[LeftOut]) -> "_Passing":
+    def done(self, step: str, draft: RequestDraft, left_out: Sequence[LeftOut]) -> "_GuardState":
         """The state after a step that may have made things smaller and left nothing out."""
         steps = self.steps if self.steps[-1:] == (step,) else (*self.steps, step)
         all_left_out = (*self.left_out, *left_out)
         return replace(self, draft=draft, steps=steps, left_out=all_left_out)
 
-    def with_turns(self, fitted: FittedTurns, step: str, reason: str) -> "_Passing":
+    def with_turns(self, fitted: FittedTurns, step: str, reason: str) -> "_GuardState":
         """The state with fewer turns; what is pinned in them moves to the head of L2."""
         if not fitted.dropped:
             return self
@@ -242,7 +242,7 @@ def segment_left_out(segment: Segment, reason: str, counter: TokenCounter) -> Le
     return LeftOut(segment.layer, (segment.id,), 0, count_segment(segment, counter), reason)
 
 
-def _cut_history(passing: _Passing) -> _Passing:
+def _cut_history(passing: _GuardState) -> _GuardState:
     """Cut deep where the history itself is over its room, so that the cut can rest."""
     room, work = passing.room_beside(passing.standing_tail), passing.draft.layers[Layer.W]
     if passing.draft.layers[Layer.L4] + work <= room:
@@ -251,7 +251,7 @@ def _cut_history(passing: _Passing) -> _Passing:
     return replace(passing.with_turns(fitted, "drop", ROOM), cut=len(fitted.dropped))
 
 
-def _make_room(passing: _Passing) -> _Passing:
+def _make_room(passing: _GuardState) -> _GuardState:
     """Leave out what a large tail has no room for, this time only; pins may make it larger."""
     while passing.draft.used > passing.budget:
         fitted = fit_for_now(passing.draft.history, passing.room_now)
@@ -261,7 +261,7 @@ def _make_room(passing: _Passing) -> _Passing:
     return passing
 
 
-def _shorten_answers(passing: _Passing) -> _Passing:
+def _shorten_answers(passing: _GuardState) -> _GuardState:
     counter = passing.draft.tail.counter
     over = passing.draft.used - passing.budget
     history, left_out = [], []
@@ -279,7 +279,7 @@ def _shorten_answers(passing: _Passing) -> _Passing:
     return passing.after("shorten", replace(passing.draft, history=TurnList.of(history)), left_out)
 
 
-def _shrink_tail(passing: _Passing) -> _Passing:
+def _shrink_tail(passing: _GuardState) -> _GuardState:
     draft = passing.draft
     shrunk = shrink(draft.tail, draft.tail.total - (draft.used - passing.budget))
     if shrunk.tail is draft.tail:
@@ -289,19 +289,19 @@ def _shrink_tail(passing: _Passing) -> _Passing:
     return passing.done("shrink_tail", replace(draft, tail=shrunk.tail), left_out)
 
 
-def _break_guarantee(passing: _Passing) -> _Passing:
+def _break_guarantee(passing: _GuardState) -> _GuardState:
     fitted = fit_without_guarantee(passing.draft.history, passing.room_now)
     return passing.with_turns(fitted, GUARANTEE_BROKEN, GUARANTEE_BROKEN)
 
 
-def _shorten_work(passing: _Passing) -> _Passing:
+def _shorten_work(passing: _GuardState) -> _GuardState:
     work, pinned = passing.draft.work, passing.draft.pins.messages
     cleaned = zip(work, clean_older(work), strict=True)
     kept = tuple(said if said.id in pinned else shorter for said, shorter in cleaned)
     return _with_work(passing, "work", kept)
 
 
-def _end_loop(passing: _Passing) -> _Passing:
+def _end_loop(passing: _GuardState) -> _GuardState:
     """Offer no tools any more, and keep of the work what there is room for."""
     before = passing.draft
     if not before.work:
@@ -321,7 +321,7 @@ def _end_loop(passing: _Passing) -> _Passing:
     return passing
 
 
-def _with_work(passing: _Passing, step: str, work: tuple[Message, ...]) -> _Passing:
+def _with_work(passing: _GuardState, step: str, work: tuple[Message, ...]) -> _GuardState:
     counter, before = passing.draft.tail.counter, passing.draft.work
     now = {message.id: count_message(message, counter) for message in work}
     saved = [(m, count_message(m, counter) - now.get(m.id, 0)) for m in before]

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from context.assemble.request import Draft
+from context.assemble.request import RequestDraft
 from context.layers import Layer
 from context.messages import Message
 from context.tokens import count_message
@@ -28,7 +28,7 @@ _TAKES_MARKS: Final = re.compile(r"^(anthropic/|bedrock/|vertex_ai/|openrouter/|
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class CacheMark:
     """The cache may end behind this.
 
     Attributes:
@@ -57,7 +57,9 @@ def least_prefix(model: str) -> int | None:
     return next(fitting, LEAST_PREFIX)
 
 
-def place_marks(draft: Draft, model: str, boundary: str | None = None) -> tuple[Mark, ...]:
+def place_marks(
+    draft: RequestDraft, model: str, boundary: str | None = None
+) -> tuple[CacheMark, ...]:
     """Return where the cache may end, in the order of the wire.
 
     Args:
@@ -69,22 +71,22 @@ def place_marks(draft: Draft, model: str, boundary: str | None = None) -> tuple[
     history = draft.history.message_count
     candidates = [
         *_work_marks(draft, history),
-        *([Mark(Layer.L4, history - 1)] if history else []),
-        *([Mark(Layer.L1, None)] if draft.layers[Layer.L1] else []),
-        *([Mark(Layer.L4, at)] if (at := _at_head(draft, boundary)) is not None else []),
+        *([CacheMark(Layer.L4, history - 1)] if history else []),
+        *([CacheMark(Layer.L1, None)] if draft.layers[Layer.L1] else []),
+        *([CacheMark(Layer.L4, at)] if (at := _at_head(draft, boundary)) is not None else []),
     ]
     fitting = [mark for mark in candidates if _reached(mark, draft) >= least][:MOST_MARKS]
     return tuple(sorted(fitting, key=lambda mark: -1 if mark.message is None else mark.message))
 
 
-def _at_head(draft: Draft, boundary: str | None) -> int | None:
+def _at_head(draft: RequestDraft, boundary: str | None) -> int | None:
     """Where the boundary stands in the first turn, unless that is the end of the history."""
     head = draft.history[0].messages if len(draft.history) else ()
     at = next((at for at, m in enumerate(head) if boundary is not None and m.id == boundary), None)
     return None if at == draft.history.message_count - 1 else at
 
 
-def _reached(mark: Mark, draft: Draft) -> int:
+def _reached(mark: CacheMark, draft: RequestDraft) -> int:
     """How many tokens stand before a mark."""
     layers, counter, at = draft.layers, draft.tail.counter, mark.message
     before = layers[Layer.T] + layers[Layer.L1]
@@ -98,7 +100,7 @@ def _reached(mark: Mark, draft: Draft) -> int:
     return before + sum(count_message(message, counter) for message in head)
 
 
-def _work_marks(draft: Draft, start: int) -> list[Mark]:
+def _work_marks(draft: RequestDraft, start: int) -> list[CacheMark]:
     """In a tool loop the end of the work, then the last place in between."""
     if not draft.work and not draft.preamble.tools:
         return []
@@ -107,9 +109,9 @@ def _work_marks(draft: Draft, start: int) -> list[Mark]:
     for at, message in enumerate((draft.question, *draft.work), start=start):
         blocks += _blocks(message)
         if blocks >= BLOCKS_BETWEEN and at < end:
-            between.append(Mark(Layer.W, at))
+            between.append(CacheMark(Layer.W, at))
             blocks = 0
-    return [Mark(Layer.W, end), *between[-1:]]
+    return [CacheMark(Layer.W, end), *between[-1:]]
 
 
 def _blocks(message: Message) -> int:

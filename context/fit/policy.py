@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from context.assemble.apply_hooks import uncached_message
-from context.assemble.builder import Base
-from context.assemble.inputs import Ports, PrepareInputs, Upkeep
-from context.assemble.request import Draft
-from context.budget import BudgetPolicy, Room
+from context.assemble.builder import RequestPlan
+from context.assemble.inputs import HistoryPolicy, Ports, PrepareInputs
+from context.assemble.request import RequestDraft
+from context.budget import BudgetPolicy, RequestBudget
 from context.fit.trim import (
     LEAST_SHARE_BEFORE_COMPACTION,
     LEAST_SHARE_OF_WAY,
@@ -28,7 +28,7 @@ Why = Literal["auto", "block", "asked", "overflow"]
 
 
 @dataclass(frozen=True)
-class Standing:
+class HistoryUsage:
     """What a request holds as far as that lasts.
 
     Attributes:
@@ -58,34 +58,34 @@ class Standing:
         """What requests hold beside history, question and work."""
         return self.beside - self.question
 
-    def should_compact(self, upkeep: Upkeep) -> bool:
+    def should_compact(self, history_policy: HistoryPolicy) -> bool:
         """Return whether history and work fill their room, or the whole its budget."""
-        is_full = upkeep.policy.should_compact(self.history + self.work, self.room)
-        return is_full or upkeep.policy.is_blocked(self.used, self.budget)
+        is_full = history_policy.policy.should_compact(self.history + self.work, self.room)
+        return is_full or history_policy.policy.is_blocked(self.used, self.budget)
 
 
-def standing(base: Base, budget: int) -> Standing:
+def standing(base: RequestPlan, budget: int) -> HistoryUsage:
     """Return what a request holds as far as that lasts."""
     layers = base.draft.layers
     beside = layers[Layer.T] + layers[Layer.L1] + base.standing_tail
-    return Standing(budget, beside, layers[Layer.L4], layers[Layer.W], layers[Layer.L5])
+    return HistoryUsage(budget, beside, layers[Layer.L4], layers[Layer.W], layers[Layer.L5])
 
 
 def trim_due(
-    base: Base, inputs: PrepareInputs, ports: Ports, room: Room, why: Why | None
+    base: RequestPlan, inputs: PrepareInputs, ports: Ports, room: RequestBudget, why: Why | None
 ) -> tuple[Entry, ...]:
     """Return the trim that has to be made now, if any.
 
     Args:
         why: why a compaction is due, where this does not spare it.
     """
-    upkeep, now = inputs.upkeep, standing(base, room.budget)
-    if upkeep is None or not upkeep.policy.should_trim(now.used, now.budget):
+    history_policy, now = inputs.history_policy, standing(base, room.budget)
+    if history_policy is None or not history_policy.policy.should_trim(now.used, now.budget):
         return ()
-    has_answers = not (upkeep.auto_compact and upkeep.can_summarise)
+    has_answers = not (history_policy.auto_compact and history_policy.can_summarise)
     has_answers = has_answers or _is_tripped(inputs, ports, room)
     least_share = LEAST_SHARE_OF_WAY if why is None else LEAST_SHARE_BEFORE_COMPACTION
-    messages = base.line, now.beside_line, now.budget, upkeep, base.reach
+    messages = base.line, now.beside_line, now.budget, history_policy, base.reach
     trim = plan_trim(*messages, has_answers=has_answers, least_share=least_share)
     if trim is None:
         return ()
@@ -93,23 +93,25 @@ def trim_due(
     return (trim.entry(place, Epoch(room.budget, inputs.model)),)
 
 
-def compaction_due(base: Base, inputs: PrepareInputs, ports: Ports, room: Room) -> Why | None:
+def compaction_due(
+    base: RequestPlan, inputs: PrepareInputs, ports: Ports, room: RequestBudget
+) -> Why | None:
     """Return why a compaction has to be made now, if one has.
 
     Before a further question is accepted, a chat that is blocked is compacted whatever the
     settings say.
     """
-    upkeep = inputs.upkeep
-    if upkeep is None or _is_tripped(inputs, ports, room):
+    history_policy = inputs.history_policy
+    if history_policy is None or _is_tripped(inputs, ports, room):
         return None
     now = standing(base, room.budget)
-    if upkeep.auto_compact:
-        return "auto" if now.should_compact(upkeep) else None
-    is_blocked = inputs.request == 1 and upkeep.policy.is_blocked(now.used, now.budget)
+    if history_policy.auto_compact:
+        return "auto" if now.should_compact(history_policy) else None
+    is_blocked = inputs.request == 1 and history_policy.policy.is_blocked(now.used, now.budget)
     return "block" if is_blocked else None
 
 
-def _is_tripped(inputs: PrepareInputs, ports: Ports, room: Room) -> bool:
+def _is_tripped(inputs: PrepareInputs, ports: Ports, room: RequestBudget) -> bool:
     return ports.breaker is not None and ports.breaker.is_tripped(inputs.model, room.budget)
 
 
@@ -120,7 +122,7 @@ _NOTE: Final = (
 )
 
 
-def with_usage_note(draft: Draft, budget: int, policy: BudgetPolicy) -> Draft:
+def with_usage_note(draft: RequestDraft, budget: int, policy: BudgetPolicy) -> RequestDraft:
     """Return a request with the note, where it is due; it belongs to this request alone."""
     can_compact = any(tool.name == COMPACT_CONTEXT for tool in draft.preamble.tools)
     if not can_compact or not policy.should_trim(draft.used, budget):

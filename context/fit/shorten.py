@@ -35,7 +35,7 @@ _SHORTENED_KINDS: Final = ("note", "folder", "tag", "url", "file")
 
 
 @dataclass(frozen=True, slots=True)
-class ShrunkTail:
+class ShortenedTail:
     """A tail that gave something up.
 
     Attributes:
@@ -46,7 +46,7 @@ class ShrunkTail:
     left_out: tuple[Segment, ...]
 
 
-def shrink(tail: Tail, most_tokens: int) -> ShrunkTail:
+def shrink(tail: Tail, most_tokens: int) -> ShortenedTail:
     """Return the tail within so many tokens, or without segments where that is not to be had."""
     gone: list[Segment] = []
     for group in _leaving_order(tail.segments):
@@ -58,7 +58,7 @@ def shrink(tail: Tail, most_tokens: int) -> ShrunkTail:
         for segment in kept:
             if tail.total > most_tokens and _may_be_cut(segment):
                 tail = _with_less_of(tail, segment, most_tokens - SPARE_TOKENS)
-    return ShrunkTail(tail, tuple(gone))
+    return ShortenedTail(tail, tuple(gone))
 
 
 def shortened(

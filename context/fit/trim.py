@@ -14,15 +14,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from context.assemble.inputs import Upkeep
+from context.assemble.inputs import HistoryPolicy
 from context.history.boundaries import (
     ANEW,
     ANSWERS_TO,
     MODEL,
     TRIMMED_TO,
     Epoch,
-    Line,
-    Reach,
+    TrimInput,
+    TrimOffsets,
     cleaned,
     may_be_trimmed,
     trimmed,
@@ -44,7 +44,7 @@ COMPACTED: Final = "compaction"
 
 
 @dataclass(frozen=True, slots=True)
-class Trim:
+class PlannedTrim:
     """A trim that is worth its price.
 
     Attributes:
@@ -74,15 +74,15 @@ class Trim:
 
 
 def plan_trim(
-    line: Line,
+    line: TrimInput,
     beside: int,
     budget: int,
-    upkeep: Upkeep,
-    start: Reach,
+    history_policy: HistoryPolicy,
+    start: TrimOffsets,
     *,
     has_answers: bool,
     least_share: float = LEAST_SHARE_OF_WAY,
-) -> Trim | None:
+) -> PlannedTrim | None:
     """Return how far to trim from here on; `None` where the boundary rests.
 
     Args:
@@ -92,19 +92,19 @@ def plan_trim(
         least_share: how much of the way to its target it has to cover where that is out of reach.
     """
     target = int(budget * TARGET) - beside
-    most = int(budget * upkeep.policy.trim_at) - beside
+    most = int(budget * history_policy.policy.trim_at) - beside
     run = _pass(line, start, target)
     before = run.tokens
     if before <= most:
         return None
-    reach = _reach(line, run, upkeep, start, has_answers, most)
+    reach = _reach(line, run, history_policy, start, has_answers, most)
     freed, way = before - run.tokens, before - target
     if freed <= 0 or (run.is_over and freed < way * least_share):
         return None
     return _trim(line, reach, before, run.tokens, UNREACHED if run.is_over else REACHED)
 
 
-def plan_anew(line: Line, reach: Reach, target: int) -> tuple[Reach, Trim]:
+def plan_anew(line: TrimInput, reach: TrimOffsets, target: int) -> tuple[TrimOffsets, PlannedTrim]:
     """Decide again how far the turns that a compaction kept are trimmed.
 
     Where they fit as they were said, nothing of them is. Otherwise the boundary stays: what would
@@ -117,55 +117,60 @@ def plan_anew(line: Line, reach: Reach, target: int) -> tuple[Reach, Trim]:
     """
     before = _size(line, line.messages)
     if before <= target:
-        return Reach(), _trim(line, Reach(), before, before, COMPACTED)
+        return TrimOffsets(), _trim(line, TrimOffsets(), before, before, COMPACTED)
     return reach, _trim(line, reach, before, _size(line, line.shown(reach)), COMPACTED)
 
 
-def _size(line: Line, messages: Iterable[Message]) -> int:
+def _size(line: TrimInput, messages: Iterable[Message]) -> int:
     return sum(count_message(message, line.counter) for message in messages)
 
 
-def _pass(line: Line, start: Reach, target: int) -> TrimPass:
+def _pass(line: TrimInput, start: TrimOffsets, target: int) -> TrimPass:
     measure = partial(count_message, counter=line.counter)
     return TrimPass(line.shown(start), target, measure=measure, safety=1.0)
 
 
-def _trim(line: Line, reach: Reach, before: int, after: int, reason: str) -> Trim:
+def _trim(line: TrimInput, reach: TrimOffsets, before: int, after: int, reason: str) -> PlannedTrim:
     up_to = line.entry_at(max(reach.cleaned, reach.trimmed))
     trimmed_to = line.entry_at(reach.trimmed)
     answers_to = line.entry_at(reach.answers) if reach.answers else ""
-    return Trim(up_to, trimmed_to, answers_to, before, after, reason)
+    return PlannedTrim(up_to, trimmed_to, answers_to, before, after, reason)
 
 
 def _reach(
-    line: Line, run: TrimPass, upkeep: Upkeep, start: Reach, has_answers: bool, most: int
-) -> Reach:
+    line: TrimInput,
+    run: TrimPass,
+    history_policy: HistoryPolicy,
+    start: TrimOffsets,
+    has_answers: bool,
+    most: int,
+) -> TrimOffsets:
     """Clean what is old, then trim, then trim what is protected if there is no other way."""
     end = line.latest_batch
-    protected = min(end, keep_from_index(line.messages, upkeep.keep_last))
-    is_old = min(protected, line.start_of_turn(upkeep.clean_after))
+    protected = min(end, keep_from_index(line.messages, history_policy.keep_last))
+    is_old = min(protected, line.start_of_turn(history_policy.clean_after))
     cleaned_to = run.trim_until_under(start.cleaned, is_old, partial(_cleaned, line))
     answers_to, first = start.answers, start.trimmed
     if has_answers:
-        kept = min(protected, line.first_kept_answer(upkeep.keep_last))
+        kept = min(protected, line.first_kept_answer(history_policy.keep_last))
         answers_to = run.trim_until_under(start.answers, kept, partial(_trimmed, line, True))
         first = max(first, answers_to)
     trim = partial(_trimmed, line, False)
     trimmed_to = run.trim_until_under(first, protected, trim)
     if run.tokens > most:
         trimmed_to = max(trimmed_to, run.trim_until_under(max(first, protected), end, trim))
-    return Reach(
+    return TrimOffsets(
         max(start.cleaned, cleaned_to),
         max(start.trimmed, trimmed_to),
         max(start.answers, answers_to),
     )
 
 
-def _cleaned(line: Line, message: Message) -> Message:
+def _cleaned(line: TrimInput, message: Message) -> Message:
     return message if message.id in line.pinned else cleaned(message, line.counter)
 
 
-def _trimmed(line: Line, has_answers: bool, message: Message) -> Message:
+def _trimmed(line: TrimInput, has_answers: bool, message: Message) -> Message:
     if message.id in line.pinned or not may_be_trimmed(message, has_answers):
         return message
     return trimmed(message, line.counter)

@@ -47,7 +47,7 @@ class Epoch:
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class TrimOffsets:
     """How far into a list of messages the trims of an epoch reach, as positions.
 
     Attributes:
@@ -60,17 +60,17 @@ class Reach:
     trimmed: int = 0
     answers: int = 0
 
-    def join(self, other: "Reach") -> "Reach":
+    def join(self, other: "TrimOffsets") -> "TrimOffsets":
         """Return the further of both."""
-        return Reach(
+        return TrimOffsets(
             max(self.cleaned, other.cleaned),
             max(self.trimmed, other.trimmed),
             max(self.answers, other.answers),
         )
 
-    def after(self, gone: int) -> "Reach":
+    def after(self, gone: int) -> "TrimOffsets":
         """Return the reach once so many of the oldest messages are gone; answers are in full."""
-        return Reach(max(0, self.cleaned - gone), max(0, self.trimmed - gone))
+        return TrimOffsets(max(0, self.cleaned - gone), max(0, self.trimmed - gone))
 
     def form(self, at: int, message: Message, counter: TokenCounter) -> Message:
         """Return what stands for the message at a position."""
@@ -79,14 +79,14 @@ class Reach:
         return cleaned(message, counter) if at < self.cleaned else message
 
 
-def reach_of(trims: Sequence[TrimEntry], messages: Sequence[Message]) -> Reach:
+def reach_of(trims: Sequence[TrimEntry], messages: Sequence[Message]) -> TrimOffsets:
     """Return how far trims reach into the messages; all of them have to bind."""
     if not trims:
-        return Reach()
+        return TrimOffsets()
     cleaned_to = {trim.up_to_entry_id for trim in trims}
     trimmed_to = {trimmed_up_to(trim) for trim in trims}
     answers_to = {name for trim in trims if (name := answers_up_to(trim)) is not None}
-    return Reach(*(_furthest(ids, messages) for ids in (cleaned_to, trimmed_to, answers_to)))
+    return TrimOffsets(*(_furthest(ids, messages) for ids in (cleaned_to, trimmed_to, answers_to)))
 
 
 def trimmed_up_to(trim: TrimEntry) -> str:
@@ -116,7 +116,7 @@ def resting_cut(drops: Iterable[DropEntry], turns: Sequence[MeasuredTurn], epoch
 
 
 def shown_turns(
-    turns: TurnList, reach: Reach, pinned: frozenset[str], counter: TokenCounter
+    turns: TurnList, reach: TrimOffsets, pinned: frozenset[str], counter: TokenCounter
 ) -> TurnList:
     """Return the turns as they are shown within that reach; pinned messages stay as they are."""
     furthest = max(reach.cleaned, reach.trimmed)
@@ -135,7 +135,7 @@ def shown_turns(
 def shown_messages(
     messages: Sequence[Message],
     start: int,
-    reach: Reach,
+    reach: TrimOffsets,
     pinned: frozenset[str],
     counter: TokenCounter,
 ) -> tuple[Message, ...]:
@@ -147,7 +147,11 @@ def shown_messages(
 
 
 def _shown_turn(
-    turn: MeasuredTurn, start: int, reach: Reach, pinned: frozenset[str], counter: TokenCounter
+    turn: MeasuredTurn,
+    start: int,
+    reach: TrimOffsets,
+    pinned: frozenset[str],
+    counter: TokenCounter,
 ) -> MeasuredTurn:
     messages = shown_messages(turn.messages, start, reach, pinned, counter)
     pairs = [pair for pair in zip(turn.messages, messages, strict=True) if pair[0] is not pair[1]]
@@ -243,7 +247,7 @@ def _with_parts(message: Message, parts: tuple[Part, ...]) -> Message:
 
 
 @dataclass(frozen=True)
-class Line:
+class TrimInput:
     """The messages that trimming looks at, in the order of the wire, as they were said.
 
     Attributes:
@@ -264,14 +268,14 @@ class Line:
         question = () if self.question is None else (self.question,)
         return (*self.history.messages, *question, *self.work)
 
-    def shown(self, reach: Reach) -> tuple[Message, ...]:
+    def shown(self, reach: TrimOffsets) -> tuple[Message, ...]:
         """Return the messages as they are sent within that reach."""
         return tuple(
             message if message.id in self.pinned else reach.form(at, message, self.counter)
             for at, message in enumerate(self.messages)
         )
 
-    def shown_parts(self, reach: Reach) -> tuple[TurnList, tuple[Message, ...]]:
+    def shown_parts(self, reach: TrimOffsets) -> tuple[TurnList, tuple[Message, ...]]:
         """Return the history and the work as they are sent within that reach."""
         history = shown_turns(self.history, reach, self.pinned, self.counter)
         start = len(self.messages) - len(self.work)

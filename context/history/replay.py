@@ -16,10 +16,17 @@ from context.errors import BadInputs, ContextError
 from context.history.boundaries import standing_trims
 from context.history.memory import Memory
 from context.history.pins import NO_PINS, Pins
-from context.history.sources import Carried, Collector
+from context.history.sources import CarriedSources, SourceCollector
 from context.history.tool_pairing import seal_calls
 from context.history.turn_list import TurnList
-from context.history.turns import Group, MeasuredTurn, Said, Turn, begin_turn, group_messages
+from context.history.turns import (
+    MeasuredTurn,
+    MessageGroup,
+    Turn,
+    TurnEntry,
+    begin_turn,
+    group_messages,
+)
 from context.log.entries import (
     CustomMessageEntry,
     DropEntry,
@@ -40,7 +47,7 @@ LOOKED_AT_FIRST: Final = 8  # where paths differ, they mostly do at their ends
 
 
 @dataclass(frozen=True)
-class OpenTurn:
+class CurrentTurn:
     """The last turn of a path, which may go on.
 
     Attributes:
@@ -99,17 +106,17 @@ class OpenTurn:
     def _measured(self) -> dict[TokenCounter, MeasuredTurn]:
         return {}
 
-    def with_said(self, entry: Said) -> "OpenTurn":
+    def with_said(self, entry: TurnEntry) -> "CurrentTurn":
         """Return the turn with one more thing said in it."""
-        return OpenTurn(self.turn.with_said(entry), self.memory, self.patched, self.seen)
+        return CurrentTurn(self.turn.with_said(entry), self.memory, self.patched, self.seen)
 
-    def after_patch(self, messages: Sequence[Message]) -> "OpenTurn":
+    def after_patch(self, messages: Sequence[Message]) -> "CurrentTurn":
         """Return the turn with these messages in place of those that it had."""
         return replace(self, patched=tuple(messages), seen=len(self.turn.shown))
 
 
 @dataclass(frozen=True)
-class Conversation:
+class ReplayedPath:
     """What a path comes to.
 
     Attributes:
@@ -125,7 +132,7 @@ class Conversation:
     counter: TokenCounter
     before: tuple[Entry, ...] = ()
     earlier: TurnList = field(default_factory=TurnList.of)
-    open: OpenTurn | None = None
+    open: CurrentTurn | None = None
     waiting: SegmentsEntry | None = None
     drops: tuple[DropEntry, ...] = ()
     trims: tuple[TrimEntry, ...] = ()
@@ -133,7 +140,7 @@ class Conversation:
     transforms: tuple[TransformEntry, ...] = ()
     problems: tuple[str, ...] = ()
     memory: Memory = field(default_factory=Memory)
-    carried: Carried = field(default_factory=Carried)
+    carried: CarriedSources = field(default_factory=CarriedSources)
 
     @property
     def current(self) -> Turn | None:
@@ -160,14 +167,14 @@ class Conversation:
 
 
 @dataclass
-class _Memory:
-    readings: tuple[Conversation, ...] = ()
+class _ReplayCache:
+    readings: tuple[ReplayedPath, ...] = ()
 
 
-_memory: Final = _Memory()
+_memory: Final = _ReplayCache()
 
 
-def read_path(path: tuple[Entry, ...], counter: TokenCounter) -> Conversation:
+def read_path(path: tuple[Entry, ...], counter: TokenCounter) -> ReplayedPath:
     """Return what a path comes to, its earlier turns measured with the counter."""
     start = _known_start(path, counter)
     asked = max(len(start.before), _last_question(path))
@@ -201,10 +208,10 @@ def replay(
     return replace(shaped, messages=Messages(reading.messages))
 
 
-def _known_start(path: tuple[Entry, ...], counter: TokenCounter) -> Conversation:
+def _known_start(path: tuple[Entry, ...], counter: TokenCounter) -> ReplayedPath:
     longest_first = sorted(_memory.readings, key=lambda known: -len(known.before))
     known = (reading for reading in longest_first if reading.is_begun_by(path, counter))
-    return next(known, Conversation(counter))
+    return next(known, ReplayedPath(counter))
 
 
 def _last_question(path: tuple[Entry, ...]) -> int:
@@ -221,19 +228,19 @@ def _asks(entry: Entry) -> bool:
     return isinstance(entry, MessageEntry) and entry.message.role == "user"
 
 
-def _read_on(start: Conversation, path: tuple[Entry, ...]) -> Conversation:
+def _read_on(start: ReplayedPath, path: tuple[Entry, ...]) -> ReplayedPath:
     if len(start.before) == len(path):
         return start
-    reader = _Reader(start)
+    reader = _Replayer(start)
     for at in range(len(start.before), len(path)):
         reader.read(path[at], path[:at] if isinstance(path[at], PinEntry) else ())
     return reader.reading(path)
 
 
-class _Reader:
+class _Replayer:
     """Reads one entry after the other."""
 
-    def __init__(self, start: Conversation) -> None:
+    def __init__(self, start: ReplayedPath) -> None:
         self._counter = start.counter
         self._earlier = start.earlier
         self._open = start.open
@@ -244,10 +251,10 @@ class _Reader:
         self._transforms = list(start.transforms)
         self._problems = list(start.problems)
         self._memory = start.memory
-        self._carried = Collector(start.carried)
+        self._carried = SourceCollector(start.carried)
 
-    def reading(self, path: tuple[Entry, ...]) -> Conversation:
-        return Conversation(
+    def reading(self, path: tuple[Entry, ...]) -> ReplayedPath:
+        return ReplayedPath(
             counter=self._counter,
             before=path,
             earlier=self._earlier,
@@ -287,10 +294,10 @@ class _Reader:
             self._open = replace(self._open, turn=self._open.turn.with_segments(entry))
         self._waiting = entry
 
-    def _say(self, entry: Said) -> None:
+    def _say(self, entry: TurnEntry) -> None:
         if self._open is None or _asks(entry):
             self._close()
-            self._open = OpenTurn(begin_turn(entry, self._waiting), self._memory)
+            self._open = CurrentTurn(begin_turn(entry, self._waiting), self._memory)
         else:
             self._open = self._open.with_said(entry)
         if isinstance(entry, MessageEntry):
@@ -338,7 +345,7 @@ class _Reader:
         self._drops = tuple(drop for drop in self._drops if drop.up_to_entry_id in there)
         self._trims = tuple(trim for trim in self._trims if trim.up_to_entry_id in there)
 
-    def _measured(self, group: Group, earlier: Sequence[MeasuredTurn]) -> MeasuredTurn:
+    def _measured(self, group: MessageGroup, earlier: Sequence[MeasuredTurn]) -> MeasuredTurn:
         """A group as a turn; a result that a patch took away is missed no less than any other."""
         messages = seal_calls(group.messages)
         if group.turn is None:

@@ -15,7 +15,7 @@ _CITATION: Final = re.compile(r"\[(\d{1,4})\]")
 
 
 @dataclass(frozen=True, slots=True)
-class CarriedItem:
+class CarriedSource:
     """Something to carry forward.
 
     Attributes:
@@ -28,17 +28,17 @@ class CarriedItem:
 
 
 @dataclass(frozen=True)
-class Carried:
+class CarriedSources:
     """Everything that earlier turns leave behind, in the order of first appearance."""
 
-    items: Mapping[str, CarriedItem] = field(default_factory=dict)
+    items: Mapping[str, CarriedSource] = field(default_factory=dict)
     turns: int = 0
 
 
-class Collector:
+class SourceCollector:
     """Adds one turn after the other to what is carried."""
 
-    def __init__(self, start: Carried) -> None:
+    def __init__(self, start: CarriedSources) -> None:
         self._items = dict(start.items)
         self._turns = start.turns
 
@@ -46,11 +46,11 @@ class Collector:
         """Take what a turn that has ended leaves behind."""
         self._turns += 1
         for segment in (*_attached(turn), *_cited(turn)):
-            self._items[carried_key(segment)] = CarriedItem(segment, self._turns)
+            self._items[carried_key(segment)] = CarriedSource(segment, self._turns)
 
-    def carried(self) -> Carried:
+    def carried(self) -> CarriedSources:
         """Return what was collected so far."""
-        return Carried(dict(self._items), self._turns)
+        return CarriedSources(dict(self._items), self._turns)
 
 
 def carried_key(segment: Segment) -> str:

@@ -25,14 +25,14 @@ from context.tokens import TokenCounter, count_merged, count_message, is_merged
 
 __all__ = [
     "INTERRUPTED",
-    "Said",
     "Turn",
+    "TurnEntry",
     "active_path",
     "begin_turn",
     "turns",
 ]
 
-Said = MessageEntry | CustomMessageEntry
+TurnEntry = MessageEntry | CustomMessageEntry
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Turn:
     turn_id: str
     entry_ids: tuple[str, ...]
     user: MessageEntry | None
-    said: tuple[Said, ...] = ()
+    said: tuple[TurnEntry, ...] = ()
     segments: tuple[Segment, ...] = ()
     noted: Mapping[str, object] = NO_FIELDS
 
@@ -97,7 +97,7 @@ class Turn:
         ids, noted = (*self.entry_ids, entry.id), entry.extra or self.noted
         return replace(self, entry_ids=ids, segments=entry.segments, noted=noted)
 
-    def with_said(self, entry: Said) -> "Turn":
+    def with_said(self, entry: TurnEntry) -> "Turn":
         """Return the turn with one more thing said in it."""
         ids, said = (*self.entry_ids, entry.id), (*self.said, entry)
         return Turn(self.turn_id, ids, self.user, said, self.segments, self.noted)
@@ -116,7 +116,7 @@ def active_path(entries: Sequence[Entry], leaf: str | None = None) -> tuple[Entr
     return EntryTree(entries).path(leaf)
 
 
-def begin_turn(entry: Said, waiting: SegmentsEntry | None = None) -> Turn:
+def begin_turn(entry: TurnEntry, waiting: SegmentsEntry | None = None) -> Turn:
     """Return a turn that begins with this entry, and with its segments where these are its own."""
     if isinstance(entry, CustomMessageEntry):
         return Turn("", (entry.id,), None, (entry,))
@@ -149,18 +149,18 @@ def turns(path: Iterable[Entry]) -> tuple[Turn, ...]:
     return tuple(found)
 
 
-def _asks(entry: Said) -> bool:
+def _asks(entry: TurnEntry) -> bool:
     return isinstance(entry, MessageEntry) and entry.message.role == "user"
 
 
-def _shown(entry: Said) -> Message:
+def _shown(entry: TurnEntry) -> Message:
     if isinstance(entry, MessageEntry) and entry.status in ("interrupted", "error"):
         return mark_interrupted(entry.message)
     return entry.message
 
 
 @dataclass
-class Group:
+class MessageGroup:
     """Neighbouring messages that belong together; `turn` is None for what a patch brought in."""
 
     turn: int | None
@@ -169,7 +169,7 @@ class Group:
 
 def group_messages(
     messages: Sequence[Message], owners: Mapping[str, int], last: int, question: Message | None
-) -> tuple[list[Group], tuple[Message, ...]]:
+) -> tuple[list[MessageGroup], tuple[Message, ...]]:
     """Return the earlier messages in groups, and those of the last turn.
 
     Args:
@@ -178,11 +178,11 @@ def group_messages(
         question: of the last turn, to know it again where a patch has taken the ids away.
     """
     start = _start_of_last(messages, owners, last, question)
-    groups: list[Group] = []
+    groups: list[MessageGroup] = []
     for message in messages[:start]:
         owner = None if message.id is None else owners.get(message.id)
         if not groups or _begins(groups[-1], message, owner):
-            groups.append(Group(owner))
+            groups.append(MessageGroup(owner))
         groups[-1].messages.append(message)
     return groups, tuple(messages[start:])
 
@@ -200,7 +200,7 @@ def _start_of_last(
     return len(messages)
 
 
-def _begins(group: Group, message: Message, owner: int | None) -> bool:
+def _begins(group: MessageGroup, message: Message, owner: int | None) -> bool:
     if owner is not None:
         return owner != group.turn
     is_answered = any(is_final(earlier) for earlier in group.messages)

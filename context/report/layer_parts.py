@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from context.assemble.request import Draft
+from context.assemble.request import RequestDraft
 from context.compaction import HEAD
 from context.history.turn_list import TurnList
 from context.layers import Layer
@@ -44,7 +44,7 @@ class LayerPart:
         }
 
 
-def parts_of(draft: Draft) -> Mapping[Layer, tuple[LayerPart, ...]]:
+def parts_of(draft: RequestDraft) -> Mapping[Layer, tuple[LayerPart, ...]]:
     """Return what T, L1 and L4 hold, in the order of the wire.
 
     Of the turns the newest are told one by one, the older ones together.

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from context.budget import BudgetPolicy, ContextBudget, Room
+from context.budget import BudgetPolicy, ContextBudget, RequestBudget
 from context.history.memory import Memory
 from context.history.pins import pins_room
 from context.layers import Layer, Segment, sort_by_wire
@@ -135,7 +135,7 @@ class Actions:
 
 
 @dataclass(frozen=True, slots=True)
-class Trimmed:
+class TrimSummary:
     """What of a request is trimmed.
 
     Attributes:
@@ -203,12 +203,12 @@ class ContextReport:
     when: When
     request: int
     model: str
-    room: Room
+    room: RequestBudget
     layers: Mapping[Layer, LayerUse]
     prefix: Prefix
     guard: tuple[str, ...] = ()
     actions: Actions = field(default_factory=Actions)
-    trimmed: Trimmed | None = None
+    trimmed: TrimSummary | None = None
     compactions: tuple[Mapping[str, object], ...] = ()
     offloaded: tuple[Offloaded, ...] = ()
     segments: tuple[SegmentUse, ...] = ()

@@ -12,7 +12,7 @@ from pathlib import Path
 import tiktoken
 
 from chains.tokenizer import ENCODING_FILES, load_counter
-from context.assemble.inputs import Upkeep
+from context.assemble.inputs import HistoryPolicy
 from context.errors import ContextOverflow
 from context.fit.guard import PreparedRequest
 from context.layers import Layer, Segment
@@ -78,7 +78,7 @@ def _play(chance: random.Random, seen: _Seen) -> None:
         seen.take,
         threshold,
         read_text(f"prompts/{prompt}.md"),
-        upkeep=chance.choice((None, Upkeep(), Upkeep(auto_compact=False))),
+        history_policy=chance.choice((None, HistoryPolicy(), HistoryPolicy(auto_compact=False))),
         summarise=chance.choice((None, lambda task: "word " * task.most_tokens)),
         counter=load_counter(model),
         tools=(LOOK_UP,) if prompt == "agent" else (),

@@ -6,8 +6,8 @@ from itertools import count
 from pathlib import Path
 from statistics import median
 
-from context.assemble.inputs import Ports, PrepareInputs, Upkeep
-from context.assemble.request import Draft
+from context.assemble.inputs import HistoryPolicy, Ports, PrepareInputs
+from context.assemble.request import RequestDraft
 from context.envelope import SystemPart
 from context.log.entries import Entry, MessageEntry
 from context.messages import Message
@@ -51,7 +51,7 @@ def _again(size: int, threshold: int) -> Iterator[float]:
 
 
 def _inputs(
-    path: tuple[Entry, ...], turn: str, threshold: int, previous: Draft | None
+    path: tuple[Entry, ...], turn: str, threshold: int, previous: RequestDraft | None
 ) -> PrepareInputs:
     return PrepareInputs(
         session="bench",
@@ -64,7 +64,7 @@ def _inputs(
         path=path,
         turn=turn,
         previous=previous,
-        upkeep=Upkeep(),
+        history_policy=HistoryPolicy(),
     )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from context.assemble.inputs import SummaryTask, Upkeep
+from context.assemble.inputs import HistoryPolicy, SummaryTask
 from context.messages import ToolDefinition
 from resources import read_text
 from tests.benchmarks.long_chats import (
@@ -72,7 +72,7 @@ def _chats() -> Iterator[Ratio]:
             endless = played(turns, system, ENDLESS, None) if passages else None
             for threshold in CHAT_THRESHOLDS:
                 name = f"{part}, {threshold:,}"
-                ours = played(turns, system, threshold, Upkeep())
+                ours = played(turns, system, threshold, HistoryPolicy())
                 drops = played(turns, system, threshold, None)
                 bars = CHAT_BARS if threshold >= LEAST_BARRED else NO_BARS
                 yield from _compared(name, ours, drops, bars)
@@ -92,7 +92,7 @@ def _agents() -> Iterator[Ratio]:
         system, turns = agent_turns(TURNS, passages)
         for threshold in AGENT_THRESHOLDS:
             name = f"{part}, {threshold:,}"
-            ours = played(turns, system, threshold, Upkeep(), (LOOK_UP,))
+            ours = played(turns, system, threshold, HistoryPolicy(), (LOOK_UP,))
             drops = played(turns, system, threshold, None, (LOOK_UP,))
             bars = AGENT_BARS.get(threshold, NO_BARS)
             yield from _compared(name, ours, drops, bars)
@@ -125,7 +125,7 @@ def played(
     turns: Sequence[Turn],
     system: str,
     threshold: int,
-    upkeep: Upkeep | None,
+    history_policy: HistoryPolicy | None,
     tools: tuple[ToolDefinition, ...] = (),
 ) -> Bill:
     """Return what a chat costs that is kept in this way; without upkeep turns are dropped."""
@@ -139,7 +139,7 @@ def played(
         lambda prepared, question: bill.take(prepared, question),  # noqa: PLW0108 - made below
         threshold,
         system,
-        upkeep=upkeep,
+        history_policy=history_policy,
         summarise=summarise,
         counter=counter,
         tools=tools,

@@ -10,7 +10,7 @@ from functools import cache
 from itertools import count, cycle, islice
 from typing import Any, ClassVar
 
-from context.assemble.inputs import Ports, PrepareInputs, SummaryTask, Upkeep
+from context.assemble.inputs import HistoryPolicy, Ports, PrepareInputs, SummaryTask
 from context.compaction import CircuitBreaker
 from context.envelope import SystemPart
 from context.fit.guard import PreparedRequest
@@ -145,7 +145,7 @@ class Player:
     watch: Callable[[PreparedRequest, str], None]
     threshold: int
     system: str
-    upkeep: Upkeep | None = None
+    history_policy: HistoryPolicy | None = None
     summarise: Callable[[SummaryTask], str] | None = None
     counter: TokenCounter = field(default_factory=QuickCounter)
     tools: tuple[ToolDefinition, ...] = ()
@@ -199,7 +199,7 @@ class Player:
             request=number,
             tools=self.tools,
             previous=self._previous,
-            upkeep=self.upkeep,
+            history_policy=self.history_policy,
         )
         new: list[Entry] = []
         ports = Ports(

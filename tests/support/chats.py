@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 
-from context.assemble.inputs import Summarise, Upkeep
+from context.assemble.inputs import HistoryPolicy, Summarise
 from context.compaction import CircuitBreaker
 from context.envelope import SystemPart
 from context.fit.guard import PreparedRequest
@@ -55,7 +55,7 @@ class Chat:
     model_limit: int | None = None
     factor: float | None = None
     model: str = "test/model"
-    upkeep: Upkeep | None = None
+    history_policy: HistoryPolicy | None = None
     summarise: Summarise | None = None
     breaker: CircuitBreaker = field(default_factory=CircuitBreaker)
 
@@ -97,7 +97,7 @@ class Chat:
             turn=turn,
             previous=self.previous,
             factor=self.factor,
-            upkeep=self.upkeep,
+            history_policy=self.history_policy,
         )
 
     def prepare(

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from context.assemble.apply_hooks import end_turn
-from context.assemble.inputs import Ports, Upkeep
+from context.assemble.inputs import HistoryPolicy, Ports
 from context.errors import BadInputs, ContextHookError, ContextOverflow, SummaryFailed
 from context.hooks import ContextResult, HookRegistry
 from context.layers import Layer
@@ -551,10 +551,15 @@ def missing_nothing(task):
     return "What was said."
 
 
-UPKEEPS = [None, Upkeep(), Upkeep(keep_last=1, clean_after=0), Upkeep(auto_compact=False)]
+UPKEEPS = [
+    None,
+    HistoryPolicy(),
+    HistoryPolicy(keep_last=1, clean_after=0),
+    HistoryPolicy(auto_compact=False),
+]
 LOOPS = st.builds(
-    lambda threshold, handler, upkeep, summarise: Loop(
-        Chat(threshold=threshold, upkeep=upkeep, summarise=summarise),
+    lambda threshold, handler, history_policy, summarise: Loop(
+        Chat(threshold=threshold, history_policy=history_policy, summarise=summarise),
         None if handler is None else hooked(handler),
     ),
     st.sampled_from([4_000, 6_000, 12_000, 100_000]),
@@ -648,14 +653,14 @@ def operations(envelope, patch):
     st.lists(st.tuples(STEPS, PATCHES, PATCHES), max_size=8),
 )
 @settings(max_examples=80, deadline=None)
-def test_whatever_hooks_do_a_request_fits_and_can_be_sent(threshold, upkeep, script):
+def test_whatever_hooks_do_a_request_fits_and_can_be_sent(threshold, history_policy, script):
     patches = {}
 
     def shape(event):
         wanted = patches.get(event.reason, ())
         return ContextResult(tuple(operations(event.envelope, wanted)))
 
-    loop = Loop(Chat(threshold=threshold, upkeep=upkeep), hooked(shape))
+    loop = Loop(Chat(threshold=threshold, history_policy=history_policy), hooked(shape))
     playing = play(loop, [step for step, _, _ in script])
     while True:
         at = len(loop.requests)

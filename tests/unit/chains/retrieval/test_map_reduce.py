@@ -13,7 +13,7 @@ from chains.events import ReadingPart, TurnEnded, Warned
 from chains.models import describe
 from chains.request.chain import Chain
 from chains.turn.run import measure_reading, run_turn
-from context.assemble.attachments import SourceNow
+from context.assemble.attachments import CurrentSource
 from context.layers import Layer, Segment
 from context.log.entries import SegmentsEntry, UsageEntry
 from tests.support.memory_session import MemorySession
@@ -248,7 +248,7 @@ def test_what_would_take_too_many_calls_is_refused_before_any(run, server) -> No
 
 def test_notes_are_carried_to_later_turns_as_they_were_made(server, session, pause, ask) -> None:
     server.script(reads_parts)
-    changed = SourceNow("changed", "Quite another text.", "v2")
+    changed = CurrentSource("changed", "Quite another text.", "v2")
     chain = Chain(
         "chat",
         lambda _: None,

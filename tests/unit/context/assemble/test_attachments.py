@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from context.assemble.attachments import SourceNow
+from context.assemble.attachments import CurrentSource
 from context.assemble.inputs import Ports
 from context.layers import Layer, Segment
 from context.log.entries import SegmentsEntry
@@ -28,7 +28,7 @@ class Vault:
     now: dict = field(default_factory=dict)
 
     def __call__(self, segment):
-        return self.now.get(segment.source, SourceNow("same"))
+        return self.now.get(segment.source, CurrentSource("same"))
 
 
 @dataclass
@@ -122,7 +122,7 @@ def test_the_report_tells_what_was_compacted_from_what():
 def test_a_note_that_changed_is_read_at_its_new_version():
     chat = Attaching()
     chat.ask(note("a.md"))
-    chat.vault.now["a.md"] = SourceNow("changed", "New <text>.", "v2")
+    chat.vault.now["a.md"] = CurrentSource("changed", "New <text>.", "v2")
     (segment,) = on(chat.ask(), Layer.L2)
     assert (segment.raw_content, segment.version) == ("New <text>.", "v2")
     assert segment.content == "New &lt;text&gt;."
@@ -131,7 +131,7 @@ def test_a_note_that_changed_is_read_at_its_new_version():
 def test_a_note_that_is_gone_or_excluded_leaves_with_a_line():
     chat = Attaching()
     chat.ask(note("a.md", "secret"), note("b.md", "secret"))
-    chat.vault.now = {"a.md": SourceNow("gone"), "b.md": SourceNow("excluded")}
+    chat.vault.now = {"a.md": CurrentSource("gone"), "b.md": CurrentSource("excluded")}
     prepared = chat.ask()
     assert "secret" not in prepared.messages[-1].content[0].text
     contents = [segment.content for segment in on(prepared, Layer.L2)]
@@ -144,7 +144,7 @@ def test_a_note_that_is_gone_or_excluded_leaves_with_a_line():
 def test_the_report_says_what_is_gone_and_what_is_excluded():
     chat = Attaching()
     chat.ask(note("a.md", LONG), note("b.md", LONG), note("c.md"))
-    chat.vault.now = {"a.md": SourceNow("gone"), "b.md": SourceNow("excluded")}
+    chat.vault.now = {"a.md": CurrentSource("gone"), "b.md": CurrentSource("excluded")}
     report = chat.ask().report
     fates = {use.segment.source: (use.state, use.reason) for use in report.segments}
     assert fates == {
@@ -163,7 +163,7 @@ def test_the_report_says_what_is_gone_and_what_is_excluded():
 def test_the_report_still_says_so_in_the_later_requests_of_a_turn():
     chat = Attaching()
     chat.ask(note("a.md"))
-    chat.vault.now["a.md"] = SourceNow("gone")
+    chat.vault.now["a.md"] = CurrentSource("gone")
     chat.ask()
     path = tuple(chat.chat.path[:-1])
     inputs = replace(chat.chat.inputs("x"), path=path, turn=path[-1].turn_id, request=2)
@@ -174,7 +174,7 @@ def test_the_report_still_says_so_in_the_later_requests_of_a_turn():
 def test_what_was_pinned_and_is_excluded_by_now_is_said_to_be_excluded():
     chat = Attaching()
     chat.ask(note("a.md", "secret", pinned=True))
-    chat.vault.now["a.md"] = SourceNow("excluded")
+    chat.vault.now["a.md"] = CurrentSource("excluded")
     prepared = chat.ask()
     assert "secret" not in str(prepared.request_body())
     (use,) = prepared.report.segments
@@ -184,7 +184,7 @@ def test_what_was_pinned_and_is_excluded_by_now_is_said_to_be_excluded():
 def test_a_selection_is_kept_whole_whatever_became_of_its_note():
     chat = Attaching()
     chat.ask(note("a.md", LONG, kind="selection", lines=(3, 9)))
-    chat.vault.now["a.md"] = SourceNow("changed", "other", "v2")
+    chat.vault.now["a.md"] = CurrentSource("changed", "other", "v2")
     (segment,) = on(chat.ask(), Layer.L2)
     assert segment.raw_content == LONG
     assert chat.ask().report.segments[0].state == "full"
@@ -222,7 +222,7 @@ def test_a_cited_note_that_is_found_or_attached_again_needs_no_line():
 def test_a_cited_note_that_is_gone_leaves_nothing():
     chat = Attaching()
     chat.ask(passage(1, "one"), answer="See [1].")
-    chat.vault.now["Folder/Note 1.md"] = SourceNow("excluded")
+    chat.vault.now["Folder/Note 1.md"] = CurrentSource("excluded")
     prepared = chat.ask()
     assert sources(prepared) == []
     (use,) = prepared.report.segments
@@ -260,7 +260,7 @@ def test_a_later_request_of_the_turn_has_what_the_first_one_had():
     inputs = replace(
         chat.chat.inputs("x"), path=path, turn=question.turn_id, request=2, previous=None
     )
-    chat.vault.now["a.md"] = SourceNow("changed", "other", "v2")
+    chat.vault.now["a.md"] = CurrentSource("changed", "other", "v2")
     ports = Ports(chat.chat.counter, list, str, str, resolve=chat.vault)
     assert prepare(inputs, ports, "preview").messages == first.messages
 

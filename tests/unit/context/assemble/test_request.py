@@ -3,7 +3,7 @@
 import json
 
 from context import layers
-from context.assemble.request import Draft, Preamble, Tail
+from context.assemble.request import Preamble, RequestDraft, Tail
 from context.envelope import System, SystemPart
 from context.history.turn_list import TurnList
 from context.history.turns import MeasuredTurn, Turn
@@ -26,7 +26,7 @@ def make_draft():
     tail = Tail(segments, Message("user", "words-of-L5"), COUNTER, notes="words-of-E")
     work = (Message("assistant", (ToolCallPart("c1", "words-of-W", {}),)),)
     uncached = Message("user", "for this request alone")
-    return Draft(preamble, TurnList.of([earlier]), tail, work, uncached)
+    return RequestDraft(preamble, TurnList.of([earlier]), tail, work, uncached)
 
 
 def layers_of_messages(draft):

@@ -2,8 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from context.assemble.inputs import Asked, Upkeep
-from context.assemble.request import Draft, Tail, preamble
+from context.assemble.inputs import HistoryPolicy, PreviousQuestion
+from context.assemble.request import RequestDraft, Tail, preamble
 from context.envelope import System, SystemPart
 from context.fit.cache import continuation, message_body
 from context.history.turn_list import TurnList
@@ -127,7 +127,7 @@ def test_all_reasons_are_named_not_the_first_alone():
 
 
 def test_a_trim_and_other_instructions_are_both_reasons():
-    chat = Chat(threshold=6_000, upkeep=Upkeep(auto_compact=False, keep_last=1))
+    chat = Chat(threshold=6_000, history_policy=HistoryPolicy(auto_compact=False, keep_last=1))
     while not (prepared := chat.ask("Why? " * 20, "Because. " * 40)).report.actions.trim:
         chat.system += "!"
     reasons = prefix(prepared).reasons
@@ -142,9 +142,9 @@ def full(**fields):
     return chat
 
 
-@pytest.mark.parametrize("upkeep", [None, Upkeep(auto_compact=False, keep_last=1)])
-def test_a_raised_threshold_is_the_reason_that_turns_and_trimmed_words_come_back(upkeep):
-    chat = full(upkeep=upkeep)
+@pytest.mark.parametrize("history_policy", [None, HistoryPolicy(auto_compact=False, keep_last=1)])
+def test_a_raised_threshold_is_the_reason_that_turns_and_trimmed_words_come_back(history_policy):
+    chat = full(history_policy=history_policy)
     chat.threshold = 20_000
     assert prefix(chat.ask("And now?", "So.")).reasons == ("the threshold was raised",)
     assert prefix(chat.ask("And then?", "So.")).reasons == ()
@@ -179,7 +179,7 @@ def test_a_shortened_answer_is_a_reason_and_so_is_its_return():
 
 def test_every_change_has_a_reason_also_with_a_body_of_another_shape():
     prepared = Chat().ask("Why?")
-    draft = Draft(
+    draft = RequestDraft(
         preamble(System((SystemPart("base", "x"),)), (), Chat().counter),
         TurnList.of(),
         Tail((), Message("user", "Why?"), Chat().counter),
@@ -194,11 +194,11 @@ def test_context_that_is_shortened_or_whole_again_within_a_turn_is_named_as_what
     counter = Chat().counter
     note = replace(passage(1, "Many words of a note."), layer=Layer.L3)
     short = replace(note, content="Many ...")
-    same_turn = Asked("Why?", is_same_turn=True)
+    same_turn = PreviousQuestion("Why?", is_same_turn=True)
 
     def draft(*segments, tools=()):
         start = preamble(System((SystemPart("base", "x"),)), tools, counter)
-        return Draft(start, TurnList.of(), Tail(segments, Message("user", "Why?"), counter))
+        return RequestDraft(start, TurnList.of(), Tail(segments, Message("user", "Why?"), counter))
 
     def reasons(before, now):
         named = {

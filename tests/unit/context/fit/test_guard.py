@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from context.assemble.request import Draft, Tail, preamble
+from context.assemble.request import RequestDraft, Tail, preamble
 from context.envelope import ContextEnvelope, System, SystemPart
 from context.errors import ContextError, UnguardedRequest
 from context.fit.guard import PreparedRequest, enforce, seal
@@ -32,7 +32,7 @@ def draft(*answers, question="Why?", segments=()):
     measured = (MeasuredTurn.measure(turn, turn.messages, COUNTER) for turn in turns(path))
     history = TurnList.of(measured)
     before = preamble(System((SystemPart("base", "Be kind."),)), (), COUNTER)
-    return Draft(before, history, Tail(tuple(segments), Message("user", question), COUNTER))
+    return RequestDraft(before, history, Tail(tuple(segments), Message("user", question), COUNTER))
 
 
 def questions(guarded):

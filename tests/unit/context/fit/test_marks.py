@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from context.assemble.request import Draft, Tail, preamble
+from context.assemble.request import RequestDraft, Tail, preamble
 from context.envelope import System, SystemPart
 from context.fit.marks import least_prefix, place_marks
 from context.history.turn_list import TurnList
@@ -32,7 +32,7 @@ def draft(instructions=2_000, history=0, steps=0, tools=(TOOL,), calls=1):
         work.append(Message("assistant", tuple(ToolCallPart(i, "search", {}) for i in ids)))
         work.append(Message("tool", tuple(ToolResultPart(i, "found") for i in ids)))
     before = preamble(System((SystemPart("base", chars(instructions)),)), tools, COUNTER)
-    return Draft(
+    return RequestDraft(
         before, TurnList.of(turns), Tail((), Message("user", "Why?"), COUNTER), tuple(work)
     )
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from context.assemble.inputs import Upkeep
+from context.assemble.inputs import HistoryPolicy
 from context.compaction import HEAD
 from context.errors import ContextOverflow, SummaryFailed
 from context.fit.compact import compact_when_due, force_compact
@@ -22,7 +22,7 @@ ANSWER = "an answer with words " * 30
 
 
 def agent(**fields):
-    values = {"threshold": 8_000, "max_output_tokens": 2_000, "upkeep": Upkeep()}
+    values = {"threshold": 8_000, "max_output_tokens": 2_000, "history_policy": HistoryPolicy()}
     return Loop(Chat(**(values | fields)))
 
 
@@ -36,7 +36,7 @@ def play(loop, turns, steps=3, result=RESULT):
 
 
 def chat(**fields):
-    values = {"upkeep": Upkeep(), "summarise": lambda task: "What was said before."}
+    values = {"history_policy": HistoryPolicy(), "summarise": lambda task: "What was said before."}
     return Chat(**(values | fields))
 
 
@@ -106,7 +106,7 @@ def test_what_was_asked_and_answered_is_never_trimmed_while_a_summary_can_be_mad
 
 
 def test_where_no_summary_can_be_made_answers_are_trimmed_too():
-    talked = chat(threshold=4_000, upkeep=Upkeep(auto_compact=False, keep_last=3))
+    talked = chat(threshold=4_000, history_policy=HistoryPolicy(auto_compact=False, keep_last=3))
     prepared = talk(talked, 10)[-1]
     answers = [m.text for m in prepared.messages if m.role == "assistant"]
     assert "[trimmed]" in answers
@@ -130,14 +130,14 @@ def test_the_latest_results_are_never_trimmed():
 
 
 def test_old_results_shrink_to_their_lines_first_and_to_a_marker_later():
-    loop = agent(upkeep=Upkeep(keep_last=4), threshold=16_000)
+    loop = agent(history_policy=HistoryPolicy(keep_last=4), threshold=16_000)
     markers = {text for prepared in play(loop, 16) for text in results(prepared)}
     assert markers == {RESULT, "[Content truncated: 60 lines]", "[trimmed]"}
 
 
 def test_a_stub_stays_since_it_holds_the_reference():
     stub = offload_stub("search", "x" * 9_000, "r1")
-    loop = agent(threshold=6_000, upkeep=Upkeep(keep_last=0))
+    loop = agent(threshold=6_000, history_policy=HistoryPolicy(keep_last=0))
     loop.begin(QUESTION)
     loop.step(stub)
     for _ in range(8):
@@ -297,7 +297,7 @@ def test_a_preview_shows_an_outline_and_stores_nothing():
 
 @pytest.mark.parametrize(("has_model", "by"), [(True, "model"), (False, "outline")])
 def test_a_preview_says_who_would_make_the_summary(has_model, by):
-    talked = chat(threshold=4_000, upkeep=Upkeep(can_summarise=has_model))
+    talked = chat(threshold=4_000, history_policy=HistoryPolicy(can_summarise=has_model))
     while not (report := talked.preview(QUESTION).report).actions.compact:
         talked.ask(QUESTION, ANSWER)
     (compaction,) = report.compactions
@@ -338,7 +338,7 @@ def test_once_the_breaker_is_tripped_turns_are_dropped():
 
 
 def test_a_blocked_chat_is_compacted_once_whatever_the_setting():
-    talked = chat(threshold=4_000, upkeep=Upkeep(auto_compact=False))
+    talked = chat(threshold=4_000, history_policy=HistoryPolicy(auto_compact=False))
     requests = [talked.ask(f"{number} {QUESTION * 6}", "Yes.") for number in range(14)]
     actions = [one.report.actions for one in requests]
     assert any(one.block for one in actions)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from context.assemble.inputs import Upkeep
+from context.assemble.inputs import HistoryPolicy
 from context.compaction import HEAD
 from context.errors import ContextOverflow
 from context.fit.compact import force_compact
@@ -24,7 +24,7 @@ MARKERS = ("[trimmed]", "[Content truncated")
 def chat(**fields):
     values = {
         "max_output_tokens": 4_096,
-        "upkeep": Upkeep(auto_compact=False),
+        "history_policy": HistoryPolicy(auto_compact=False),
         "summarise": lambda task: "What was said before.",
     }
     return Chat(**(values | fields))
@@ -72,8 +72,8 @@ def test_the_only_earlier_answer_is_not_trimmed():
 
 @pytest.mark.parametrize("keep_last", [0, 1, 4])
 def test_the_newest_answers_and_that_of_the_last_turn_are_never_trimmed(keep_last):
-    upkeep = Upkeep(auto_compact=False, keep_last=keep_last)
-    talked = chat(threshold=6_000, upkeep=upkeep)
+    history_policy = HistoryPolicy(auto_compact=False, keep_last=keep_last)
+    talked = chat(threshold=6_000, history_policy=history_policy)
     trimmed = 0
     for at in range(40):
         shown = answers(talked.ask(f"{at} {QUESTION}", f"{at} {ANSWER}"))
@@ -83,7 +83,9 @@ def test_the_newest_answers_and_that_of_the_last_turn_are_never_trimmed(keep_las
 
 
 def test_trims_are_decided_anew_after_a_compaction():
-    loop = Loop(chat(threshold=8_000, max_output_tokens=2_000, upkeep=Upkeep(keep_last=0)))
+    loop = Loop(
+        chat(threshold=8_000, max_output_tokens=2_000, history_policy=HistoryPolicy(keep_last=0))
+    )
     for _ in range(3):
         loop.begin(QUESTION)
         for _ in range(4):
@@ -131,7 +133,7 @@ class Step:
 SIZES = st.integers(1, 120) | st.integers(1, 1_500)
 STEPS = st.builds(Step, SIZES, SIZES, st.lists(SIZES, max_size=3).map(tuple))
 SETTINGS = st.builds(
-    Upkeep,
+    HistoryPolicy,
     auto_compact=st.booleans(),
     keep_last=st.integers(0, 20),
     clean_after=st.integers(0, 5),
@@ -190,7 +192,7 @@ def has_more(before, prepared, counter):
 )
 @settings(max_examples=60, deadline=None)
 def test_what_is_shortened_leaves_half_of_the_budget_used_wherever_the_history_has_that_much(
-    upkeep, threshold, summary, steps
+    history_policy, threshold, summary, steps
 ):
     summaries = {
         "model": lambda task: "What was said.",
@@ -200,8 +202,8 @@ def test_what_is_shortened_leaves_half_of_the_budget_used_wherever_the_history_h
     asked = Chat(
         threshold=threshold,
         max_output_tokens=2_000,
-        upkeep=upkeep,
-        summarise=summaries[summary] if upkeep.can_summarise else None,
+        history_policy=history_policy,
+        summarise=summaries[summary] if history_policy.can_summarise else None,
     )
     for before, prepared in play(Loop(asked), steps):
         report = prepared.report
@@ -213,9 +215,9 @@ def test_what_is_shortened_leaves_half_of_the_budget_used_wherever_the_history_h
 @given(SETTINGS, st.integers(4_000, 30_000), st.integers(1, 8), st.integers(0, 2))
 @settings(max_examples=40, deadline=None)
 def test_turns_of_a_tenth_of_the_budget_always_leave_half_of_it_used(
-    upkeep, threshold, share, results
+    history_policy, threshold, share, results
 ):
-    asked = Chat(threshold=threshold, max_output_tokens=2_000, upkeep=upkeep)
+    asked = Chat(threshold=threshold, max_output_tokens=2_000, history_policy=history_policy)
     budget = asked.preview("?").report.budget
     size = int(budget * share / 100 * 3.5 / 5 / (results + 2))
     step = Step(size, size, (size,) * results)
@@ -229,8 +231,8 @@ def test_turns_of_a_tenth_of_the_budget_always_leave_half_of_it_used(
 
 @given(SETTINGS, st.integers(4_000, 30_000), st.lists(STEPS, max_size=30))
 @settings(max_examples=40, deadline=None)
-def test_the_newest_answers_are_never_trimmed(upkeep, threshold, steps):
-    asked = Chat(threshold=threshold, max_output_tokens=2_000, upkeep=upkeep)
+def test_the_newest_answers_are_never_trimmed(history_policy, threshold, steps):
+    asked = Chat(threshold=threshold, max_output_tokens=2_000, history_policy=history_policy)
     for _, prepared in play(Loop(asked), steps):
-        protected = answers(prepared)[-max(1, upkeep.keep_last) :]
+        protected = answers(prepared)[-max(1, history_policy.keep_last) :]
         assert "[trimmed]" not in protected

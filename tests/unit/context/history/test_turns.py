@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from context.errors import UnknownEntry
 from context.history.replay import read_path
-from context.history.turns import INTERRUPTED, active_path, turns
+from context.history.tool_pairing import INTERRUPTED
+from context.history.turns import active_path, turns
 from context.log.entries import LeafEntry, MessageEntry, SegmentsEntry, UsageEntry
 from context.messages import Message, TextPart
 from context.tokens import ByteEstimator

@@ -1,7 +1,7 @@
 """What the layers without segments hold, piece by piece."""
 
-from context.assemble.inputs import Upkeep
-from context.assemble.request import Draft, Tail, preamble
+from context.assemble.inputs import HistoryPolicy
+from context.assemble.request import RequestDraft, Tail, preamble
 from context.envelope import System, SystemPart
 from context.history.turn_list import TurnList
 from context.layers import Layer
@@ -20,7 +20,7 @@ def pieces(prepared, layer):
 def test_tools_are_told_one_by_one_and_add_up():
     counter = ByteEstimator()
     parts = System((SystemPart("chat", "Be kind."), SystemPart("agents", "Be brief.")))
-    draft = Draft(
+    draft = RequestDraft(
         preamble(parts, TOOLS, counter), TurnList.of(), Tail((), Message("user", "?"), counter)
     )
     found = parts_of(draft)
@@ -50,7 +50,7 @@ def test_one_older_turn_is_told_like_the_others():
 
 
 def test_a_summary_is_told_as_one():
-    chat = Chat(upkeep=Upkeep(), summarise=lambda task: "What was said.")
+    chat = Chat(history_policy=HistoryPolicy(), summarise=lambda task: "What was said.")
     while not chat.compactions:
         prepared = chat.ask("Question?", "answer " * 100)
     first, *turns = pieces(prepared, Layer.L4)

@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from context.budget import BudgetPolicy, ContextBudget, Room
+from context.budget import BudgetPolicy, ContextBudget, RequestBudget
 from context.envelope import SystemPart
 from context.layers import Layer
 from context.report.markdown import envelope_markdown, report_markdown, short_count
@@ -14,7 +14,7 @@ from context.report.report import (
     PinUse,
     Prefix,
     SegmentUse,
-    Trimmed,
+    TrimSummary,
 )
 from tests.support.chats import Chat, passage
 
@@ -33,7 +33,7 @@ REPORT = ContextReport(
     when="last",
     request=2,
     model="openai/gpt-x",
-    room=Room("o200k_base", 1.0, 128_000, None, 128_000, 4_096, 123_904),
+    room=RequestBudget("o200k_base", 1.0, 128_000, None, 128_000, 4_096, 123_904),
     layers=LAYERS,
     prefix=Prefix("abc", 36_558, True, ("2 turns were dropped",)),
     guard=("drop",),
@@ -231,7 +231,7 @@ def test_nothing_left_out_has_no_line():
 )
 def test_what_was_trimmed_and_compacted_has_a_line_each(compactions, line):
     told = [{"before_tokens": a, "after_tokens": b, "by": by} for a, b, by in compactions]
-    report = replace(REPORT, trimmed=Trimmed("a", 12, 3_200, 310), compactions=told)
+    report = replace(REPORT, trimmed=TrimSummary("a", 12, 3_200, 310), compactions=told)
     lines = report.to_markdown().splitlines()
     at = lines.index("- trimmed: 12 messages (~3.2k → ~310 tokens)")
     assert lines[at - 1].startswith("- left out: ")
