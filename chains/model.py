@@ -45,7 +45,7 @@ from chains.llm.wire_messages import (
 )
 from chains.tokenizer import load_tiktoken
 from context.errors import ContextOverflow, UnguardedRequest
-from context.fit.cache import message_body
+from context.fit.cache import make_message_body
 from context.fit.guard import PreparedRequest
 
 __all__ = ["LiteLLMModel", "load_packaged_data", "warm_up"]
@@ -317,7 +317,7 @@ def _past_the_client(request: PreparedRequest) -> tuple[dict[str, Any], dict[str
     Returns:
         What litellm is called with, and what is filled in as it is sent, by its name.
     """
-    asked = build_wire_messages([message_body(request.draft.question)])
+    asked = build_wire_messages([make_message_body(request.draft.question)])
     name = token_hex(16)
     whole = {name: encode_conversation(request)}
     return {"messages": asked, "extra_body": {"messages": name}}, whole

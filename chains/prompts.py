@@ -15,7 +15,7 @@ from chains.folders import add_names
 from context.envelope import SystemPart
 from context.hooks import HookRegistry
 from context.layers import Segment
-from context.prompt import InstructionsText, PromptSection, system_parts
+from context.prompt import InstructionsText, PromptSection, make_system_parts
 from resources import read_text
 
 __all__ = [
@@ -99,7 +99,7 @@ class Customization:
         """Return the parts of the system message with a prompt, the least changing first."""
         noted = [InstructionsText(note.id, note.raw_content) for note in self.instructions]
         sections = add_names(self.prompts(prompt).sections, self.folder_names)
-        return system_parts(prompt, sections, noted)
+        return make_system_parts(prompt, sections, noted)
 
     def problems(self, *prompts: str) -> tuple[str, ...]:
         """Return one sentence for each problem of the customization and of the named prompts."""

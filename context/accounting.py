@@ -3,23 +3,29 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from context.assemble.apply_hooks import HookedPath
-from context.assemble.attachments import LOSSES, loss_of
+from context.assemble.attachments import LOSSES, find_loss
 from context.assemble.builder import RequestPlan
 from context.assemble.inputs import HistoryPolicy, PrepareInputs
 from context.assemble.request import RequestDraft
 from context.budget import RequestBudget
-from context.fit.cache import MODEL_CHANGED, THRESHOLD_RAISED, Changes, Continuation, continuation
+from context.fit.cache import (
+    MODEL_CHANGED,
+    THRESHOLD_RAISED,
+    Changes,
+    Continuation,
+    compare_requests,
+)
 from context.fit.compact import COMPACTION
 from context.fit.drop import ROOM
-from context.fit.guard import BUDGET, GuardReport, segment_left_out, turns_left_out
+from context.fit.guard import BUDGET, GuardReport, record_dropped_segment, record_dropped_turns
 from context.history.boundaries import Boundary, Epoch
 from context.history.replay import ReplayedPath
-from context.history.tool_pairing import results_of
+from context.history.tool_pairing import list_tool_results
 from context.history.turn_list import TurnList
 from context.layers import Layer, Segment
 from context.log.entries import TransformEntry
 from context.offload import Offloaded, read_stub
-from context.report.layer_parts import parts_of
+from context.report.layer_parts import list_layer_parts
 from context.report.report import (
     Actions,
     ContextReport,
@@ -31,13 +37,13 @@ from context.report.report import (
     TrimSummary,
     When,
 )
-from context.report.warnings import SHARE, attachment_warnings
+from context.report.warnings import SHARE, warn_of_attachments
 from context.tokens import TokenCounter, count_message, count_segment
 
 HOOK = "hook"
 
 
-def account(
+def make_report(
     inputs: PrepareInputs,
     room: RequestBudget,
     shaped: HookedPath,
@@ -49,33 +55,33 @@ def account(
     """Return the report of a request that went through the guard."""
     draft = guarded.draft
     history_policy = inputs.history_policy or HistoryPolicy()
-    segments = (*_segments(base, guarded), *_unsent(inputs, base))
-    changes = _changes(inputs, room, shaped, guarded)
-    continued = continuation(draft, inputs.previous, base.asked, changes)
+    segments = (*_list_segments(base, guarded), *_list_unsent(inputs, base))
+    changes = _find_changes(inputs, room, shaped, guarded)
+    continued = compare_requests(draft, inputs.previous, base.asked, changes)
     return ContextReport(
         session=inputs.session,
         when=when,
         request=inputs.request,
         model=inputs.model,
         room=room,
-        layers=layer_uses(draft, continued),
+        layers=measure_layers(draft, continued),
         prefix=continued.prefix,
         guard=guarded.steps,
         actions=actions,
-        trimmed=_trimmed(base),
-        compactions=tuple(_compactions(shaped.transforms)),
-        offloaded=tuple(_offloaded(draft)),
-        segments=(*_instructions(inputs, draft), *segments),
-        dropped=_left_out(base, guarded, segments, inputs.unsent),
+        trimmed=_summarise_trim(base),
+        compactions=tuple(_list_compactions(shaped.transforms)),
+        offloaded=tuple(_list_offloaded(draft)),
+        segments=(*_list_instructions(inputs, draft), *segments),
+        dropped=_list_left_out(base, guarded, segments, inputs.unsent),
         tools=tuple(tool.name for tool in draft.preamble.tools),
-        warnings=_warnings(inputs, shaped, actions, segments),
+        warnings=_collect_warnings(inputs, shaped, actions, segments),
         memory=shaped.reading.memory,
         ephemerals=len(shaped.envelope.messages.uncached),
-        transforms=tuple(_told(transform) for transform in shaped.transforms),
+        transforms=tuple(_describe_transform(transform) for transform in shaped.transforms),
         system_parts=tuple((part.name, len(part.text)) for part in draft.preamble.system.parts),
-        parts=parts_of(draft),
+        parts=list_layer_parts(draft),
         has_uncached=draft.uncached is not None,
-        pins=tuple(_pins(shaped.reading, base)),
+        pins=tuple(_list_pins(shaped.reading, base)),
         policy=history_policy.policy,
         auto_compact=history_policy.auto_compact,
         instruction_tokens=sum(
@@ -84,16 +90,16 @@ def account(
     )
 
 
-def _warnings(
+def _collect_warnings(
     inputs: PrepareInputs, shaped: HookedPath, actions: Actions, segments: Sequence[SegmentUse]
 ) -> tuple[str, ...]:
     """Collect what went wrong; a turn's attachments are told of with its first request."""
-    attached = attachment_warnings(segments) if inputs.request == 1 else ()
+    attached = warn_of_attachments(segments) if inputs.request == 1 else ()
     warnings = (*inputs.warnings, *attached, *shaped.warnings, *actions.warnings)
     return tuple(dict.fromkeys(warnings))
 
 
-def _changes(
+def _find_changes(
     inputs: PrepareInputs, room: RequestBudget, shaped: HookedPath, guarded: GuardReport
 ) -> Changes:
     """What was decided since the previous request that may break the cache."""
@@ -105,13 +111,13 @@ def _changes(
     return Changes(shaped.reasons, shaped.touched, newly_dropped, tuple(dict.fromkeys(because)))
 
 
-def _pins(reading: ReplayedPath, base: RequestPlan) -> Iterator[PinUse]:
+def _list_pins(reading: ReplayedPath, base: RequestPlan) -> Iterator[PinUse]:
     for target, item in reading.pins.segments.items():
         tokens = count_segment(item, base.line.counter)
         yield PinUse(target, item.kind, item.source, tokens)
 
 
-def _trimmed(base: RequestPlan) -> TrimSummary | None:
+def _summarise_trim(base: RequestPlan) -> TrimSummary | None:
     """What shrank of the messages; nothing but their form has changed."""
     reach = max(base.reach.cleaned, base.reach.trimmed)
     if not reach:
@@ -129,7 +135,7 @@ def _trimmed(base: RequestPlan) -> TrimSummary | None:
     )
 
 
-def _compactions(transforms: Iterable[TransformEntry]) -> Iterator[dict[str, object]]:
+def _list_compactions(transforms: Iterable[TransformEntry]) -> Iterator[dict[str, object]]:
     for transform in transforms:
         applied = [op for op in transform.patch if op.get("op") == "compaction_apply"]
         if not applied and transform.transformer_name == COMPACTION:
@@ -144,13 +150,13 @@ def _compactions(transforms: Iterable[TransformEntry]) -> Iterator[dict[str, obj
             }
 
 
-def _offloaded(draft: RequestDraft) -> Iterator[Offloaded]:
-    results = (part for message in draft.work for part in results_of(message))
+def _list_offloaded(draft: RequestDraft) -> Iterator[Offloaded]:
+    results = (part for message in draft.work for part in list_tool_results(message))
     yield from draft.history.offloaded
     yield from (stub for result in results if (stub := read_stub(result.content)) is not None)
 
 
-def _told(transform: TransformEntry) -> dict[str, object]:
+def _describe_transform(transform: TransformEntry) -> dict[str, object]:
     reasons = (str(op["invalidateCacheReason"]) for op in transform.patch)
     display = transform.display or {}
     return {
@@ -163,7 +169,7 @@ def _told(transform: TransformEntry) -> dict[str, object]:
     }
 
 
-def layer_uses(draft: RequestDraft, continued: Continuation) -> dict[Layer, LayerUse]:
+def measure_layers(draft: RequestDraft, continued: Continuation) -> dict[Layer, LayerUse]:
     """Return what every layer of a request holds."""
     items = {
         Layer.T: len(draft.preamble.tools),
@@ -181,7 +187,7 @@ def layer_uses(draft: RequestDraft, continued: Continuation) -> dict[Layer, Laye
     }
 
 
-def _left_out(
+def _list_left_out(
     base: RequestPlan,
     guarded: GuardReport,
     segments: Iterable[SegmentUse],
@@ -192,22 +198,24 @@ def _left_out(
         return ()
     cut = base.draft.history[: guarded.cut]
     standing = TurnList.of((*base.resting, *cut)) if cut else base.resting
-    turns_out = [turns_left_out(standing, ROOM)] if standing else []
+    turns_out = [record_dropped_turns(standing, ROOM)] if standing else []
     counter = base.draft.tail.counter
-    unfit = [segment_left_out(segment, SHARE, counter) for segment in base.unfit]
+    unfit = [record_dropped_segment(segment, SHARE, counter) for segment in base.unfit]
     guarded_out = [left_out for left_out in guarded.left_out if left_out.reason != ROOM]
-    unfit += [LeftOut(Layer.L3, (part.id,), 0, _whole(part, counter), SHARE) for part in unsent]
-    return (*turns_out, *unfit, *_losses(segments), *guarded_out)
+    unfit += [
+        LeftOut(Layer.L3, (part.id,), 0, _count_whole(part, counter), SHARE) for part in unsent
+    ]
+    return (*turns_out, *unfit, *_list_losses(segments), *guarded_out)
 
 
-def _losses(segments: Iterable[SegmentUse]) -> Iterator[LeftOut]:
+def _list_losses(segments: Iterable[SegmentUse]) -> Iterator[LeftOut]:
     """What earlier turns left behind that is not read any more."""
     for use in segments:
         if use.reason in LOSSES:
             yield LeftOut(Layer.L2, (use.segment.id,), 0, use.original_tokens, use.reason)
 
 
-def _instructions(inputs: PrepareInputs, draft: RequestDraft) -> Iterator[SegmentUse]:
+def _list_instructions(inputs: PrepareInputs, draft: RequestDraft) -> Iterator[SegmentUse]:
     """What of L1 was written in a note; a hook may have taken it away."""
     for segment in inputs.instructions:
         sent = draft.preamble.part_tokens.get(segment.id)
@@ -218,7 +226,7 @@ def _instructions(inputs: PrepareInputs, draft: RequestDraft) -> Iterator[Segmen
             yield SegmentUse(segment, sent, sent, "full")
 
 
-def _segments(base: RequestPlan, guarded: GuardReport) -> Iterator[SegmentUse]:
+def _list_segments(base: RequestPlan, guarded: GuardReport) -> Iterator[SegmentUse]:
     counter = base.draft.tail.counter
     sent = {segment.id: segment for segment in guarded.draft.tail.segments}
     unfit = {segment.id for segment in base.unfit}
@@ -229,30 +237,30 @@ def _segments(base: RequestPlan, guarded: GuardReport) -> Iterator[SegmentUse]:
         if kept is None:
             reason = SHARE if segment.id in unfit else BUDGET
             yield SegmentUse(segment, 0, size, "dropped", reason)
-        elif loss := loss_of(kept):
+        elif loss := find_loss(kept):
             yield SegmentUse(segment, 0, size, "dropped", loss)
         elif kept.content != segment.content:
             yield SegmentUse(segment, count_segment(kept, counter), size, "shrunk", BUDGET)
         elif segment.whole_tokens is not None:
             yield SegmentUse(segment, count_segment(kept, counter), size, "shrunk", SHARE)
         else:
-            yield SegmentUse(segment, count_segment(kept, counter), size, _state(segment))
+            yield SegmentUse(segment, count_segment(kept, counter), size, _find_state(segment))
     for segment, loss in base.prior.lost:
         yield SegmentUse(segment, 0, count_segment(segment, counter), "dropped", loss)
 
 
-def _unsent(inputs: PrepareInputs, base: RequestPlan) -> Iterator[SegmentUse]:
+def _list_unsent(inputs: PrepareInputs, base: RequestPlan) -> Iterator[SegmentUse]:
     """Return the attachments that had no room at all."""
     for segment in inputs.unsent:
-        size = _whole(segment, base.draft.tail.counter)
+        size = _count_whole(segment, base.draft.tail.counter)
         yield SegmentUse(segment, 0, size, "dropped", SHARE)
 
 
-def _whole(segment: Segment, counter: TokenCounter) -> int:
+def _count_whole(segment: Segment, counter: TokenCounter) -> int:
     return segment.whole_tokens or count_segment(segment, counter)
 
 
-def _state(segment: Segment) -> SegmentState:
+def _find_state(segment: Segment) -> SegmentState:
     if segment.pinned and segment.layer is Layer.L2:
         return "pinned"
     is_compacted = segment.layer is Layer.L2 and segment.kind != "selection"

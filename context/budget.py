@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from context.errors import BadPolicy
-from context.tokens import TokenCounter, factor_for
+from context.tokens import TokenCounter, choose_factor
 
 OUTPUT_SHARE: Final = 4  # the answer may take a quarter of the window, not more
 FACTOR_SCALE: Final = 100
@@ -84,12 +84,12 @@ def output_reserve(max_output_tokens: int, window: int) -> int:
     return min(max_output_tokens, window // OUTPUT_SHARE)
 
 
-def window(threshold: int, model_limit: int | None) -> int:
+def compute_window(threshold: int, model_limit: int | None) -> int:
     """Return the smaller of the user's threshold and the model's own limit, where it is known."""
     return threshold if model_limit is None else min(threshold, model_limit)
 
 
-def budget_tokens(window: int, reserve: int, factor: float) -> int:
+def compute_budget_tokens(window: int, reserve: int, factor: float) -> int:
     """Return `B`, what a request may hold: the window less the reserve, over the factor."""
     # In whole hundredths, because 110 / 1.1 is 99.99… in floating point.
     return max(0, (window - reserve) * FACTOR_SCALE // round(factor * FACTOR_SCALE))
@@ -108,7 +108,7 @@ class RequestBudget:
     budget: int
 
 
-def room_for(
+def compute_budget(
     counter: TokenCounter,
     threshold: int,
     model_limit: int | None,
@@ -120,8 +120,8 @@ def room_for(
     Args:
         factor: what the budget is divided by at the least, where usage was reported.
     """
-    divisor = max(factor_for(counter), factor or 0.0)
-    size = window(threshold, model_limit)
+    divisor = max(choose_factor(counter), factor or 0.0)
+    size = compute_window(threshold, model_limit)
     reserve = output_reserve(max_output_tokens, size)
-    budget = budget_tokens(size, reserve, divisor)
+    budget = compute_budget_tokens(size, reserve, divisor)
     return RequestBudget(counter.name, divisor, threshold, model_limit, size, reserve, budget)

@@ -54,10 +54,10 @@ def compact_by_section(
     What stands before the first heading is a section too. A text that is one section is shortened
     as a whole.
     """
-    sections = _sections(text)
+    sections = _split_sections(text)
     if len(sections) < 2:
         return truncate_with_ellipsis(text, UNSTRUCTURED_PREVIEWS * preview_chars)
-    kept = "".join(section.shortened(preview_chars) for section in sections[:max_sections])
+    kept = "".join(section.shorten(preview_chars) for section in sections[:max_sections])
     omitted = len(sections) - max_sections
     if omitted > 0:
         return f"{kept.rstrip()}\n\n[... {omitted} more sections omitted ...]"
@@ -73,17 +73,17 @@ def prior_context(source: str, kind: str, text: str, tools: Tools = None) -> str
     Args:
         tools: the names of those that the request has; None where that is not known.
     """
-    content = html.escape(carried_text(source, kind, text, tools), quote=False)
+    content = html.escape(shorten_carried_text(source, kind, text, tools), quote=False)
     return wrap_prior(source, kind, content)
 
 
-def carried_text(source: str, kind: str, text: str, tools: Tools = None) -> str:
+def shorten_carried_text(source: str, kind: str, text: str, tools: Tools = None) -> str:
     """Return what is carried forward of a text, not escaped yet."""
     is_short = len(text) <= VERBATIM_CHARS
-    return text if is_short else shortened_text(source, kind, text, tools=tools)
+    return text if is_short else shorten_text(source, kind, text, tools=tools)
 
 
-def shortened_text(
+def shorten_text(
     source: str,
     kind: str,
     text: str,
@@ -117,14 +117,14 @@ class _Section:
     heading: str
     body: str
 
-    def shortened(self, preview_chars: int) -> str:
+    def shorten(self, preview_chars: int) -> str:
         body = self.body.strip()
         if len(body) <= preview_chars:
             return self.heading + self.body
         return f"{self.heading}{truncate_with_ellipsis(body, preview_chars)}\n\n"
 
 
-def _sections(text: str) -> list[_Section]:
+def _split_sections(text: str) -> list[_Section]:
     """Split at the headings; what stands before the first one counts unless it is blank."""
     sections: list[tuple[str, list[str]]] = [("", [])]
     fence = ""
@@ -132,13 +132,13 @@ def _sections(text: str) -> list[_Section]:
         if not fence and _HEADING.match(line):
             sections.append((line, []))
             continue
-        fence = _fence_after(line, fence)
+        fence = _update_fence(line, fence)
         sections[-1][1].append(line)
     found = [_Section(heading, "".join(lines)) for heading, lines in sections]
     return found if found[0].body.strip() else found[1:]
 
 
-def _fence_after(line: str, fence: str) -> str:
+def _update_fence(line: str, fence: str) -> str:
     """The fence that is open behind a line; a fence ends with its own sign, as long or longer."""
     match = _FENCE.match(line)
     if match is None:

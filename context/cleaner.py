@@ -21,22 +21,22 @@ def clean_tool_output(message: Message) -> Message:
     if isinstance(message.content, str):
         if message.role != "tool":
             return message
-        return replace(message, content=_cleaned(message.content))
-    return replace(message, content=tuple(_cleaned_part(part) for part in message.content))
+        return replace(message, content=_clean(message.content))
+    return replace(message, content=tuple(_clean_part(part) for part in message.content))
 
 
-def _cleaned_part(part: Part) -> Part:
+def _clean_part(part: Part) -> Part:
     if not isinstance(part, ToolResultPart):
         return part
-    return replace(part, content=_cleaned(part.content))
+    return replace(part, content=_clean(part.content))
 
 
-def _cleaned(content: str) -> str:
+def _clean(content: str) -> str:
     if _CLEANED.fullmatch(content) or is_offload_stub(content):
         return content
-    return f"[Content truncated: {_line_count(content)} lines]"
+    return f"[Content truncated: {_count_lines(content)} lines]"
 
 
-def _line_count(text: str) -> int:
+def _count_lines(text: str) -> int:
     """A line end at the very end begins no further line."""
     return text.count("\n") + (bool(text) and not text.endswith("\n"))

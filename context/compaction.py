@@ -86,14 +86,14 @@ def find_safe_split(messages: Sequence[Message], target: int) -> int:
     Returns:
         The nearest position at or before `target`, but 2 at the least.
     """
-    unsafe = _inside_calls(messages)
+    unsafe = _find_positions_inside_calls(messages)
     for at in range(min(target, len(messages)), LEAST_SPLIT - 1, -1):
         if at not in unsafe:
             return at
     return LEAST_SPLIT
 
 
-def _inside_calls(messages: Sequence[Message]) -> set[int]:
+def _find_positions_inside_calls(messages: Sequence[Message]) -> set[int]:
     """The positions between a call and the last result that answers it."""
     called: dict[str, int] = {}
     inside: set[int] = set()

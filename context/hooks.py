@@ -17,7 +17,7 @@ from typing import Any, Final, Literal, get_args, overload
 
 from context.envelope import ContextEnvelope
 from context.errors import ContextHookError, ContextPatchError, HookPatchError
-from context.messages import FrozenMapping, Message, Part, ToolResultPart, calls_of, freeze
+from context.messages import FrozenMapping, Message, Part, ToolResultPart, freeze, list_tool_calls
 from context.patches import Op, Phase, apply_patch
 
 ContextReason = Phase
@@ -183,10 +183,12 @@ class HookRegistry:
         """
         transforms: list[Transform] = []
         for hook in self._hooks["context"]:
-            result = _asked(hook, ContextEvent(reason, envelope))
+            result = _run_handler(hook, ContextEvent(reason, envelope))
             if result is None or not result.patch:
                 continue
-            envelope, transform = _applied(hook, result, ContextEvent(reason, envelope), new_id())
+            envelope, transform = _apply_result(
+                hook, result, ContextEvent(reason, envelope), new_id()
+            )
             transforms.append(transform)
         return ContextRun(envelope, tuple(transforms))
 
@@ -195,9 +197,9 @@ class HookRegistry:
         problems: list[str] = []
         for hook in self._hooks["message"]:
             try:
-                message = _changed(message, hook.handler(MessageEvent(message)))
+                message = _check_result(message, hook.handler(MessageEvent(message)))
             except Exception as error:  # noqa: BLE001 - it is reported, and the original is used
-                problems.append(f'The message hook "{hook.name}" failed: {_words(error)}')
+                problems.append(f'The message hook "{hook.name}" failed: {_describe_error(error)}')
         return MessageRun(message, tuple(problems))
 
     def run_agent_start(self, prompt: str) -> AgentStartRun:
@@ -207,28 +209,28 @@ class HookRegistry:
         for hook in self._hooks["before_agent_start"]:
             try:
                 added = hook.handler(AgentStartEvent(prompt))
-                messages += _custom(added)
+                messages += _check_custom(added)
             except Exception as error:  # noqa: BLE001 - it is reported, and nothing is added
-                text = f'The hook "{hook.name}" failed at the start: {_words(error)}'
+                text = f'The hook "{hook.name}" failed at the start: {_describe_error(error)}'
                 problems.append(text)
         return AgentStartRun(tuple(messages), tuple(problems))
 
 
-def _asked(hook: _Hook, event: ContextEvent) -> ContextResult | None:
+def _run_handler(hook: _Hook, event: ContextEvent) -> ContextResult | None:
     try:
         result = hook.handler(event)
     except Exception as error:
         cancel = event.envelope.meta.cancel
         if cancel is not None:
             cancel.raise_if_cancelled()  # a hook that gives up when it is told to has not failed
-        raise ContextHookError(hook.name, event.reason, _words(error)) from error
+        raise ContextHookError(hook.name, event.reason, _describe_error(error)) from error
     if result is not None and not isinstance(result, ContextResult):
         found = f"it returned {type(result).__name__} instead of ContextResult or None"
         raise ContextHookError(hook.name, event.reason, found)
     return result
 
 
-def _applied(
+def _apply_result(
     hook: _Hook, result: ContextResult, event: ContextEvent, entry_id: str
 ) -> tuple[ContextEnvelope, Transform]:
     name = result.transformer_name or hook.name
@@ -250,7 +252,7 @@ def _applied(
     return patched.envelope, Transform(entry_id, name, patch, display, tuple(patched.reasons))
 
 
-def _changed(message: Message, result: object) -> Message:
+def _check_result(message: Message, result: object) -> Message:
     """Check what a message hook returned."""
     if result is None:
         return message
@@ -259,22 +261,22 @@ def _changed(message: Message, result: object) -> Message:
     result = Message.from_dict(result.to_dict())
     if result.role != message.role:
         raise ValueError(f"it changed the role from {message.role} to {result.role}")
-    if _answered(result) != _answered(message):
+    if _list_answered_calls(result) != _list_answered_calls(message):
         raise ValueError("it removed a tool result, or added one")
-    calls = {call.id for call in calls_of(message)}
-    if not {call.id for call in calls_of(result)} <= calls:
+    calls = {call.id for call in list_tool_calls(message)}
+    if not {call.id for call in list_tool_calls(result)} <= calls:
         raise ValueError("it added a tool call")
     return replace(result, id=message.id)
 
 
-def _answered(message: Message) -> list[str]:
+def _list_answered_calls(message: Message) -> list[str]:
     if isinstance(message.content, str):
         return []
     parts = (part for part in message.content if isinstance(part, ToolResultPart))
     return sorted(part.tool_call_id for part in parts)
 
 
-def _custom(added: object) -> Iterator[CustomMessage]:
+def _check_custom(added: object) -> Iterator[CustomMessage]:
     if added is None:
         return
     if not isinstance(added, CustomMessage):
@@ -283,5 +285,5 @@ def _custom(added: object) -> Iterator[CustomMessage]:
     yield CustomMessage(str(added.custom_type), content, freeze(added.display))
 
 
-def _words(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     return str(error) or type(error).__name__

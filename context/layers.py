@@ -138,18 +138,18 @@ class Segment:
         version = data.get("version")
         whole = data.get("wholeTokens")
         return cls(
-            id=_text(data, "id"),
-            layer=_layer(data),
-            kind=_kind(data),
-            source=_text(data, "source"),
-            lines=_lines(data.get("lines")),
+            id=_read_text(data, "id"),
+            layer=_read_layer(data),
+            kind=_read_kind(data),
+            source=_read_text(data, "source"),
+            lines=_read_lines(data.get("lines")),
             version=version if isinstance(version, str) else None,
-            content=_text(data, "content"),
+            content=_read_text(data, "content"),
             pinned=data.get("pinned") is True,
-            title=_text(data, "title", default=""),
-            heading=_heading(data.get("heading", ())),
+            title=_read_text(data, "title", default=""),
+            heading=_read_heading(data.get("heading", ())),
             number=number if isinstance(number, int) else None,
-            derived=_text(data, "derived", default=""),
+            derived=_read_text(data, "derived", default=""),
             whole_tokens=whole if isinstance(whole, int) else None,
         )
 
@@ -203,28 +203,28 @@ def render_segments(segments: Iterable[Segment]) -> str:
     return "\n".join(segment.render() for segment in segments)
 
 
-def _text(data: Mapping[str, object], key: str, default: str | None = None) -> str:
+def _read_text(data: Mapping[str, object], key: str, default: str | None = None) -> str:
     value = data.get(key, default)
     if not isinstance(value, str):
         raise MalformedEntry(f"A segment's {key!r} is missing or is not text.")
     return value
 
 
-def _layer(data: Mapping[str, object]) -> Layer:
-    layer = _LAYERS.get(_text(data, "layer"))
+def _read_layer(data: Mapping[str, object]) -> Layer:
+    layer = _LAYERS.get(_read_text(data, "layer"))
     if layer is None:
         raise MalformedEntry(f"A segment's layer is one of {', '.join(Layer)}.")
     return layer
 
 
-def _kind(data: Mapping[str, object]) -> SegmentKind:
-    kind = _text(data, "kind")
+def _read_kind(data: Mapping[str, object]) -> SegmentKind:
+    kind = _read_text(data, "kind")
     if kind not in SEGMENT_KINDS:
         raise MalformedEntry(f"A segment's kind is one of {', '.join(SEGMENT_KINDS)}.")
     return cast(SegmentKind, kind)
 
 
-def _lines(value: object) -> tuple[int, int] | None:
+def _read_lines(value: object) -> tuple[int, int] | None:
     if value is None:
         return None
     if isinstance(value, list | tuple) and len(value) == 2:
@@ -234,7 +234,7 @@ def _lines(value: object) -> tuple[int, int] | None:
     raise MalformedEntry("A segment's lines are two numbers.")
 
 
-def _heading(value: object) -> tuple[str, ...]:
+def _read_heading(value: object) -> tuple[str, ...]:
     if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
         return tuple(value)
     raise MalformedEntry("A segment's heading is a list of texts.")

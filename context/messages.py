@@ -170,7 +170,7 @@ class ToolCallPart:
     def __post_init__(self) -> None:
         object.__setattr__(self, "id", replace_surrogates(self.id))
         object.__setattr__(self, "name", replace_surrogates(self.name))
-        object.__setattr__(self, "arguments", _frozen_object(self.arguments, "arguments"))
+        object.__setattr__(self, "arguments", _freeze_object(self.arguments, "arguments"))
 
     def to_dict(self) -> dict[str, object]:
         """Return the part as JSON."""
@@ -236,13 +236,13 @@ class Message:
         Raises:
             MalformedMessage: when a part of the agreed shape is missing or of another type.
         """
-        role = _text(data, "role")
+        role = _read_text(data, "role")
         content = data.get("content")
         message_id = data.get("id")
         if message_id is not None and not isinstance(message_id, str):
             raise MalformedMessage("A message's id is text.")
         if isinstance(content, list | tuple):
-            content = tuple(_part_from(item) for item in content)
+            content = tuple(_read_part(item) for item in content)
         elif not isinstance(content, str):
             raise MalformedMessage("A message's content is text or a list of parts.")
         return cls(cast(Role, role), content, message_id)
@@ -308,7 +308,7 @@ class ToolDefinition:
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", replace_surrogates(self.name))
         object.__setattr__(self, "description", replace_surrogates(self.description))
-        object.__setattr__(self, "parameters", _frozen_object(self.parameters, "parameters"))
+        object.__setattr__(self, "parameters", _freeze_object(self.parameters, "parameters"))
 
     @classmethod
     def from_dict(cls, data: Mapping[str, object]) -> Self:
@@ -316,7 +316,9 @@ class ToolDefinition:
         parameters = data.get("parameters", {})
         if not isinstance(parameters, Mapping):
             raise MalformedMessage("A tool's parameters are a JSON object.")
-        return cls(_text(data, "name"), _text(data, "description", default=""), parameters)
+        return cls(
+            _read_text(data, "name"), _read_text(data, "description", default=""), parameters
+        )
 
     def to_dict(self) -> dict[str, object]:
         """Return the definition as fresh JSON, the inverse of `from_dict`."""
@@ -329,7 +331,7 @@ class ToolDefinition:
         return cast(FrozenMapping, self.parameters).json
 
 
-def _frozen_object(value: object, name: str) -> FrozenMapping:
+def _freeze_object(value: object, name: str) -> FrozenMapping:
     if isinstance(value, FrozenMapping):
         return value
     if not isinstance(value, Mapping):
@@ -340,37 +342,37 @@ def _frozen_object(value: object, name: str) -> FrozenMapping:
         raise MalformedMessage(f"A tool's {name} are not JSON: {error}") from error
 
 
-def _text(data: Mapping[str, object], key: str, default: str | None = None) -> str:
+def _read_text(data: Mapping[str, object], key: str, default: str | None = None) -> str:
     value = data.get(key, default)
     if not isinstance(value, str):
         raise MalformedMessage(f"{key!r} is missing or is not text.")
     return value
 
 
-def _tool_call(data: Mapping[str, object]) -> ToolCallPart:
+def _read_tool_call(data: Mapping[str, object]) -> ToolCallPart:
     arguments = data.get("arguments")
     if not isinstance(arguments, Mapping):
         raise MalformedMessage("A tool call's arguments are a JSON object.")
-    return ToolCallPart(_text(data, "id"), _text(data, "name"), arguments)
+    return ToolCallPart(_read_text(data, "id"), _read_text(data, "name"), arguments)
 
 
-def _tool_result(data: Mapping[str, object]) -> ToolResultPart:
+def _read_tool_result(data: Mapping[str, object]) -> ToolResultPart:
     is_error = data.get("is_error", False)
     if not isinstance(is_error, bool):
         raise MalformedMessage("A tool result's is_error is true or false.")
-    return ToolResultPart(_text(data, "tool_call_id"), _text(data, "content"), is_error)
+    return ToolResultPart(_read_text(data, "tool_call_id"), _read_text(data, "content"), is_error)
 
 
 _PART_READERS: Final[Mapping[str, Callable[[Mapping[str, object]], Part]]] = {
-    "text": lambda data: TextPart(_text(data, "text")),
-    "reasoning": lambda data: ReasoningPart(_text(data, "text")),
-    "image": lambda data: ImagePart(_text(data, "media_type"), _text(data, "data")),
-    "tool_call": _tool_call,
-    "tool_result": _tool_result,
+    "text": lambda data: TextPart(_read_text(data, "text")),
+    "reasoning": lambda data: ReasoningPart(_read_text(data, "text")),
+    "image": lambda data: ImagePart(_read_text(data, "media_type"), _read_text(data, "data")),
+    "tool_call": _read_tool_call,
+    "tool_result": _read_tool_result,
 }
 
 
-def _part_from(data: object) -> Part:
+def _read_part(data: object) -> Part:
     kind = data.get("type") if isinstance(data, Mapping) else None
     reader = _PART_READERS.get(kind) if isinstance(kind, str) else None
     if reader is None or not isinstance(data, Mapping):
@@ -378,7 +380,7 @@ def _part_from(data: object) -> Part:
     return reader(data)
 
 
-def calls_of(message: Message) -> tuple[ToolCallPart, ...]:
+def list_tool_calls(message: Message) -> tuple[ToolCallPart, ...]:
     """Return the tool calls of a message."""
     if isinstance(message.content, str):
         return ()

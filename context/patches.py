@@ -117,9 +117,9 @@ class _Newcomers:
 
     def read(self, op: Op) -> tuple[Message, ...]:
         """Read the messages of an operation; those that have an id already keep it."""
-        return tuple(self._named(message) for message in _each(op, "messages", Message.from_dict))
+        return tuple(self._name(message) for message in _each(op, "messages", Message.from_dict))
 
-    def _named(self, message: Message) -> Message:
+    def _name(self, message: Message) -> Message:
         number, self._number = self._number, self._number + 1
         if message.id is not None or not self.entry_id:
             return message
@@ -157,11 +157,15 @@ def _tools_remove(envelope: ContextEnvelope, op: Op, _: _Newcomers) -> ContextEn
     return replace(envelope, tools=tuple(tool for tool in envelope.tools if tool.name not in names))
 
 
-def _cached_replace(envelope: ContextEnvelope, op: Op, newcomers: _Newcomers) -> ContextEnvelope:
+def _messages_cached_replace(
+    envelope: ContextEnvelope, op: Op, newcomers: _Newcomers
+) -> ContextEnvelope:
     return _with_cached(envelope, newcomers.read(op))
 
 
-def _uncached_append(envelope: ContextEnvelope, op: Op, newcomers: _Newcomers) -> ContextEnvelope:
+def _messages_uncached_append(
+    envelope: ContextEnvelope, op: Op, newcomers: _Newcomers
+) -> ContextEnvelope:
     messages = envelope.messages
     uncached = (*messages.uncached, *newcomers.read(op))
     return replace(envelope, messages=replace(messages, uncached=uncached))
@@ -240,8 +244,8 @@ _APPLIERS: Final[Mapping[str, Callable[[ContextEnvelope, Op, _Newcomers], Contex
     "system_parts_replace": _system_parts_replace,
     "tools_replace": _tools_replace,
     "tools_remove": _tools_remove,
-    "messages_cached_replace": _cached_replace,
-    "messages_uncached_append": _uncached_append,
+    "messages_cached_replace": _messages_cached_replace,
+    "messages_uncached_append": _messages_uncached_append,
     "options_set": _options_set,
     "message_replace": _message_replace,
     "message_hide": _message_hide,

@@ -11,20 +11,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from context.accounting import account, layer_uses
-from context.assemble.apply_hooks import HookedPath, settled, shape, shape_once
-from context.assemble.builder import RequestPlan, make_base
-from context.assemble.inputs import Ports, PrepareInputs, room_of
+from context.accounting import make_report, measure_layers
+from context.assemble.apply_hooks import (
+    HookedPath,
+    add_entries,
+    apply_ephemeral_hooks,
+    replay_with_hooks,
+)
+from context.assemble.builder import RequestPlan, build_plan
+from context.assemble.inputs import Ports, PrepareInputs, compute_request_budget
 from context.assemble.request import Preamble, RequestDraft, Tail
 from context.budget import BudgetPolicy, RequestBudget
 from context.envelope import ContextEnvelope
 from context.errors import ContextOverflow
-from context.fit.cache import Continuation, prefix_hash
-from context.fit.compact import Compaction, compact, foretell, past_of
+from context.fit.cache import Continuation, hash_prefix
+from context.fit.compact import Compaction, compact_history, make_history, preview_compaction
 from context.fit.drop import make_drop_entry
-from context.fit.guard import GuardReport, PreparedRequest, could_fit, enforce, seal
+from context.fit.guard import GuardReport, PreparedRequest, can_fit, enforce_budget, seal
 from context.fit.marks import CacheMark, place_marks
-from context.fit.policy import Why, compaction_due, standing, trim_due, with_usage_note
+from context.fit.policy import Why, add_usage_note, decide_compaction, decide_trim, measure_usage
 from context.history.boundaries import Epoch
 from context.history.turn_list import TurnList
 from context.history.turns import MeasuredTurn
@@ -56,17 +61,17 @@ def prepare(inputs: PrepareInputs, ports: Ports, mode: Mode = "send") -> Prepare
         BadInputs: when the path does not end with this turn's user message, or with work on it.
     """
     is_sent = mode == "send"
-    room = room_of(inputs, ports.counter)
-    decided = _decide(inputs, ports, room, shape(inputs, ports, room, is_sent), is_sent)
-    shaped, base = _for_once(decided, inputs, ports, room) if is_sent else decided.parts
+    room = compute_request_budget(inputs, ports.counter)
+    decided = _decide(inputs, ports, room, replay_with_hooks(inputs, ports, room, is_sent), is_sent)
+    shaped, base = _apply_ephemerals(decided, inputs, ports, room) if is_sent else decided.parts
     policy = BudgetPolicy() if inputs.history_policy is None else inputs.history_policy.policy
-    base = replace(base, draft=with_usage_note(base.draft, room.budget, policy))
-    guarded = enforce(base.draft, room.budget, base.standing_tail)
+    base = replace(base, draft=add_usage_note(base.draft, room.budget, policy))
+    guarded = enforce_budget(base.draft, room.budget, base.standing_tail)
     when: When = "last" if is_sent else "next"
-    report = account(inputs, room, shaped, base, guarded, when, decided.actions)
+    report = make_report(inputs, room, shaped, base, guarded, when, decided.actions)
     if not guarded.fits:
-        raise _overflow(report)
-    prepared = seal(guarded, shaped.envelope, report, _marks(inputs, guarded.draft))
+        raise _make_overflow(report)
+    prepared = seal(guarded, shaped.envelope, report, _place_marks(inputs, guarded.draft))
     if is_sent:
         _append(inputs, ports, room, shaped, base, guarded)
     return prepared
@@ -97,8 +102,8 @@ class _Decided:
     def with_entries(
         self, entries: tuple[Entry, ...], inputs: PrepareInputs, ports: Ports, room: RequestBudget
     ) -> "_Decided":
-        shaped = settled(self.shaped, entries, inputs, ports, room)
-        base = make_base(inputs, ports, room, shaped, self.base.prior)
+        shaped = add_entries(self.shaped, entries, inputs, ports, room)
+        base = build_plan(inputs, ports, room, shaped, self.base.prior)
         return replace(self, shaped=shaped, base=base)
 
 
@@ -110,17 +115,17 @@ def _decide(
     A trim may spare the compaction that is due without it. Where it does not, it is not made: what
     the compaction keeps is trimmed as far as that needs it.
     """
-    decided = _Decided(shaped, make_base(inputs, ports, room, shaped))
-    if not could_fit(decided.base.draft, room.budget):
+    decided = _Decided(shaped, build_plan(inputs, ports, room, shaped))
+    if not can_fit(decided.base.draft, room.budget):
         return decided
-    trimmed, why = decided, compaction_due(decided.base, inputs, ports, room)
-    if trims := trim_due(decided.base, inputs, ports, room, why):
+    trimmed, why = decided, decide_compaction(decided.base, inputs, ports, room)
+    if trims := decide_trim(decided.base, inputs, ports, room, why):
         trimmed = replace(decided.with_entries(trims, inputs, ports, room), has_trimmed=True)
-        why = compaction_due(trimmed.base, inputs, ports, room)
+        why = decide_compaction(trimmed.base, inputs, ports, room)
     if why is None:
         return trimmed
-    past, now = past_of(decided.base, trimmed.base), standing(trimmed.base, room.budget)
-    settle = compact if is_sent else foretell
+    past, now = make_history(decided.base, trimmed.base), measure_usage(trimmed.base, room.budget)
+    settle = compact_history if is_sent else preview_compaction
     compacted = settle(past, now, inputs, ports, room, why)
     if compacted is None:
         return trimmed
@@ -128,16 +133,16 @@ def _decide(
     return replace(decided, has_trimmed=compacted.has_trimmed, compacted=compacted, why=why)
 
 
-def _for_once(
+def _apply_ephemerals(
     decided: _Decided, inputs: PrepareInputs, ports: Ports, room: RequestBudget
 ) -> tuple[HookedPath, RequestPlan]:
-    shaped = shape_once(decided.shaped, inputs, ports, room)
+    shaped = apply_ephemeral_hooks(decided.shaped, inputs, ports, room)
     if shaped is decided.shaped:
         return decided.parts
-    return shaped, make_base(inputs, ports, room, shaped, decided.base.prior)
+    return shaped, build_plan(inputs, ports, room, shaped, decided.base.prior)
 
 
-def _marks(inputs: PrepareInputs, draft: RequestDraft) -> tuple[CacheMark, ...]:
+def _place_marks(inputs: PrepareInputs, draft: RequestDraft) -> tuple[CacheMark, ...]:
     if inputs.takes_marks is False:
         return ()
     head = (turn for turn in draft.history[:1] if turn.turn.user is None)
@@ -156,12 +161,12 @@ def _append(
     new = list(shaped.new)
     if guarded.cut:
         parent = (new or inputs.path)[-1].id
-        new.append(_drop(inputs, ports, room, base, guarded, parent))
+        new.append(_make_drop(inputs, ports, room, base, guarded, parent))
     if new:
         ports.append(new)
 
 
-def _drop(
+def _make_drop(
     inputs: PrepareInputs,
     ports: Ports,
     room: RequestBudget,
@@ -175,7 +180,7 @@ def _drop(
     return make_drop_entry(place, kept[0], (before.tokens, kept.tokens), epoch)
 
 
-def _overflow(report: ContextReport) -> ContextOverflow:
+def _make_overflow(report: ContextReport) -> ContextOverflow:
     layers = report.layers
     needed = layers[Layer.L5].tokens
     free = max(0, report.budget - (report.used - needed))
@@ -204,8 +209,8 @@ def prepare_call(
     """
     tail = Tail((), Message("user", question), preamble.counter)
     draft = RequestDraft(preamble, TurnList.of(history), tail)
-    guarded = enforce(draft, room.budget, tail.total)
-    report = _report(draft, room, model, session)
+    guarded = enforce_budget(draft, room.budget, tail.total)
+    report = _make_call_report(draft, room, model, session)
     if not guarded.fits or guarded.left_out:
         raise ContextOverflow(
             f"This call has {draft.used:,} tokens where {room.budget:,} fit.", report
@@ -221,17 +226,17 @@ def prepare_call(
     return seal(guarded, envelope, report, tuple(mark for mark in marks if mark.layer != Layer.W))
 
 
-def _report(
+def _make_call_report(
     draft: RequestDraft, room: RequestBudget, model: str, session: str | None
 ) -> ContextReport:
-    continued = Continuation(Prefix(prefix_hash(draft)))
+    continued = Continuation(Prefix(hash_prefix(draft)))
     return ContextReport(
         session=session,
         when="last",
         request=1,
         model=model,
         room=room,
-        layers=layer_uses(draft, continued),
+        layers=measure_layers(draft, continued),
         prefix=continued.prefix,
         tools=tuple(tool.name for tool in draft.preamble.tools),
     )

@@ -60,7 +60,7 @@ class InstructionsText:
     text: str
 
 
-def system_parts(
+def make_system_parts(
     name: str, base: Sequence[PromptSection], instructions: Sequence[InstructionsText] = ()
 ) -> tuple[SystemPart, ...]:
     """Return L1: the app's own prompt, then what the user, the project or the vault adds to it.
@@ -75,7 +75,7 @@ def system_parts(
 
     Source: "Context Management Enhancements", 4.
     """
-    static, dynamic = _static_and_dynamic(base)
+    static, dynamic = _split_at_breakpoint(base)
     added = (
         SystemPart(one.name, PromptSection(one.name, one.text.strip(), cacheable=True).render())
         for one in instructions
@@ -87,7 +87,7 @@ def system_parts(
     return (*parts[:1], *separated)
 
 
-def _static_and_dynamic(base: Sequence[PromptSection]) -> tuple[str, str]:
+def _split_at_breakpoint(base: Sequence[PromptSection]) -> tuple[str, str]:
     """Split a prompt at its breakpoint; without one all of it is static, or all of it dynamic."""
     prompt, breakpoints = PromptBuilder(base).build()
     whole = len(prompt) if any(part.cacheable for part in base) else 0

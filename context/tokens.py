@@ -139,12 +139,12 @@ def count_tool(tool: ToolDefinition, counter: TokenCounter) -> int:
     return math.ceil(counter.count(text) * TOOL_OVERHEAD_FACTOR) + TOOL_OVERHEAD_TOKENS
 
 
-def factor_for(counter: TokenCounter) -> float:
+def choose_factor(counter: TokenCounter) -> float:
     """Return what the budget is divided by before any provider has reported usage."""
     return OWN_FACTOR if counter.is_exact else GUESSED_FACTOR
 
 
-def raised_factor(factor: float, estimated: int, reported: int) -> float:
+def raise_factor(factor: float, estimated: int, reported: int) -> float:
     """Return the factor after a provider reported its own count of a request.
 
     It goes up by one step when the request was larger than `estimated × factor`, and never down.

@@ -112,7 +112,7 @@ class ContextTrimmer:
         reduced = self.reduce_context(messages)
         overhead = estimate_tool_overhead(tools)
         threshold = int(context_window * self.context_budget_threshold)
-        already = _stored_index(metadata)
+        already = _read_index(metadata)
         if already == 0 and estimate_tokens(reduced) + overhead <= threshold:
             return reduced, metadata
         run = TrimPass(reduced, threshold - overhead)
@@ -158,7 +158,7 @@ class TrimPass:
         self._limit = limit
         self._measure = measure or _message_tokens
         self._safety = safety
-        self._shorten = shorten or _trimmed_by_role
+        self._shorten = shorten or _trim_by_role
         self._raw = sum(self._measure(message) for message in self.messages)
 
     @property
@@ -267,17 +267,17 @@ def _without_checkpoints(message: Message) -> Message:
     return replace(message, content=parts)
 
 
-def _trimmed_by_role(message: Message) -> Message:
-    return _trimmed(message) if message.role in ("assistant", "tool") else message
+def _trim_by_role(message: Message) -> Message:
+    return _trim(message) if message.role in ("assistant", "tool") else message
 
 
-def _trimmed(message: Message) -> Message:
+def _trim(message: Message) -> Message:
     if isinstance(message.content, str):
         return replace(message, content=TRIMMED)
-    return replace(message, content=tuple(_trimmed_part(part) for part in message.content))
+    return replace(message, content=tuple(_trim_part(part) for part in message.content))
 
 
-def _trimmed_part(part: Part) -> Part:
+def _trim_part(part: Part) -> Part:
     if isinstance(part, TextPart | ReasoningPart):
         return replace(part, text=TRIMMED)
     if isinstance(part, ToolResultPart):
@@ -285,7 +285,7 @@ def _trimmed_part(part: Part) -> Part:
     return part
 
 
-def _stored_index(metadata: Mapping[str, object] | None) -> int:
+def _read_index(metadata: Mapping[str, object] | None) -> int:
     index = (metadata or {}).get(INDEX_KEY)
     if isinstance(index, int) and not isinstance(index, bool) and index > 0:
         return index

@@ -49,8 +49,8 @@ from chains.turn.run import (
 )
 from context.fit.guard import PreparedRequest
 from context.history.pins import Pins
-from context.history.replay import read_path
-from context.history.turns import Turn, turns
+from context.history.replay import replay_path
+from context.history.turns import Turn, list_turns
 from context.log.entries import MessageEntry
 from context.tokens import TokenCounter
 
@@ -206,7 +206,7 @@ class TurnRunner:
         path = chat.path()
         report = self.prepared_next(chat, AskRequest("", mode_of(path))).report
         counter = load_counter(report.model)
-        return PinRoom(read_path(path, counter).pins, report.budget, counter)
+        return PinRoom(replay_path(path, counter).pins, report.budget, counter)
 
     def prepared_again(self, chat: Session) -> PreparedRequest:
         """Return the first request of the last turn on a chat's path, made anew from the log."""
@@ -305,7 +305,7 @@ class TurnRunner:
         question = path[-1]
         if not isinstance(question, MessageEntry) or question.message.role != "user":
             raise InvalidRequest(f"The entry {entry} is not a question, so it cannot be edited.")
-        sent = turns(chat.path_to(chat.tree.answer_point(entry)))[-1].segments
+        sent = list_turns(chat.path_to(chat.tree.answer_point(entry)))[-1].segments
         attach, selections = names_again(question, sent)
         there = tuple(path for path in attach if self._builder.attachments.has(path))
         changed = replace(changed, attach=there, selections=selections)
@@ -326,7 +326,7 @@ class TurnRunner:
             raise InvalidRequest(
                 f"Nothing was asked before {entry}, so there is nothing to answer."
             )
-        asked = turns(path)[-1].user or question
+        asked = list_turns(path)[-1].user or question
         request = AskRequest(asked.message.text, mode_of(path), model)
         turn = self._builder.build_bare_turn(request)
         if is_answer or tree.children(entry) or was_prepared(question, path):

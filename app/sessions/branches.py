@@ -15,7 +15,7 @@ from app.sessions.store import SessionStore
 from chains.cancel import CancelToken
 from context.errors import MalformedMessage
 from context.history.pins import check_pin
-from context.history.turns import Turn, turns
+from context.history.turns import Turn, list_turns
 from context.log.entries import (
     BranchSummaryEntry,
     CustomMessageEntry,
@@ -197,7 +197,7 @@ def _left(chat: Session, entry: str) -> tuple[Sequence[Entry], Sequence[Turn]]:
     chat.path_to(entry)
     branch = chat.path_to(chat.tree.newest_leaf(entry))
     shown = {e.id for e in chat.path()}
-    return branch, [turn for turn in turns(branch) if turn.entry_ids[-1] not in shown]
+    return branch, [turn for turn in list_turns(branch) if turn.entry_ids[-1] not in shown]
 
 
 def _with_side_entries(path: Sequence[Entry], log: Sequence[Entry]) -> Iterator[Entry]:

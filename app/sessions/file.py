@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from app.durable import open_file, replace_synced, sync_folder, write_all, write_atomically
 from context.log.entries import Entry, LeafEntry, OtherEntry, UsageEntry, is_path_entry
-from context.log.parse import SessionHeader, log_lines, read_log
+from context.log.parse import SessionHeader, make_log_lines, read_log
 from context.log.tree import EntryTree
 
 _log = logging.getLogger(__name__)
@@ -248,7 +248,7 @@ def migrate_file(path: Path, log: LoadedLog) -> int:
     Raises:
         OSError: it could not be done; the file is as it was.
     """
-    lines = log_lines(log.header, log.entries)
+    lines = make_log_lines(log.header, log.entries)
     _keep_original(path)
     return replace_synced(path, b"".join(encode_line(line) for line in lines))
 

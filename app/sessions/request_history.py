@@ -17,7 +17,7 @@ from chains.request.session import SessionPort
 from chains.retrieval.follow_up import list_notes_in_play
 from chains.turn.regenerate import find_last_question
 from context.fit.guard import PreparedRequest
-from context.history.turns import turns
+from context.history.turns import list_turns
 from context.log.entries import EphemeralEntry, MessageEntry
 
 __all__ = ["NOT_ASKED", "RequestHistory", "context_of", "why_sent"]
@@ -107,7 +107,7 @@ def why_sent(library: Library, chat: SessionPort, path: str, k: int) -> str:
     Raises:
         VaultError: the index cannot be searched.
     """
-    asked = turns(chat.path())
+    asked = list_turns(chat.path())
     while asked and asked[-1].user is None:
         asked = asked[:-1]
     if not asked or (last := asked[-1]).user is None:

@@ -15,7 +15,7 @@ from app.paths import make_private_folder
 from app.sessions.file import LoadedLog, encode_line, extend_path, migrate_file
 from app.state_db import Snapshot, StateDB, StoredRequest
 from context.errors import UnknownEntry
-from context.history.replay import read_path
+from context.history.replay import replay_path
 from context.log.entries import (
     Entry,
     LeafEntry,
@@ -360,7 +360,7 @@ def _find_last_compaction(path: Sequence[Entry]) -> int | None:
 
 def _count_messages(path: tuple[Entry, ...], counter: TokenCounter) -> Snapshot:
     """Return what a counter finds in the messages of a path, nearly all of which it knows."""
-    said = read_path(path, counter).messages
+    said = replay_path(path, counter).messages
     return {_name_counter(counter): {m.digest.hex(): count_message(m, counter) for m in said}}
 
 

@@ -24,8 +24,8 @@ from app.sessions.transcript import (
 from app.sessions.user_messages import mode_in, named_in, selections_in
 from chains.citations.check import check_citations
 from chains.tools.registry import ToolRun
-from context.history.tool_pairing import is_final, results_of
-from context.history.turns import Turn, turns
+from context.history.tool_pairing import is_final, list_tool_results
+from context.history.turns import Turn, list_turns
 from context.layers import Segment
 from context.log.entries import (
     CustomMessageEntry,
@@ -37,7 +37,7 @@ from context.log.entries import (
     TransformEntry,
 )
 from context.log.tree import EntryTree
-from context.messages import ToolCallPart, ToolResultPart, calls_of
+from context.messages import ToolCallPart, ToolResultPart, list_tool_calls
 
 MOST_STEP_CHARS: Final = 2_000
 
@@ -58,7 +58,7 @@ def build_transcript(
     divider, boundary = _dropped(reader.path, report)
     shaped = _shaped(reader.path)
     items: list[TranscriptItem] = []
-    for turn in turns(reader.path):
+    for turn in list_turns(reader.path):
         items += [lines.pop(entry) for entry in turn.entry_ids if entry in lines]
         if divider is not None and boundary in turn.entry_ids:
             items.append(divider)
@@ -138,11 +138,11 @@ class _Reader:
         results = {
             part.tool_call_id: (entry.id, part)
             for entry in work
-            for part in results_of(entry.message)
+            for part in list_tool_results(entry.message)
         }
         for entry in work:
             said = entry.message.text.strip()
-            for call in calls_of(entry.message):
+            for call in list_tool_calls(entry.message):
                 place, result = results.get(call.id, ("", None))
                 yield _step(call, result, self._runs.get(place), said)
                 said = ""
@@ -262,7 +262,7 @@ def _dropped(
         return _dropped_by_log(path)
     left_out = [item for item in report["dropped"] if item["layer"] == "L4" and item["turns"]]
     gone = {entry for item in left_out for entry in item["entries"]}
-    kept = [turn for turn in turns(path) if not gone.intersection(turn.entry_ids)]
+    kept = [turn for turn in list_turns(path) if not gone.intersection(turn.entry_ids)]
     if not left_out or not kept:
         return None, ""
     item = DroppedItem(
@@ -280,6 +280,6 @@ def _dropped_by_log(path: Sequence[Entry]) -> tuple[DroppedItem | None, str]:
     cut = cuts[-1]
     above = [entry.id for entry in path]
     above = above[: above.index(cut.up_to_entry_id)] if cut.up_to_entry_id in above else []
-    n_turns = sum(1 for turn in turns(path) if turn.entry_ids[0] in above)
+    n_turns = sum(1 for turn in list_turns(path) if turn.entry_ids[0] in above)
     item = DroppedItem(n_turns, max(0, cut.tokens_before - cut.tokens_after), cut.reason)
     return item, cut.up_to_entry_id

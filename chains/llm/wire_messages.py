@@ -7,9 +7,9 @@ from secrets import token_hex
 from typing import Any, Final
 
 from chains.llm.port import RequestedCall
-from context.fit.cache import encode_message, message_body
+from context.fit.cache import encode_message, make_message_body
 from context.fit.guard import PreparedRequest
-from context.history.tool_pairing import results_of
+from context.history.tool_pairing import list_tool_results
 from context.history.turns import MeasuredTurn
 from context.messages import Message, compact_json, replace_surrogates
 
@@ -101,7 +101,7 @@ def _is_whole(arguments: str) -> bool:
 def build_wire_conversation(request: PreparedRequest) -> list[dict[str, Any]]:
     """Convert the instructions and messages of a request to the JSON of chat services."""
     marked = {mark.message for mark in request.marks}
-    bodies = [message_body(message) for message in request.messages]
+    bodies = [make_message_body(message) for message in request.messages]
     places = {at for at in marked if at is not None}
     system = build_wire_system(request.base.system.compiled, is_marked=None in marked)
     return [*system, *build_wire_messages(bodies, _count_uncached(request), places)]
@@ -234,7 +234,9 @@ def _may_join(first: Message, second: Message) -> bool:
 
 def _is_void(message: Message) -> bool:
     """Return whether a message is not sent, as a tool message without a result."""
-    return message.role == "tool" and not (isinstance(message.content, str) or results_of(message))
+    return message.role == "tool" and not (
+        isinstance(message.content, str) or list_tool_results(message)
+    )
 
 
 def _encode_message(message: Message) -> str:
@@ -249,7 +251,7 @@ def _encode_work(message: Message) -> str:
 
 def _encode_run(messages: Sequence[Message], work_from: int) -> Iterator[str]:
     """Yield the JSON of messages that join with nothing before or behind them."""
-    bodies = [message_body(message) for message in messages]
+    bodies = [make_message_body(message) for message in messages]
     return map(compact_json, _join_messages(bodies, work_from))
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from chains.request.epochs import THRESHOLD, build_epoch_entries, find_last_sent
 from chains.request.request import SEARCHED, TurnContext, TurnRequest
 from chains.request.session import SessionPort
-from context.assemble.apply_hooks import end_turn
+from context.assemble.apply_hooks import run_turn_end_hooks
 from context.fit.guard import PreparedRequest
 from context.layers import Segment
 from context.log.entries import Entry, MessageEntry, SegmentsEntry, is_path_entry
@@ -187,7 +187,7 @@ def run_end_hooks(context: TurnContext, turn: str) -> tuple[Entry, ...]:
         ContextHookError: a hook failed, and nothing is to be stored.
     """
     inputs = build_inputs(context, context.session.path(), turn)
-    return end_turn(inputs, context.ports([], turn))
+    return run_turn_end_hooks(inputs, context.ports([], turn))
 
 
 def build_inputs(

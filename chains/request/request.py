@@ -22,7 +22,7 @@ from chains.request.session import SessionPort
 from chains.request.usage import SUMMARY, CallUsage, LogUsage, build_usage_entry, find_factor
 from chains.tokenizer import load_counter
 from context.assemble.inputs import HistoryPolicy, SummaryTask
-from context.budget import BudgetPolicy, RequestBudget, room_for
+from context.budget import BudgetPolicy, RequestBudget, compute_budget
 from context.layers import Segment
 from context.log.entries import Entry, MessageEntry
 from context.pipeline import Ports
@@ -162,7 +162,7 @@ class TurnContext:
         """Return the budget of a request to the model, and what it is made from."""
         request = self.request
         limits = request.threshold, self.model.input_limit, request.max_output_tokens
-        return room_for(self.counter, *limits, factor)
+        return compute_budget(self.counter, *limits, factor)
 
     def with_query(self, searched: str) -> "TurnContext":
         """Return the context with the query that is searched; empty for the user message."""

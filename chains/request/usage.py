@@ -8,7 +8,7 @@ from chains.events import Usage
 from chains.request.session import SessionPort
 from context.log.entries import UsageEntry
 from context.report.report import ContextReport
-from context.tokens import raised_factor
+from context.tokens import raise_factor
 
 __all__ = ["CallUsage", "LogUsage", "build_usage_entry", "find_factor", "log_usage", "sum_usage"]
 
@@ -62,7 +62,7 @@ def build_usage_entry(
         prompt_tokens=usage.prompt_tokens,
         completion_tokens=usage.completion_tokens,
         cached_tokens=usage.cached_tokens,
-        factor=raised_factor(report.room.factor, report.used, usage.prompt_tokens),
+        factor=raise_factor(report.room.factor, report.used, usage.prompt_tokens),
         purpose=purpose,
     )
 

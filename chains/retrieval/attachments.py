@@ -31,8 +31,8 @@ from chains.retrieval.map_reduce_plan import (
     ReadingCost,
     plan_map_reduce,
 )
-from context.assemble.request import preamble
-from context.assemble.turn_context import TURN_CONTEXT_SHARE, passages_share
+from context.assemble.request import make_preamble
+from context.assemble.turn_context import TURN_CONTEXT_SHARE, compute_passages_share
 from context.envelope import System
 from context.layers import Segment
 from context.messages import Message
@@ -177,7 +177,7 @@ def _measure_budget(context: TurnContext) -> AttachmentBudget:
     counter, request = context.counter, context.request
     budget = context.measure_room(context.factor).budget
     system = System(context.customization.system(context.chain.prompt))
-    before = preamble(system, context.chain.tools, counter)
+    before = make_preamble(system, context.chain.tools, counter)
     question = count_message(Message("user", request.question), counter)
     others = before.tool_tokens + before.system_tokens + question + 2 * counter.part_overhead
     most = budget - others
@@ -188,4 +188,4 @@ def _measure_budget(context: TurnContext) -> AttachmentBudget:
 def _measure_passages_share(context: TurnContext) -> int:
     """Return the tokens that passages may take beside attachments that are too large."""
     budget = context.measure_room(context.factor).budget
-    return passages_share(budget, context.counter.count(context.request.question)) // 2
+    return compute_passages_share(budget, context.counter.count(context.request.question)) // 2

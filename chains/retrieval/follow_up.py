@@ -17,14 +17,14 @@ from chains.llm.port import ModelEnded, ModelText
 from chains.prompts import REWRITE_PROMPT
 from chains.request.request import SEARCHED, TurnContext
 from chains.request.usage import CallUsage
-from context.assemble.request import preamble
+from context.assemble.request import make_preamble
 from context.envelope import System
 from context.errors import ContextOverflow
 from context.fit.guard import PreparedRequest
 from context.history.turns import Turn
 from context.layers import Segment
 from context.pipeline import prepare_call
-from context.prompt import system_parts
+from context.prompt import make_system_parts
 from vault.notes.keywords import FUNCTION_WORDS, fold
 
 __all__ = [
@@ -299,7 +299,7 @@ def _prepare_rewrite(context: TurnContext, last: LastTurn) -> PreparedRequest:
     room, counter = context.measure_room(), context.counter
     sections = context.customization.prompts(REWRITE_PROMPT).sections
     return prepare_call(
-        preamble(System(system_parts(REWRITE_PROMPT, sections)), (), counter),
+        make_preamble(System(make_system_parts(REWRITE_PROMPT, sections)), (), counter),
         (),
         _frame_question(context.request.question, last),
         replace(room, reserve=min(room.reserve, MOST_TOKENS)),

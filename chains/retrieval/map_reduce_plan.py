@@ -17,13 +17,13 @@ from chains.citations.map_notes import span
 from chains.errors import CannotRead
 from chains.models import ModelInfo
 from chains.prompts import READING_PROMPT
-from context.assemble.request import Preamble, preamble
+from context.assemble.request import Preamble, make_preamble
 from context.budget import RequestBudget
 from context.envelope import System
 from context.fit.guard import PreparedRequest
 from context.layers import Segment
 from context.pipeline import prepare_call
-from context.prompt import PromptSection, system_parts
+from context.prompt import PromptSection, make_system_parts
 from context.tokens import TokenCounter
 from vault.notes.markdown import parse_document
 
@@ -232,7 +232,9 @@ class MapReduceSetup:
 
     @cached_property
     def _preamble(self) -> Preamble:
-        return preamble(System(system_parts(READING_PROMPT, self.sections)), (), self.counter)
+        return make_preamble(
+            System(make_system_parts(READING_PROMPT, self.sections)), (), self.counter
+        )
 
 
 def _frame_text(

@@ -19,8 +19,8 @@ from chains.retrieval.follow_up import (
 )
 from chains.retrieval.listing import ListQuery, build_page, read_list_query
 from chains.retrieval.passages import build_passages
-from context.assemble.turn_context import TURN_CONTEXT_SHARE, passages_share
-from context.history.turns import Turn, turns
+from context.assemble.turn_context import TURN_CONTEXT_SHARE, compute_passages_share
+from context.history.turns import Turn, list_turns
 from context.layers import Segment
 from context.tokens import count_segment
 
@@ -64,7 +64,7 @@ def retrieve(context: TurnContext) -> Generator[Event, None, RetrievalResult]:
     if search is None:
         return RetrievalResult()
     if request.is_regenerated:
-        sent = turns(context.session.path())
+        sent = list_turns(context.session.path())
         return RetrievalResult(str(sent[-1].noted.get(SEARCHED, "")) if sent else "")
     before = _list_turns_before(context)
     query = yield from _choose_query(context, before)
@@ -133,7 +133,7 @@ def _list_notes(
 
 def _list_turns_before(context: TurnContext) -> tuple[Turn, ...]:
     """Return the turns of the session without the one that is prepared."""
-    found, message = turns(context.session.path()), context.request.user_message
+    found, message = list_turns(context.session.path()), context.request.user_message
     if message is None:
         return found
     return tuple(turn for turn in found if turn.user is None or turn.user.id != message.id)
@@ -144,5 +144,5 @@ def _measure_list_room(context: TurnContext) -> int:
     request, counter = context.request, context.counter
     budget = context.measure_room(context.factor).budget
     attached = sum(count_segment(segment, counter) for segment in request.attached)
-    share = passages_share(budget, counter.count(request.question))
+    share = compute_passages_share(budget, counter.count(request.question))
     return max(min(share, int(budget * TURN_CONTEXT_SHARE) - attached), share // 2)

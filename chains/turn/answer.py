@@ -46,7 +46,7 @@ from chains.turn.hooks import run_answer_hooks
 from context.errors import ContextOverflow
 from context.layers import Segment
 from context.log.entries import Entry, MessageEntry
-from context.messages import Message, ReasoningPart, TextPart, ToolCallPart, calls_of
+from context.messages import Message, ReasoningPart, TextPart, ToolCallPart, list_tool_calls
 from context.report.report import ContextReport
 
 __all__ = ["AnswerStream", "TurnAnswer", "build_dry_result", "build_result", "end_turn"]
@@ -285,7 +285,7 @@ class AnswerStream:
             message.text,
             partial.status,
             self._report,
-            calls=calls_of(message),
+            calls=list_tool_calls(message),
             usage=partial.usage,
             sources=turn.request.segments,
         )

@@ -27,18 +27,18 @@ from chains.request.request import TurnContext, connect, find_model
 from chains.request.usage import SUMMARY, CallUsage, LogUsage, build_usage_entry
 from chains.tokenizer import load_counter
 from context.assemble.inputs import SummaryTask
-from context.assemble.request import Preamble, preamble
-from context.budget import RequestBudget, room_for
+from context.assemble.request import Preamble, make_preamble
+from context.budget import RequestBudget, compute_budget
 from context.envelope import System
 from context.errors import ContextOverflow, SummaryFailed
-from context.fit.compact import CompactionReport, compact_when_due, force_compact
+from context.fit.compact import CompactionReport, compact_if_due, compact_session
 from context.fit.guard import PreparedRequest
-from context.fit.summaries import SUMMARY_TOKENS, outline
+from context.fit.summaries import SUMMARY_TOKENS, make_outline
 from context.history.turns import MeasuredTurn, Turn
 from context.log.entries import Entry, UsageEntry
 from context.messages import Message, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
 from context.pipeline import prepare_call
-from context.prompt import PromptSection, system_parts
+from context.prompt import PromptSection, make_system_parts
 from context.tokens import TokenCounter
 
 __all__ = [
@@ -96,7 +96,7 @@ def compact(
         new_entries: list[Entry] = []
         inputs = build_inputs(context, context.session.path(), turn)
         inputs = replace(inputs, summary_instructions=instructions)
-        return force_compact(inputs, context.ports(new_entries, turn), reason), new_entries
+        return compact_session(inputs, context.ports(new_entries, turn), reason), new_entries
 
     (forced, new_entries), has_begun = yield from _run_announced(run, context, reason)
     if new_entries:
@@ -111,7 +111,7 @@ def compact_at_end(context: TurnContext, turn: str) -> Generator[Event]:
     def run(context: TurnContext) -> tuple[CompactionReport | None, list[Entry]]:
         new_entries: list[Entry] = []
         inputs = build_inputs(context, context.session.path(), NO_TURN)
-        return compact_when_due(inputs, context.ports(new_entries, turn)), new_entries
+        return compact_if_due(inputs, context.ports(new_entries, turn)), new_entries
 
     (forced, new_entries), has_begun = yield from _run_announced(run, context, "auto")
     if new_entries:
@@ -170,7 +170,7 @@ def add_summaries(context: TurnContext) -> TurnContext:
             name=name,
             model=connect(chain, request, model),
             counter=counter,
-            room=task.room if is_own else room_for(counter, *limits),
+            room=task.room if is_own else compute_budget(counter, *limits),
             sections=context.customization.prompts(SUMMARY_PROMPT).sections,
             cancel=context.cancel,
             temperature=request.temperature,
@@ -202,7 +202,7 @@ def summarise_branch(context: TurnContext, branch: Sequence[Turn]) -> BranchSumm
     task = SummaryTask(
         said=turns,
         sent=(),
-        preamble=preamble(System(), (), counter),
+        preamble=make_preamble(System(), (), counter),
         room=context.measure_room(),
         model=context.request.model,
         session=None,
@@ -219,7 +219,7 @@ def summarise_branch(context: TurnContext, branch: Sequence[Turn]) -> BranchSumm
             text = summarise(task, log).strip()
     except SummaryFailed as failure:
         _log.warning("An outline stands for a summary of a branch: %s", failure)
-    return BranchSummary(text or outline(turns, SUMMARY_TOKENS, counter), tuple(usage))
+    return BranchSummary(text or make_outline(turns, SUMMARY_TOKENS, counter), tuple(usage))
 
 
 @dataclass
@@ -270,7 +270,9 @@ class Summarizer:
 
     def _sum_up(self, task: SummaryTask) -> str:
         texts = [text for turn in task.said for text in _render_turn(turn)]
-        bare = preamble(System(system_parts(SUMMARY_PROMPT, self.sections)), (), self.counter)
+        bare = make_preamble(
+            System(make_system_parts(SUMMARY_PROMPT, self.sections)), (), self.counter
+        )
         for _ in range(MOST_ROUNDS):
             pieces = self._pieces(texts, task, bare)
             texts = [

@@ -12,7 +12,7 @@ from chains.request.draft import DraftedTurn
 from chains.request.session import SessionPort
 from context.assemble.attachments import CurrentSource, Resolve
 from context.errors import BadInputs
-from context.history.turns import turns
+from context.history.turns import list_turns
 from context.layers import Layer, Segment
 from context.log.entries import Entry, MessageEntry, SegmentsEntry
 
@@ -51,7 +51,7 @@ def redraft_turn(
     """
     path = session.path()
     _, drafted = find_last_question(path)
-    sent = turns(path[-_count_entries(path, drafted.turn) :])[-1].segments
+    sent = list_turns(path[-_count_entries(path, drafted.turn) :])[-1].segments
     if resolve is None:
         return drafted, ()
     found = [(segment, resolve(segment)) for segment in sent]

@@ -44,9 +44,10 @@ from chains.turn.compact import (
 )
 from chains.turn.hooks import StartHooksResult, run_message_hooks, run_start_hooks
 from chains.turn.regenerate import find_last_question, redraft_turn
+from context.fit.compact import CompactionReport
 from context.fit.guard import PreparedRequest
 from context.hooks import HookRegistry
-from context.report.warnings import attachment_warnings
+from context.report.warnings import warn_of_attachments
 
 __all__ = [
     "compact_session",
@@ -172,7 +173,7 @@ def _store(
 
 def _announce(turn: PreparedTurn) -> Iterator[Event]:
     report = turn.request.report
-    yield from map(Warned, attachment_warnings(report.segments))
+    yield from map(Warned, warn_of_attachments(report.segments))
     yield ContextPrepared(report)
 
 

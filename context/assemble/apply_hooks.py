@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from context.assemble.inputs import Ports, PrepareInputs, room_of
+from context.assemble.inputs import Ports, PrepareInputs, compute_request_budget
 from context.budget import RequestBudget
 from context.envelope import ContextEnvelope, Messages, RequestMeta, System
-from context.history.replay import ReplayedPath, read_path, shape_base
+from context.history.replay import ReplayedPath, apply_request_ops, replay_path
 from context.hooks import Transform
 from context.layers import Layer
 from context.log.entries import Entry, EphemeralEntry, MessageEntry, TransformEntry, TrimEntry
@@ -41,26 +41,28 @@ class HookedPath:
     warnings: tuple[str, ...] = ()
 
 
-def shape(inputs: PrepareInputs, ports: Ports, room: RequestBudget, is_sent: bool) -> HookedPath:
+def replay_with_hooks(
+    inputs: PrepareInputs, ports: Ports, room: RequestBudget, is_sent: bool
+) -> HookedPath:
     """Replay the path of a request, and let `before_request` hooks at it where it is sent.
 
     Raises:
         ContextHookError: when a hook fails; nothing was stored.
     """
-    reading = read_path(inputs.path, ports.counter)
-    recent = _since_the_last_answer(inputs.path)
-    shaped = _shaped(inputs, ports, room, reading, decided=recent)
+    reading = replay_path(inputs.path, ports.counter)
+    recent = _find_new_entries(inputs.path)
+    shaped = _make_hooked_path(inputs, ports, room, reading, decided=recent)
     if not is_sent or ports.hooks is None or not ports.hooks.has("context"):
         return shaped
     if ports.cancel is not None:
         ports.cancel.raise_if_cancelled()
-    envelope = envelope_of(inputs, ports, room, reading)
+    envelope = make_hook_envelope(inputs, ports, room, reading)
     run = ports.hooks.run_context("before_request", envelope, ports.new_id)
-    stored = transform_entries(run.transforms, inputs.path[-1].id, ports.now())
-    return settled(shaped, stored, inputs, ports, room)
+    stored = make_transform_entries(run.transforms, inputs.path[-1].id, ports.now())
+    return add_entries(shaped, stored, inputs, ports, room)
 
 
-def settled(
+def add_entries(
     shaped: HookedPath,
     entries: Sequence[Entry],
     inputs: PrepareInputs,
@@ -70,12 +72,12 @@ def settled(
     """Return the request once these entries stand at the end of its path too, one by one."""
     if not entries:
         return shaped
-    new = (*shaped.new, *linked(entries, (shaped.new or inputs.path)[-1].id))
-    reading = read_path((*inputs.path, *new), ports.counter)
-    return _shaped(inputs, ports, room, reading, new=new, decided=entries, earlier=shaped)
+    new = (*shaped.new, *link_entries(entries, (shaped.new or inputs.path)[-1].id))
+    reading = replay_path((*inputs.path, *new), ports.counter)
+    return _make_hooked_path(inputs, ports, room, reading, new=new, decided=entries, earlier=shaped)
 
 
-def linked(entries: Iterable[Entry], parent: str) -> tuple[Entry, ...]:
+def link_entries(entries: Iterable[Entry], parent: str) -> tuple[Entry, ...]:
     """Return the entries one behind the other, the first behind `parent`."""
     chain: list[Entry] = []
     for entry in entries:
@@ -83,7 +85,7 @@ def linked(entries: Iterable[Entry], parent: str) -> tuple[Entry, ...]:
     return tuple(chain)
 
 
-def shape_once(
+def apply_ephemeral_hooks(
     shaped: HookedPath, inputs: PrepareInputs, ports: Ports, room: RequestBudget
 ) -> HookedPath:
     """Let `ephemeral` hooks at a request that is about to be sent; it alone has what they change.
@@ -94,21 +96,21 @@ def shape_once(
     if ports.hooks is None or not ports.hooks.has("context"):
         return shaped
     path = (*inputs.path, *shaped.new)
-    envelope = envelope_of(inputs, ports, room, shaped.reading)
+    envelope = make_hook_envelope(inputs, ports, room, shaped.reading)
     run = ports.hooks.run_context("ephemeral", envelope, ports.new_id)
-    once = transform_entries(run.transforms, path[-1].id, "")
+    once = make_transform_entries(run.transforms, path[-1].id, "")
     reading = shaped.reading
     if any(transform.patch for transform in once):
-        reading = read_path((*path, *once), ports.counter)
+        reading = replay_path((*path, *once), ports.counter)
     uncached = run.envelope.messages.uncached
     log = (EphemeralEntry(ports.new_id(), path[-1].id, ports.now(), uncached),) if uncached else ()
     new = (*log, *shaped.new)
-    found = _shaped(inputs, ports, room, reading, new=new, decided=once, earlier=shaped)
+    found = _make_hooked_path(inputs, ports, room, reading, new=new, decided=once, earlier=shaped)
     envelope = replace(found.envelope, messages=Messages(uncached=uncached))
     return replace(found, envelope=envelope, transforms=shaped.transforms)
 
 
-def _shaped(
+def _make_hooked_path(
     inputs: PrepareInputs,
     ports: Ports,
     room: RequestBudget,
@@ -119,13 +121,13 @@ def _shaped(
     earlier: HookedPath | None = None,
 ) -> HookedPath:
     """Return the request; `decided` is what was decided with it, after what `earlier` knows."""
-    reasons, touched = _reasons_of(decided)
+    reasons, touched = _collect_reasons(decided)
     if earlier is not None:
         reasons = tuple(dict.fromkeys((*earlier.reasons, *reasons)))
         touched |= earlier.touched
-    envelope = _base(inputs, ports, room, reading)
-    runnable, warnings = _runnable(envelope.tools, inputs.tools)
-    envelope = replace(envelope, tools=runnable, options=_options(envelope.options, room))
+    envelope = _make_envelope(inputs, ports, room, reading)
+    runnable, warnings = _keep_runnable(envelope.tools, inputs.tools)
+    envelope = replace(envelope, tools=runnable, options=_limit_options(envelope.options, room))
     return HookedPath(
         reading=reading,
         envelope=envelope,
@@ -137,7 +139,7 @@ def _shaped(
     )
 
 
-def uncached_message(texts: Iterable[str], messages: Iterable[Message]) -> Message | None:
+def make_uncached_message(texts: Iterable[str], messages: Iterable[Message]) -> Message | None:
     """Return everything that belongs to one request alone as one message; None for nothing."""
     parts: list[Part] = [TextPart(text) for text in texts if text]
     for message in messages:
@@ -149,7 +151,7 @@ def uncached_message(texts: Iterable[str], messages: Iterable[Message]) -> Messa
     return Message("user", "\n\n".join(words) if len(words) == len(parts) else tuple(parts))
 
 
-def transform_entries(
+def make_transform_entries(
     transforms: Iterable[Transform], parent: str | None, now: str
 ) -> tuple[TransformEntry, ...]:
     """Return what patches do to the cached part, one entry behind the other."""
@@ -162,14 +164,16 @@ def transform_entries(
     return tuple(entries)
 
 
-def envelope_of(
+def make_hook_envelope(
     inputs: PrepareInputs, ports: Ports, room: RequestBudget, reading: ReplayedPath
 ) -> ContextEnvelope:
     """Return the envelope that hooks look at: the base of a request with its cached messages."""
-    return replace(_base(inputs, ports, room, reading), messages=Messages(reading.messages))
+    return replace(
+        _make_envelope(inputs, ports, room, reading), messages=Messages(reading.messages)
+    )
 
 
-def _base(
+def _make_envelope(
     inputs: PrepareInputs, ports: Ports, room: RequestBudget, reading: ReplayedPath
 ) -> ContextEnvelope:
     """The envelope without its messages, which only hooks ask for."""
@@ -179,10 +183,10 @@ def _base(
         options=FrozenMapping({"temperature": inputs.temperature, "maxTokens": room.reserve}),
         meta=RequestMeta(inputs.model, room.budget, inputs.turn, inputs.request, ports.cancel),
     )
-    return shape_base(base, reading.transforms)
+    return apply_request_ops(base, reading.transforms)
 
 
-def _since_the_last_answer(path: tuple[Entry, ...]) -> list[Entry]:
+def _find_new_entries(path: tuple[Entry, ...]) -> list[Entry]:
     since: list[Entry] = []
     for entry in reversed(path):
         if isinstance(entry, MessageEntry) and entry.message.role == "assistant":
@@ -191,28 +195,28 @@ def _since_the_last_answer(path: tuple[Entry, ...]) -> list[Entry]:
     return since[::-1]
 
 
-def _reasons_of(entries: Iterable[Entry]) -> tuple[tuple[str, ...], frozenset[Layer]]:
+def _collect_reasons(entries: Iterable[Entry]) -> tuple[tuple[str, ...], frozenset[Layer]]:
     """Why these entries break the cache, and on which layers."""
     reasons: list[object] = []
     touched: set[Layer] = set()
     for entry in entries:
         if isinstance(entry, TransformEntry):
             reasons += [op.get("invalidateCacheReason") for op in entry.patch]
-            touched |= {_layer_of(str(op.get("op"))) for op in entry.patch}
+            touched |= {_find_layer(str(op.get("op"))) for op in entry.patch}
         elif isinstance(entry, TrimEntry) and entry.tokens_after < entry.tokens_before:
             reasons.append(TRIMMED)
             touched.add(Layer.L4)
     return tuple(dict.fromkeys(str(reason) for reason in reasons if reason)), frozenset(touched)
 
 
-def _layer_of(op: str) -> Layer:
+def _find_layer(op: str) -> Layer:
     """The layer that a patch operation on the cached part changes."""
     if op.startswith("tools"):
         return Layer.T
     return Layer.L1 if op.startswith(("system", "options")) else Layer.L4
 
 
-def _runnable(
+def _keep_runnable(
     shaped: tuple[ToolDefinition, ...], given: tuple[ToolDefinition, ...]
 ) -> tuple[tuple[ToolDefinition, ...], tuple[str, ...]]:
     """A patch can describe a tool, but not bring the code that runs it."""
@@ -224,7 +228,7 @@ def _runnable(
     return tuple(tool for tool in shaped if tool.name in names), tuple(warnings)
 
 
-def _options(options: Mapping[str, object], room: RequestBudget) -> FrozenMapping:
+def _limit_options(options: Mapping[str, object], room: RequestBudget) -> FrozenMapping:
     """An answer may be shorter than its reserve, never longer."""
     wanted = options.get("maxTokens")
     is_number = isinstance(wanted, int) and not isinstance(wanted, bool) and wanted > 0
@@ -232,7 +236,7 @@ def _options(options: Mapping[str, object], room: RequestBudget) -> FrozenMappin
     return FrozenMapping({**options, "maxTokens": most})
 
 
-def end_turn(inputs: PrepareInputs, ports: Ports) -> tuple[TransformEntry, ...]:
+def run_turn_end_hooks(inputs: PrepareInputs, ports: Ports) -> tuple[TransformEntry, ...]:
     """Let the `turn_end` hooks at what a turn came to, and append their patches in one write.
 
     Args:
@@ -244,10 +248,12 @@ def end_turn(inputs: PrepareInputs, ports: Ports) -> tuple[TransformEntry, ...]:
     """
     if ports.hooks is None or not ports.hooks.has("context"):
         return ()
-    reading = read_path(inputs.path, ports.counter)
-    envelope = envelope_of(inputs, ports, room_of(inputs, ports.counter), reading)
+    reading = replay_path(inputs.path, ports.counter)
+    envelope = make_hook_envelope(
+        inputs, ports, compute_request_budget(inputs, ports.counter), reading
+    )
     run = ports.hooks.run_context("turn_end", envelope, ports.new_id)
-    transforms = transform_entries(run.transforms, inputs.path[-1].id, ports.now())
+    transforms = make_transform_entries(run.transforms, inputs.path[-1].id, ports.now())
     if transforms:
         ports.append(transforms)
     return transforms

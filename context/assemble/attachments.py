@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal, get_args
 
-from context.carry_forward import Tools, carried_text
-from context.history.sources import CarriedSource, CarriedSources, carried_key
+from context.carry_forward import Tools, shorten_carried_text
+from context.history.sources import CarriedSource, CarriedSources, make_source_key
 from context.layers import Layer, Segment
 from context.tokens import TokenCounter, count_segment
 
-PRIOR_SHARE: Final = 0.15
+CARRY_FORWARD_SHARE: Final = 0.15
 
 SourceState = Literal["same", "changed", "gone", "excluded"]
 Loss = Literal["gone", "excluded"]
@@ -74,21 +74,21 @@ class CarryForward:
         return tuple(segment for segment in self.segments if segment.id not in there)
 
 
-def unreadable(segment: Segment, resolve: Resolve) -> Segment | None:
+def describe_excluded(segment: Segment, resolve: Resolve) -> Segment | None:
     """Return what is told of a segment whose source is excluded by now; `None` where it is not."""
     if resolve(segment).state != "excluded":
         return None
-    return _in_a_line(segment, "excluded")
+    return _replace_by_line(segment, "excluded")
 
 
-def loss_of(segment: Segment) -> Loss | None:
+def find_loss(segment: Segment) -> Loss | None:
     """Return what has become of a segment of which but a line that says so is left."""
     if segment.layer is not Layer.L2 or segment.version is not None:
         return None
     return next((loss for loss, line in _LINES.items() if segment.content == line), None)
 
 
-def prior_segments(
+def make_carry_forward(
     carried: CarriedSources,
     now: Sequence[Segment],
     resolve: Resolve,
@@ -104,11 +104,11 @@ def prior_segments(
         room_tokens: what L2 may hold; what was used least recently leaves first, pins never.
         tools: the names of those that the request has, by which the model may read more.
     """
-    found = [(item, resolve(item.segment)) for item in _waiting(carried, now)]
+    found = [(item, resolve(item.segment)) for item in _select_sources(carried, now)]
     entries = [
         (item, segment, full)
         for item, source in found
-        for segment, full in _remembered(item.segment, source, tools)
+        for segment, full in _make_segments(item.segment, source, tools)
     ]
     leaving = sorted((entry for entry in entries if not entry[1].pinned), key=_last_use)
     tokens = sum(count_segment(segment, counter) for _, segment, _ in entries)
@@ -121,7 +121,7 @@ def prior_segments(
     gone = {segment.id for segment in dropped}
     kept = tuple(segment for _, segment, _ in entries if segment.id not in gone)
     made_from = tuple((segment.id, full) for _, segment, full in entries)
-    lost = tuple(loss for item, source in found for loss in _lost(item.segment, source))
+    lost = tuple(loss for item, source in found for loss in _find_lost(item.segment, source))
     return CarryForward(kept, tuple(dropped), made_from, lost)
 
 
@@ -129,9 +129,9 @@ def _last_use(entry: tuple[CarriedSource, Segment, Segment]) -> int:
     return entry[0].used
 
 
-def _waiting(carried: CarriedSources, now: Sequence[Segment]) -> Iterator[CarriedSource]:
+def _select_sources(carried: CarriedSources, now: Sequence[Segment]) -> Iterator[CarriedSource]:
     """What is carried and not in this turn already; an attached note says more than a cited one."""
-    taken = {carried_key(segment) for segment in now}
+    taken = {make_source_key(segment) for segment in now}
     sources = {segment.source for segment in now if segment.kind != "selection"}
     attached = {
         item.segment.source
@@ -144,39 +144,39 @@ def _waiting(carried: CarriedSources, now: Sequence[Segment]) -> Iterator[Carrie
             yield item
 
 
-def _remembered(
+def _make_segments(
     segment: Segment, source: CurrentSource, tools: Tools
 ) -> Iterator[tuple[Segment, Segment]]:
     """The segment on L2, and what it was made from."""
     if segment.kind == "passage":
         if not source.loss:
-            yield _on_l2(segment, _cited_line(segment)), segment
+            yield _move_to_l2(segment, _describe_citation(segment)), segment
         return
     if source.loss:
-        yield _in_a_line(segment, source.loss), segment
+        yield _replace_by_line(segment, source.loss), segment
         return
     if source.state == "changed" and segment.kind != "selection" and not segment.derived:
         content = html.escape(source.text, quote=False)
         segment = replace(segment, content=content, version=source.version)
     text = segment.raw_content
     if segment.kind != "selection":
-        text = carried_text(segment.source, segment.kind, text, tools)
-    yield _on_l2(segment, text), segment
+        text = shorten_carried_text(segment.source, segment.kind, text, tools)
+    yield _move_to_l2(segment, text), segment
 
 
-def _lost(segment: Segment, source: CurrentSource) -> Iterator[tuple[Segment, Loss]]:
+def _find_lost(segment: Segment, source: CurrentSource) -> Iterator[tuple[Segment, Loss]]:
     if segment.kind == "passage" and source.loss:
-        yield _on_l2(segment, _cited_line(segment)), source.loss
+        yield _move_to_l2(segment, _describe_citation(segment)), source.loss
 
 
-def _in_a_line(segment: Segment, loss: Loss) -> Segment:
-    return replace(_on_l2(segment, _LINES[loss]), version=None)
+def _replace_by_line(segment: Segment, loss: Loss) -> Segment:
+    return replace(_move_to_l2(segment, _LINES[loss]), version=None)
 
 
-def _on_l2(segment: Segment, text: str) -> Segment:
+def _move_to_l2(segment: Segment, text: str) -> Segment:
     content = html.escape(text, quote=False)
     return replace(segment, layer=Layer.L2, content=content, number=None)
 
 
-def _cited_line(segment: Segment) -> str:
+def _describe_citation(segment: Segment) -> str:
     return " › ".join(("Cited earlier: " + (segment.title or segment.source), *segment.heading))

@@ -7,11 +7,16 @@ left behind, what is kept in mind, and the work so far.
 from dataclasses import dataclass
 from typing import Final
 
-from context.assemble.apply_hooks import HookedPath, uncached_message
-from context.assemble.attachments import PRIOR_SHARE, CarryForward, prior_segments, unreadable
+from context.assemble.apply_hooks import HookedPath, make_uncached_message
+from context.assemble.attachments import (
+    CARRY_FORWARD_SHARE,
+    CarryForward,
+    describe_excluded,
+    make_carry_forward,
+)
 from context.assemble.inputs import Ports, PrepareInputs, PreviousQuestion
-from context.assemble.request import RequestDraft, Tail, preamble
-from context.assemble.turn_context import fit_passages, standing_tail
+from context.assemble.request import RequestDraft, Tail, make_preamble
+from context.assemble.turn_context import count_lasting_tail, fit_passages
 from context.budget import RequestBudget
 from context.envelope import ContextEnvelope
 from context.errors import BadInputs
@@ -19,8 +24,8 @@ from context.history.boundaries import (
     Epoch,
     TrimInput,
     TrimOffsets,
-    reach_of,
-    resting_cut,
+    count_dropped_turns,
+    find_trim_offsets,
 )
 from context.history.memory import MEMORY_CHANGED
 from context.history.pins import PINNED_SOURCE
@@ -60,7 +65,7 @@ class RequestPlan:
     asked: PreviousQuestion
 
 
-def make_base(
+def build_plan(
     inputs: PrepareInputs,
     ports: Ports,
     room: RequestBudget,
@@ -79,34 +84,34 @@ def make_base(
     current = reading.open
     if current is None or not _is_open(current.turn, inputs.turn):
         raise BadInputs(f"The path does not end with the open question of turn {inputs.turn}.")
-    prior = _prior(inputs, ports, room, shaped) if prior is None else prior
+    prior = _make_carry_forward(inputs, ports, room, shaped) if prior is None else prior
     epoch = Epoch(room.budget, inputs.model)
-    cut = resting_cut(reading.drops, reading.earlier, epoch)
+    cut = count_dropped_turns(reading.drops, reading.earlier, epoch)
     lead, question, work = current.parts
-    history = _with_lead(reading.earlier[cut:], lead, counter)
+    history = _append_lead(reading.earlier[cut:], lead, counter)
     line = TrimInput(history, question, work, reading.pins.messages, counter)
     trims = [trim for trim in reading.trims if epoch.binds(trim)]
-    reach = reach_of(trims, line.messages) if trims else TrimOffsets()
+    reach = find_trim_offsets(trims, line.messages) if trims else TrimOffsets()
     if trims:
         history, work = line.shown_parts(reach)
     found = current.turn.segments
-    pinned = _pinned(reading, ports, (history, work), found)
+    pinned = _collect_pins(reading, ports, (history, work), found)
     told = (*pinned, *prior.without(pinned), *found)
     tools = frozenset(tool.name for tool in shaped.envelope.tools)
     tail = Tail(told, question, counter, current.memory.render(), tools)
     fitted = fit_passages(tail, room.budget)
-    before = preamble(shaped.envelope.system, shaped.envelope.tools, counter)
-    uncached = _uncached(reading, shaped.envelope)
+    before = make_preamble(shaped.envelope.system, shaped.envelope.tools, counter)
+    uncached = _make_uncached(reading, shaped.envelope)
     return RequestPlan(
         draft=RequestDraft(before, history, fitted.tail, work, uncached, reading.pins),
         line=line,
         reach=reach,
-        standing_tail=standing_tail(fitted.tail, reading.earlier, room.budget),
+        standing_tail=count_lasting_tail(fitted.tail, reading.earlier, room.budget),
         resting=reading.earlier[:cut],
         prior=prior,
         found=(*told, *prior.dropped),
         unfit=(*prior.dropped, *fitted.dropped),
-        asked=_asked(inputs, reading),
+        asked=_find_previous_question(inputs, reading),
     )
 
 
@@ -114,7 +119,7 @@ def _is_open(turn: Turn, turn_id: str) -> bool:
     return turn.user is not None and turn.turn_id == turn_id and not turn.is_ended
 
 
-def _prior(
+def _make_carry_forward(
     inputs: PrepareInputs, ports: Ports, room: RequestBudget, shaped: HookedPath
 ) -> CarryForward:
     """L2 is made with the first request of a turn, and then stays what it was."""
@@ -123,11 +128,11 @@ def _prior(
     is_made = inputs.request > 1 or any(segment.layer is Layer.L2 for segment in segments)
     if ports.resolve is None or is_made:
         return CarryForward()
-    share = int(room.budget * PRIOR_SHARE)
-    return prior_segments(reading.carried, segments, ports.resolve, ports.counter, share, tools)
+    share = int(room.budget * CARRY_FORWARD_SHARE)
+    return make_carry_forward(reading.carried, segments, ports.resolve, ports.counter, share, tools)
 
 
-def _pinned(
+def _collect_pins(
     reading: ReplayedPath,
     ports: Ports,
     shown: tuple[TurnList, tuple[Message, ...]],
@@ -139,15 +144,15 @@ def _pinned(
     history, work = shown
     messages = (*history.messages, *work)
     moved = []
-    for segment in reading.pins.moved(messages, found):
+    for segment in reading.pins.select_moved(messages, found):
         if segment.source == PINNED_SOURCE:
             moved.append(segment)
         elif ports.resolve is not None:
-            moved.append(unreadable(segment, ports.resolve) or segment)
+            moved.append(describe_excluded(segment, ports.resolve) or segment)
     return tuple(moved)
 
 
-def _with_lead(history: TurnList, lead: tuple[Message, ...], counter: TokenCounter) -> TurnList:
+def _append_lead(history: TurnList, lead: tuple[Message, ...], counter: TokenCounter) -> TurnList:
     """What an extension said before the question stands behind the earlier turns."""
     if not lead:
         return history
@@ -155,15 +160,15 @@ def _with_lead(history: TurnList, lead: tuple[Message, ...], counter: TokenCount
     return TurnList.of((*history, MeasuredTurn.measure(Turn("", ids, None), lead, counter)))
 
 
-def _uncached(reading: ReplayedPath, envelope: ContextEnvelope) -> Message | None:
+def _make_uncached(reading: ReplayedPath, envelope: ContextEnvelope) -> Message | None:
     """What changed of E since the turn began, and what belongs to this request alone."""
     changed = ""
     if reading.open is not None and reading.open.memory != reading.memory:
         changed = f"{MEMORY_CHANGED}\n{reading.memory.render() or NOTHING_KEPT}"
-    return uncached_message([changed], envelope.messages.uncached)
+    return make_uncached_message([changed], envelope.messages.uncached)
 
 
-def _asked(inputs: PrepareInputs, reading: ReplayedPath) -> PreviousQuestion:
+def _find_previous_question(inputs: PrepareInputs, reading: ReplayedPath) -> PreviousQuestion:
     if inputs.request > 1 and reading.open is not None:
         return PreviousQuestion(reading.open.parts[1].text, is_same_turn=True)
     earlier = (turn.turn.user for turn in reversed(reading.earlier))

@@ -5,14 +5,14 @@ from dataclasses import dataclass, field
 
 from context.assemble.attachments import Resolve
 from context.assemble.request import Preamble, RequestDraft
-from context.budget import BudgetPolicy, RequestBudget, room_for
+from context.budget import BudgetPolicy, RequestBudget, compute_budget
 from context.compaction import CircuitBreaker
 from context.envelope import CancelPort, SystemPart
 from context.history.turns import MeasuredTurn
 from context.hooks import HookRegistry
 from context.layers import Segment
 from context.log.entries import Entry
-from context.messages import ToolDefinition, calls_of
+from context.messages import ToolDefinition, list_tool_calls
 from context.tokens import TokenCounter
 
 
@@ -57,7 +57,7 @@ class SummaryTask:
         """What is trimmed or cleared in `sent`, as it was said, with the calls of those turns."""
         counter = self.preamble.counter
         pairs = zip(self.sent, self.said, strict=False)
-        return tuple(_lost(sent, said, counter) for sent, said in pairs if sent != said)
+        return tuple(_restore_turn(sent, said, counter) for sent, said in pairs if sent != said)
 
     @property
     def turns(self) -> tuple[MeasuredTurn, ...]:
@@ -69,9 +69,9 @@ class SummaryTask:
 Summarise = Callable[[SummaryTask], str]
 
 
-def _lost(sent: MeasuredTurn, said: MeasuredTurn, counter: TokenCounter) -> MeasuredTurn:
+def _restore_turn(sent: MeasuredTurn, said: MeasuredTurn, counter: TokenCounter) -> MeasuredTurn:
     pairs = zip(sent.messages, said.messages, strict=True)
-    messages = [full for shown, full in pairs if shown != full or calls_of(full)]
+    messages = [full for shown, full in pairs if shown != full or list_tool_calls(full)]
     return MeasuredTurn.measure(said.turn, messages, counter)
 
 
@@ -161,7 +161,7 @@ class Ports:
     breaker: CircuitBreaker | None = None
 
 
-def room_of(inputs: PrepareInputs, counter: TokenCounter) -> RequestBudget:
+def compute_request_budget(inputs: PrepareInputs, counter: TokenCounter) -> RequestBudget:
     """Return the budget of a request, and what it comes from."""
     limits = inputs.threshold, inputs.model_limit, inputs.max_output_tokens
-    return room_for(counter, *limits, inputs.factor)
+    return compute_budget(counter, *limits, inputs.factor)

@@ -58,7 +58,9 @@ class Preamble:
 
 
 @lru_cache(maxsize=8)
-def preamble(system: System, tools: tuple[ToolDefinition, ...], counter: TokenCounter) -> Preamble:
+def make_preamble(
+    system: System, tools: tuple[ToolDefinition, ...], counter: TokenCounter
+) -> Preamble:
     """Return the preamble of these parts, the same value for the same parts.
 
     It is the largest text that stays the same from request to request, so it is counted once.

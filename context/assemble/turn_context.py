@@ -35,7 +35,7 @@ def fit_passages(tail: Tail, budget: int) -> FittedTail:
     if not passages:
         return FittedTail(tail)
     sizes = [count_segment(segment, tail.counter) for segment in passages]
-    room, kept = _passages_room(tail, budget), len(passages)
+    room, kept = _compute_passages_limit(tail, budget), len(passages)
     while kept and sum(sizes[:kept]) > room:
         kept -= 1
     rank = count()
@@ -45,7 +45,7 @@ def fit_passages(tail: Tail, budget: int) -> FittedTail:
     return FittedTail(replace(tail, segments=segments), tuple(passages[kept:]))
 
 
-def standing_tail(tail: Tail, earlier: Sequence[MeasuredTurn], budget: int) -> int:
+def count_lasting_tail(tail: Tail, earlier: Sequence[MeasuredTurn], budget: int) -> int:
     """Return what the history has to leave free for tails, for more than this request.
 
     That is the tail itself, but at most a quarter of the budget, so that one large question does
@@ -56,7 +56,7 @@ def standing_tail(tail: Tail, earlier: Sequence[MeasuredTurn], budget: int) -> i
         return tail.total
     before = earlier[-(STANDING_TURNS - 1) :]
     running = len(before) == STANDING_TURNS - 1 and all(
-        _tail_of(turn.turn, tail) > most for turn in before
+        _count_tail(turn.turn, tail) > most for turn in before
     )
     return tail.total if running else most
 
@@ -66,20 +66,20 @@ def _is_retrieved(segment: Segment) -> bool:
     return segment.is_retrieved and segment.layer is Layer.L3
 
 
-def passages_share(budget: int, question_tokens: int) -> int:
+def compute_passages_share(budget: int, question_tokens: int) -> int:
     """Return what the passages of a turn may take together beside its question."""
     return max(int(budget * PASSAGES_SHARE) - question_tokens, int(budget * LEAST_PASSAGES_SHARE))
 
 
-def _passages_room(tail: Tail, budget: int) -> int:
+def _compute_passages_limit(tail: Tail, budget: int) -> int:
     question = tail.tokens[Layer.L5]
-    share = passages_share(budget, question)
+    share = compute_passages_share(budget, question)
     attached = (part for part in tail.on(Layer.L3) if not part.is_retrieved)
     taken = sum(count_segment(segment, tail.counter) for segment in attached)
     return min(share, int(budget * TURN_CONTEXT_SHARE) - taken)
 
 
-def _tail_of(turn: Turn, like: Tail) -> int:
+def _count_tail(turn: Turn, like: Tail) -> int:
     if turn.user is None:
         return 0
     return Tail(turn.segments, turn.user.message, like.counter).total

@@ -60,7 +60,7 @@ class Continuation:
     reused: frozenset[Layer] = frozenset()
 
 
-def continuation(
+def compare_requests(
     draft: RequestDraft,
     previous: "Mapping[str, object] | RequestDraft | None",
     asked: PreviousQuestion | None = None,
@@ -75,32 +75,32 @@ def continuation(
         asked: the question of the previous request.
         changes: what was decided since then.
     """
-    digest = prefix_hash(draft)
+    digest = hash_prefix(draft)
     if previous is None:
         return Continuation(Prefix(digest))
     asked = asked or PreviousQuestion()
-    if isinstance(previous, RequestDraft) and _goes_on(previous, draft):
-        return _continued(digest, previous, draft, asked, changes)
-    body = _body(previous) if isinstance(previous, RequestDraft) else previous
+    if isinstance(previous, RequestDraft) and _continues(previous, draft):
+        return _compare_continued(digest, previous, draft, asked, changes)
+    body = _make_body(previous) if isinstance(previous, RequestDraft) else previous
     before = _PreviousRequest(body, asked)
     messages = draft.messages
-    same = _common(before.messages, messages)
+    same = _count_common(before.messages, messages)
     same_tools = before.tools == [tool.to_dict() for tool in draft.preamble.tools]
     same_system = before.system == draft.preamble.system.compiled
     is_broken = same < before.stable(messages)
-    found = _message_reasons(before, draft, same, changes) if is_broken else []
+    found = _explain_messages(before, draft, same, changes) if is_broken else []
     if is_broken and not found and same_tools and same_system:
         found = [HISTORY_CHANGED]
-    reasons = _all_reasons(same_tools, same_system, found, changes)
+    reasons = _collect_reasons(same_tools, same_system, found, changes)
     is_history_broken = is_broken and same < before.question
-    reused = _reused(draft, same_tools, same_system, 0 if is_history_broken else same)
+    reused = _find_reused(draft, same_tools, same_system, 0 if is_history_broken else same)
     tokens = sum(draft.layers[layer] for layer in reused if layer in (Layer.T, Layer.L1))
     if same_tools and same_system:
         tokens += sum(count_message(message, draft.tail.counter) for message in messages[:same])
     return Continuation(Prefix(digest, tokens, bool(reasons), reasons), reused)
 
 
-def _all_reasons(
+def _collect_reasons(
     same_tools: bool, same_system: bool, found: Sequence[str], changes: Changes
 ) -> tuple[str, ...]:
     """Return the reasons in the order of the wire; those of transforms stand for what they change.
@@ -119,17 +119,17 @@ def _all_reasons(
     return tuple(dict.fromkeys(reasons))
 
 
-def prefix_hash(draft: RequestDraft) -> str:
+def hash_prefix(draft: RequestDraft) -> str:
     """Return a hash of tools, instructions and history that changes when their bytes do."""
     return hashlib.sha256(draft.preamble.digest + draft.history.digest).hexdigest()
 
 
-def _goes_on(previous: RequestDraft, draft: RequestDraft) -> bool:
+def _continues(previous: RequestDraft, draft: RequestDraft) -> bool:
     """Whether the history of a request is known to begin with all of the one before it."""
     return previous.history.common(draft.history) == len(previous.history)
 
 
-def _continued(
+def _compare_continued(
     digest: str,
     previous: RequestDraft,
     draft: RequestDraft,
@@ -139,17 +139,17 @@ def _continued(
     """Compare what stands behind the history that two requests have in common."""
     earlier = len(previous.history)
     now = (*draft.history[earlier:].messages, *draft.present)
-    same = _equal_start(previous.present, now)
+    same = _count_equal(previous.present, now)
     same_tools = previous.preamble.tools == draft.preamble.tools
     same_system = previous.preamble.system == draft.preamble.system
     found = []
     if asked.is_same_turn:
         question, work = previous.question, previous.work
-        found = _tail_reasons(message_body(question), draft.question)
-        found += [WORK_CHANGED] if _equal_start(work, now[1:]) < len(work) else []
-    reasons = _all_reasons(same_tools, same_system, found, changes)
+        found = _explain_tail(make_message_body(question), draft.question)
+        found += [WORK_CHANGED] if _count_equal(work, now[1:]) < len(work) else []
+    reasons = _collect_reasons(same_tools, same_system, found, changes)
     known = previous.history.message_count
-    reused = _reused(draft, same_tools, same_system, known + same)
+    reused = _find_reused(draft, same_tools, same_system, known + same)
     tokens = sum(draft.layers[layer] for layer in reused if layer in (Layer.T, Layer.L1))
     if same_tools and same_system:
         counter = draft.tail.counter
@@ -158,7 +158,7 @@ def _continued(
     return Continuation(Prefix(digest, tokens, bool(reasons), reasons), reused)
 
 
-def _equal_start(before: Sequence[Message], now: Sequence[Message]) -> int:
+def _count_equal(before: Sequence[Message], now: Sequence[Message]) -> int:
     same = 0
     for earlier, message in zip(before, now, strict=False):
         if (earlier.role, earlier.content) != (message.role, message.content):
@@ -167,23 +167,23 @@ def _equal_start(before: Sequence[Message], now: Sequence[Message]) -> int:
     return same
 
 
-def _body(draft: RequestDraft) -> dict[str, object]:
+def _make_body(draft: RequestDraft) -> dict[str, object]:
     return {
         "tools": [tool.to_dict() for tool in draft.preamble.tools],
         "system": draft.preamble.system.compiled,
-        "messages": [message_body(message) for message in draft.messages],
+        "messages": [make_message_body(message) for message in draft.messages],
     }
 
 
-def message_body(message: Message) -> dict[str, object]:
+def make_message_body(message: Message) -> dict[str, object]:
     """Return a message as it goes on the wire, which knows no entry ids."""
     data = message.to_dict()
     return {"role": data["role"], "content": data["content"]}
 
 
 def encode_message(message: Message) -> str:
-    """Return `message_body` as compact JSON, encoded once for a message."""
-    return message.encode_once(_BODY, lambda one: compact_json(message_body(one)))
+    """Return `make_message_body` as compact JSON, encoded once for a message."""
+    return message.encode_once(_BODY, lambda one: compact_json(make_message_body(one)))
 
 
 class _PreviousRequest:
@@ -206,7 +206,7 @@ class _PreviousRequest:
         if not self.is_same_turn:
             return self.question
         last = len(self.messages) - 1
-        has_uncached = last > self.question and _role(self.messages[last]) == "user"
+        has_uncached = last > self.question and _get_role(self.messages[last]) == "user"
         if has_uncached and not (last < len(now) and _is_same(self.messages[last], now[last])):
             return last
         return len(self.messages)
@@ -216,28 +216,30 @@ class _PreviousRequest:
         last = len(self.messages) - 1
         start = next((at for at in range(last, -1, -1) if _is_answer(self.messages[at])), 0)
         asked = [at for at in range(start, len(self.messages)) if self._is_user(at)]
-        told = [at for at in asked if text is not None and _last_text(self.messages[at]) == text]
+        told = [
+            at for at in asked if text is not None and _find_last_text(self.messages[at]) == text
+        ]
         return (told or asked or [len(self.messages)])[-1]
 
     def _is_user(self, at: int) -> bool:
-        return _role(self.messages[at]) == "user"
+        return _get_role(self.messages[at]) == "user"
 
 
 def _is_answer(message: object) -> bool:
     content = message.get("content") if isinstance(message, Mapping) else None
     parts = content if isinstance(content, list | tuple) else ()
     calls = any(isinstance(part, Mapping) and part.get("type") == "tool_call" for part in parts)
-    return _role(message) == "assistant" and not calls
+    return _get_role(message) == "assistant" and not calls
 
 
-def _last_text(message: object) -> object:
+def _find_last_text(message: object) -> object:
     content = message.get("content") if isinstance(message, Mapping) else None
     if isinstance(content, list | tuple) and content and isinstance(content[-1], Mapping):
         return content[-1].get("text")
     return content
 
 
-def _reused(
+def _find_reused(
     draft: RequestDraft, same_tools: bool, same_system: bool, same: int
 ) -> frozenset[Layer]:
     same_start, history = same_tools and same_system, draft.history.message_count
@@ -255,38 +257,38 @@ def _reused(
     return frozenset(layer for layer, holds in candidates if holds and draft.layers[layer])
 
 
-def _message_reasons(
+def _explain_messages(
     before: _PreviousRequest, draft: RequestDraft, same: int, changes: Changes
 ) -> list[str]:
     """Name everything that changed among the messages, by where they part."""
     history = draft.history_messages
     earlier = before.messages[: before.question]
     reasons = []
-    if _common(earlier, history) < len(earlier):
-        reasons += _history_reasons(earlier, history, same, changes)
+    if _count_common(earlier, history) < len(earlier):
+        reasons += _explain_history(earlier, history, same, changes)
     if before.is_same_turn:
         for question in before.messages[before.question : before.question + 1]:
-            reasons += _tail_reasons(question, draft.question)
+            reasons += _explain_tail(question, draft.question)
         work = before.messages[before.question + 1 : before.stable(draft.messages)]
-        reasons += [WORK_CHANGED] if _common(work, draft.work) < len(work) else []
+        reasons += [WORK_CHANGED] if _count_common(work, draft.work) < len(work) else []
     return reasons
 
 
-def _tail_reasons(earlier: object, question: Message) -> list[str]:
+def _explain_tail(earlier: object, question: Message) -> list[str]:
     """Name what happened to the question of a turn and its context, apart from their form.
 
     The last part is what was typed. A question without context is a string in a request without
     tools and a text part in one with tools: where only this differs, the tools are the reason.
     """
-    before, now = _parts(earlier), _parts(message_body(question))
+    before, now = _list_parts(earlier), _list_parts(make_message_body(question))
     reasons = [] if before[-1:] == now[-1:] else [HISTORY_CHANGED]
     if before[:-1] != now[:-1]:
-        is_shorter = _char_count(now[:-1]) <= _char_count(before[:-1])
+        is_shorter = _count_chars(now[:-1]) <= _count_chars(before[:-1])
         reasons.append(TAIL_SHORTENED if is_shorter else TAIL_RESTORED)
     return reasons
 
 
-def _parts(message: object) -> list[object]:
+def _list_parts(message: object) -> list[object]:
     """Return the parts of a message; a string is one text part."""
     content = message.get("content") if isinstance(message, Mapping) else None
     if isinstance(content, str):
@@ -294,15 +296,15 @@ def _parts(message: object) -> list[object]:
     return list(content) if isinstance(content, list | tuple) else []
 
 
-def _char_count(parts: Sequence[object]) -> int:
+def _count_chars(parts: Sequence[object]) -> int:
     return sum(len(str(part.get("text", ""))) for part in parts if isinstance(part, Mapping))
 
 
-def _role(message: object) -> object:
+def _get_role(message: object) -> object:
     return message.get("role") if isinstance(message, Mapping) else None
 
 
-def _common(before: Sequence[object], now: Sequence[Message]) -> int:
+def _count_common(before: Sequence[object], now: Sequence[Message]) -> int:
     same = 0
     for earlier, message in zip(before, now, strict=False):
         if not _is_same(earlier, message):
@@ -316,22 +318,22 @@ def _is_same(earlier: object, message: Message) -> bool:
         return False
     if isinstance(message.content, str):
         return bool(earlier.get("content") == message.content)
-    return bool(earlier.get("content") == message_body(message)["content"])
+    return bool(earlier.get("content") == make_message_body(message)["content"])
 
 
-def _history_reasons(
+def _explain_history(
     before: Sequence[object], now: Sequence[Message], same: int, changes: Changes
 ) -> list[str]:
     """Name what happened to the history, from how the two differ."""
     if Layer.L4 in changes.touched:
-        return [_dropped(changes.dropped)] if changes.dropped else [HISTORY_CHANGED]
-    gone = _position(before, now[0]) if now else len(before)
+        return [_describe_drop(changes.dropped)] if changes.dropped else [HISTORY_CHANGED]
+    gone = _find_position(before, now[0]) if now else len(before)
     back = next((at for at, message in enumerate(now) if _is_same(before[0], message)), 0)
     if same == 0 and gone:
-        reasons = [_dropped(sum(_role(message) == "user" for message in before[:gone]))]
+        reasons = [_describe_drop(sum(_get_role(message) == "user" for message in before[:gone]))]
         pairs = zip(before[gone:], now, strict=False)
     elif changes.dropped:
-        return [_dropped(changes.dropped)]
+        return [_describe_drop(changes.dropped)]
     elif same == 0 and back:
         reasons = [TURNS_BACK]
         pairs = zip(before, now[back:], strict=False)
@@ -339,22 +341,22 @@ def _history_reasons(
         reasons = [] if same < len(now) else [HISTORY_CHANGED]
         pairs = zip(before[same:], now[same:], strict=False)
     differing = (pair for pair in pairs if not _is_same(*pair))
-    reasons += (_changed_message(earlier, message) for earlier, message in differing)
+    reasons += (_explain_message(earlier, message) for earlier, message in differing)
     if not changes.epoch:
         return list(dict.fromkeys(reasons))
     because = [changes.epoch if r in (TURNS_BACK, HISTORY_CHANGED) else (r,) for r in reasons]
     return list(dict.fromkeys(reason for found in because for reason in found))
 
 
-def _position(before: Sequence[object], message: Message) -> int:
+def _find_position(before: Sequence[object], message: Message) -> int:
     return next((at for at, earlier in enumerate(before) if _is_same(earlier, message)), 0)
 
 
-def _dropped(turns: int) -> str:
+def _describe_drop(turns: int) -> str:
     return "a turn was dropped" if turns == 1 else f"{turns} turns were dropped"
 
 
-def _changed_message(earlier: object, message: Message) -> str:
+def _explain_message(earlier: object, message: Message) -> str:
     content = earlier.get("content") if isinstance(earlier, Mapping) else None
     if message.role != "assistant" or not isinstance(content, str):
         return HISTORY_CHANGED

@@ -3,30 +3,36 @@
 from dataclasses import dataclass, replace
 from typing import Final
 
-from context.assemble.apply_hooks import envelope_of, linked
+from context.assemble.apply_hooks import link_entries, make_hook_envelope
 from context.assemble.builder import RequestPlan
-from context.assemble.inputs import Ports, PrepareInputs, SummaryTask, room_of
-from context.assemble.request import Preamble, Tail, preamble
-from context.assemble.turn_context import standing_tail
+from context.assemble.inputs import Ports, PrepareInputs, SummaryTask, compute_request_budget
+from context.assemble.request import Preamble, Tail, make_preamble
+from context.assemble.turn_context import count_lasting_tail
 from context.budget import RequestBudget
 from context.compaction import HEAD, CompactResult
 from context.fit.compact_steps import (
     TARGET,
     CompactionOutcome,
     CompactionPlan,
-    result_of,
-    run_chain,
-    with_messages,
+    make_result,
+    replace_messages,
+    run_steps,
 )
 from context.fit.drop import make_drop_entry
 from context.fit.policy import HistoryUsage, Why
-from context.fit.summaries import Maker, as_said, summary_size
+from context.fit.summaries import Maker, compute_summary_size, restore_results
 from context.fit.trim import (
     PlannedTrim,
-    plan_anew,
+    plan_trim_after_compaction,
 )
-from context.history.boundaries import Epoch, TrimInput, TrimOffsets, reach_of, resting_cut
-from context.history.replay import CurrentTurn, ReplayedPath, read_path
+from context.history.boundaries import (
+    Epoch,
+    TrimInput,
+    TrimOffsets,
+    count_dropped_turns,
+    find_trim_offsets,
+)
+from context.history.replay import CurrentTurn, ReplayedPath, replay_path
 from context.history.turn_list import TurnList
 from context.layers import Layer
 from context.log.entries import Entry, TransformEntry, TrimEntry
@@ -88,10 +94,10 @@ class Compaction:
 
     def to_dict(self) -> dict[str, object]:
         """Return it as JSON."""
-        return compaction_json(self.result, self.entry, self.summary, self.by)
+        return write_compaction(self.result, self.entry, self.summary, self.by)
 
 
-def compaction_json(
+def write_compaction(
     result: CompactResult, entry: str | None, summary: str, by: Maker
 ) -> dict[str, object]:
     """Return what a compaction did, as JSON; `entry` is None where there was nothing to do."""
@@ -107,7 +113,7 @@ def compaction_json(
     }
 
 
-def foretell(
+def preview_compaction(
     past: History,
     now: HistoryUsage,
     inputs: PrepareInputs,
@@ -117,11 +123,13 @@ def foretell(
 ) -> Compaction | None:
     """Return about what `compact` would come to; no model is asked and nothing is remembered."""
     has_model = inputs.history_policy is not None and inputs.history_policy.can_summarise
-    order = replace(_order(past, now, inputs, ports, room, why), is_foretold=has_model)
-    return _compacted(order, past, now, inputs, replace(ports, summarise=None, breaker=None), room)
+    order = replace(_plan_compaction(past, now, inputs, ports, room, why), is_foretold=has_model)
+    return _run_compaction(
+        order, past, now, inputs, replace(ports, summarise=None, breaker=None), room
+    )
 
 
-def compact(
+def compact_history(
     past: History,
     now: HistoryUsage,
     inputs: PrepareInputs,
@@ -134,11 +142,11 @@ def compact(
     Raises:
         Whatever the port for summaries raises when it is cancelled.
     """
-    order = _order(past, now, inputs, ports, room, why)
-    return _compacted(order, past, now, inputs, ports, room)
+    order = _plan_compaction(past, now, inputs, ports, room, why)
+    return _run_compaction(order, past, now, inputs, ports, room)
 
 
-def _compacted(
+def _run_compaction(
     order: CompactionPlan,
     past: History,
     now: HistoryUsage,
@@ -146,24 +154,24 @@ def _compacted(
     ports: Ports,
     room: RequestBudget,
 ) -> Compaction | None:
-    outcome = run_chain(order, ports.summarise)
+    outcome = run_steps(order, ports.summarise)
     if not outcome.is_attempt:
         return None
-    trim, after_tokens = _trimmed_anew(order, outcome, past, now)
-    result = result_of(order, outcome, after_tokens)
+    trim, after_tokens = _trim_again(order, outcome, past, now)
+    result = make_result(order, outcome, after_tokens)
     has_shrunk = result.after_tokens < result.before_tokens
     if ports.breaker is not None:
         ports.breaker.record(inputs.model, room.budget, has_shrunk)
     if not has_shrunk:
         return None
-    entries = _entries(outcome, result, inputs, ports, room)
+    entries = _make_entries(outcome, result, inputs, ports, room)
     if trim is not None:
         place = ports.new_id(), None, ports.now()
-        entries = (*entries, trim.entry(place, Epoch(room.budget, inputs.model)))
+        entries = (*entries, trim.make_entry(place, Epoch(room.budget, inputs.model)))
     return Compaction(entries, result, outcome.summary, outcome.by, tuple(outcome.warnings))
 
 
-def _trimmed_anew(
+def _trim_again(
     order: CompactionPlan, outcome: CompactionOutcome, past: History, now: HistoryUsage
 ) -> tuple[PlannedTrim | None, int]:
     """Decide again how far the kept turns are trimmed; return that and what the history takes."""
@@ -171,15 +179,15 @@ def _trimmed_anew(
         return None, outcome.tokens(order.counter)
     summary, counter = outcome.summary_tokens(order.counter), order.counter
     kept, gone = past.line.history[outcome.first_kept :], past.line.history[: outcome.first_kept]
-    history = TurnList.of(with_messages(turn, outcome.cleared, counter) for turn in kept)
+    history = TurnList.of(replace_messages(turn, outcome.cleared, counter) for turn in kept)
     line = replace(past.line, history=history)
     question = 0 if line.question is None else count_message(line.question, counter)
     target = min(order.target, order.shown_tokens - 1) - summary + now.work + question
-    reach, trim = plan_anew(line, past.reach.after(gone.message_count), target)
+    reach, trim = plan_trim_after_compaction(line, past.reach.after(gone.message_count), target)
     return trim, summary + line.shown_parts(reach)[0].tokens
 
 
-def past_of(sent: RequestPlan, planned: RequestPlan) -> History:
+def make_history(sent: RequestPlan, planned: RequestPlan) -> History:
     """Return the history of a request.
 
     Args:
@@ -190,7 +198,7 @@ def past_of(sent: RequestPlan, planned: RequestPlan) -> History:
     return History(draft.history, sent.line, planned.reach, sent.resting, draft.preamble)
 
 
-def _order(
+def _plan_compaction(
     past: History,
     now: HistoryUsage,
     inputs: PrepareInputs,
@@ -205,14 +213,14 @@ def _order(
         room=room,
         model=inputs.model,
         session=inputs.session,
-        most_tokens=summary_size(now.room),
+        most_tokens=compute_summary_size(now.room),
         instructions=inputs.summary_instructions,
     )
     return CompactionPlan(
         shown=tuple(past.shown),
         kept_as=tuple(past.kept_as),
-        said=as_said(past.line.history, ports.counter),
-        resting=as_said(past.resting, ports.counter),
+        said=restore_results(past.line.history, ports.counter),
+        resting=restore_results(past.resting, ports.counter),
         continues=inputs.previous is not None and not past.resting,
         target=int(now.room * TARGET) - now.work,
         is_whole=why == "asked",
@@ -223,7 +231,7 @@ def _order(
     )
 
 
-def _entries(
+def _make_entries(
     outcome: CompactionOutcome,
     result: CompactResult,
     inputs: PrepareInputs,
@@ -232,7 +240,7 @@ def _entries(
 ) -> tuple[Entry, ...]:
     now, kept = ports.now(), outcome.turns
     transform_id = ports.new_id()
-    patch = _patch(outcome, result, now)
+    patch = _make_patch(outcome, result, now)
     figures = f"{result.before_tokens:,} → {result.after_tokens:,} tokens"
     markdown = outcome.summary.removeprefix(f"{HEAD}\n")
     display = {"title": "Compaction", "summary": figures, "markdown": markdown}
@@ -246,7 +254,7 @@ def _entries(
     return (transform, drop) if patch else (drop,)
 
 
-def _patch(
+def _make_patch(
     outcome: CompactionOutcome, result: CompactResult, now: str
 ) -> tuple[dict[str, object], ...]:
     reason = COMPACTED if outcome.summary else CLEARED
@@ -273,9 +281,6 @@ def _patch(
     return (*cleared, apply)
 
 
-__all__ = ["CompactionReport", "compact_when_due", "force_compact"]
-
-
 @dataclass(frozen=True)
 class CompactionReport:
     """What a compaction did.
@@ -292,10 +297,10 @@ class CompactionReport:
 
     def to_dict(self) -> dict[str, object]:
         """Return it as JSON."""
-        return compaction_json(self.result, self.entry, self.summary, self.by)
+        return write_compaction(self.result, self.entry, self.summary, self.by)
 
 
-def force_compact(inputs: PrepareInputs, ports: Ports, why: Why = "asked") -> CompactionReport:
+def compact_session(inputs: PrepareInputs, ports: Ports, why: Why = "asked") -> CompactionReport:
     """Compact a chat apart from any request, whatever its fill.
 
     What it comes to is appended in one write; where it frees nothing, nothing is.
@@ -308,30 +313,30 @@ def force_compact(inputs: PrepareInputs, ports: Ports, why: Why = "asked") -> Co
 
     Source: "Context Management Enhancements", 7.
     """
-    room = room_of(inputs, ports.counter)
-    past, now = _past(inputs, ports, room)
-    compacted = _compact(past, now, inputs, ports, room, why)
+    room = compute_request_budget(inputs, ports.counter)
+    past, now = _read_history(inputs, ports, room)
+    compacted = _try_compaction(past, now, inputs, ports, room, why)
     if compacted is not None:
         return compacted
     tokens, messages = past.shown.tokens, past.shown.message_count
     return CompactionReport(CompactResult(tokens, tokens, messages, messages, ()), None, "", "none")
 
 
-def compact_when_due(inputs: PrepareInputs, ports: Ports) -> CompactionReport | None:
+def compact_if_due(inputs: PrepareInputs, ports: Ports) -> CompactionReport | None:
     """Compact a chat whose turn has ended and that fills its room; `None` where it does not."""
     history_policy = inputs.history_policy
-    room = room_of(inputs, ports.counter)
+    room = compute_request_budget(inputs, ports.counter)
     if history_policy is None or not history_policy.auto_compact:
         return None
     if ports.breaker is not None and ports.breaker.is_tripped(inputs.model, room.budget):
         return None
-    past, now = _past(inputs, ports, room)
+    past, now = _read_history(inputs, ports, room)
     if not now.should_compact(history_policy):
         return None
-    return _compact(past, now, inputs, ports, room, "auto")
+    return _try_compaction(past, now, inputs, ports, room, "auto")
 
 
-def _compact(
+def _try_compaction(
     past: History,
     now: HistoryUsage,
     inputs: PrepareInputs,
@@ -339,39 +344,41 @@ def _compact(
     room: RequestBudget,
     why: Why,
 ) -> CompactionReport | None:
-    compacted = compact(past, now, inputs, ports, room, why)
+    compacted = compact_history(past, now, inputs, ports, room, why)
     if compacted is None:
         return None
-    entries = linked(compacted.entries, inputs.path[-1].id)
+    entries = link_entries(compacted.entries, inputs.path[-1].id)
     ports.append(entries)
     told = compacted.summary, compacted.by, compacted.warnings
     return CompactionReport(compacted.result, compacted.entry, *told)
 
 
-def _past(inputs: PrepareInputs, ports: Ports, room: RequestBudget) -> tuple[History, HistoryUsage]:
+def _read_history(
+    inputs: PrepareInputs, ports: Ports, room: RequestBudget
+) -> tuple[History, HistoryUsage]:
     """The history of a chat, with what requests hold beside it as far as that is known now."""
-    reading, counter = read_path(inputs.path, ports.counter), ports.counter
-    envelope = envelope_of(inputs, ports, room, reading)
-    start = preamble(envelope.system, envelope.tools, counter)
-    worked_on = _worked_on(reading, inputs.turn)
+    reading, counter = replay_path(inputs.path, ports.counter), ports.counter
+    envelope = make_hook_envelope(inputs, ports, room, reading)
+    start = make_preamble(envelope.system, envelope.tools, counter)
+    worked_on = _find_current_turn(reading, inputs.turn)
     turns = reading.earlier if worked_on else reading.turns
     _, question, work = worked_on.parts if worked_on else ((), None, ())
     epoch = Epoch(room.budget, inputs.model)
-    cut = resting_cut(reading.drops, turns, epoch)
+    cut = count_dropped_turns(reading.drops, turns, epoch)
     line = TrimInput(turns[cut:], question, work, reading.pins.messages, counter)
     trims = [trim for trim in reading.trims if epoch.binds(trim)]
-    reach = reach_of(trims, line.messages) if trims else TrimOffsets()
+    reach = find_trim_offsets(trims, line.messages) if trims else TrimOffsets()
     shown, work = line.shown_parts(reach)
-    tail = _tail(worked_on, question, counter)
+    tail = _make_tail(worked_on, question, counter)
     beside = start.tool_tokens + start.system_tokens
-    beside += standing_tail(tail, reading.earlier, room.budget) if tail else 0
+    beside += count_lasting_tail(tail, reading.earlier, room.budget) if tail else 0
     size = sum(count_message(message, counter) for message in work)
     asked = tail.tokens[Layer.L5] if tail else 0
     now = HistoryUsage(room.budget, beside, shown.tokens, size, asked)
     return History(shown, line, reach, turns[:cut], start), now
 
 
-def _worked_on(reading: ReplayedPath, turn: str) -> CurrentTurn | None:
+def _find_current_turn(reading: ReplayedPath, turn: str) -> CurrentTurn | None:
     """The last turn, where it is the one that is being worked on."""
     current = reading.open
     if current is None or current.turn.turn_id != turn or current.turn.is_ended:
@@ -379,7 +386,7 @@ def _worked_on(reading: ReplayedPath, turn: str) -> CurrentTurn | None:
     return current if current.turn.user is not None else None
 
 
-def _tail(
+def _make_tail(
     worked_on: CurrentTurn | None, question: Message | None, counter: TokenCounter
 ) -> Tail | None:
     if worked_on is None or question is None:

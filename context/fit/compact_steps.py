@@ -14,9 +14,9 @@ from context.assemble.inputs import Summarise, SummaryTask
 from context.compaction import CompactResult, ConversationSignals, find_safe_split
 from context.errors import SummaryFailed
 from context.fit.drop import fit_turns
-from context.fit.summaries import Maker, check_summary, outline
-from context.history.boundaries import cleaned
-from context.history.turn_list import guaranteed
+from context.fit.summaries import Maker, check_summary, make_outline
+from context.history.boundaries import clean_message
+from context.history.turn_list import find_guaranteed_turn
 from context.history.turns import MeasuredTurn
 from context.messages import Message, ToolResultPart
 from context.tokens import TokenCounter, count_message
@@ -107,7 +107,7 @@ class CompactionOutcome:
         return self.summary_tokens(counter) + kept
 
 
-def run_chain(order: CompactionPlan, summarise: Summarise | None) -> CompactionOutcome:
+def run_steps(order: CompactionPlan, summarise: Summarise | None) -> CompactionOutcome:
     """Return what the steps of a compaction come to.
 
     Raises:
@@ -123,7 +123,7 @@ def run_chain(order: CompactionPlan, summarise: Summarise | None) -> CompactionO
     return outcome
 
 
-def result_of(
+def make_result(
     order: CompactionPlan, outcome: CompactionOutcome, after_tokens: int
 ) -> CompactResult:
     """Return the figures of a compaction; what it comes to is known once trims are decided anew."""
@@ -131,13 +131,13 @@ def result_of(
     return CompactResult(
         order.shown_tokens,
         after_tokens,
-        _message_count(order.shown),
-        _message_count(kept) + bool(outcome.summary),
+        _count_messages(order.shown),
+        _count_messages(kept) + bool(outcome.summary),
         tuple(outcome.strategies),
     )
 
 
-def _message_count(turns: Sequence[MeasuredTurn]) -> int:
+def _count_messages(turns: Sequence[MeasuredTurn]) -> int:
     return sum(len(turn.messages) for turn in turns)
 
 
@@ -152,13 +152,13 @@ def _clear(order: CompactionPlan, outcome: CompactionOutcome) -> None:
             break
         shorter = message
         if message.id not in order.pinned and _is_large(message, least_bytes):
-            shorter = cleaned(message, order.counter)
+            shorter = clean_message(message, order.counter)
         if message.id and shorter is not message:
             outcome.cleared[message.id] = shorter
             over -= count_message(message, order.counter) - count_message(shorter, order.counter)
     if outcome.cleared:
         outcome.turns = tuple(
-            with_messages(turn, outcome.cleared, order.counter) for turn in outcome.turns
+            replace_messages(turn, outcome.cleared, order.counter) for turn in outcome.turns
         )
         outcome.strategies.append(CLEAR)
 
@@ -170,7 +170,7 @@ def _is_large(message: Message, least_bytes: int) -> bool:
     return any(len(text.encode("utf-8", "surrogatepass")) >= least_bytes for text in results)
 
 
-def with_messages(
+def replace_messages(
     turn: MeasuredTurn, changed: dict[str, Message], counter: TokenCounter
 ) -> MeasuredTurn:
     """Return a turn with other messages in the place of those with the same ids."""
@@ -184,15 +184,15 @@ def _summarise(
     order: CompactionPlan, outcome: CompactionOutcome, summarise: Summarise | None
 ) -> None:
     """Let a summary stand for the oldest turns: a model's, else an outline."""
-    cut = _cut(order, outcome)
+    cut = _count_summarised(order, outcome)
     old = outcome.turns[:cut]
     if not any(turn.turn.user is not None for turn in old):
         return
     said = (*order.resting, *order.said[:cut])
     task = replace(order.task, said=said, sent=order.shown[:cut] if order.continues else ())
-    text, by = _by_model(task, old, outcome, summarise, order.counter), SUMMARISE
+    text, by = _summarise_by_model(task, old, outcome, summarise, order.counter), SUMMARISE
     if not text:
-        text = _by_outline(task, old, outcome, order.counter)
+        text = _summarise_by_outline(task, old, outcome, order.counter)
         by = SUMMARISE if order.is_foretold else OUTLINE
     if text:
         outcome.turns, outcome.summary, outcome.summarised = outcome.turns[cut:], text, cut
@@ -200,9 +200,9 @@ def _summarise(
         outcome.strategies.append(by)
 
 
-def _cut(order: CompactionPlan, outcome: CompactionOutcome) -> int:
+def _count_summarised(order: CompactionPlan, outcome: CompactionOutcome) -> int:
     """How many of the oldest turns have to go, so that what stays fits with a summary."""
-    last = guaranteed(outcome.turns)
+    last = find_guaranteed_turn(outcome.turns)
     if order.is_whole:
         return last
     tokens = order.task.most_tokens + sum(turn.tokens for turn in outcome.turns)
@@ -213,7 +213,7 @@ def _cut(order: CompactionPlan, outcome: CompactionOutcome) -> int:
     return last
 
 
-def _by_model(
+def _summarise_by_model(
     task: SummaryTask,
     old: Sequence[MeasuredTurn],
     outcome: CompactionOutcome,
@@ -229,7 +229,7 @@ def _by_model(
         return ""
 
 
-def _by_outline(
+def _summarise_by_outline(
     task: SummaryTask,
     old: Sequence[MeasuredTurn],
     outcome: CompactionOutcome,
@@ -237,7 +237,7 @@ def _by_outline(
 ) -> str:
     most = min(task.most_tokens, sum(turn.tokens for turn in old) - 1)
     try:
-        return check_summary(outline(task.said, most, counter), old, most, counter)
+        return check_summary(make_outline(task.said, most, counter), old, most, counter)
     except SummaryFailed as failure:
         outcome.warnings.append(str(failure))
         return ""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from context.history.boundaries import MODEL, Epoch
-from context.history.turn_list import TurnList, guaranteed
+from context.history.turn_list import TurnList, find_guaranteed_turn
 from context.history.turns import MeasuredTurn
 from context.log.entries import DropEntry
 from context.messages import FrozenMapping
@@ -38,7 +38,7 @@ def fit_turns(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
 
     Source: "Token Budget Enforcement", 1.2.
     """
-    cut = _cut(turns, room_tokens, guaranteed(turns))
+    cut = _cut(turns, room_tokens, find_guaranteed_turn(turns))
     known = TurnList.of(turns)
     return FittedTurns(known[cut:], known[:cut])
 
@@ -52,7 +52,7 @@ def fit_for_now(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
     fitted = fit_turns(turns, room_tokens)
     if not fitted.kept:
         return fitted
-    if guaranteed(fitted.kept) != 0:
+    if find_guaranteed_turn(fitted.kept) != 0:
         return fitted
     answered, unanswered = fitted.kept[0], fitted.kept[1:]
     cut = _cut(unanswered, room_tokens - answered.tokens, len(unanswered))

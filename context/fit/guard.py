@@ -10,10 +10,10 @@ from dataclasses import InitVar, dataclass, replace
 from functools import cached_property
 from typing import Final
 
-from context.assemble.request import RequestDraft, preamble
+from context.assemble.request import RequestDraft, make_preamble
 from context.envelope import ContextEnvelope, EncodedJson, Messages
 from context.errors import UnguardedRequest
-from context.fit.cache import encode_message, message_body
+from context.fit.cache import encode_message, make_message_body
 from context.fit.drop import (
     CUT_TO,
     ROOM,
@@ -24,12 +24,12 @@ from context.fit.drop import (
 )
 from context.fit.marks import CacheMark
 from context.fit.shorten import (
-    clean_older,
+    clean_older_results,
     clean_results,
+    drop_oldest_batch,
     shorten_answer,
     shorten_results,
-    shrink,
-    without_oldest_batch,
+    shorten_tail,
 )
 from context.history.turn_list import TurnList
 from context.history.turns import MeasuredTurn
@@ -93,7 +93,7 @@ class PreparedRequest:
 
     def request_body(self) -> dict[str, object]:
         """Return the request in its neutral form, as fresh JSON."""
-        messages = [message_body(message) for message in self.messages]
+        messages = [make_message_body(message) for message in self.messages]
         return {**self._head, "messages": messages, **self._end}
 
     def encode_body(self) -> EncodedJson:
@@ -140,7 +140,7 @@ class GuardReport:
     ends_loop: bool = False
 
 
-def enforce(draft: RequestDraft, budget: int, standing_tail: int) -> GuardReport:
+def enforce_budget(draft: RequestDraft, budget: int, standing_tail: int) -> GuardReport:
     """Make a draft fit its budget, leaving out the least valuable first.
 
     Args:
@@ -151,8 +151,8 @@ def enforce(draft: RequestDraft, budget: int, standing_tail: int) -> GuardReport
 
     Source: "Token Budget Enforcement", phases 1 and 2.
     """
-    if not could_fit(draft, budget):
-        return GuardReport(_bare(draft), fits=False)
+    if not can_fit(draft, budget):
+        return GuardReport(_strip(draft), fits=False)
     passing = _GuardState(draft, budget, standing_tail)
     for step in _STEPS:
         if passing.draft.used <= budget:
@@ -162,12 +162,12 @@ def enforce(draft: RequestDraft, budget: int, standing_tail: int) -> GuardReport
     return GuardReport(passing.draft, True, passing.steps, passing.left_out, passing.cut, ends_loop)
 
 
-def could_fit(draft: RequestDraft, budget: int) -> bool:
+def can_fit(draft: RequestDraft, budget: int) -> bool:
     """Return whether what cannot be left out of a draft is within the budget."""
-    return draft.used <= budget or _bare(draft).used <= budget
+    return draft.used <= budget or _strip(draft).used <= budget
 
 
-def _bare(draft: RequestDraft) -> RequestDraft:
+def _strip(draft: RequestDraft) -> RequestDraft:
     return replace(draft, history=TurnList.of(), tail=replace(draft.tail, segments=()), work=())
 
 
@@ -228,16 +228,16 @@ class _GuardState:
         moved = tuple(pins.segments[name] for name in pins.segments if name in gone)
         tail = replace(tail, segments=(*moved, *tail.segments)) if moved else tail
         draft = replace(self.draft, history=fitted.kept, tail=tail)
-        return self.after(step, draft, [turns_left_out(fitted.dropped, reason)])
+        return self.after(step, draft, [record_dropped_turns(fitted.dropped, reason)])
 
 
-def turns_left_out(dropped: Sequence[MeasuredTurn], reason: str) -> LeftOut:
+def record_dropped_turns(dropped: Sequence[MeasuredTurn], reason: str) -> LeftOut:
     """Return the record of whole turns that a request does not hold."""
     turns = TurnList.of(dropped)
     return LeftOut(Layer.L4, turns.entries, len(turns), turns.tokens, reason)
 
 
-def segment_left_out(segment: Segment, reason: str, counter: TokenCounter) -> LeftOut:
+def record_dropped_segment(segment: Segment, reason: str, counter: TokenCounter) -> LeftOut:
     """Return the record of a segment that a request does not hold."""
     return LeftOut(segment.layer, (segment.id,), 0, count_segment(segment, counter), reason)
 
@@ -281,11 +281,11 @@ def _shorten_answers(passing: _GuardState) -> _GuardState:
 
 def _shrink_tail(passing: _GuardState) -> _GuardState:
     draft = passing.draft
-    shrunk = shrink(draft.tail, draft.tail.total - (draft.used - passing.budget))
+    shrunk = shorten_tail(draft.tail, draft.tail.total - (draft.used - passing.budget))
     if shrunk.tail is draft.tail:
         return passing
     counter = draft.tail.counter
-    left_out = [segment_left_out(segment, BUDGET, counter) for segment in shrunk.left_out]
+    left_out = [record_dropped_segment(segment, BUDGET, counter) for segment in shrunk.left_out]
     return passing.done("shrink_tail", replace(draft, tail=shrunk.tail), left_out)
 
 
@@ -296,7 +296,7 @@ def _break_guarantee(passing: _GuardState) -> _GuardState:
 
 def _shorten_work(passing: _GuardState) -> _GuardState:
     work, pinned = passing.draft.work, passing.draft.pins.messages
-    cleaned = zip(work, clean_older(work), strict=True)
+    cleaned = zip(work, clean_older_results(work), strict=True)
     kept = tuple(said if said.id in pinned else shorter for said, shorter in cleaned)
     return _with_work(passing, "work", kept)
 
@@ -307,7 +307,7 @@ def _end_loop(passing: _GuardState) -> _GuardState:
     if not before.work:
         return passing
     tools = before.layers[Layer.T]
-    bare = preamble(before.preamble.system, (), before.tail.counter)
+    bare = make_preamble(before.preamble.system, (), before.tail.counter)
     names = tuple(tool.name for tool in before.preamble.tools)
     gone = [LeftOut(Layer.T, names, 0, tools, WORK)] if names else []
     steps = (*passing.steps, END_LOOP)
@@ -317,7 +317,7 @@ def _end_loop(passing: _GuardState) -> _GuardState:
         if passing.draft.used > passing.budget:
             passing = _with_work(passing, "", shorten(passing.draft.work))
     while passing.draft.used > passing.budget:
-        passing = _with_work(passing, "", without_oldest_batch(passing.draft.work))
+        passing = _with_work(passing, "", drop_oldest_batch(passing.draft.work))
     return passing
 
 

@@ -44,7 +44,7 @@ class CacheMark:
         return {"layer": str(self.layer), "message": self.message}
 
 
-def least_prefix(model: str) -> int | None:
+def find_least_prefix(model: str) -> int | None:
     """Return the smallest prefix that a model's provider keeps; None where it takes no marks.
 
     Args:
@@ -65,28 +65,30 @@ def place_marks(
     Args:
         boundary: the id of the message that the last trim, drop or compaction left at the head.
     """
-    least = least_prefix(model)
+    least = find_least_prefix(model)
     if least is None:
         return ()
     history = draft.history.message_count
     candidates = [
-        *_work_marks(draft, history),
+        *_mark_work(draft, history),
         *([CacheMark(Layer.L4, history - 1)] if history else []),
         *([CacheMark(Layer.L1, None)] if draft.layers[Layer.L1] else []),
-        *([CacheMark(Layer.L4, at)] if (at := _at_head(draft, boundary)) is not None else []),
+        *([CacheMark(Layer.L4, at)] if (at := _find_boundary(draft, boundary)) is not None else []),
     ]
-    fitting = [mark for mark in candidates if _reached(mark, draft) >= least][:MOST_MARKS]
+    fitting = [mark for mark in candidates if _count_tokens_before(mark, draft) >= least][
+        :MOST_MARKS
+    ]
     return tuple(sorted(fitting, key=lambda mark: -1 if mark.message is None else mark.message))
 
 
-def _at_head(draft: RequestDraft, boundary: str | None) -> int | None:
+def _find_boundary(draft: RequestDraft, boundary: str | None) -> int | None:
     """Where the boundary stands in the first turn, unless that is the end of the history."""
     head = draft.history[0].messages if len(draft.history) else ()
     at = next((at for at, m in enumerate(head) if boundary is not None and m.id == boundary), None)
     return None if at == draft.history.message_count - 1 else at
 
 
-def _reached(mark: CacheMark, draft: RequestDraft) -> int:
+def _count_tokens_before(mark: CacheMark, draft: RequestDraft) -> int:
     """How many tokens stand before a mark."""
     layers, counter, at = draft.layers, draft.tail.counter, mark.message
     before = layers[Layer.T] + layers[Layer.L1]
@@ -100,19 +102,19 @@ def _reached(mark: CacheMark, draft: RequestDraft) -> int:
     return before + sum(count_message(message, counter) for message in head)
 
 
-def _work_marks(draft: RequestDraft, start: int) -> list[CacheMark]:
+def _mark_work(draft: RequestDraft, start: int) -> list[CacheMark]:
     """In a tool loop the end of the work, then the last place in between."""
     if not draft.work and not draft.preamble.tools:
         return []
     end = start + len(draft.work)
     between, blocks = [], 0
     for at, message in enumerate((draft.question, *draft.work), start=start):
-        blocks += _blocks(message)
+        blocks += _count_blocks(message)
         if blocks >= BLOCKS_BETWEEN and at < end:
             between.append(CacheMark(Layer.W, at))
             blocks = 0
     return [CacheMark(Layer.W, end), *between[-1:]]
 
 
-def _blocks(message: Message) -> int:
+def _count_blocks(message: Message) -> int:
     return 1 if isinstance(message.content, str) else len(message.content)

@@ -8,7 +8,7 @@ path that ends with them.
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from context.assemble.apply_hooks import uncached_message
+from context.assemble.apply_hooks import make_uncached_message
 from context.assemble.builder import RequestPlan
 from context.assemble.inputs import HistoryPolicy, Ports, PrepareInputs
 from context.assemble.request import RequestDraft
@@ -64,14 +64,14 @@ class HistoryUsage:
         return is_full or history_policy.policy.is_blocked(self.used, self.budget)
 
 
-def standing(base: RequestPlan, budget: int) -> HistoryUsage:
+def measure_usage(base: RequestPlan, budget: int) -> HistoryUsage:
     """Return what a request holds as far as that lasts."""
     layers = base.draft.layers
     beside = layers[Layer.T] + layers[Layer.L1] + base.standing_tail
     return HistoryUsage(budget, beside, layers[Layer.L4], layers[Layer.W], layers[Layer.L5])
 
 
-def trim_due(
+def decide_trim(
     base: RequestPlan, inputs: PrepareInputs, ports: Ports, room: RequestBudget, why: Why | None
 ) -> tuple[Entry, ...]:
     """Return the trim that has to be made now, if any.
@@ -79,7 +79,7 @@ def trim_due(
     Args:
         why: why a compaction is due, where this does not spare it.
     """
-    history_policy, now = inputs.history_policy, standing(base, room.budget)
+    history_policy, now = inputs.history_policy, measure_usage(base, room.budget)
     if history_policy is None or not history_policy.policy.should_trim(now.used, now.budget):
         return ()
     has_answers = not (history_policy.auto_compact and history_policy.can_summarise)
@@ -90,10 +90,10 @@ def trim_due(
     if trim is None:
         return ()
     place = ports.new_id(), None, ports.now()
-    return (trim.entry(place, Epoch(room.budget, inputs.model)),)
+    return (trim.make_entry(place, Epoch(room.budget, inputs.model)),)
 
 
-def compaction_due(
+def decide_compaction(
     base: RequestPlan, inputs: PrepareInputs, ports: Ports, room: RequestBudget
 ) -> Why | None:
     """Return why a compaction has to be made now, if one has.
@@ -104,7 +104,7 @@ def compaction_due(
     history_policy = inputs.history_policy
     if history_policy is None or _is_tripped(inputs, ports, room):
         return None
-    now = standing(base, room.budget)
+    now = measure_usage(base, room.budget)
     if history_policy.auto_compact:
         return "auto" if now.should_compact(history_policy) else None
     is_blocked = inputs.request == 1 and history_policy.policy.is_blocked(now.used, now.budget)
@@ -122,11 +122,11 @@ _NOTE: Final = (
 )
 
 
-def with_usage_note(draft: RequestDraft, budget: int, policy: BudgetPolicy) -> RequestDraft:
+def add_usage_note(draft: RequestDraft, budget: int, policy: BudgetPolicy) -> RequestDraft:
     """Return a request with the note, where it is due; it belongs to this request alone."""
     can_compact = any(tool.name == COMPACT_CONTEXT for tool in draft.preamble.tools)
     if not can_compact or not policy.should_trim(draft.used, budget):
         return draft
     note = _NOTE.format(percent=100 * draft.used // budget)
     others = () if draft.uncached is None else (draft.uncached,)
-    return replace(draft, uncached=uncached_message([note], others))
+    return replace(draft, uncached=make_uncached_message([note], others))

@@ -16,10 +16,10 @@ from math import isqrt
 from typing import Final
 
 from context.assemble.request import Tail
-from context.carry_forward import MOST_SECTIONS, Tools, shortened_text, truncate_with_ellipsis
+from context.carry_forward import MOST_SECTIONS, Tools, shorten_text, truncate_with_ellipsis
 from context.cleaner import clean_tool_output
 from context.layers import Layer, Segment
-from context.messages import Message, Part, TextPart, ToolResultPart, calls_of
+from context.messages import Message, Part, TextPart, ToolResultPart, list_tool_calls
 from context.offload import is_offload_stub
 from context.tokens import TokenCounter, count_segment
 
@@ -46,22 +46,24 @@ class ShortenedTail:
     left_out: tuple[Segment, ...]
 
 
-def shrink(tail: Tail, most_tokens: int) -> ShortenedTail:
+def shorten_tail(tail: Tail, most_tokens: int) -> ShortenedTail:
     """Return the tail within so many tokens, or without segments where that is not to be had."""
     gone: list[Segment] = []
-    for group in _leaving_order(tail.segments):
+    for group in _group_by_worth(tail.segments):
         if tail.total <= most_tokens:
             break
-        kept = _affordable(tail, group, most_tokens)
+        kept = _select_affordable(tail, group, most_tokens)
         gone += group[: len(group) - len(kept)]
-        tail = _swapped(tail, dict.fromkeys(part.id for part in group[: len(group) - len(kept)]))
+        tail = _replace_segments(
+            tail, dict.fromkeys(part.id for part in group[: len(group) - len(kept)])
+        )
         for segment in kept:
-            if tail.total > most_tokens and _may_be_cut(segment):
-                tail = _with_less_of(tail, segment, most_tokens - SPARE_TOKENS)
+            if tail.total > most_tokens and _can_be_shortened(segment):
+                tail = _shorten_in_tail(tail, segment, most_tokens - SPARE_TOKENS)
     return ShortenedTail(tail, tuple(gone))
 
 
-def shortened(
+def shorten_segment(
     segment: Segment, most_tokens: int, counter: TokenCounter, tools: Tools = None
 ) -> Segment | None:
     """Return as much of a segment as so many tokens hold, about; `None` where that is nothing.
@@ -69,43 +71,45 @@ def shortened(
     Its lines are no longer those of the source.
     """
     for sections in (len(segment.content), MOST_SECTIONS):
-        found = _longest(partial(_cut, segment, tools), most_tokens, sections, counter)
+        found = _find_longest(
+            partial(_shorten_sections, segment, tools), most_tokens, sections, counter
+        )
         if found is not None:
             return found
     return None
 
 
-def _affordable(tail: Tail, group: Sequence[Segment], most_tokens: int) -> Sequence[Segment]:
+def _select_affordable(tail: Tail, group: Sequence[Segment], most_tokens: int) -> Sequence[Segment]:
     """Those of a group that there is room for, if each were as short as it may be."""
-    least: dict[str, Segment | None] = {part.id: _least(part, tail) for part in group}
+    least: dict[str, Segment | None] = {part.id: _shorten_most(part, tail) for part in group}
     for at, segment in enumerate(group):
-        if _swapped(tail, least).total <= most_tokens:
+        if _replace_segments(tail, least).total <= most_tokens:
             return group[at:]
         least[segment.id] = None
     return ()
 
 
-def _with_less_of(tail: Tail, segment: Segment, most_tokens: int) -> Tail:
+def _shorten_in_tail(tail: Tail, segment: Segment, most_tokens: int) -> Tail:
     """Shorten a segment as far as the tail needs it, or as far as it goes."""
     room, fitting = count_segment(segment, tail.counter), tail
     for _ in range(ATTEMPTS):
         room -= fitting.total - most_tokens
-        shorter = shortened(segment, room, tail.counter, tail.tools)
+        shorter = shorten_segment(segment, room, tail.counter, tail.tools)
         if shorter is None:
             break
-        fitting = _swapped(tail, {segment.id: shorter})
+        fitting = _replace_segments(tail, {segment.id: shorter})
         if fitting.total <= most_tokens:
             return fitting
-    return _swapped(tail, {segment.id: _least(segment, tail)})
+    return _replace_segments(tail, {segment.id: _shorten_most(segment, tail)})
 
 
-def _swapped(tail: Tail, others: Mapping[str, Segment | None]) -> Tail:
+def _replace_segments(tail: Tail, others: Mapping[str, Segment | None]) -> Tail:
     """Put other segments in the place of some; nothing in that of those which leave."""
     found = (others.get(segment.id, segment) for segment in tail.segments)
     return replace(tail, segments=tuple(segment for segment in found if segment is not None))
 
 
-def _longest(
+def _find_longest(
     cut: Callable[[int, int], Segment], most_tokens: int, sections: int, counter: TokenCounter
 ) -> Segment | None:
     """Search for the longest previews of sections with which a segment fits."""
@@ -123,36 +127,36 @@ def _longest(
     return best
 
 
-def _least(segment: Segment, tail: Tail) -> Segment:
+def _shorten_most(segment: Segment, tail: Tail) -> Segment:
     """The shortest form of a segment; itself where it has no shorter one."""
-    if not _may_be_cut(segment):
+    if not _can_be_shortened(segment):
         return segment
-    least = _cut(segment, tail.tools, LEAST_PREVIEW_CHARS, MOST_SECTIONS)
+    least = _shorten_sections(segment, tail.tools, LEAST_PREVIEW_CHARS, MOST_SECTIONS)
     return min(segment, least, key=lambda part: count_segment(part, tail.counter))
 
 
-def _may_be_cut(segment: Segment) -> bool:
+def _can_be_shortened(segment: Segment) -> bool:
     return segment.kind in _SHORTENED_KINDS and not segment.pinned
 
 
-def _cut(segment: Segment, tools: Tools, preview_chars: int, sections: int) -> Segment:
+def _shorten_sections(segment: Segment, tools: Tools, preview_chars: int, sections: int) -> Segment:
     text, place = segment.raw_content, (segment.source, segment.kind)
-    text = shortened_text(*place, text, preview_chars, sections, tools)
+    text = shorten_text(*place, text, preview_chars, sections, tools)
     return replace(segment, content=html.escape(text, quote=False), lines=None)
 
 
-def _leaving_order(segments: Sequence[Segment]) -> Iterable[Sequence[Segment]]:
+def _group_by_worth(segments: Sequence[Segment]) -> Iterable[Sequence[Segment]]:
     """What leaves first, from retrieved passages to what was attached last, in groups."""
     attached = [part for part in segments if part.layer is Layer.L3 and part.kind != "passage"]
     newest = attached[-1] if attached else None
     groups: dict[int, list[Segment]] = {}
     for part in segments:
-        groups.setdefault(_worth(part, part is newest), []).append(part)
+        groups.setdefault(_rate(part, part is newest), []).append(part)
     groups.get(0, []).reverse()
     return [groups[worth] for worth in sorted(groups)]
 
 
-def _worth(segment: Segment, is_newest: bool) -> int:
+def _rate(segment: Segment, is_newest: bool) -> int:
     is_whole = segment.pinned or segment.kind == "selection"
     if segment.layer is Layer.L3 and segment.kind == "passage" and not is_whole:
         return 0
@@ -167,37 +171,37 @@ def _worth(segment: Segment, is_newest: bool) -> int:
     return 2 if segment.layer is Layer.L2 else 3
 
 
-def clean_older(work: Sequence[Message]) -> tuple[Message, ...]:
+def clean_older_results(work: Sequence[Message]) -> tuple[Message, ...]:
     """Replace all results but those of the latest calls by their number of lines."""
-    latest = _last_batch(work)
-    older = (_cleaned(message) for message in work[:latest])
+    latest = _find_last_batch(work)
+    older = (_clean_result(message) for message in work[:latest])
     return (*older, *work[latest:])
 
 
 def clean_results(work: Sequence[Message]) -> tuple[Message, ...]:
     """Replace every result by its number of lines."""
-    return tuple(_cleaned(message) for message in work)
+    return tuple(_clean_result(message) for message in work)
 
 
 def shorten_results(work: Sequence[Message]) -> tuple[Message, ...]:
     """Keep the beginning of every result."""
-    return tuple(_shortened(message) for message in work)
+    return tuple(_shorten_result(message) for message in work)
 
 
-def without_oldest_batch(work: Sequence[Message]) -> tuple[Message, ...]:
+def drop_oldest_batch(work: Sequence[Message]) -> tuple[Message, ...]:
     """Leave out the oldest calls with their results, and what was said around them."""
     batches = [at for at, message in enumerate(work) if message.role == "assistant"]
     return tuple(work[batches[1] :]) if len(batches) > 1 else ()
 
 
-def _last_batch(work: Sequence[Message]) -> int:
+def _find_last_batch(work: Sequence[Message]) -> int:
     for at in range(len(work) - 1, -1, -1):
-        if calls_of(work[at]):
+        if list_tool_calls(work[at]):
             return at
     return len(work)
 
 
-def _cleaned(message: Message) -> Message:
+def _clean_result(message: Message) -> Message:
     """A short result may be shorter than what would stand for it."""
     cleaned = clean_tool_output(message)
     if isinstance(message.content, str) or isinstance(cleaned.content, str):
@@ -210,13 +214,13 @@ def _size(part: Part) -> int:
     return len(part.content.encode("utf-8", "replace")) if isinstance(part, ToolResultPart) else 0
 
 
-def _shortened(message: Message) -> Message:
+def _shorten_result(message: Message) -> Message:
     if isinstance(message.content, str):
         return message
-    return replace(message, content=tuple(_shortened_part(part) for part in message.content))
+    return replace(message, content=tuple(_shorten_result_part(part) for part in message.content))
 
 
-def _shortened_part(part: Part) -> Part:
+def _shorten_result_part(part: Part) -> Part:
     if not isinstance(part, ToolResultPart) or is_offload_stub(part.content):
         return part
     return replace(part, content=truncate_with_ellipsis(part.content, SHORT_RESULT_CHARS))
@@ -228,10 +232,10 @@ def shorten_answer(message: Message) -> Message:
         return message
     if isinstance(message.content, str):
         return replace(message, content=truncate_with_ellipsis(message.content, SHORT_ANSWER_CHARS))
-    return replace(message, content=tuple(_shortened_text(part) for part in message.content))
+    return replace(message, content=tuple(_shorten_text_part(part) for part in message.content))
 
 
-def _shortened_text(part: Part) -> Part:
+def _shorten_text_part(part: Part) -> Part:
     if not isinstance(part, TextPart):
         return part
     return TextPart(truncate_with_ellipsis(part.text, SHORT_ANSWER_CHARS))

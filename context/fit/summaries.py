@@ -9,7 +9,7 @@ from context.compaction import HEAD
 from context.errors import SummaryFailed
 from context.history.tool_pairing import is_final
 from context.history.turns import MeasuredTurn
-from context.messages import Message, calls_of
+from context.messages import Message, list_tool_calls
 from context.tokens import TokenCounter, count_message
 
 SUMMARY_TOKENS: Final = 600
@@ -19,12 +19,12 @@ LEAST_SUMMARY_TOKENS: Final = 48
 Maker = Literal["model", "outline", "none"]
 
 
-def summary_size(room_tokens: int) -> int:
+def compute_summary_size(room_tokens: int) -> int:
     """Return how many tokens a summary may have in a room for the history."""
     return min(SUMMARY_TOKENS, max(LEAST_SUMMARY_TOKENS, int(room_tokens * SUMMARY_SHARE)))
 
 
-def summary_text(text: str) -> str:
+def format_summary(text: str) -> str:
     """Return a summary as it stands in a request."""
     return f"{HEAD}\n{text.strip()}"
 
@@ -39,32 +39,34 @@ def check_summary(
     """
     if not text.strip():
         raise SummaryFailed("The summary is empty.")
-    stored = summary_text(text)
+    stored = format_summary(text)
     while (size := count_message(Message("user", stored), counter)) > most_tokens:
         body = stored.removeprefix(f"{HEAD}\n")
         most_chars = min(len(body) - 1, len(body) * most_tokens // size)
         if most_chars < 1:
             raise SummaryFailed("The summary cannot be made short enough.")
-        stored = summary_text(truncate_with_ellipsis(body, most_chars).rstrip(" .\n"))
+        stored = format_summary(truncate_with_ellipsis(body, most_chars).rstrip(" .\n"))
     if count_message(Message("user", stored), counter) >= sum(turn.tokens for turn in turns):
         raise SummaryFailed("The summary is no smaller than what it stands for.")
     return stored
 
 
-def as_said(turns: Sequence[MeasuredTurn], counter: TokenCounter) -> tuple[MeasuredTurn, ...]:
+def restore_results(
+    turns: Sequence[MeasuredTurn], counter: TokenCounter
+) -> tuple[MeasuredTurn, ...]:
     """Return turns with the results that an earlier compaction had cleared in their place again."""
-    return tuple(_as_said(turn, counter) for turn in turns)
+    return tuple(_restore_turn(turn, counter) for turn in turns)
 
 
-def _as_said(turn: MeasuredTurn, counter: TokenCounter) -> MeasuredTurn:
+def _restore_turn(turn: MeasuredTurn, counter: TokenCounter) -> MeasuredTurn:
     if turn.turn.user is None or turn.messages == turn.turn.messages:
         return turn
     said = {message.id: message for message in turn.turn.messages}
-    messages = [_restored(message, said.get(message.id)) for message in turn.messages]
+    messages = [_restore_message(message, said.get(message.id)) for message in turn.messages]
     return MeasuredTurn.measure(turn.turn, messages, counter)
 
 
-def _restored(message: Message, said: Message | None) -> Message:
+def _restore_message(message: Message, said: Message | None) -> Message:
     """What was said, where nothing but its results was taken from it."""
     if said is None or isinstance(said.content, str) or len(said.content) != len(message.content):
         return message
@@ -81,30 +83,34 @@ EMPTY: Final = "…"
 QUOTING_MODEL: Final = "extractive"
 
 
-def outline(turns: Sequence[MeasuredTurn], most_tokens: int, counter: TokenCounter) -> str:
+def make_outline(turns: Sequence[MeasuredTurn], most_tokens: int, counter: TokenCounter) -> str:
     """Return what the turns were about, within so many tokens; the same for the same turns.
 
     All turns are told of in shorter lines first; only then the oldest are merely counted.
     """
     # A line takes a token at the least, so that more turns need not be looked at.
     for chars in LINE_CHARS if len(turns) <= most_tokens else ():
-        lines = [line for turn in turns for line in _lines(turn, chars)]
-        text = "\n".join([*lines, *_sources(turns)])
+        lines = [line for turn in turns for line in _describe_turn(turn, chars)]
+        text = "\n".join([*lines, *_list_sources(turns)])
         if _fits(text, most_tokens, counter):
             return text
-    kept = _newest(turns, most_tokens, counter)
-    left = sum(_line_count(turn) for turn in turns) - len(kept)
+    kept = _select_newest(turns, most_tokens, counter)
+    left = sum(_count_lines(turn) for turn in turns) - len(kept)
     text = "\n".join([f"- {left} more before that", *kept]) if left else "\n".join(kept)
     return text if _fits(text, most_tokens, counter) else EMPTY
 
 
-def _newest(turns: Sequence[MeasuredTurn], most_tokens: int, counter: TokenCounter) -> list[str]:
+def _select_newest(
+    turns: Sequence[MeasuredTurn], most_tokens: int, counter: TokenCounter
+) -> list[str]:
     """The last lines that fit, with some room for saying how many do not."""
     room = most_tokens - count_message(
-        Message("user", summary_text("- 0000 more before that")), counter
+        Message("user", format_summary("- 0000 more before that")), counter
     )
     kept: list[str] = []
-    newest_first = (line for turn in reversed(turns) for line in [*_lines(turn, LEAST_CHARS)][::-1])
+    newest_first = (
+        line for turn in reversed(turns) for line in [*_describe_turn(turn, LEAST_CHARS)][::-1]
+    )
     for line in newest_first:
         room -= counter.count(f"{line}\n")
         if room < 0:
@@ -114,24 +120,24 @@ def _newest(turns: Sequence[MeasuredTurn], most_tokens: int, counter: TokenCount
 
 
 def _fits(text: str, most_tokens: int, counter: TokenCounter) -> bool:
-    return count_message(Message("user", summary_text(text)), counter) <= most_tokens
+    return count_message(Message("user", format_summary(text)), counter) <= most_tokens
 
 
-def _lines(turn: MeasuredTurn, chars: int) -> Iterator[str]:
+def _describe_turn(turn: MeasuredTurn, chars: int) -> Iterator[str]:
     if turn.turn.user is None:
         for message in turn.messages:
-            yield f"- {_first_words(message.text.removeprefix(HEAD), 4 * chars)}"
+            yield f"- {_shorten_line(message.text.removeprefix(HEAD), 4 * chars)}"
         return
     asked = next((m.text for m in turn.messages if m.role == "user"), "")
     answer = next((m.text for m in reversed(turn.messages) if is_final(m)), "")
-    tools = {call.name: None for message in turn.messages for call in calls_of(message)}
+    tools = {call.name: None for message in turn.messages for call in list_tool_calls(message)}
     if any(entry.model == QUOTING_MODEL for entry in turn.turn.answers):
-        answer = _quotations(answer) or answer
+        answer = _find_quotations(answer) or answer
     used = f" ({', '.join(tools)})" if tools else ""
-    yield f"- Asked: {_first_words(asked, chars)} — answered{used}: {_first_words(answer, chars)}"
+    yield f"- Asked: {_shorten_line(asked, chars)} — answered{used}: {_shorten_line(answer, chars)}"
 
 
-def _quotations(answer: str) -> str:
+def _find_quotations(answer: str) -> str:
     """Return what an answer quotes, else the notes it names, without the sentence before that."""
     lines = answer.split("\n")
     for sign in (">", "- "):
@@ -140,14 +146,14 @@ def _quotations(answer: str) -> str:
     return ""
 
 
-def _line_count(turn: MeasuredTurn) -> int:
+def _count_lines(turn: MeasuredTurn) -> int:
     return len(turn.messages) if turn.turn.user is None else 1
 
 
-def _sources(turns: Sequence[MeasuredTurn]) -> list[str]:
+def _list_sources(turns: Sequence[MeasuredTurn]) -> list[str]:
     names = dict.fromkeys(part.source for turn in turns for part in turn.turn.segments)
     return [f"- Notes used: {', '.join(names)}"] if names else []
 
 
-def _first_words(text: str, chars: int) -> str:
+def _shorten_line(text: str, chars: int) -> str:
     return truncate_with_ellipsis(" ".join(text.split()), chars)

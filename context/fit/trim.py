@@ -23,9 +23,9 @@ from context.history.boundaries import (
     Epoch,
     TrimInput,
     TrimOffsets,
-    cleaned,
-    may_be_trimmed,
-    trimmed,
+    can_be_trimmed,
+    clean_message,
+    trim_message,
 )
 from context.log.entries import TrimEntry
 from context.messages import Message
@@ -62,7 +62,7 @@ class PlannedTrim:
     after: int
     reason: str
 
-    def entry(self, place: tuple[str, str | None, str], epoch: Epoch) -> TrimEntry:
+    def make_entry(self, place: tuple[str, str | None, str], epoch: Epoch) -> TrimEntry:
         """Return the trim as it is stored."""
         extra: dict[str, object] = {MODEL: epoch.model, TRIMMED_TO: self.trimmed_to}
         if self.answers_to:
@@ -93,18 +93,20 @@ def plan_trim(
     """
     target = int(budget * TARGET) - beside
     most = int(budget * history_policy.policy.trim_at) - beside
-    run = _pass(line, start, target)
+    run = _start_pass(line, start, target)
     before = run.tokens
     if before <= most:
         return None
-    reach = _reach(line, run, history_policy, start, has_answers, most)
+    reach = _find_offsets(line, run, history_policy, start, has_answers, most)
     freed, way = before - run.tokens, before - target
     if freed <= 0 or (run.is_over and freed < way * least_share):
         return None
-    return _trim(line, reach, before, run.tokens, UNREACHED if run.is_over else REACHED)
+    return _make_trim(line, reach, before, run.tokens, UNREACHED if run.is_over else REACHED)
 
 
-def plan_anew(line: TrimInput, reach: TrimOffsets, target: int) -> tuple[TrimOffsets, PlannedTrim]:
+def plan_trim_after_compaction(
+    line: TrimInput, reach: TrimOffsets, target: int
+) -> tuple[TrimOffsets, PlannedTrim]:
     """Decide again how far the turns that a compaction kept are trimmed.
 
     Where they fit as they were said, nothing of them is. Otherwise the boundary stays: what would
@@ -115,29 +117,31 @@ def plan_anew(line: TrimInput, reach: TrimOffsets, target: int) -> tuple[TrimOff
         reach: how far it is trimmed otherwise; answers are left as they are.
         target: what the messages may take together.
     """
-    before = _size(line, line.messages)
+    before = _count_tokens(line, line.messages)
     if before <= target:
-        return TrimOffsets(), _trim(line, TrimOffsets(), before, before, COMPACTED)
-    return reach, _trim(line, reach, before, _size(line, line.shown(reach)), COMPACTED)
+        return TrimOffsets(), _make_trim(line, TrimOffsets(), before, before, COMPACTED)
+    return reach, _make_trim(line, reach, before, _count_tokens(line, line.shown(reach)), COMPACTED)
 
 
-def _size(line: TrimInput, messages: Iterable[Message]) -> int:
+def _count_tokens(line: TrimInput, messages: Iterable[Message]) -> int:
     return sum(count_message(message, line.counter) for message in messages)
 
 
-def _pass(line: TrimInput, start: TrimOffsets, target: int) -> TrimPass:
+def _start_pass(line: TrimInput, start: TrimOffsets, target: int) -> TrimPass:
     measure = partial(count_message, counter=line.counter)
     return TrimPass(line.shown(start), target, measure=measure, safety=1.0)
 
 
-def _trim(line: TrimInput, reach: TrimOffsets, before: int, after: int, reason: str) -> PlannedTrim:
+def _make_trim(
+    line: TrimInput, reach: TrimOffsets, before: int, after: int, reason: str
+) -> PlannedTrim:
     up_to = line.entry_at(max(reach.cleaned, reach.trimmed))
     trimmed_to = line.entry_at(reach.trimmed)
     answers_to = line.entry_at(reach.answers) if reach.answers else ""
     return PlannedTrim(up_to, trimmed_to, answers_to, before, after, reason)
 
 
-def _reach(
+def _find_offsets(
     line: TrimInput,
     run: TrimPass,
     history_policy: HistoryPolicy,
@@ -149,13 +153,13 @@ def _reach(
     end = line.latest_batch
     protected = min(end, keep_from_index(line.messages, history_policy.keep_last))
     is_old = min(protected, line.start_of_turn(history_policy.clean_after))
-    cleaned_to = run.trim_until_under(start.cleaned, is_old, partial(_cleaned, line))
+    cleaned_to = run.trim_until_under(start.cleaned, is_old, partial(_clean, line))
     answers_to, first = start.answers, start.trimmed
     if has_answers:
         kept = min(protected, line.first_kept_answer(history_policy.keep_last))
-        answers_to = run.trim_until_under(start.answers, kept, partial(_trimmed, line, True))
+        answers_to = run.trim_until_under(start.answers, kept, partial(_trim_message, line, True))
         first = max(first, answers_to)
-    trim = partial(_trimmed, line, False)
+    trim = partial(_trim_message, line, False)
     trimmed_to = run.trim_until_under(first, protected, trim)
     if run.tokens > most:
         trimmed_to = max(trimmed_to, run.trim_until_under(max(first, protected), end, trim))
@@ -166,11 +170,11 @@ def _reach(
     )
 
 
-def _cleaned(line: TrimInput, message: Message) -> Message:
-    return message if message.id in line.pinned else cleaned(message, line.counter)
+def _clean(line: TrimInput, message: Message) -> Message:
+    return message if message.id in line.pinned else clean_message(message, line.counter)
 
 
-def _trimmed(line: TrimInput, has_answers: bool, message: Message) -> Message:
-    if message.id in line.pinned or not may_be_trimmed(message, has_answers):
+def _trim_message(line: TrimInput, has_answers: bool, message: Message) -> Message:
+    if message.id in line.pinned or not can_be_trimmed(message, has_answers):
         return message
-    return trimmed(message, line.counter)
+    return trim_message(message, line.counter)

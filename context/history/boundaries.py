@@ -12,10 +12,10 @@ from typing import Final
 
 from context.cleaner import clean_tool_output
 from context.history.tool_pairing import is_final
-from context.history.turn_list import TurnList, guaranteed
+from context.history.turn_list import TurnList, find_guaranteed_turn
 from context.history.turns import MeasuredTurn
 from context.log.entries import DropEntry, TrimEntry
-from context.messages import Message, Part, ReasoningPart, TextPart, ToolResultPart, calls_of
+from context.messages import Message, Part, ReasoningPart, TextPart, ToolResultPart, list_tool_calls
 from context.offload import is_offload_stub
 from context.tokens import TokenCounter, count_message
 from context.trimming import TRIMMED
@@ -74,48 +74,52 @@ class TrimOffsets:
 
     def form(self, at: int, message: Message, counter: TokenCounter) -> Message:
         """Return what stands for the message at a position."""
-        if at < self.trimmed and may_be_trimmed(message, at < self.answers):
-            return trimmed(message, counter)
-        return cleaned(message, counter) if at < self.cleaned else message
+        if at < self.trimmed and can_be_trimmed(message, at < self.answers):
+            return trim_message(message, counter)
+        return clean_message(message, counter) if at < self.cleaned else message
 
 
-def reach_of(trims: Sequence[TrimEntry], messages: Sequence[Message]) -> TrimOffsets:
+def find_trim_offsets(trims: Sequence[TrimEntry], messages: Sequence[Message]) -> TrimOffsets:
     """Return how far trims reach into the messages; all of them have to bind."""
     if not trims:
         return TrimOffsets()
     cleaned_to = {trim.up_to_entry_id for trim in trims}
-    trimmed_to = {trimmed_up_to(trim) for trim in trims}
-    answers_to = {name for trim in trims if (name := answers_up_to(trim)) is not None}
-    return TrimOffsets(*(_furthest(ids, messages) for ids in (cleaned_to, trimmed_to, answers_to)))
+    trimmed_to = {find_trimmed_end(trim) for trim in trims}
+    answers_to = {name for trim in trims if (name := find_answers_end(trim)) is not None}
+    return TrimOffsets(
+        *(_find_furthest(ids, messages) for ids in (cleaned_to, trimmed_to, answers_to))
+    )
 
 
-def trimmed_up_to(trim: TrimEntry) -> str:
+def find_trimmed_end(trim: TrimEntry) -> str:
     """Return before which entry a trim left nothing but `[trimmed]`."""
     found = trim.extra.get(TRIMMED_TO)
     return found if isinstance(found, str) else trim.up_to_entry_id
 
 
-def answers_up_to(trim: TrimEntry) -> str | None:
+def find_answers_end(trim: TrimEntry) -> str | None:
     """Return before which entry the answers are trimmed too; None where no answer is."""
     found = trim.extra.get(ANSWERS_TO)
     if isinstance(found, str):
         return found
-    return trimmed_up_to(trim) if trim.extra.get(ANSWERS) else None
+    return find_trimmed_end(trim) if trim.extra.get(ANSWERS) else None
 
 
-def standing_trims(trims: tuple[TrimEntry, ...], new: TrimEntry) -> tuple[TrimEntry, ...]:
+def add_trim(trims: tuple[TrimEntry, ...], new: TrimEntry) -> tuple[TrimEntry, ...]:
     """Return the trims that hold once a new one is stored; one decided anew stands alone."""
     return (new,) if new.extra.get(ANEW) else (*trims, new)
 
 
-def resting_cut(drops: Iterable[DropEntry], turns: Sequence[MeasuredTurn], epoch: Epoch) -> int:
+def count_dropped_turns(
+    drops: Iterable[DropEntry], turns: Sequence[MeasuredTurn], epoch: Epoch
+) -> int:
     """Return how many of the oldest turns the drops of this path leave out."""
     known = TurnList.of(turns)
     binding = (known.position(drop.up_to_entry_id) for drop in drops if epoch.binds(drop))
     return max((at for at in binding if at is not None), default=0)
 
 
-def shown_turns(
+def show_turns(
     turns: TurnList, reach: TrimOffsets, pinned: frozenset[str], counter: TokenCounter
 ) -> TurnList:
     """Return the turns as they are shown within that reach; pinned messages stay as they are."""
@@ -127,12 +131,12 @@ def shown_turns(
     for place, turn in enumerate(turns):
         if start >= furthest:
             return TurnList.of((*shown, *turns[place:]))
-        shown.append(_shown_turn(turn, start, reach, pinned, counter))
+        shown.append(_show_turn(turn, start, reach, pinned, counter))
         start += len(turn.messages)
     return TurnList.of(shown)
 
 
-def shown_messages(
+def show_messages(
     messages: Sequence[Message],
     start: int,
     reach: TrimOffsets,
@@ -146,14 +150,14 @@ def shown_messages(
     )
 
 
-def _shown_turn(
+def _show_turn(
     turn: MeasuredTurn,
     start: int,
     reach: TrimOffsets,
     pinned: frozenset[str],
     counter: TokenCounter,
 ) -> MeasuredTurn:
-    messages = shown_messages(turn.messages, start, reach, pinned, counter)
+    messages = show_messages(turn.messages, start, reach, pinned, counter)
     pairs = [pair for pair in zip(turn.messages, messages, strict=True) if pair[0] is not pair[1]]
     if not pairs:
         return turn
@@ -161,7 +165,7 @@ def _shown_turn(
     return MeasuredTurn(turn.turn, messages, turn.tokens - freed, turn.counter)
 
 
-def _furthest(ids: set[str], messages: Sequence[Message]) -> int:
+def _find_furthest(ids: set[str], messages: Sequence[Message]) -> int:
     positions = range(len(messages) - 1, -1, -1) if ids else ()
     return next((at for at in positions if messages[at].id in ids), 0)
 
@@ -169,33 +173,35 @@ def _furthest(ids: set[str], messages: Sequence[Message]) -> int:
 _TRIMMED_BYTES: Final = len(TRIMMED)
 
 
-def cleaned(message: Message, counter: TokenCounter) -> Message:
+def clean_message(message: Message, counter: TokenCounter) -> Message:
     """Return the message with each result by its number of lines, or as it is."""
     if isinstance(message.content, str):
         return message
-    return _remembered("cleaned", _cleaned, message, counter)
+    return _make_once("cleaned", _clean_results, message, counter)
 
 
-def trimmed(message: Message, counter: TokenCounter) -> Message:
+def trim_message(message: Message, counter: TokenCounter) -> Message:
     """Return the message with `[trimmed]` for its words and results, or as it is."""
-    return _remembered("trimmed", _trimmed, message, counter)
+    return _make_once("trimmed", _trim_parts, message, counter)
 
 
-def is_work(message: Message) -> bool:
+def is_tool_work(message: Message) -> bool:
     """Return whether it is a tool's result, or what the assistant said when it called tools."""
-    return message.role == "tool" or (message.role == "assistant" and bool(calls_of(message)))
+    return message.role == "tool" or (
+        message.role == "assistant" and bool(list_tool_calls(message))
+    )
 
 
-def may_be_trimmed(message: Message, has_answers: bool) -> bool:
+def can_be_trimmed(message: Message, has_answers: bool) -> bool:
     """Return whether trimming may touch it at all.
 
     Args:
         has_answers: whether that goes for a turn's last words too.
     """
-    return is_work(message) or (has_answers and is_final(message))
+    return is_tool_work(message) or (has_answers and is_final(message))
 
 
-def _remembered(
+def _make_once(
     form: str, make: Callable[[Message], Message], message: Message, counter: TokenCounter
 ) -> Message:
     key = (form, counter)
@@ -208,7 +214,7 @@ def _remembered(
     return made
 
 
-def _cleaned(message: Message) -> Message:
+def _clean_results(message: Message) -> Message:
     made = clean_tool_output(message)
     assert not isinstance(message.content, str)
     assert not isinstance(made.content, str)
@@ -216,14 +222,14 @@ def _cleaned(message: Message) -> Message:
     return _with_parts(message, tuple(min(pair, key=_size) for pair in pairs))
 
 
-def _trimmed(message: Message) -> Message:
+def _trim_parts(message: Message) -> Message:
     if isinstance(message.content, str):
         is_long = len(message.content.encode("utf-8", "surrogatepass")) > _TRIMMED_BYTES
         return replace(message, content=TRIMMED) if is_long else message
-    return _with_parts(message, tuple(_trimmed_part(part) for part in message.content))
+    return _with_parts(message, tuple(_trim_part(part) for part in message.content))
 
 
-def _trimmed_part(part: Part) -> Part:
+def _trim_part(part: Part) -> Part:
     if _size(part) <= _TRIMMED_BYTES:
         return part
     if isinstance(part, TextPart | ReasoningPart):
@@ -277,9 +283,9 @@ class TrimInput:
 
     def shown_parts(self, reach: TrimOffsets) -> tuple[TurnList, tuple[Message, ...]]:
         """Return the history and the work as they are sent within that reach."""
-        history = shown_turns(self.history, reach, self.pinned, self.counter)
+        history = show_turns(self.history, reach, self.pinned, self.counter)
         start = len(self.messages) - len(self.work)
-        return history, shown_messages(self.work, start, reach, self.pinned, self.counter)
+        return history, show_messages(self.work, start, reach, self.pinned, self.counter)
 
     def start_of_turn(self, age: int) -> int:
         """Return the position of the first message that is not older than so many turns."""
@@ -290,7 +296,7 @@ class TrimInput:
         """The position of the latest calls of this turn; without any, that of its question."""
         start = self.history.message_count
         for at in range(len(self.messages) - 1, start, -1):
-            if calls_of(self.messages[at]):
+            if list_tool_calls(self.messages[at]):
                 return at
         return start
 
@@ -300,7 +306,7 @@ class TrimInput:
         Args:
             keep_last: how many of the newest answers that goes for, beside the last complete turn.
         """
-        last = guaranteed(self.history)
+        last = find_guaranteed_turn(self.history)
         end = at = self.history[:last].message_count
         kept = sum(_has_answer(turn) for turn in self.history[last:])
         for turn in reversed(self.history[:last]):

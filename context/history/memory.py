@@ -29,8 +29,8 @@ class Progress:
         objective = data.get("currentObjective")
         return cls(
             objective if isinstance(objective, str) else "",
-            _texts(data.get("completedSteps")),
-            _texts(data.get("pendingSteps")),
+            _read_texts(data.get("completedSteps")),
+            _read_texts(data.get("pendingSteps")),
         )
 
     def to_dict(self) -> dict[str, object]:
@@ -72,7 +72,7 @@ class Memory:
     def render(self) -> str:
         """Return the memory as the model reads it, escaped; empty where there is nothing in it."""
         blocks = (
-            ("facts", _listed("", self.facts)),
+            ("facts", _list_items("", self.facts)),
             ("scratchpad", self.scratchpad),
             ("progress", self._progress()),
         )
@@ -88,17 +88,17 @@ class Memory:
         objective = progress.current_objective
         lines = (
             f"Objective: {objective}" if objective else "",
-            _listed("done: ", progress.completed_steps),
-            _listed("to do: ", progress.pending_steps),
+            _list_items("done: ", progress.completed_steps),
+            _list_items("to do: ", progress.pending_steps),
         )
         return "\n".join(line for line in lines if line)
 
 
-def _listed(prefix: str, items: tuple[str, ...]) -> str:
+def _list_items(prefix: str, items: tuple[str, ...]) -> str:
     return "\n".join(f"- {prefix}{item}" for item in items)
 
 
-def _texts(value: object) -> tuple[str, ...]:
+def _read_texts(value: object) -> tuple[str, ...]:
     if not isinstance(value, list | tuple):
         return ()
     return tuple(item for item in value if isinstance(item, str))

@@ -34,13 +34,15 @@ class Pins:
         if not pin.on:
             kept = {name: item for name, item in self.segments.items() if name != pin.target}
             return Pins(kept, self.messages - {pin.target})
-        found = _find(pin.target, before)
+        found = _find_target(pin.target, before)
         if found is None:
             return self
         messages = self.messages | {pin.target} if found.source == PINNED_SOURCE else self.messages
         return Pins({**self.segments, pin.target: found}, messages)
 
-    def moved(self, shown: Iterable[Message], here: Sequence[Segment]) -> tuple[Segment, ...]:
+    def select_moved(
+        self, shown: Iterable[Message], here: Sequence[Segment]
+    ) -> tuple[Segment, ...]:
         """Return those that nothing else in a request holds.
 
         Args:
@@ -65,11 +67,11 @@ def check_pin(
     Raises:
         BadPin: there is nothing of that id, or the pins would take more than their share.
     """
-    if pin.on and _find(pin.target, path) is None:
+    if pin.on and _find_target(pin.target, path) is None:
         raise BadPin(f"There is nothing to pin under {pin.target}: name a message or a segment.")
     after = pins.after(pin, path)
     tokens = sum(count_segment(segment, counter) for segment in after.segments.values())
-    most = pins_room(budget)
+    most = compute_pins_limit(budget)
     if pin.on and tokens > most:
         raise BadPin(
             f"Pins would take {tokens:,} tokens, and a quarter of the budget is {most:,}: "
@@ -78,35 +80,35 @@ def check_pin(
     return after
 
 
-def pins_room(budget: int) -> int:
+def compute_pins_limit(budget: int) -> int:
     """Return what all pins together may take of a budget."""
     return int(budget * PINS_SHARE)
 
 
-def _find(target: str, before: Iterable[Entry]) -> Segment | None:
+def _find_target(target: str, before: Iterable[Entry]) -> Segment | None:
     found: Segment | None = None
     for entry in before:
         if isinstance(entry, MessageEntry) and entry.id == target:
-            found = _as_segment(entry.message)
+            found = _make_segment(entry.message)
         elif isinstance(entry, SegmentsEntry):
             named = (part for part in entry.segments if part.id == target)
             found = next((replace(p, layer=Layer.L2, pinned=True) for p in named), found)
     return found
 
 
-def _as_segment(message: Message) -> Segment:
+def _make_segment(message: Message) -> Segment:
     return Segment.build(
         id=str(message.id),
         layer=Layer.L2,
         kind="selection",
         source=PINNED_SOURCE,
-        text=_words(message),
+        text=_join_text(message),
         pinned=True,
         title=f"Pinned message of the {message.role}",
     )
 
 
-def _words(message: Message) -> str:
+def _join_text(message: Message) -> str:
     if isinstance(message.content, str):
         return message.content
     texts = [part.text for part in message.content if isinstance(part, TextPart)]

@@ -13,7 +13,7 @@ from typing import Final
 
 from context.envelope import ContextEnvelope, Messages
 from context.errors import BadInputs, ContextError
-from context.history.boundaries import standing_trims
+from context.history.boundaries import add_trim
 from context.history.memory import Memory
 from context.history.pins import NO_PINS, Pins
 from context.history.sources import CarriedSources, SourceCollector
@@ -86,7 +86,7 @@ class CurrentTurn:
     @property
     def as_history(self) -> tuple[Message, ...]:
         """The turn once another has begun."""
-        return self.turn.messages if self.patched is None else self.turn.closed(self._so_far)
+        return self.turn.messages if self.patched is None else self.turn.close_turn(self._so_far)
 
     @property
     def _so_far(self) -> tuple[Message, ...]:
@@ -174,12 +174,12 @@ class _ReplayCache:
 _memory: Final = _ReplayCache()
 
 
-def read_path(path: tuple[Entry, ...], counter: TokenCounter) -> ReplayedPath:
+def replay_path(path: tuple[Entry, ...], counter: TokenCounter) -> ReplayedPath:
     """Return what a path comes to, its earlier turns measured with the counter."""
-    start = _known_start(path, counter)
-    asked = max(len(start.before), _last_question(path))
-    before_question = _read_on(start, path[:asked])
-    reading = _read_on(before_question, path)
+    start = _find_known_start(path, counter)
+    asked = max(len(start.before), _find_last_question(path))
+    before_question = _continue_replay(start, path[:asked])
+    reading = _continue_replay(before_question, path)
     others = (
         known for known in _memory.readings if known is not reading and known is not before_question
     )
@@ -187,7 +187,9 @@ def read_path(path: tuple[Entry, ...], counter: TokenCounter) -> ReplayedPath:
     return reading
 
 
-def shape_base(envelope: ContextEnvelope, transforms: Iterable[TransformEntry]) -> ContextEnvelope:
+def apply_request_ops(
+    envelope: ContextEnvelope, transforms: Iterable[TransformEntry]
+) -> ContextEnvelope:
     """Return the envelope with what transforms did to instructions, tools and options."""
     for transform in transforms:
         if ops := request_ops(transform.patch):
@@ -203,38 +205,38 @@ def replay(
     Args:
         base: instructions, tools and options; its messages are those of the path afterwards.
     """
-    reading = read_path(path, counter)
-    shaped = shape_base(base, reading.transforms)
+    reading = replay_path(path, counter)
+    shaped = apply_request_ops(base, reading.transforms)
     return replace(shaped, messages=Messages(reading.messages))
 
 
-def _known_start(path: tuple[Entry, ...], counter: TokenCounter) -> ReplayedPath:
+def _find_known_start(path: tuple[Entry, ...], counter: TokenCounter) -> ReplayedPath:
     longest_first = sorted(_memory.readings, key=lambda known: -len(known.before))
     known = (reading for reading in longest_first if reading.is_begun_by(path, counter))
     return next(known, ReplayedPath(counter))
 
 
-def _last_question(path: tuple[Entry, ...]) -> int:
+def _find_last_question(path: tuple[Entry, ...]) -> int:
     """Where the entries of the last question begin: what it was sent with, or itself."""
     at = len(path) - 1
-    while at > 0 and not _asks(path[at]):
+    while at > 0 and not _is_question(path[at]):
         at -= 1
     while at > 0 and isinstance(path[at - 1], SegmentsEntry):
         at -= 1
     return max(at, 0)
 
 
-def _asks(entry: Entry) -> bool:
+def _is_question(entry: Entry) -> bool:
     return isinstance(entry, MessageEntry) and entry.message.role == "user"
 
 
-def _read_on(start: ReplayedPath, path: tuple[Entry, ...]) -> ReplayedPath:
+def _continue_replay(start: ReplayedPath, path: tuple[Entry, ...]) -> ReplayedPath:
     if len(start.before) == len(path):
         return start
     reader = _Replayer(start)
     for at in range(len(start.before), len(path)):
         reader.read(path[at], path[:at] if isinstance(path[at], PinEntry) else ())
-    return reader.reading(path)
+    return reader.make_path(path)
 
 
 class _Replayer:
@@ -253,7 +255,7 @@ class _Replayer:
         self._memory = start.memory
         self._carried = SourceCollector(start.carried)
 
-    def reading(self, path: tuple[Entry, ...]) -> ReplayedPath:
+    def make_path(self, path: tuple[Entry, ...]) -> ReplayedPath:
         return ReplayedPath(
             counter=self._counter,
             before=path,
@@ -266,7 +268,7 @@ class _Replayer:
             transforms=tuple(self._transforms),
             problems=tuple(self._problems),
             memory=self._memory,
-            carried=self._carried.carried(),
+            carried=self._carried.collect(),
         )
 
     def read(self, entry: Entry, before: Sequence[Entry] = ()) -> None:
@@ -281,7 +283,7 @@ class _Replayer:
             case DropEntry():
                 self._drops = (*self._drops, entry)
             case TrimEntry():
-                self._trims = standing_trims(self._trims, entry)
+                self._trims = add_trim(self._trims, entry)
             case PinEntry():
                 self._pins = self._pins.after(entry, before)
             case MemoryUpdateEntry():
@@ -295,7 +297,7 @@ class _Replayer:
         self._waiting = entry
 
     def _say(self, entry: TurnEntry) -> None:
-        if self._open is None or _asks(entry):
+        if self._open is None or _is_question(entry):
             self._close()
             self._open = CurrentTurn(begin_turn(entry, self._waiting), self._memory)
         else:
@@ -332,7 +334,7 @@ class _Replayer:
             asked = self._open.turn.user
         question = None if asked is None else asked.message
         groups, rest = group_messages(messages, owners, last, question)
-        measured = (self._measured(group, earlier) for group in groups)
+        measured = (self._measure(group, earlier) for group in groups)
         self._earlier = TurnList.of([turn for turn in measured if turn.messages])
         if self._open is not None:
             self._open = self._open.after_patch(rest)
@@ -345,7 +347,7 @@ class _Replayer:
         self._drops = tuple(drop for drop in self._drops if drop.up_to_entry_id in there)
         self._trims = tuple(trim for trim in self._trims if trim.up_to_entry_id in there)
 
-    def _measured(self, group: MessageGroup, earlier: Sequence[MeasuredTurn]) -> MeasuredTurn:
+    def _measure(self, group: MessageGroup, earlier: Sequence[MeasuredTurn]) -> MeasuredTurn:
         """A group as a turn; a result that a patch took away is missed no less than any other."""
         messages = seal_calls(group.messages)
         if group.turn is None:

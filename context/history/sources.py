@@ -45,15 +45,15 @@ class SourceCollector:
     def add(self, turn: Turn) -> None:
         """Take what a turn that has ended leaves behind."""
         self._turns += 1
-        for segment in (*_attached(turn), *_cited(turn)):
-            self._items[carried_key(segment)] = CarriedSource(segment, self._turns)
+        for segment in (*_list_attached(turn), *_list_cited(turn)):
+            self._items[make_source_key(segment)] = CarriedSource(segment, self._turns)
 
-    def carried(self) -> CarriedSources:
+    def collect(self) -> CarriedSources:
         """Return what was collected so far."""
         return CarriedSources(dict(self._items), self._turns)
 
 
-def carried_key(segment: Segment) -> str:
+def make_source_key(segment: Segment) -> str:
     """Return what makes two segments the same thing: a note by its path, a selection by its lines.
 
     A cited note is another thing than the attached one, which says more.
@@ -63,11 +63,11 @@ def carried_key(segment: Segment) -> str:
     return f"{'cited' if segment.kind == 'passage' else 'attached'} {segment.source}"
 
 
-def _attached(turn: Turn) -> Iterator[Segment]:
+def _list_attached(turn: Turn) -> Iterator[Segment]:
     return (part for part in turn.segments if part.layer is Layer.L3 and part.kind != "passage")
 
 
-def _cited(turn: Turn) -> Iterator[Segment]:
+def _list_cited(turn: Turn) -> Iterator[Segment]:
     passages = {part.number: part for part in turn.segments if part.kind == "passage"}
     if not passages:
         return

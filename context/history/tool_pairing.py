@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from context.messages import Message, TextPart, ToolResultPart, calls_of
+from context.messages import Message, TextPart, ToolResultPart, list_tool_calls
 
 INTERRUPTED: Final = "[interrupted]"
 NO_RESULT: Final = "[no result: the call was interrupted]"
@@ -21,19 +21,19 @@ def seal_calls(messages: Sequence[Message]) -> tuple[Message, ...]:
     A result is looked for up to the next message of the assistant; what stands between moves
     behind the results.
     """
-    if not any(message.role == "tool" or calls_of(message) for message in messages):
+    if not any(message.role == "tool" or list_tool_calls(message) for message in messages):
         return tuple(messages)
     sealed: list[Message] = []
     start = 0
     for at, message in enumerate(messages):
         if message.role == "assistant":
-            sealed += _answered(messages[start:at])
+            sealed += _pair_results(messages[start:at])
             start = at
-    sealed += _answered(messages[start:])
+    sealed += _pair_results(messages[start:])
     return tuple(sealed)
 
 
-def results_of(message: Message) -> tuple[ToolResultPart, ...]:
+def list_tool_results(message: Message) -> tuple[ToolResultPart, ...]:
     """Return the tool results of a message."""
     if isinstance(message.content, str):
         return ()
@@ -42,12 +42,12 @@ def results_of(message: Message) -> tuple[ToolResultPart, ...]:
 
 def is_final(message: Message) -> bool:
     """Return whether the message ends a turn: an answer that calls no tool."""
-    return message.role == "assistant" and not calls_of(message)
+    return message.role == "assistant" and not list_tool_calls(message)
 
 
 def mark_interrupted(message: Message) -> Message:
     """Return an answer that broke off, marked as such; one with calls is marked behind them."""
-    if calls_of(message):
+    if list_tool_calls(message):
         return message
     content = message.content
     if not isinstance(content, str):
@@ -56,23 +56,23 @@ def mark_interrupted(message: Message) -> Message:
     return replace(message, content=marked)
 
 
-def interruption(last: Message) -> Message:
+def make_interruption(last: Message) -> Message:
     """Return the message that ends a turn without an answer."""
     return Message("assistant", INTERRUPTED, f"{last.id}:interrupted")
 
 
-def _answered(messages: Sequence[Message]) -> list[Message]:
+def _pair_results(messages: Sequence[Message]) -> list[Message]:
     """A message of the assistant and what follows it, with exactly the results that it needs."""
     if not messages:
         return []
     others = [message for message in messages[1:] if message.role != "tool"]
-    calls = calls_of(messages[0])
+    calls = list_tool_calls(messages[0])
     if messages[0].role != "assistant" or not calls:
         return [message for message in messages if message.role != "tool"]
     open_calls = {call.id for call in calls}
     results = []
     for message in messages[1:]:
-        kept = _kept_results(message, open_calls)
+        kept = _keep_results(message, open_calls)
         if kept is not None:
             results.append(kept)
     if open_calls:
@@ -82,7 +82,7 @@ def _answered(messages: Sequence[Message]) -> list[Message]:
     return [messages[0], *results, *others]
 
 
-def _kept_results(message: Message, open_calls: set[str]) -> Message | None:
+def _keep_results(message: Message, open_calls: set[str]) -> Message | None:
     """The results of a message that still are waited for, which then no longer are."""
     is_synthetic = message.id is not None and message.id.endswith(_SEALED)
     if message.role != "tool" or is_synthetic or isinstance(message.content, str):

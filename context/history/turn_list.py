@@ -281,7 +281,7 @@ class _Store:
         self.turns.append(turn)
 
 
-def guaranteed(turns: Sequence[MeasuredTurn]) -> int:
+def find_guaranteed_turn(turns: Sequence[MeasuredTurn]) -> int:
     """Return the position of the last answered turn; of the last one where none was answered."""
     for at in range(len(turns) - 1, -1, -1):
         if turns[at].turn.is_complete:

@@ -9,11 +9,10 @@ from functools import cached_property
 from itertools import pairwise
 
 from context.history.tool_pairing import (
-    INTERRUPTED,
-    interruption,
     is_final,
+    list_tool_results,
+    make_interruption,
     mark_interrupted,
-    results_of,
     seal_calls,
 )
 from context.layers import Segment
@@ -22,15 +21,6 @@ from context.log.tree import EntryTree
 from context.messages import NO_FIELDS, Message
 from context.offload import Offloaded, read_stub
 from context.tokens import TokenCounter, count_merged, count_message, is_merged
-
-__all__ = [
-    "INTERRUPTED",
-    "Turn",
-    "TurnEntry",
-    "active_path",
-    "begin_turn",
-    "turns",
-]
 
 TurnEntry = MessageEntry | CustomMessageEntry
 
@@ -73,20 +63,20 @@ class Turn:
     @cached_property
     def messages(self) -> tuple[Message, ...]:
         """The turn as history: bare user text and answers, an interrupted end marked as such."""
-        return self.closed(self.shown)
+        return self.close_turn(self.shown)
 
     @cached_property
     def shown(self) -> tuple[Message, ...]:
         """The messages as they were said, broken-off answers marked as such."""
         question = () if self.user is None else (self.user.message,)
-        return (*question, *(_shown(entry) for entry in self.said))
+        return (*question, *(_show_entry(entry) for entry in self.said))
 
-    def closed(self, messages: Sequence[Message]) -> tuple[Message, ...]:
+    def close_turn(self, messages: Sequence[Message]) -> tuple[Message, ...]:
         """Return these messages of the turn as history: every call has a result, and it ends."""
         sealed = seal_calls(messages)
         if self.user is None or self.is_ended:
             return sealed
-        return (*sealed, interruption(sealed[-1] if sealed else self.user.message))
+        return (*sealed, make_interruption(sealed[-1] if sealed else self.user.message))
 
     def is_sent_with(self, entry: SegmentsEntry) -> bool:
         """Return whether these segments belong to the turn."""
@@ -103,7 +93,7 @@ class Turn:
         return Turn(self.turn_id, ids, self.user, said, self.segments, self.noted)
 
 
-def active_path(entries: Sequence[Entry], leaf: str | None = None) -> tuple[Entry, ...]:
+def find_active_path(entries: Sequence[Entry], leaf: str | None = None) -> tuple[Entry, ...]:
     """Return the path entries from the root to a leaf, in their order.
 
     Args:
@@ -127,7 +117,7 @@ def begin_turn(entry: TurnEntry, waiting: SegmentsEntry | None = None) -> Turn:
     return Turn(entry.turn_id, ids, None, (entry,), segments)
 
 
-def turns(path: Iterable[Entry]) -> tuple[Turn, ...]:
+def list_turns(path: Iterable[Entry]) -> tuple[Turn, ...]:
     """Return the turns of a path, oldest first.
 
     The segments of a turn stand behind its user message; older versions wrote them before it. Of
@@ -141,7 +131,7 @@ def turns(path: Iterable[Entry]) -> tuple[Turn, ...]:
                 found[-1] = found[-1].with_segments(entry)
             waiting = entry
         elif isinstance(entry, MessageEntry | CustomMessageEntry):
-            if not found or _asks(entry):
+            if not found or _is_question(entry):
                 found.append(begin_turn(entry, waiting))
             else:
                 found[-1] = found[-1].with_said(entry)
@@ -149,11 +139,11 @@ def turns(path: Iterable[Entry]) -> tuple[Turn, ...]:
     return tuple(found)
 
 
-def _asks(entry: TurnEntry) -> bool:
+def _is_question(entry: TurnEntry) -> bool:
     return isinstance(entry, MessageEntry) and entry.message.role == "user"
 
 
-def _shown(entry: TurnEntry) -> Message:
+def _show_entry(entry: TurnEntry) -> Message:
     if isinstance(entry, MessageEntry) and entry.status in ("interrupted", "error"):
         return mark_interrupted(entry.message)
     return entry.message
@@ -177,17 +167,17 @@ def group_messages(
         last: the last turn, which everything from its first message on belongs to.
         question: of the last turn, to know it again where a patch has taken the ids away.
     """
-    start = _start_of_last(messages, owners, last, question)
+    start = _find_last_turn(messages, owners, last, question)
     groups: list[MessageGroup] = []
     for message in messages[:start]:
         owner = None if message.id is None else owners.get(message.id)
-        if not groups or _begins(groups[-1], message, owner):
+        if not groups or _begins_group(groups[-1], message, owner):
             groups.append(MessageGroup(owner))
         groups[-1].messages.append(message)
     return groups, tuple(messages[start:])
 
 
-def _start_of_last(
+def _find_last_turn(
     messages: Sequence[Message], owners: Mapping[str, int], last: int, question: Message | None
 ) -> int:
     for at, message in enumerate(messages):
@@ -200,7 +190,7 @@ def _start_of_last(
     return len(messages)
 
 
-def _begins(group: MessageGroup, message: Message, owner: int | None) -> bool:
+def _begins_group(group: MessageGroup, message: Message, owner: int | None) -> bool:
     if owner is not None:
         return owner != group.turn
     is_answered = any(is_final(earlier) for earlier in group.messages)
@@ -265,6 +255,6 @@ class MeasuredTurn:
     @property
     def offloaded(self) -> tuple[Offloaded, ...]:
         """The results that are kept elsewhere, of which stubs stand here."""
-        results = [part for message in self.messages for part in results_of(message)]
+        results = [part for message in self.messages for part in list_tool_results(message)]
         found = (read_stub(result.content) for result in results)
         return tuple(stub for stub in found if stub is not None) if results else ()

@@ -127,7 +127,7 @@ def read_log(lines: Iterable[Line]) -> SessionLog:
         if line.get("type") != "session":
             objects.append(line)
         elif header is None:
-            header = _header(line)
+            header = _read_header(line)
     is_first = header is not None and header.version <= FIRST_VERSION
     reader = _Reader(is_first)
     for place, line in enumerate(objects):
@@ -137,13 +137,13 @@ def read_log(lines: Iterable[Line]) -> SessionLog:
     return SessionLog(header, entries, repairs, unknown, is_first or reader.has_old_summaries)
 
 
-def log_lines(header: SessionHeader, entries: Iterable[Entry]) -> list[dict[str, object]]:
+def make_log_lines(header: SessionHeader, entries: Iterable[Entry]) -> list[dict[str, object]]:
     """Return the JSON objects of a log of the present version, the header first."""
     first = header.to_dict() | {"version": LOG_VERSION}
     return [first, *(entry.to_dict() for entry in entries)]
 
 
-def _header(line: Line) -> SessionHeader | None:
+def _read_header(line: Line) -> SessionHeader | None:
     try:
         return SessionHeader.from_dict({"timestamp": "", **line})
     except MalformedEntry:
@@ -196,7 +196,7 @@ class _Reader:
         try:
             entry = parse_entry(data)
         except MalformedEntry as error:
-            text = f"{_called(line)} cannot be read and is skipped: {error}"
+            text = f"{_name_line(line)} cannot be read and is skipped: {error}"
             self.repairs.append(Repair("unreadable", "", text))
             self.at_place.append(None)
             return
@@ -219,11 +219,11 @@ class _Reader:
             return ()
         data["id"] = self._new_id(place, line)
         if isinstance(given, str) and given:
-            text = f"{_called(line)} has the id of an earlier one and was given its own."
+            text = f"{_name_line(line)} has the id of an earlier one and was given its own."
             return (Repair("duplicate", str(data["id"]), text),)
         if self.is_first_version:
             return ()
-        text = f"{_called(line)} has no id and was given one."
+        text = f"{_name_line(line)} has no id and was given one."
         return (Repair("id", str(data["id"]), text),)
 
     def _hang(self, line: Line, data: dict[str, object]) -> tuple[Repair, ...]:
@@ -233,7 +233,7 @@ class _Reader:
         data["parentId"] = self.above
         if self.is_first_version:
             return ()
-        text = f"{_called(line)} follows one that is missing; it is read after the one above."
+        text = f"{_name_line(line)} follows one that is missing; it is read after the one above."
         return (Repair("parent", str(data["id"]), text),)
 
     def _new_id(self, place: int, line: Line) -> str:
@@ -272,7 +272,7 @@ class _Reader:
         return {"firstKeptEntryId": after[0] if after else before[-1]}
 
 
-def _called(line: Line) -> str:
+def _name_line(line: Line) -> str:
     return f"The {line.get('type', 'nameless')} entry {line.get('id')}"
 
 
@@ -283,10 +283,10 @@ def _rename(data: dict[str, object], renamed: Mapping[str, str]) -> None:
             data[key] = renamed.get(target, target)
     patch = data.get("patch")
     if isinstance(patch, list):
-        data["patch"] = [_renamed_op(op, renamed) for op in patch]
+        data["patch"] = [_rename_op(op, renamed) for op in patch]
 
 
-def _renamed_op(op: object, renamed: Mapping[str, str]) -> object:
+def _rename_op(op: object, renamed: Mapping[str, str]) -> object:
     if not isinstance(op, Mapping):
         return op
     named = {key: op[key] for key in _OP_REFERENCES if isinstance(op.get(key), str)}

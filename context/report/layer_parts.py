@@ -44,7 +44,7 @@ class LayerPart:
         }
 
 
-def parts_of(draft: RequestDraft) -> Mapping[Layer, tuple[LayerPart, ...]]:
+def list_layer_parts(draft: RequestDraft) -> Mapping[Layer, tuple[LayerPart, ...]]:
     """Return what T, L1 and L4 hold, in the order of the wire.
 
     Of the turns the newest are told one by one, the older ones together.
@@ -52,31 +52,31 @@ def parts_of(draft: RequestDraft) -> Mapping[Layer, tuple[LayerPart, ...]]:
     before = draft.preamble
     tools = (LayerPart("tool", size, name) for name, size in before.tool_sizes)
     written = (LayerPart("instructions", size, name) for name, size in before.part_tokens.items())
-    history = tuple(_turns(draft.history))
+    history = tuple(_list_turns(draft.history))
     return {Layer.T: tuple(tools), Layer.L1: tuple(written), Layer.L4: history}
 
 
-def _turns(history: TurnList) -> Iterator[LayerPart]:
+def _list_turns(history: TurnList) -> Iterator[LayerPart]:
     start = 1 if history and history[0].turn.user is None else 0
     single = max(start, len(history) - SINGLE_TURNS)
     if single == start + 1:
         single = start
     if start:
-        yield _single(history, 0)
+        yield _describe_turn(history, 0)
     if single > start:
-        yield LayerPart("turns", _tokens(history, start, single), turns=single - start)
+        yield LayerPart("turns", _count_tokens(history, start, single), turns=single - start)
     for at in range(single, len(history)):
-        yield _single(history, at)
+        yield _describe_turn(history, at)
 
 
-def _single(history: TurnList, at: int) -> LayerPart:
-    turn, tokens = history[at], _tokens(history, at, at + 1)
+def _describe_turn(history: TurnList, at: int) -> LayerPart:
+    turn, tokens = history[at], _count_tokens(history, at, at + 1)
     if turn.turn.user is not None:
         return LayerPart("turn", tokens, entry=turn.turn.user.id, turns=1)
     is_summary = any(message.text.startswith(HEAD) for message in turn.messages)
     return LayerPart("summary" if is_summary else "messages", tokens)
 
 
-def _tokens(history: TurnList, start: int, stop: int) -> int:
+def _count_tokens(history: TurnList, start: int, stop: int) -> int:
     """Count turns where they stand; a first message that joins the one before it is smaller."""
     return history[:stop].tokens - history[:start].tokens

@@ -40,7 +40,7 @@ def report_markdown(context: Json) -> str:
     left_out = _left_out(context)
     if left_out:
         lines.append(f"- left out: {left_out}")
-    lines += _shortened(context)
+    lines += _describe_shortened(context)
     lines.append(_ephemerals(context))
     lines += [f"- warning: {warning}" for warning in context["warnings"]]
     return "\n".join(lines) + "\n"
@@ -60,14 +60,14 @@ def envelope_markdown(context: Json, body: Json) -> str:
     sections = [
         report_markdown(context) + "\n# Context Envelope",
         "## Meta\n\n" + "\n".join(f"- {key}: {value}" for key, value in meta.items()),
-        "## Options\n\n" + _fenced(options, "json"),
+        "## Options\n\n" + _fence(options, "json"),
         "## System\n\n" + _system(str(body["system"]), context.get("system_parts", ())),
         "## Tools\n\n"
-        + _listed(_bullet(f"{tool['name']}: {tool['description']}") for tool in body["tools"]),
+        + _join_lines(_bullet(f"{tool['name']}: {tool['description']}") for tool in body["tools"]),
         "## Messages (cached)\n\n" + _messages(messages[:cached]),
         "## Messages (uncached)\n\n" + _messages(messages[cached:]),
-        "## Context transforms (persisted)\n\n" + _listed(_transforms(context)),
-        "## Ephemeral (request-only log)\n\n" + _listed(_logged(context)),
+        "## Context transforms (persisted)\n\n" + _join_lines(_transforms(context)),
+        "## Ephemeral (request-only log)\n\n" + _join_lines(_list_ephemerals(context)),
     ]
     return "\n\n".join(sections) + "\n"
 
@@ -134,7 +134,7 @@ def _left_out(context: Json) -> str:
     return "; ".join(part for part in parts if part)
 
 
-def _shortened(context: Json) -> Iterable[str]:
+def _describe_shortened(context: Json) -> Iterable[str]:
     """What stands in the place of old messages: markers, and the last summary."""
     if trimmed := context.get("trimmed"):
         sizes = _change(trimmed["tokens_before"], trimmed["tokens_after"])
@@ -168,11 +168,11 @@ def _ephemerals(context: Json) -> str:
 def _system(compiled: str, parts: Sequence[Json]) -> str:
     """The system message, each part of it by its name; whole where the parts are not known."""
     if sum(part["chars"] for part in parts) != len(compiled):
-        return _fenced(compiled)
+        return _fence(compiled)
     shown, start = [], 0
     for part in parts:
         end = start + part["chars"]
-        shown.append(f"**{_one_line(part['name'])}**\n\n{_fenced(compiled[start:end].strip())}")
+        shown.append(f"**{_one_line(part['name'])}**\n\n{_fence(compiled[start:end].strip())}")
         start = end
     return "\n\n".join(shown) or "(none)"
 
@@ -185,7 +185,7 @@ def _transforms(context: Json) -> Iterable[str]:
         yield _bullet(f"{line}: {told}" if told else line)
 
 
-def _logged(context: Json) -> Iterable[str]:
+def _list_ephemerals(context: Json) -> Iterable[str]:
     for entry in context.get("ephemeral_log", ()):
         for message in entry["messages"]:
             said = f"**{message['role']}** — {_one_line(message['content'])}"
@@ -205,7 +205,7 @@ def _messages(messages: Sequence[Json]) -> str:
         f"{number}. **{message['role']}** — {_one_line(message['content'])}"
         for number, message in enumerate(messages, start=1)
     )
-    return _listed(lines)
+    return _join_lines(lines)
 
 
 def _one_line(content: str | Sequence[Json]) -> str:
@@ -224,11 +224,11 @@ def _part_line(part: Json) -> str:
     return str(part.get("text", f"[{part['type']}]"))
 
 
-def _listed(lines: Iterable[str]) -> str:
+def _join_lines(lines: Iterable[str]) -> str:
     return "\n".join(lines) or "(none)"
 
 
-def _fenced(text: str, language: str = "") -> str:
+def _fence(text: str, language: str = "") -> str:
     fence = "```"
     while fence in text:
         fence += "`"

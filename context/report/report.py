@@ -6,7 +6,7 @@ from typing import Literal
 
 from context.budget import BudgetPolicy, ContextBudget, RequestBudget
 from context.history.memory import Memory
-from context.history.pins import pins_room
+from context.history.pins import compute_pins_limit
 from context.layers import Layer, Segment, sort_by_wire
 from context.offload import Offloaded
 from context.report.layer_parts import LayerPart
@@ -298,7 +298,7 @@ class ContextReport:
             "uncached": int(self.has_uncached),
             "memory": self.memory.to_dict(),
             "pins": [pin.to_dict() for pin in self.pins],
-            "pins_limit": pins_room(self.budget),
+            "pins_limit": compute_pins_limit(self.budget),
             "policy": self._policy(),
             **_later_parts(),
         }

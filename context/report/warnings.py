@@ -11,14 +11,12 @@ from typing import Final
 from context.layers import Layer, name_lines
 from context.report.report import SegmentUse
 
-__all__ = ["SHARE", "attachment_warnings"]
-
 SHARE: Final = "share"
 MOST_NAMED: Final = 2  # attachments that get a sentence of their own
 _WAY_OUT: Final = "Attach less, or raise autoCompactThreshold."
 
 
-def attachment_warnings(uses: Sequence[SegmentUse]) -> tuple[str, ...]:
+def warn_of_attachments(uses: Sequence[SegmentUse]) -> tuple[str, ...]:
     """Return a sentence for each attachment of a turn that is not sent whole.
 
     More than two attachments with the same fate share one sentence.
@@ -34,10 +32,10 @@ def attachment_warnings(uses: Sequence[SegmentUse]) -> tuple[str, ...]:
     parted |= {use.segment.source for use in notes if use.reason == SHARE}
     lost = [u for u in gone if u not in notes or u.segment.source not in parted]
     cut = [u for u in kept if u.state == "shrunk" and u.segment.whole_tokens is None]
-    return (*_searched(attached, parted), *_shortened(cut), *_dropped(lost))
+    return (*_warn_of_searched(attached, parted), *_warn_of_shortened(cut), *_warn_of_dropped(lost))
 
 
-def _searched(attached: Sequence[SegmentUse], parted: set[str]) -> Iterator[str]:
+def _warn_of_searched(attached: Sequence[SegmentUse], parted: set[str]) -> Iterator[str]:
     """Name the attachments that were searched within, with the passages that are sent."""
     sizes = {u.segment.source: u.original_tokens for u in attached if u.segment.source in parted}
     passages = dict.fromkeys(sizes, 0)
@@ -78,7 +76,7 @@ def _sent(passages: int) -> str:
     )
 
 
-def _shortened(cut: Sequence[SegmentUse]) -> Iterator[str]:
+def _warn_of_shortened(cut: Sequence[SegmentUse]) -> Iterator[str]:
     if len(cut) > MOST_NAMED:
         before, after = sum(u.original_tokens for u in cut), sum(u.tokens for u in cut)
         yield (
@@ -93,7 +91,7 @@ def _shortened(cut: Sequence[SegmentUse]) -> Iterator[str]:
         )
 
 
-def _dropped(lost: Sequence[SegmentUse]) -> Iterator[str]:
+def _warn_of_dropped(lost: Sequence[SegmentUse]) -> Iterator[str]:
     if len(lost) > MOST_NAMED:
         total = sum(use.original_tokens for use in lost)
         yield (

@@ -2,7 +2,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from context.budget import BudgetPolicy, ContextBudget, budget_tokens, output_reserve, window
+from context.budget import (
+    BudgetPolicy,
+    ContextBudget,
+    compute_budget_tokens,
+    compute_window,
+    output_reserve,
+)
 from context.errors import ContextError
 
 
@@ -74,20 +80,20 @@ def test_the_answer_gets_at_most_a_quarter_of_the_window():
 
 
 def test_the_window_is_the_smaller_of_threshold_and_limit():
-    assert window(128_000, 8_192) == 8_192
-    assert window(4_000, 8_192) == 4_000
-    assert window(128_000, None) == 128_000
+    assert compute_window(128_000, 8_192) == 8_192
+    assert compute_window(4_000, 8_192) == 4_000
+    assert compute_window(128_000, None) == 128_000
 
 
 def test_the_budget_is_the_window_less_the_reserve_over_the_factor():
-    assert budget_tokens(128_000, 4_096, 1.0) == 123_904
-    assert budget_tokens(4_000, 1_000, 1.1) == 2_727
-    assert budget_tokens(110, 0, 1.1) == 100
+    assert compute_budget_tokens(128_000, 4_096, 1.0) == 123_904
+    assert compute_budget_tokens(4_000, 1_000, 1.1) == 2_727
+    assert compute_budget_tokens(110, 0, 1.1) == 100
 
 
 @given(st.integers(1, 2_000_000), st.integers(1, 200_000), st.integers(100, 200))
 def test_a_full_budget_times_the_factor_fits_the_window(size, max_output, hundredths):
     reserve = output_reserve(max_output, size)
-    budget = budget_tokens(size, reserve, hundredths / 100)
+    budget = compute_budget_tokens(size, reserve, hundredths / 100)
     assert budget >= 0
     assert budget * hundredths <= (size - reserve) * 100

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from context.carry_forward import (
     compact_by_section,
     prior_context,
-    shortened_text,
+    shorten_text,
     truncate_with_ellipsis,
 )
 
@@ -212,7 +212,7 @@ def test_the_way_to_the_full_text_names_a_tool_only_where_the_request_has_it(kin
 
 
 def test_a_text_that_was_shortened_for_another_request_has_one_line_about_it():
-    once = shortened_text("A", "note", "words " * 2_000, tools=())
-    again = shortened_text("A", "note", once, tools={"read_note"})
+    once = shorten_text("A", "note", "words " * 2_000, tools=())
+    again = shorten_text("A", "note", once, tools={"read_note"})
     assert again.count("[Shortened.") == 1
     assert again.endswith('use the "read_note" tool with path="A".]')

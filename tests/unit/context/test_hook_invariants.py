@@ -11,7 +11,7 @@ from context.envelope import ContextEnvelope
 from context.errors import ContextHookError, ContextPatchError
 from context.hooks import ContextResult, HookRegistry, MessageEvent
 from context.log.entries import EphemeralEntry, TransformEntry, parse_entry
-from context.messages import Message, calls_of
+from context.messages import Message, list_tool_calls
 from context.patches import MESSAGE_OPS, apply_patch
 from tests.support.chats import Chat
 from tests.unit.context.test_loop import PATCHES as FITTING
@@ -180,7 +180,9 @@ def test_whatever_a_message_hook_returns_roles_results_and_calls_are_kept(messag
     hooks.on("message", lambda event: other if event == MessageEvent(message) else None)
     run = hooks.run_message(message)
     assert (run.message.role, run.message.id) == (message.role, message.id)
-    assert {call.id for call in calls_of(run.message)} <= {call.id for call in calls_of(message)}
+    assert {call.id for call in list_tool_calls(run.message)} <= {
+        call.id for call in list_tool_calls(message)
+    }
     if run.message.content != message.content:
         assert run.problems == ()
 

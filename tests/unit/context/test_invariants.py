@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from context.errors import ContextOverflow
-from context.history.turns import turns
+from context.history.turns import list_turns
 from context.layers import Layer
 from context.log.entries import MessageEntry, parse_entry
 from context.messages import Message
@@ -128,7 +128,7 @@ def test_the_question_stands_last_and_as_it_was_typed(chat, steps):
 @settings(max_examples=30, deadline=None)
 def test_the_last_answered_turn_is_there_unless_it_is_reported(chat, steps):
     for inputs, prepared in play(chat, steps):
-        answered = [turn for turn in turns(inputs.path)[:-1] if turn.is_complete]
+        answered = [turn for turn in list_turns(inputs.path)[:-1] if turn.is_complete]
         sent = {message.id for message in prepared.messages}
         broken = "history_guarantee_broken" in prepared.report.guard
         reasons = {left_out.reason for left_out in prepared.report.dropped}
@@ -143,7 +143,7 @@ def test_every_turn_is_sent_whole_or_named_as_left_out(chat, steps):
     for inputs, prepared in play(chat, steps):
         sent = {message.id for message in prepared.messages}
         named = {entry for out in prepared.report.dropped if out.turns for entry in out.entries}
-        earlier = turns(inputs.path)[:-1]
+        earlier = list_turns(inputs.path)[:-1]
         for turn in earlier:
             present = {message.id for message in turn.messages} & sent
             assert present in (set(), {message.id for message in turn.messages})
@@ -156,7 +156,7 @@ def test_every_turn_is_sent_whole_or_named_as_left_out(chat, steps):
 @settings(max_examples=30, deadline=None)
 def test_every_segment_is_sent_or_named_as_left_out(chat, steps):
     for inputs, prepared in play(chat, steps):
-        found = turns(inputs.path)[-1].segments
+        found = list_turns(inputs.path)[-1].segments
         sent = [segment.id for segment in prepared.segments]
         out = {out.entries[0] for out in prepared.report.dropped if out.layer is Layer.L3}
         assert [segment.id for segment in found if segment.id not in out] == sent

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from context.assemble.apply_hooks import end_turn
+from context.assemble.apply_hooks import run_turn_end_hooks
 from context.assemble.inputs import HistoryPolicy, Ports
 from context.errors import BadInputs, ContextHookError, ContextOverflow, SummaryFailed
 from context.hooks import ContextResult, HookRegistry
@@ -359,7 +359,7 @@ def finish(loop):
         lambda: TIME,
         hooks=loop.hooks,
     )
-    end_turn(replace(loop.inputs, path=tuple(loop.chat.path), tools=loop.tools), ports)
+    run_turn_end_hooks(replace(loop.inputs, path=tuple(loop.chat.path), tools=loop.tools), ports)
     return writes
 
 

@@ -1,5 +1,5 @@
 from context.envelope import System
-from context.prompt import InstructionsText, PromptBuilder, PromptSection, system_parts
+from context.prompt import InstructionsText, PromptBuilder, PromptSection, make_system_parts
 
 
 def test_sections_are_elements_joined_by_a_blank_line():
@@ -50,7 +50,7 @@ BASE = (PromptSection("role", "Be kind.", True), PromptSection("phase", "Now.", 
 
 def test_instructions_stand_behind_the_prompt_and_before_what_changes_each_time():
     agents = InstructionsText("project_instructions", "Use <b> & tables.\n")
-    parts = system_parts(
+    parts = make_system_parts(
         "agent", BASE, [InstructionsText("user_instructions", "Be brief."), agents]
     )
     assert [part.name for part in parts] == [
@@ -68,7 +68,7 @@ def test_instructions_stand_behind_the_prompt_and_before_what_changes_each_time(
 
 
 def test_without_additions_the_prompt_is_what_its_builder_makes():
-    parts = system_parts("agent", BASE[:1], [InstructionsText("user_instructions", " ")])
+    parts = make_system_parts("agent", BASE[:1], [InstructionsText("user_instructions", " ")])
     assert [part.text for part in parts] == [PromptBuilder(BASE[:1]).build()[0]]
 
 
@@ -79,7 +79,7 @@ def test_the_instructions_begin_with_what_stands_before_the_breakpoint():
         PromptSection("b", "2", cacheable=True),
     )
     prompt, (end,) = PromptBuilder(base).build()
-    parts = system_parts("base", base, [InstructionsText("mine", "Be kind.")])
+    parts = make_system_parts("base", base, [InstructionsText("mine", "Be kind.")])
     assert [part.name for part in parts] == ["base", "mine", "base_state"]
     assert parts[0].text == prompt[:end]
     assert parts[2].text == prompt[end:]

@@ -17,12 +17,12 @@ from context.tokens import (
     LARGEST_FACTOR,
     ByteEstimator,
     TokenCounter,
+    choose_factor,
     count_message,
     count_part,
     count_segment,
     count_tool,
-    factor_for,
-    raised_factor,
+    raise_factor,
 )
 from tests.support.chats import passage
 
@@ -112,30 +112,30 @@ def test_tools_cost_a_fifth_more_than_their_json():
 
 
 def test_the_factor_is_one_only_for_the_models_own_tokenizer():
-    assert factor_for(Words()) == 1.0
-    assert factor_for(ByteEstimator()) == 1.1
+    assert choose_factor(Words()) == 1.0
+    assert choose_factor(ByteEstimator()) == 1.1
 
 
 def test_the_factor_goes_up_a_step_when_more_was_reported():
-    assert raised_factor(1.1, estimated=1_000, reported=1_109) == 1.15
-    assert raised_factor(1.0, estimated=1_000, reported=5_000) == 1.05
+    assert raise_factor(1.1, estimated=1_000, reported=1_109) == 1.15
+    assert raise_factor(1.0, estimated=1_000, reported=5_000) == 1.05
 
 
 def test_the_factor_stays_when_it_covered_the_report():
-    assert raised_factor(1.1, estimated=1_000, reported=1_100) == 1.1
-    assert raised_factor(1.1, estimated=1_000, reported=3) == 1.1
+    assert raise_factor(1.1, estimated=1_000, reported=1_100) == 1.1
+    assert raise_factor(1.1, estimated=1_000, reported=3) == 1.1
 
 
 def test_the_few_tokens_that_every_request_gets_do_not_raise_the_factor():
-    assert raised_factor(1.0, estimated=50, reported=53) == 1.0
-    assert raised_factor(1.0, estimated=50, reported=59) == 1.05
+    assert raise_factor(1.0, estimated=50, reported=53) == 1.0
+    assert raise_factor(1.0, estimated=50, reported=59) == 1.05
 
 
 @given(st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 10**9))))
 def test_the_factor_never_goes_down_and_never_runs_away(reports):
     factor = 1.1
     for estimated, reported in reports:
-        raised = raised_factor(factor, estimated, reported)
+        raised = raise_factor(factor, estimated, reported)
         assert factor <= raised <= LARGEST_FACTOR
         assert raised - factor == pytest.approx(0) or raised - factor == pytest.approx(0.05)
         factor = raised

@@ -15,7 +15,7 @@ from app.cli.parser import build_parser
 from app.commands import COMMANDS as SLASH_COMMANDS
 from app.config.schema import Settings, schema
 from app.errors import _CODES, AppError
-from context.budget import budget_tokens, output_reserve, window
+from context.budget import compute_budget_tokens, compute_window, output_reserve
 from resources import sample_vault
 from ui.actions import COMMANDS
 from vault.embedder import Embedder
@@ -174,17 +174,17 @@ def test_the_figures_by_threshold_are_computed_as_the_app_computes_them() -> Non
     rows = rows_of(named("Token budget"), "Figures by threshold")
     assert len(rows) == 9
     for threshold, reserve, own, counted in (map(number, row) for row in rows):
-        size = window(threshold, None)
+        size = compute_window(threshold, None)
         assert reserve == output_reserve(kept_for_answer, size)
         assert (own, counted) == (
-            budget_tokens(size, reserve, 1.0),
-            budget_tokens(size, reserve, 1.1),
+            compute_budget_tokens(size, reserve, 1.0),
+            compute_budget_tokens(size, reserve, 1.1),
         )
 
 
 def test_the_worked_example_of_a_cut_adds_up() -> None:
-    size = window(16_000, None)
-    budget = budget_tokens(size, output_reserve(Settings().max_output_tokens, size), 1.0)
+    size = compute_window(16_000, None)
+    budget = compute_budget_tokens(size, output_reserve(Settings().max_output_tokens, size), 1.0)
     room = budget - 600 - 2_400
     figures = [f"{n:,}" for n in (budget, room, room * 3 // 4)]
     example = text_of(named("Token budget")).split("[!example] Figures\n", 1)[1]

@@ -15,7 +15,7 @@ from context.log.entries import (
     SegmentsEntry,
     TransformEntry,
 )
-from context.messages import Message, TextPart, ToolCallPart, ToolResultPart, calls_of
+from context.messages import Message, TextPart, ToolCallPart, ToolResultPart, list_tool_calls
 
 TIME = "2026-01-01T10:00:{:02d}.000Z"
 
@@ -190,7 +190,7 @@ def test_what_was_said_before_a_tool_stands_with_the_first_step_after_it() -> No
     assert isinstance(called, MessageEntry)
     words = TextPart(" I look it up. ")
     log[1] = replace(
-        called, message=replace(called.message, content=(words, *calls_of(called.message)))
+        called, message=replace(called.message, content=(words, *list_tool_calls(called.message)))
     )
     answer = item_of(log, "a")
     assert [step.said for step in answer.steps] == ["I look it up.", ""]

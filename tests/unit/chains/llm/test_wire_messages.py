@@ -11,7 +11,7 @@ from chains.llm.wire_messages import (
     encode_messages,
     encode_turns,
 )
-from context.fit.cache import message_body
+from context.fit.cache import make_message_body
 from context.history.turn_list import TurnList
 from context.history.turns import MeasuredTurn, Turn
 from context.messages import (
@@ -48,7 +48,7 @@ _MESSAGES = st.one_of(
 
 
 def converted(messages: list[Message], uncached: int) -> list[str]:
-    bodies = [message_body(message) for message in messages]
+    bodies = [make_message_body(message) for message in messages]
     return [compact_json(wired) for wired in build_wire_messages(bodies, uncached)]
 
 
@@ -86,9 +86,9 @@ def test_a_message_of_an_earlier_request_is_not_converted_again(monkeypatch) -> 
 
     def watch(message: Message) -> dict[str, object]:
         converted_now.append(message.text)
-        return message_body(message)
+        return make_message_body(message)
 
-    monkeypatch.setattr(wire, "message_body", watch)
+    monkeypatch.setattr(wire, "make_message_body", watch)
     encoded([*said, Message("user", "Two?"), Message("assistant", "2"), Message("user", "3?")], 0)
     assert converted_now == []
 

@@ -12,7 +12,7 @@ from chains.retrieval.map_reduce_plan import (
     split_text,
 )
 from chains.tokenizer import load_counter
-from context.budget import room_for
+from context.budget import compute_budget
 from context.layers import Layer, Segment
 from context.tokens import ByteEstimator
 
@@ -39,7 +39,7 @@ TEXTS = st.builds(
 def test_every_call_fits_and_the_notes_of_a_call_are_bounded(
     text: str, threshold: int, answer: int, counter: ByteEstimator
 ) -> None:
-    room = room_for(counter, threshold, None, answer)
+    room = compute_budget(counter, threshold, None, answer)
     segment = Segment.build(
         id="s", layer=Layer.L3, kind="file", source="/tmp/名前 <&> " * 9, text=text, lines=(1, 9)
     )

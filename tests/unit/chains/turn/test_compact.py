@@ -11,7 +11,7 @@ from chains.request.epochs import LoggedBreaker
 from chains.turn.run import compact_session, run_turn
 from context.compaction import HEAD
 from context.errors import ContextOverflow
-from context.history.turns import turns
+from context.history.turns import list_turns
 from context.log.entries import ModelChangeEntry, OptionsChangeEntry, TransformEntry, parse_entry
 from tests.support.model_server import Answer, Failure
 
@@ -139,7 +139,7 @@ def test_an_overflow_is_answered_after_one_compaction_and_one_retry(chat, sessio
     assert result_of(events).answer == WORDS
     assert [e.reason for e in events if isinstance(e, CompactionStarted)] == ["overflow"]
     assert len(compactions(session)) == 1
-    assert len(turns(session.path())) == 4
+    assert len(list_turns(session.path())) == 4
 
 
 @pytest.mark.parametrize("words", ["maximum context length is 8000 tokens", "too long"])

@@ -10,8 +10,8 @@ from chains.llm.port import ModelEnded, ModelText
 from chains.prompts import load_prompt
 from chains.turn.compact import Summarizer
 from context.assemble.inputs import SummaryTask
-from context.assemble.request import preamble
-from context.budget import room_for
+from context.assemble.request import make_preamble
+from context.budget import compute_budget
 from context.envelope import System, SystemPart
 from context.errors import SummaryFailed
 from context.history.turns import MeasuredTurn, Turn
@@ -43,8 +43,8 @@ def turn(*messages):
 
 
 def task(turns, *, sent=(), threshold=4_000, model="m", tools=()):
-    room = room_for(COUNTER, threshold, None, 1_000)
-    start = preamble(System((SystemPart("base", "Be kind."),)), tools, COUNTER)
+    room = compute_budget(COUNTER, threshold, None, 1_000)
+    start = make_preamble(System((SystemPart("base", "Be kind."),)), tools, COUNTER)
     return SummaryTask(tuple(turns), tuple(sent), start, room, model, "s1", 100)
 
 

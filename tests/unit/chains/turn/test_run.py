@@ -21,7 +21,7 @@ from chains.request.chain import Chain
 from chains.tokenizer import load_counter
 from chains.turn.run import preview, rebuild, run_turn
 from context.errors import ContextOverflow
-from context.history.turns import turns
+from context.history.turns import list_turns
 from context.log.entries import MessageEntry, SegmentsEntry, UsageEntry
 from tests.support.memory_session import ListSearch, MemorySession, hit
 from tests.support.model_server import Answer, Failure
@@ -492,7 +492,7 @@ def test_a_question_that_leans_is_searched_with_the_last_turn_and_says_so(
     assert search.asked[-1] == ("and in autumn? beans sown Garden", 8)
     assert Step("search", "Searching for “and in autumn? beans sown Garden”") in events
     assert result_of(events).to_dict()["searched"] == "and in autumn? beans sown Garden"
-    asked = turns(session.path())
+    asked = list_turns(session.path())
     assert [turn.noted.get("searched") for turn in asked] == [
         None,
         "and in autumn? beans sown Garden",

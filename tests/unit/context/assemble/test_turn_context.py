@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from context.assemble.request import Tail
-from context.assemble.turn_context import fit_passages, standing_tail
-from context.history.turns import MeasuredTurn, turns
+from context.assemble.turn_context import count_lasting_tail, fit_passages
+from context.history.turns import MeasuredTurn, list_turns
 from context.layers import Layer
 from context.messages import Message
 from context.tokens import ByteEstimator, count_segment
@@ -19,7 +19,7 @@ def tail(*segments, question="Why?"):
 
 
 def earlier(chat):
-    return [MeasuredTurn.measure(turn, turn.messages, COUNTER) for turn in turns(chat.path)]
+    return [MeasuredTurn.measure(turn, turn.messages, COUNTER) for turn in list_turns(chat.path)]
 
 
 def chars(tokens):
@@ -74,11 +74,11 @@ def test_attachments_and_passages_share_a_half():
 
 def test_a_small_tail_stands_for_itself():
     found = tail()
-    assert standing_tail(found, (), 1_000) == found.total
+    assert count_lasting_tail(found, (), 1_000) == found.total
 
 
 def test_a_large_tail_stands_for_a_quarter_of_the_budget():
-    assert standing_tail(tail(question=chars(500)), (), 1_000) == 250
+    assert count_lasting_tail(tail(question=chars(500)), (), 1_000) == 250
 
 
 def test_a_tail_that_was_large_for_four_turns_running_stands_in_full():
@@ -86,15 +86,15 @@ def test_a_tail_that_was_large_for_four_turns_running_stands_in_full():
     for _ in range(3):
         chat.ask(chars(500))
     found = tail(question=chars(600))
-    assert standing_tail(found, earlier(chat)[-2:], 1_000) == 250
-    assert standing_tail(found, earlier(chat), 1_000) == found.total
+    assert count_lasting_tail(found, earlier(chat)[-2:], 1_000) == 250
+    assert count_lasting_tail(found, earlier(chat), 1_000) == found.total
 
 
 def test_one_small_turn_between_begins_the_count_anew():
     chat = Chat(threshold=100_000)
     for question in (chars(500), "short", chars(500)):
         chat.ask(question)
-    assert standing_tail(tail(question=chars(500)), earlier(chat), 1_000) == 250
+    assert count_lasting_tail(tail(question=chars(500)), earlier(chat), 1_000) == 250
 
 
 def test_what_was_sent_along_counts_to_the_tails_of_earlier_turns():
@@ -102,7 +102,7 @@ def test_what_was_sent_along_counts_to_the_tails_of_earlier_turns():
     for _ in range(3):
         chat.ask("short", segments=[passage(1, chars(500))])
     found = tail(question=chars(600))
-    assert standing_tail(found, earlier(chat), 1_000) == found.total
+    assert count_lasting_tail(found, earlier(chat), 1_000) == found.total
 
 
 def test_a_note_that_was_cited_earlier_takes_nothing_from_the_passages():

@@ -3,9 +3,9 @@ from dataclasses import replace
 import pytest
 
 from context.assemble.inputs import HistoryPolicy, PreviousQuestion
-from context.assemble.request import RequestDraft, Tail, preamble
+from context.assemble.request import RequestDraft, Tail, make_preamble
 from context.envelope import System, SystemPart
-from context.fit.cache import continuation, message_body
+from context.fit.cache import compare_requests, make_message_body
 from context.history.turn_list import TurnList
 from context.layers import Layer
 from context.log.entries import TransformEntry
@@ -180,12 +180,12 @@ def test_a_shortened_answer_is_a_reason_and_so_is_its_return():
 def test_every_change_has_a_reason_also_with_a_body_of_another_shape():
     prepared = Chat().ask("Why?")
     draft = RequestDraft(
-        preamble(System((SystemPart("base", "x"),)), (), Chat().counter),
+        make_preamble(System((SystemPart("base", "x"),)), (), Chat().counter),
         TurnList.of(),
         Tail((), Message("user", "Why?"), Chat().counter),
     )
     for body in ({}, {"messages": "none"}, {"messages": ["x", {"role": "user"}]}):
-        found = continuation(draft, body).prefix
+        found = compare_requests(draft, body).prefix
         assert found.changed == bool(found.reasons)
     assert prefix(prepared).hash
 
@@ -197,12 +197,12 @@ def test_context_that_is_shortened_or_whole_again_within_a_turn_is_named_as_what
     same_turn = PreviousQuestion("Why?", is_same_turn=True)
 
     def draft(*segments, tools=()):
-        start = preamble(System((SystemPart("base", "x"),)), tools, counter)
+        start = make_preamble(System((SystemPart("base", "x"),)), tools, counter)
         return RequestDraft(start, TurnList.of(), Tail(segments, Message("user", "Why?"), counter))
 
     def reasons(before, now):
         named = {
-            continuation(now, each, same_turn).prefix.reasons for each in (before, body(before))
+            compare_requests(now, each, same_turn).prefix.reasons for each in (before, body(before))
         }
         assert len(named) == 1
         return named.pop()
@@ -219,7 +219,7 @@ def body(draft):
     return {
         "tools": [tool.to_dict() for tool in draft.preamble.tools],
         "system": draft.preamble.system.compiled,
-        "messages": [message_body(message) for message in draft.messages],
+        "messages": [make_message_body(message) for message in draft.messages],
     }
 
 

@@ -2,8 +2,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from context.fit.drop import fit_for_now, fit_turns, fit_without_guarantee
-from context.history.boundaries import Epoch, resting_cut
-from context.history.turns import MeasuredTurn, turns
+from context.history.boundaries import Epoch, count_dropped_turns
+from context.history.turns import MeasuredTurn, list_turns
 from context.log.entries import DropEntry, MessageEntry
 from context.messages import Message
 from tests.support.chats import TIME
@@ -17,7 +17,7 @@ def history(*sizes, unanswered=()):
         if at not in unanswered:
             answer = Message("assistant", "!")
             path.append(MessageEntry(f"a{at}", f"q{at}", TIME, answer, f"t{at}"))
-    found = turns(path)
+    found = list_turns(path)
     return [
         MeasuredTurn(turn, turn.messages, size) for turn, size in zip(found, sizes, strict=True)
     ]
@@ -92,31 +92,31 @@ def test_every_fit_splits_the_turns_and_drops_no_more_than_needed(tokens, room, 
 
 
 def test_without_drops_nothing_rests():
-    assert resting_cut([], history(1, 2), Epoch(100, "m")) == 0
+    assert count_dropped_turns([], history(1, 2), Epoch(100, "m")) == 0
 
 
 def test_a_drop_leaves_out_what_stands_before_its_entry():
     turns_ = history(1, 2, 3)
-    assert resting_cut([drop("q2", 100)], turns_, Epoch(100, "m")) == 2
+    assert count_dropped_turns([drop("q2", 100)], turns_, Epoch(100, "m")) == 2
 
 
 def test_the_furthest_drop_counts():
     turns_ = history(1, 2, 3)
-    assert resting_cut([drop("q1", 100), drop("q2", 100)], turns_, Epoch(100, "m")) == 2
+    assert count_dropped_turns([drop("q1", 100), drop("q2", 100)], turns_, Epoch(100, "m")) == 2
 
 
 def test_a_drop_binds_smaller_budgets_but_no_larger_one():
     turns_ = history(1, 2, 3)
-    assert resting_cut([drop("q2", 100)], turns_, Epoch(99, "m")) == 2
-    assert resting_cut([drop("q2", 100)], turns_, Epoch(101, "m")) == 0
-    assert resting_cut([drop("q1", 101), drop("q2", 100)], turns_, Epoch(101, "m")) == 1
+    assert count_dropped_turns([drop("q2", 100)], turns_, Epoch(99, "m")) == 2
+    assert count_dropped_turns([drop("q2", 100)], turns_, Epoch(101, "m")) == 0
+    assert count_dropped_turns([drop("q1", 101), drop("q2", 100)], turns_, Epoch(101, "m")) == 1
 
 
 def test_a_drop_without_a_budget_always_binds():
     turns_ = history(1, 2, 3)
-    assert resting_cut([drop("q1", None)], turns_, Epoch(10**6, "m")) == 1
+    assert count_dropped_turns([drop("q1", None)], turns_, Epoch(10**6, "m")) == 1
 
 
 def test_a_drop_that_names_an_entry_elsewhere_changes_nothing():
     turns_ = history(1, 2)
-    assert resting_cut([drop("gone", 100)], turns_, Epoch(100, "m")) == 0
+    assert count_dropped_turns([drop("gone", 100)], turns_, Epoch(100, "m")) == 0

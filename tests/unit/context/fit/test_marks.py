@@ -2,9 +2,9 @@ from dataclasses import replace
 
 import pytest
 
-from context.assemble.request import RequestDraft, Tail, preamble
+from context.assemble.request import RequestDraft, Tail, make_preamble
 from context.envelope import System, SystemPart
-from context.fit.marks import least_prefix, place_marks
+from context.fit.marks import find_least_prefix, place_marks
 from context.history.turn_list import TurnList
 from context.history.turns import MeasuredTurn, Turn
 from context.messages import Message, ToolCallPart, ToolDefinition, ToolResultPart
@@ -31,7 +31,7 @@ def draft(instructions=2_000, history=0, steps=0, tools=(TOOL,), calls=1):
         ids = [f"{at}.{number}" for number in range(calls)]
         work.append(Message("assistant", tuple(ToolCallPart(i, "search", {}) for i in ids)))
         work.append(Message("tool", tuple(ToolResultPart(i, "found") for i in ids)))
-    before = preamble(System((SystemPart("base", chars(instructions)),)), tools, COUNTER)
+    before = make_preamble(System((SystemPart("base", chars(instructions)),)), tools, COUNTER)
     return RequestDraft(
         before, TurnList.of(turns), Tail((), Message("user", "Why?"), COUNTER), tuple(work)
     )
@@ -93,7 +93,7 @@ def test_the_uncached_message_is_never_marked():
     ],
 )
 def test_each_family_has_its_least_prefix_and_others_take_no_marks(model, least):
-    assert least_prefix(model) == least
+    assert find_least_prefix(model) == least
 
 
 def test_a_request_carries_its_marks_only_where_they_are_taken():

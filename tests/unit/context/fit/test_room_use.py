@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from context.assemble.inputs import HistoryPolicy
 from context.compaction import HEAD
 from context.errors import ContextOverflow
-from context.fit.compact import force_compact
+from context.fit.compact import compact_session
 from context.history.tool_pairing import is_final
-from context.history.turns import turns
+from context.history.turns import list_turns
 from context.tokens import count_message
 from tests.support.chats import Chat
 from tests.unit.context.test_loop import Loop
@@ -94,7 +94,7 @@ def test_trims_are_decided_anew_after_a_compaction():
     assert any(is_shortened(message) for message in loop.requests[-1].messages)
     kept = []
     inputs = replace(loop.inputs, path=tuple(loop.chat.path), turn="", request=1)
-    force_compact(inputs, loop.chat.ports(kept))
+    compact_session(inputs, loop.chat.ports(kept))
     assert [entry.type for entry in kept] == ["context_transform", "trim"]
     loop.chat.path += kept
     prepared = loop.begin(QUESTION)
@@ -180,7 +180,7 @@ def has_more(before, prepared, counter):
     kept = None if at is None else before[at].patch[-1].get("firstKeptEntryId")
     ids = [entry.id for entry in before]
     since = ids.index(kept) if kept in ids else 0
-    lost = [lost_of(turn, shown, counter) for turn in turns(before[since:])]
+    lost = [lost_of(turn, shown, counter) for turn in list_turns(before[since:])]
     return sum(lost) > 0 and report.used + max(lost) <= 0.6 * report.budget
 
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from context.assemble.request import Tail
-from context.fit.shorten import SPARE_TOKENS, shortened, shrink
+from context.fit.shorten import SPARE_TOKENS, shorten_segment, shorten_tail
 from context.layers import Layer
 from context.messages import Message
 from context.tokens import ByteEstimator, count_segment
@@ -33,7 +33,7 @@ def named(segments):
 @pytest.mark.parametrize("text", [SECTIONED, PLAIN])
 def test_a_note_is_shortened_rather_than_left_out(text):
     found = tail(attached("a", text))
-    shrunk = shrink(found, found.total // 2)
+    shrunk = shorten_tail(found, found.total // 2)
     (kept,) = shrunk.tail.segments
     assert shrunk.left_out == ()
     assert shrunk.tail.total <= found.total // 2
@@ -45,24 +45,24 @@ def test_a_note_is_shortened_rather_than_left_out(text):
 def test_it_is_shortened_no_more_than_need_be_but_for_a_little_spare_room(text):
     found = tail(attached("a", text))
     most = int(found.total * 0.6)
-    assert 0.93 * most <= shrink(found, most).tail.total <= most - SPARE_TOKENS
+    assert 0.93 * most <= shorten_tail(found, most).tail.total <= most - SPARE_TOKENS
 
 
 def test_a_little_too_much_costs_no_section():
     found = tail(attached("a", SECTIONED))
-    (kept,) = shrink(found, found.total - 50).tail.segments
+    (kept,) = shorten_tail(found, found.total - 50).tail.segments
     assert kept.raw_content.count("# Part") == 30
 
 
 def test_lines_of_a_shortened_text_are_not_those_of_its_source():
     found = tail(attached("a", PLAIN))
-    (kept,) = shrink(found, found.total // 2).tail.segments
+    (kept,) = shorten_tail(found, found.total // 2).tail.segments
     assert kept.lines is None
 
 
 def test_what_is_shortened_again_says_so_once():
-    once = shortened(attached("a", SECTIONED), 3_000, COUNTER)
-    again = shortened(once, 1_500, COUNTER)
+    once = shorten_segment(attached("a", SECTIONED), 3_000, COUNTER)
+    again = shorten_segment(once, 1_500, COUNTER)
     assert again.raw_content.count("[Shortened.") == 1
 
 
@@ -70,22 +70,22 @@ def test_members_are_shortened_then_left_out_before_what_was_named_is_touched():
     members = [attached("m1", PLAIN, "folder"), attached("m2", PLAIN, "tag")]
     found = tail(*members, attached("n1", PLAIN), attached("n2", PLAIN))
     least = tail(*found.segments[2:]).total
-    half = shrink(found, least + 3_000)
+    half = shorten_tail(found, least + 3_000)
     assert named(half.tail.segments) == ["m1", "m2", "n1", "n2"]
     assert half.tail.segments[2:] == found.segments[2:]
-    none = shrink(found, least)
+    none = shorten_tail(found, least)
     assert named(none.left_out) == ["m1", "m2"]
     assert none.tail.segments == found.segments[2:]
 
 
 def test_the_oldest_attachment_is_shortened_first_and_the_newest_last():
     found = tail(*(attached(name, PLAIN) for name in "abc"))
-    shrunk = shrink(found, found.total - 500).tail.segments
+    shrunk = shorten_tail(found, found.total - 500).tail.segments
     assert shrunk[1:] == found.segments[1:]
-    both = shrink(found, found.total - 6_000).tail.segments
+    both = shorten_tail(found, found.total - 6_000).tail.segments
     assert both[2] is found.segments[2]
     assert len(both[0].content) < 1_000 < len(both[1].content) < len(PLAIN)
-    newest = shrink(found, 1_500)
+    newest = shorten_tail(found, 1_500)
     assert named(newest.left_out) == ["a", "b"]
     assert named(newest.tail.segments) == ["c"]
 
@@ -93,7 +93,7 @@ def test_the_oldest_attachment_is_shortened_first_and_the_newest_last():
 def test_what_earlier_turns_left_behind_is_shortened_before_what_was_named():
     carried = attached("carried", PLAIN, layer=Layer.L2)
     found = tail(carried, attached("a", PLAIN), attached("b", PLAIN))
-    shrunk = shrink(found, found.total - 1_000).tail.segments
+    shrunk = shorten_tail(found, found.total - 1_000).tail.segments
     assert shrunk[1:] == found.segments[1:]
     assert len(shrunk[0].content) < len(carried.content)
 
@@ -105,19 +105,19 @@ def test_selections_and_pins_are_never_cut():
         attached("last", "Short."),
     ]
     found = tail(*parts)
-    assert named(shrink(found, found.total - 10).left_out) == ["selection"]
-    assert named(shrink(found, 100).left_out) == ["selection", "pin"]
-    assert shrink(found, 100).tail.segments == (parts[2],)
+    assert named(shorten_tail(found, found.total - 10).left_out) == ["selection"]
+    assert named(shorten_tail(found, 100).left_out) == ["selection", "pin"]
+    assert shorten_tail(found, 100).tail.segments == (parts[2],)
 
 
 def test_a_picture_is_never_cut():
     found = tail(attached("a", PLAIN, "image"), attached("b", "Short."))
-    assert named(shrink(found, 200).left_out) == ["a"]
+    assert named(shorten_tail(found, 200).left_out) == ["a"]
 
 
 def test_where_there_is_no_room_at_all_nothing_is_left():
     found = tail(attached("a", PLAIN), passage(2, "x"))
-    shrunk = shrink(found, 0)
+    shrunk = shorten_tail(found, 0)
     assert shrunk.tail.segments == ()
     assert named(shrunk.left_out) == ["p2", "a"]
 
@@ -168,8 +168,8 @@ def test_whatever_is_given_up_fits_keeps_its_order_and_is_whole_or_named(parts, 
         )
     )
     most = int(found.total * share)
-    shrunk = shrink(found, most)
-    assert shrunk == shrink(found, most)
+    shrunk = shorten_tail(found, most)
+    assert shrunk == shorten_tail(found, most)
     assert shrunk.tail.total <= most or not shrunk.tail.segments
     kept = named(shrunk.tail.segments)
     assert kept == [name for name in named(found.segments) if name in kept]

@@ -1,8 +1,8 @@
 from context.fit.shorten import (
-    clean_older,
+    clean_older_results,
     clean_results,
+    drop_oldest_batch,
     shorten_results,
-    without_oldest_batch,
 )
 from context.messages import Message, ToolCallPart, ToolResultPart
 from context.offload import offload_stub
@@ -28,11 +28,13 @@ WORK = (
 
 def test_results_of_the_latest_calls_stay():
     older, latest = (
-        message.content[0].content for message in clean_older(WORK) if message.role == "tool"
+        message.content[0].content
+        for message in clean_older_results(WORK)
+        if message.role == "tool"
     )
     assert older == "[Content truncated: 1 lines]"
     assert latest == LONG
-    assert [m.id for m in clean_older(WORK)] == [m.id for m in WORK]
+    assert [m.id for m in clean_older_results(WORK)] == [m.id for m in WORK]
 
 
 def test_a_result_that_would_grow_is_left():
@@ -53,6 +55,6 @@ def test_results_can_keep_their_beginning():
 
 
 def test_the_oldest_calls_leave_with_all_that_belongs_to_them():
-    assert without_oldest_batch(WORK) == WORK[3:]
-    assert without_oldest_batch(WORK[3:]) == ()
-    assert without_oldest_batch((Message("user", "x"),)) == ()
+    assert drop_oldest_batch(WORK) == WORK[3:]
+    assert drop_oldest_batch(WORK[3:]) == ()
+    assert drop_oldest_batch((Message("user", "x"),)) == ()

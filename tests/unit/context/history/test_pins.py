@@ -44,9 +44,9 @@ def test_what_is_taken_off_is_gone_and_what_is_not_there_is_no_pin():
 def test_only_what_is_not_sent_anyway_moves():
     pins = NO_PINS.after(pin("q"), PATH).after(pin("p1"), PATH)
     shown, here = [PATH[1].message], PATH[0].segments
-    assert [one.id for one in pins.moved([], [])] == ["q", "p1"]
-    assert [one.id for one in pins.moved(shown, [])] == ["p1"]
-    assert pins.moved(shown, here) == ()
+    assert [one.id for one in pins.select_moved([], [])] == ["q", "p1"]
+    assert [one.id for one in pins.select_moved(shown, [])] == ["p1"]
+    assert pins.select_moved(shown, here) == ()
 
 
 @pytest.mark.parametrize(("target", "why"), [("nothing", "nothing to pin"), ("a", "a quarter")])

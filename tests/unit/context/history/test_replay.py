@@ -3,8 +3,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from context.history.replay import read_path
-from context.history.turns import turns
+from context.history.replay import replay_path
+from context.history.turns import list_turns
 from context.log.entries import DropEntry, MessageEntry, SegmentsEntry, parse_entry
 from context.messages import Message
 from context.tokens import ByteEstimator
@@ -33,8 +33,8 @@ def answer(name, text="!", turn="t"):
 
 
 def check(path, counter):
-    reading = read_path(path, counter)
-    expected = turns(path)
+    reading = replay_path(path, counter)
+    expected = list_turns(path)
     assert tuple(turn.turn for turn in reading.earlier) == expected[:-1]
     assert reading.current == (expected[-1] if expected else None)
 
@@ -51,30 +51,30 @@ def test_the_turns_are_those_of_the_path():
 def test_reading_on_counts_only_what_is_new():
     counter = Counting()
     path = (question("a", "one"), answer("b", "two"), question("c", "three"))
-    read_path(path, counter)
+    replay_path(path, counter)
     reopened = tuple(parse_entry(entry.to_dict()) for entry in path)
     counter.asked.clear()
-    read_path((*reopened, answer("d", "four"), question("e", "five")), counter)
+    replay_path((*reopened, answer("d", "four"), question("e", "five")), counter)
     assert counter.asked == ["three", "four"]
 
 
 def test_another_counter_begins_anew():
     path = (question("a", "one"), answer("b", "two"), question("c", "three"))
     first, second = Counting(), Counting()
-    read_path(path, first)
-    assert read_path(path, second).earlier[0].tokens == 4 + 3 + 4 + 3
+    replay_path(path, first)
+    assert replay_path(path, second).earlier[0].tokens == 4 + 3 + 4 + 3
     assert second.asked == ["one", "two"]
 
 
 def test_an_edited_beginning_is_read_anew():
     path = (question("a"), answer("b"), question("c"))
-    read_path(path, ByteEstimator())
+    replay_path(path, ByteEstimator())
     check((question("a", "edited"), *path[1:]), ByteEstimator())
 
 
 def test_a_further_answer_belongs_to_the_turn_that_seemed_to_have_ended():
     path = (question("a"), answer("b"), question("c"))
-    read_path(path, ByteEstimator())
+    replay_path(path, ByteEstimator())
     check((*path[:2], answer("d"), question("e")), ByteEstimator())
     check(path[:2], ByteEstimator())
 
@@ -82,7 +82,7 @@ def test_a_further_answer_belongs_to_the_turn_that_seemed_to_have_ended():
 def test_segments_before_a_question_are_taken_over_only_by_their_own():
     stray = SegmentsEntry("s", None, TIME, "later", (passage(1, "a"),))
     path = (question("a"), answer("b"), stray, question("c", turn="other"))
-    read_path(path, ByteEstimator())
+    replay_path(path, ByteEstimator())
     check((*path[:3], question("d", turn="later")), ByteEstimator())
 
 

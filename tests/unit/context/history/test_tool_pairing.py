@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from context.history.tool_pairing import NO_RESULT, seal_calls
-from context.messages import Message, ToolCallPart, ToolResultPart, calls_of
+from context.messages import Message, ToolCallPart, ToolResultPart, list_tool_calls
 
 
 def call(name, *ids, text=""):
@@ -79,7 +79,7 @@ def check_pairs(messages):
                 waiting.remove(part.tool_call_id)
         else:
             assert waiting == []
-            waiting = [part.id for part in calls_of(message)]
+            waiting = [part.id for part in list_tool_calls(message)]
     assert waiting == []
 
 

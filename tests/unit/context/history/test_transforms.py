@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from context.envelope import ContextEnvelope, Messages, System, SystemPart
-from context.history.replay import read_path, replay
-from context.history.turns import turns
+from context.history.replay import replay, replay_path
+from context.history.turns import list_turns
 from context.log.entries import (
     CustomMessageEntry,
     MemoryUpdateEntry,
@@ -67,7 +67,7 @@ PATH = (Q1, A1, Q2, A2, Q3)
 
 
 def read(*path):
-    return read_path(path, COUNTER)
+    return replay_path(path, COUNTER)
 
 
 def test_a_hidden_message_leaves_its_turn():
@@ -185,7 +185,7 @@ def test_reading_on_comes_to_the_same_as_reading_anew(cut):
     read(*path[:cut])
     on = read(*path)
     fresh = tuple(parse_entry(entry.to_dict()) for entry in path)
-    anew = read_path(fresh, Other())
+    anew = replay_path(fresh, Other())
     assert on.messages == anew.messages
     assert [turn.turn for turn in on.earlier] == [turn.turn for turn in anew.earlier]
 
@@ -240,8 +240,8 @@ def path_of(steps):
 def test_replay_is_deterministic_whatever_was_read_before(steps, data):
     path = path_of(steps)
     cut = data.draw(st.integers(0, len(path)))
-    read_path(path[:cut], COUNTER)
-    on, anew = read_path(path, COUNTER), read_path(path, Other())
+    replay_path(path[:cut], COUNTER)
+    on, anew = replay_path(path, COUNTER), replay_path(path, Other())
     assert on.messages == anew.messages
     assert on.transforms == anew.transforms
     assert [turn.messages for turn in on.earlier] == [turn.messages for turn in anew.earlier]
@@ -252,13 +252,13 @@ def test_replay_is_deterministic_whatever_was_read_before(steps, data):
 @settings(max_examples=100, deadline=None)
 def test_a_transform_replays_over_exactly_the_list_that_its_maker_saw(steps, ops):
     path = path_of(steps)
-    seen = ContextEnvelope(messages=Messages(read_path(path, COUNTER).messages))
+    seen = ContextEnvelope(messages=Messages(replay_path(path, COUNTER).messages))
     entry = transform("new", *ops)
     try:
         expected = apply_patch(seen, entry.patch, entry_id="new").envelope.messages.cached
     except ValueError:
         expected = seen.messages.cached
-    replayed = read_path((*path, entry), COUNTER).messages
+    replayed = replay_path((*path, entry), COUNTER).messages
     assert [m for m in replayed if m.role != "tool"] == [m for m in expected if m.role != "tool"]
     results = [m for m in replayed if m.role == "tool" and not str(m.id).endswith(":sealed")]
     assert all(message in expected for message in results)
@@ -268,5 +268,7 @@ def test_a_transform_replays_over_exactly_the_list_that_its_maker_saw(steps, ops
 @given(st.lists(WORDS, max_size=12))
 def test_without_transforms_the_turns_are_those_of_the_path(steps):
     path = path_of(steps)
-    reading = read_path(path, COUNTER)
-    assert (*(t.turn for t in reading.earlier), *filter(None, [reading.current])) == turns(path)
+    reading = replay_path(path, COUNTER)
+    assert (*(t.turn for t in reading.earlier), *filter(None, [reading.current])) == list_turns(
+        path
+    )

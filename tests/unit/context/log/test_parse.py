@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from context.envelope import ContextEnvelope
-from context.history.turns import active_path
+from context.history.turns import find_active_path
 from context.log.entries import TransformEntry
-from context.log.parse import log_lines, read_log
+from context.log.parse import make_log_lines, read_log
 from context.log.tree import EntryTree
 from context.patches import apply_patch
 from tests.support.chats import TIME
@@ -101,7 +101,7 @@ def test_an_unknown_schema_makes_a_chat_that_is_only_read():
     assert log.unknown is not None
     assert log.unknown.id == "x"
     assert "schemaVersion 7" in log.why_read_only
-    assert [entry.id for entry in active_path(log.entries)] == ["a", "x", "b"]
+    assert [entry.id for entry in find_active_path(log.entries)] == ["a", "x", "b"]
     assert log.entries[1].to_dict() == later | {"timestamp": ""}
 
 
@@ -127,14 +127,19 @@ def test_the_entries_of_the_first_version_follow_each_other(version):
     log = read_log([{**FIRST[0], **version}, *FIRST[1:]])
     assert log.is_outdated
     assert kinds(log) == []
-    assert [entry.message.text for entry in active_path(log.entries)] == ["one", "1", "two", "2"]
+    assert [entry.message.text for entry in find_active_path(log.entries)] == [
+        "one",
+        "1",
+        "two",
+        "2",
+    ]
     turns = [entry.turn_id for entry in log.entries]
     assert turns == [log.entries[0].id] * 2 + [log.entries[2].id] * 2
 
 
 def test_a_migrated_log_is_sound_and_says_the_same():
     log = read_log(FIRST)
-    written = json.loads(json.dumps(log_lines(log.header, log.entries)))
+    written = json.loads(json.dumps(make_log_lines(log.header, log.entries)))
     again = read_log(written)
     assert written[0]["version"] == 2
     assert again.entries == log.entries
@@ -196,7 +201,7 @@ def test_every_log_can_be_opened_and_is_read_the_same_way_each_time(lines, versi
     for entry in log.entries:
         assert entry.parent_id is None or entry.parent_id in above
         above.add(entry.id)
-    again = read_log(log_lines(log.header, log.entries))
+    again = read_log(make_log_lines(log.header, log.entries))
     assert again.entries == log.entries
     assert again.repairs == ()
-    active_path(log.entries)
+    find_active_path(log.entries)

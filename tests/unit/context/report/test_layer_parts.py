@@ -1,12 +1,12 @@
 """What the layers without segments hold, piece by piece."""
 
 from context.assemble.inputs import HistoryPolicy
-from context.assemble.request import RequestDraft, Tail, preamble
+from context.assemble.request import RequestDraft, Tail, make_preamble
 from context.envelope import System, SystemPart
 from context.history.turn_list import TurnList
 from context.layers import Layer
 from context.messages import Message, ToolDefinition
-from context.report.layer_parts import SINGLE_TURNS, parts_of
+from context.report.layer_parts import SINGLE_TURNS, list_layer_parts
 from context.tokens import ByteEstimator
 from tests.support.chats import Chat
 
@@ -21,9 +21,9 @@ def test_tools_are_told_one_by_one_and_add_up():
     counter = ByteEstimator()
     parts = System((SystemPart("chat", "Be kind."), SystemPart("agents", "Be brief.")))
     draft = RequestDraft(
-        preamble(parts, TOOLS, counter), TurnList.of(), Tail((), Message("user", "?"), counter)
+        make_preamble(parts, TOOLS, counter), TurnList.of(), Tail((), Message("user", "?"), counter)
     )
-    found = parts_of(draft)
+    found = list_layer_parts(draft)
     assert [part.name for part in found[Layer.T]] == ["tool_1", "tool_2", "tool_3"]
     assert sum(part.tokens for part in found[Layer.T]) == draft.layers[Layer.T]
     assert [part.name for part in found[Layer.L1]] == ["chat", "agents"]
