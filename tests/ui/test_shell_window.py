@@ -41,6 +41,7 @@ from ui.widgets.surfaces import Header, Notice
 from ui.widgets.texts import is_rtl
 from ui.window import MainWindow
 from vault.index import NoteState
+from vault.notes.links import LinkResolver
 from vault.notes.note import Note
 from vault.search.related import RelatedNote
 
@@ -494,7 +495,8 @@ def test_a_link_in_an_answer_opens_the_note_at_its_heading(
     assistant.open_vault(small_vault, remember=False)
     window = make(1440, is_begun=False)
     notes = (NoteState("Watering.md", "Watering", "indexed"),)
-    window.controllers.notes.listing = NoteListing(notes)
+    links = LinkResolver((note.path, ()) for note in notes)
+    window.controllers.notes.listing = NoteListing(notes, links=links)
     window.controllers.notes.follow_link("note:Watering#In winter")
     assert window.column.note.text.marked_lines() == (7, 7)
     window.controllers.notes.follow_link("note:Nothing")
