@@ -18,7 +18,7 @@ from ui.chat.composer.composer import Composer
 from ui.chat.middle import Middle
 from ui.notify import Notifier
 from ui.panels.docks import RightColumn
-from ui.panels.index import IndexState
+from ui.panels.index.state import IndexState
 from ui.panels.sidebar import Rail, Sidebar, folder_name
 from ui.state import load_state, save_state
 from ui.theme import Theme, tokens

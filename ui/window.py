@@ -20,7 +20,7 @@ from app.startup import StartupInfo
 from resources import sample_vault
 from ui.actions import ShortcutsDialog, add_actions
 from ui.frame import Navigation, WindowFrame
-from ui.panels.index import IndexState
+from ui.panels.index.state import IndexState
 from ui.state import load_drafts, save_drafts
 from ui.tasks import TaskRunner
 from ui.theme import Theme

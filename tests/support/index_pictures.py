@@ -10,9 +10,9 @@ from pathlib import Path
 from PySide6.QtWidgets import QApplication, QGridLayout, QVBoxLayout, QWidget
 
 from tests.support.stage import save, settle
-from ui.panels.index import IndexFooter, IndexState
+from ui.panels.index.footer import IndexFooter
 from ui.panels.index.panel import IndexPanel
-from ui.panels.index.state import NotesByState
+from ui.panels.index.state import IndexState, NotesByState
 from ui.panels.notes.related import RelatedPanel
 from ui.theme import Mode, Theme, tokens
 from vault.index import NoteState

@@ -28,8 +28,7 @@ from ui.chat.composer.chips import ChipState
 from ui.chat.composer.parts import ComposerFrame
 from ui.chat.transcript.instructions_bar import InstructionsBar
 from ui.controllers.notes import NoteListing
-from ui.panels.index import IndexState
-from ui.panels.index.state import NotesByState
+from ui.panels.index.state import IndexState, NotesByState
 from ui.panels.notes.folders import Folders
 from ui.panels.notes.sources import SourceRow
 from ui.state import WindowState, load_state, save_state

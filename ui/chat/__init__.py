@@ -1,15 +1,17 @@
-"""The conversation: what is asked, what is answered, and where the next question is written.
+"""The open chat: transcript, messages and composer in the middle column.
 
-    transcript → feed (which messages are widgets) → makers → message (question, answer, divider)
-               → live (the turn that is running), scroller (keeps the place), walker (keyboard)
-               → finder (words in the chat), empty_state;  instructions_bar stands above it
-    message → page (Markdown as a document) → markdown (Markdown as leaves, no Qt)
-    composer → composer_text, composer_parts, completion, chips → attachment
-    transcript, composer → measure (the one column)
+    transcript items ──> transcript ──> message widgets ──> markdown.page
+    composer ──signal──> controllers ──events──> transcript (the running turn)
 
-May import: PySide6, `ui.theme`, `ui.icons`, `ui.widgets`, `ui.notify`, and for their shapes `app`,
-`chains.events`, `chains.citations.check`, `context.layers`. Must not: call the assistant, know a
-session.
-Holds always: text that has arrived is drawn within some 33 ms and never twice once it is final;
-the reader's place and selection stay while it grows; nothing in a text is fetched or run.
+    composer     where a message is written, with attachments and completion
+    message      the widgets of one message: user message, answer, error, divider
+    transcript   the messages of a session, kept in place while it grows
+    middle       the middle column: the title and the open chat, or the welcome page
+
+May import: PySide6, `ui.markdown`, `ui.widgets`, `ui.theme`, `ui.icons`, `ui.notify`, and values of
+`app`, `chains` and `context`. Must not: call the assistant, start tasks.
+Holds always: streamed text is drawn within 33 ms, and final text is never drawn twice; the scroll
+position and the selection stay while a text grows; nothing in a text is fetched or run.
 """
+
+__all__ = ["middle"]

@@ -1,4 +1,4 @@
-"""The middle column: the chat's title and the chat, or the welcome where no notes are open."""
+"""The middle column: the title and the open chat, or the welcome page if no vault is open."""
 
 from collections.abc import Callable
 

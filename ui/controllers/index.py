@@ -16,7 +16,7 @@ from chains.events import IndexProgressed
 from ui.controllers.session import SessionController
 from ui.controllers.turns import ChatTurn
 from ui.frame import WindowFrame
-from ui.panels.index import IndexState
+from ui.panels.index.state import IndexState
 from ui.tasks import LatestOnly, Mailbox, Task, TaskRunner
 from ui.widgets.controls import one_line
 from vault.errors import IndexBusy, VaultError, VaultMissing

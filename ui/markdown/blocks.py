@@ -1,4 +1,4 @@
-"""What a text becomes before it is drawn: a flat row of leaves, each knowing the boxes it is in.
+"""Leaves of a Markdown text: a flat list of blocks, each with the boxes it is nested in.
 
 Flat, because a document is written from top to bottom and only its end is ever taken back.
 """

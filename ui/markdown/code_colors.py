@@ -1,4 +1,4 @@
-"""Lines of code with the names of their colours, by Pygments; the colours themselves are tokens."""
+"""Syntax highlighting by Pygments: lines of code with the names of their colours."""
 
 from collections.abc import Iterator
 from functools import cache

@@ -1,4 +1,4 @@
-"""From the parser's inline tokens to runs of text."""
+"""Converts the parser's inline tokens to runs of text, and checks addresses of links."""
 
 import re
 from collections.abc import Iterable, Sequence

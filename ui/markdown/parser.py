@@ -1,4 +1,4 @@
-"""The Markdown that answers are written in: CommonMark, and what Obsidian adds to it.
+"""The Markdown dialect of answers: CommonMark, mathematics, and what Obsidian adds to it.
 
 HTML is off, so markup in a note or an answer is text. Reference definitions are off too: they
 would make a model's `[1]: Backups.md` vanish and turn its `[1]` into links; and what stands

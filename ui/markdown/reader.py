@@ -1,4 +1,4 @@
-"""From the parser's block tokens to leaves, cut into units that can be taken as final one by one.
+"""Converts the parser's block tokens to leaves, cut into units that become final one by one.
 
 A unit is a block at the top level, an item of a list there, some rows of a table there, or the
 lines of a code block that is still open. Each knows how the text from its first line on can be

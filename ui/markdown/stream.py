@@ -1,4 +1,4 @@
-"""A Markdown text that grows, read so that each part of it is taken as final once.
+"""Reads a Markdown text that grows, so that each part becomes final once.
 
 Only whole lines decide where a block ends, for half a line may still become anything. All
 blocks but the last are final as soon as the last one's first line is whole; the text is cut

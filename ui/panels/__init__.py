@@ -1,17 +1,20 @@
-"""What stands beside the conversation: notes and chats on the left; context, sources, note right.
+"""The panels beside the chat: sidebar on the left, docks on the right.
 
-Each panel is told what to show and says by a signal what was chosen; none calls the assistant.
+    controllers ──values──> panel ──signal──> controllers
 
-    sidebar ← vault, sessions, index    the left column; rail: what is left of it when narrow
-    vault ← folders                     the notes below their folders
-    context                             the layers of a request, what was left out, what it costs
-    sources, note ← note_colors         what an answer rests on, and the note at its lines
-    related                             what is near that note, or linked with it
-    index                               how the index stands: a line in the sidebar, and a panel
-    column ← context, sources, note,    the right column: the docks of all five
-             related, index
+    chats         the list of chats
+    context       the context panel: what a request holds, leaves out and costs
+    index         the state of the index: a line in the sidebar, and a panel
+    notes         the note tree, one note, sources and related notes
+    docks         The right column: panels for context, sources, note, related notes and index,
+                  as docks.
+    request_view  A read-only view of a whole request: to read, search and copy it.
+    sidebar       The left column: vault, notes, chats and index; as a rail of icons if it is
+                  narrow.
 
-May import: `ui.widgets`, `ui.icons`, `ui.theme`, and the plain values of the layers below.
-Must not: start tasks.
-Holds always: figures are exact and come from the report as they are; rows never change places.
+May import: PySide6, `ui.widgets`, `ui.icons`, `ui.theme`, and values of the layers below. Must not:
+call the assistant, start tasks.
+Holds always: figures are those of the report; rows keep their order.
 """
+
+__all__ = ["docks", "request_view", "sidebar"]

@@ -1,4 +1,4 @@
-"""The right column: context above; below it sources, note, related notes and index as tabs.
+"""The right column: panels for context, sources, note, related notes and index, as docks.
 
 The panels are docks of a window inside the window, so that each can be moved, floated and closed,
 and the column as a whole can stand beside the conversation or, in a narrow window, over it.
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QByteArray, QObject, QSize, Qt, Signal
 from PySide6.QtWidgets import QDockWidget, QTabBar, QTabWidget, QWidget
 
-from ui.panels.context import ContextPanel
+from ui.panels.context.panel import ContextPanel
 from ui.panels.notes.note import NotePanel
 from ui.panels.notes.sources import SourcesPanel
 from ui.panels.sidebar import Sidebar

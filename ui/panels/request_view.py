@@ -1,4 +1,4 @@
-"""A request as it was, or would be, sent: to be read, searched and copied, never changed."""
+"""A read-only view of a whole request: to read, search and copy it."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The left column: which notes are open, the notes, the chats, and how the index stands."""
+"""The left column: vault, notes, chats and index; as a rail of icons if it is narrow."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,7 +19,8 @@ from PySide6.QtWidgets import (
 from resources import sample_vault
 from ui.icons import paint_icon
 from ui.panels.chats.sessions import ChatList
-from ui.panels.index import IndexFooter, IndexState
+from ui.panels.index.footer import IndexFooter
+from ui.panels.index.state import IndexState
 from ui.panels.notes.folders import Folders
 from ui.panels.notes.vault import NoteTree
 from ui.theme import Theme

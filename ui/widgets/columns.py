@@ -1,4 +1,4 @@
-"""The three columns, and what becomes of them where there is not room for three.
+"""The three columns of the window, and how they adapt to its width.
 
 Below the first width the right column is closed and opens as a drawer over the conversation; below
 the second the sidebar is a rail of icons and opens over it likewise. What the user chose in a wide

@@ -1,4 +1,4 @@
-"""A short list to choose from while typing: what fits comes first, and says where it fits."""
+"""A list of suggestions while typing: best matches first, with the matched letters marked."""
 
 import re
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""The small widgets that everything else is built from: labels and buttons.
+"""Labels and buttons, the small widgets that all views are built from.
 
 Each has its tooltip, its accessible name and its keyboard path from the start.
 """

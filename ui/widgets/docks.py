@@ -1,4 +1,4 @@
-"""A window of docks whose heights keep the proportion that the user gave them.
+"""A window of docks that keeps the proportions of their heights.
 
 Qt lays docks out by the heights that they have, so what the least heights of a short window, or a
 panel that was closed for a while, did to them would stay when there is room again. Here only a

@@ -1,4 +1,4 @@
-"""Numbers and times as they are written everywhere: exact, and separated by the locale."""
+"""Numbers, sizes, prices and times as text in the user's locale."""
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta

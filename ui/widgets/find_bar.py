@@ -1,4 +1,4 @@
-"""A field to look for words, with how often they occur and the way from one place to the next."""
+"""A search field with the number of matches and buttons for the previous and next one."""
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent

@@ -1,4 +1,4 @@
-"""Widgets side by side, in as many lines as they need."""
+"""A row of widgets that wraps to as many lines as it needs."""
 
 from collections.abc import Sequence
 

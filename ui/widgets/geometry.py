@@ -1,4 +1,4 @@
-"""Sizes that follow the font scale, the column that all text shares, and scroll areas."""
+"""Sizes that follow the font scale, the width of the text column, and scroll areas."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Lists and trees as the window draws them: rows of one height, painted from one description.
+"""Lists and trees: rows of one height, each painted from one description.
 
 A model answers `ROW` with a `Row`; the delegate draws it. Views fit their content, so that several
 of them share one column without a scroll bar each.

@@ -1,4 +1,4 @@
-"""Lists of any length, each row two lines: what it is, and what is to be said of it.
+"""Lists of any length with two lines in each row: a title and a detail.
 
 A model answers `ROW` with `TwoLines`, made when the row comes into view, so that thousands of rows
 cost no more than those that are seen.

@@ -1,4 +1,4 @@
-"""A word with a small arrow that opens a list; the chosen one is the word."""
+"""A button that opens a menu of choices and shows the chosen one."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""What the window is cut into: panes, headers, hairlines, and the notice that stands in place.
+"""Surfaces of the window: panes, headers, hairlines, notices and accessible frames.
 
 Style Guide: "Depth is one background step and one hairline."
 """

@@ -1,4 +1,4 @@
-"""The script of a text: its direction, letters that need high lines, and marks of direction.
+"""The direction and script of a text, and plain text for the clipboard.
 
 Nothing here needs Qt, so that Markdown can be read without it.
 """

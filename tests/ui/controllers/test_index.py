@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from app.assistant import Assistant
 from app.startup import StartupInfo
 from chains.events import IndexProgressed
-from ui.panels.index import IndexState
+from ui.panels.index.state import IndexState
 from ui.tasks import TaskRunner
 from ui.window import MainWindow
 from vault.errors import IndexUnusable, NoteUnreadable

@@ -8,9 +8,9 @@ from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from tests.support import widgets
-from ui.panels.index import IndexFooter, IndexState
+from ui.panels.index.footer import IndexFooter
 from ui.panels.index.panel import IndexPanel
-from ui.panels.index.state import NotesByState
+from ui.panels.index.state import IndexState, NotesByState
 from ui.widgets.figures import size, span
 from vault.index import NoteState
 from vault.indexing.status import IndexStatus

@@ -12,7 +12,8 @@ from chains.citations.check import Citation, Unverified
 from chains.events import CITES_NOTHING
 from context.layers import Layer, Segment
 from ui.panels.chats.sessions import ChatList
-from ui.panels.index import IndexFooter, IndexState
+from ui.panels.index.footer import IndexFooter
+from ui.panels.index.state import IndexState
 from ui.panels.notes.folders import Folders
 from ui.panels.notes.note import NotePanel
 from ui.panels.notes.sources import SourceRow, SourcesPanel, source_rows

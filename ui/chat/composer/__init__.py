@@ -1,15 +1,17 @@
-"""The composer: where a message is written, with its attachments and completions.
+"""The composer: message text, attachments, completion, mode and model.
 
-    attachment  What is sent along with a message, as the user named it.
-    chips       What is sent along with a message, as chips above its text.
-    completion  What may be completed while a message is written: notes, folders, tags and
-                commands.
-    composer    Where a message is written, with what goes along, what it is sent to and how full
-                it gets.
-    drops       What was dropped onto the window, sorted by what can be done with it.
-    parts       The composer's small parts: the meter, what is the matter, the button that sends
-                and stops.
-    text        Where the message is written: as high as its text, up to twelve lines.
+    typing ──> text ──> completion ──> attachment ──> chips
+                └─────────── composer (sends both) <────┘
 
-May import: PySide6, `ui.widgets`, `ui.theme`, `ui.icons`.
+    attachment  Attachments of a message as the user chose them, and those dropped on the window.
+    chips       The attachments of a message as chips above its text.
+    completion  Completion while a message is written: notes, folders, tags and commands.
+    composer    The composer: message text, attachments, mode, model and the context meter.
+    parts       The composer's small parts: meter, error line, frame, send and attach buttons.
+    text        The text field of the composer: grows with its text, up to twelve lines.
+
+May import: PySide6, `ui.markdown.page.formats`, `ui.widgets`, `ui.theme`, `ui.icons`, values of
+`context.layers`, `vault.notes.links`. Must not: read files, search notes.
 """
+
+__all__ = ["attachment", "chips", "completion", "composer", "parts", "text"]

@@ -1,4 +1,4 @@
-"""What is sent along with a message, as the user named it."""
+"""Attachments of a message as the user chose them, and those dropped on the window."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

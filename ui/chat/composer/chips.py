@@ -1,4 +1,4 @@
-"""What is sent along with a message, as chips above its text."""
+"""The attachments of a message as chips above its text."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

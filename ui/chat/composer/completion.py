@@ -1,4 +1,4 @@
-"""What may be completed while a message is written: notes, folders, tags and commands.
+"""Completion while a message is written: notes, folders, tags and commands.
 
 `@` offers notes and folders, `[[` notes, `#` tags, and `/` at the very beginning commands. A note
 or a tag that is chosen is attached; a command is written out.

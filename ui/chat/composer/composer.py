@@ -1,4 +1,4 @@
-"""Where a message is written, with what goes along, what it is sent to and how full it gets."""
+"""The composer: message text, attachments, mode, model and the context meter."""
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol

@@ -1,4 +1,4 @@
-"""The composer's small parts: the meter, what is the matter, the button that sends and stops."""
+"""The composer's small parts: meter, error line, frame, send and attach buttons."""
 
 from collections.abc import Callable, Sequence
 

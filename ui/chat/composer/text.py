@@ -1,4 +1,4 @@
-"""Where the message is written: as high as its text, up to twelve lines."""
+"""The text field of the composer: grows with its text, up to twelve lines."""
 
 from math import ceil
 

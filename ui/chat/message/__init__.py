@@ -1,14 +1,31 @@
-"""The parts of a transcript: what was asked, what was answered, and what stands between.
+"""The widgets of one message: user message, answer, error or divider.
 
-    answer → parts (step line, what could not be verified), steps → step_row, step_words, mono
-           → answer_tools, page's view
-    user → user_tools, editor;  both kinds of tools → tools, strip, wish (what they ask for)
-    aside, divider, failure stand alone;  sources makes cards of segments and citations
-    roles tells screen readers what a part is
+    answer ──> parts, steps ──> step_row ──> step_words, code
+           ──> answer_tools ──> tools <── user
+    blocks, failures and sources stand alone
 
-May import: PySide6, `app.sessions.transcript`, `app.errors`, `chains.events` and
-`chains.citations.check` for their shapes, `ui.theme`, `ui.icons`, `ui.widgets`, `ui.markdown.page`,
-`ui.widgets.geometry`.
-Holds always: foreign text is plain; a part has a name and a role; nothing here knows where a
-transcript scrolls.
+    answer        An answer: its text while it streams, the current step, and the actions below
+                  it.
+    answer_tools  The actions below an answer, and the model that gave it.
+    blocks        Blocks between messages: dividers for dropped, summarised or changed history,
+                  and notes.
+    code          Plain text of tools (arguments, results) in a monospaced box that can be
+                  expanded.
+    failures      An error in place of an answer: the message, a hint, and buttons to recover.
+    parts         Parts of an answer: the line of the current step, and the list of unverified
+                  quotes.
+    sources       The sources of an answer by citation number, from its segments and the checked
+                  citations.
+    step_row      One step of an agent: a line that expands to the arguments and the result.
+    step_words    Sentences for the steps of an agent, one by one and as a summary.
+    steps         The steps of an agent: a summary line that expands to one row for each step.
+    tools         Tools of a message: its action buttons, pin, versions and name, laid out in a
+                  strip.
+    user          A user message: plain text, folded when it is long, and an editor to change it.
+
+May import: PySide6, `ui.markdown.page`, `ui.chat.composer`, `ui.widgets`, `ui.theme`, `ui.icons`,
+and values of `app`, `chains.events` and `chains.citations`. Must not: know the transcript.
+Holds always: foreign text is plain; each widget has an accessible name and role.
 """
+
+__all__ = ["answer", "blocks", "failures", "sources", "step_words", "tools", "user"]

@@ -1,4 +1,4 @@
-"""An answer: its text as it arrives, the present step, then what can be done with it."""
+"""An answer: its text while it streams, the current step, and the actions below it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

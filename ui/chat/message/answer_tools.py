@@ -1,4 +1,4 @@
-"""What can be done with an answer, and who gave it."""
+"""The actions below an answer, and the model that gave it."""
 
 from collections.abc import Sequence
 from typing import Literal

@@ -1,4 +1,4 @@
-"""The lines in a transcript above which a chat is no longer sent as it stands."""
+"""Blocks between messages: dividers for dropped, summarised or changed history, and notes."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAccessible, QGuiApplication, QPainter, QPaintEvent

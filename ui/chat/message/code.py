@@ -1,4 +1,4 @@
-"""Text of machines: arguments, results, in one width of letters and as high as its lines."""
+"""Plain text of tools (arguments, results) in a monospaced box that can be expanded."""
 
 from math import ceil
 

@@ -1,4 +1,4 @@
-"""An error, where the answer would have stood: what happened, that nothing is lost, what to do."""
+"""An error in place of an answer: the message, a hint, and buttons to recover."""
 
 import re
 

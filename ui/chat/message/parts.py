@@ -1,4 +1,4 @@
-"""What stands below an answer beside its actions: the present step, and what is in doubt."""
+"""Parts of an answer: the line of the current step, and the list of unverified quotes."""
 
 from collections.abc import Sequence
 

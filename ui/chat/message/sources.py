@@ -1,4 +1,4 @@
-"""What the numbers of an answer stand for, from its segments and from what was checked."""
+"""The sources of an answer by citation number, from its segments and the checked citations."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""One step of an agent: its line, and behind it what went in and out."""
+"""One step of an agent: a line that expands to the arguments and the result."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What an agent did, in words: one step, and all steps of a turn in one line."""
+"""Sentences for the steps of an agent, one by one and as a summary."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

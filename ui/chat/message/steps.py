@@ -1,4 +1,4 @@
-"""The steps of an agent: one folded line, and behind it a row a step."""
+"""The steps of an agent: a summary line that expands to one row for each step."""
 
 from collections.abc import Sequence
 from dataclasses import replace

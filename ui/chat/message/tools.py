@@ -1,4 +1,4 @@
-"""Small tools of a message: buttons seen on hover, its pin, the versions it has, its name."""
+"""Tools of a message: its action buttons, pin, versions and name, laid out in a strip."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What the user wrote: plain text on a raised ground, folded when it is long."""
+"""A user message: plain text, folded when it is long, and an editor to change it."""
 
 from collections.abc import Mapping, Sequence
 from math import ceil

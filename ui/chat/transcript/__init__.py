@@ -1,21 +1,27 @@
 """The transcript: the messages of a session as widgets, kept in place while it grows.
 
-    empty_state       A chat that has not begun: how many notes there are, and what is worth
-                      asking.
-    feed              The messages of a chat, of which only some two hundred are widgets at any
-                      time.
-    finder            Looking for words in the open chat, also in messages that are put away.
-    instructions_bar  What the notes want models to do, shown above the chat until the user has
-                      decided about it.
-    live              The turn that is running: its question, its steps, its answer as it arrives.
-    make_widgets      From what is known of a chat to the widgets that show it, and what those ask
-                      for.
-    scroller          Keeps a chat in its place: at its end while it is followed, else where the
-                      reader is.
-    transcript        The chat as it is read: messages in one column, followed while an answer
-                      arrives.
-    walker            Walking through a chat by keyboard: one stop, arrows go from message to
-                      message.
+    items ──> transcript ──> widgets ──> feed ──> scroller
+    events ──> live ───────────┘
 
-May import: PySide6, `ui.chat.message`, `ui.markdown`, `ui.widgets`.
+    empty_state       An empty chat: the number of notes, and suggested questions.
+    feed              The messages of a chat, of which about 200 exist as widgets at a time.
+    finder            Search in the open chat, including messages that have no widget at the
+                      moment.
+    instructions_bar  A bar above the chat: the vault's instructions, until the user accepts or
+                      rejects them.
+    live              The running turn: its user message, its steps, and its answer while it
+                      streams.
+    navigation        Keyboard navigation in a chat: one tab stop, arrow keys move between
+                      messages.
+    scroller          The scroll position of a chat: at its end while following, else where the
+                      reader is.
+    transcript        The transcript: the messages of a session in one column.
+    widgets           Builds the widgets of messages from transcript items, and forwards their
+                      actions.
+
+May import: PySide6, `ui.chat.message`, `ui.chat.composer.attachment`, `ui.markdown`, `ui.widgets`,
+`ui.notify`, and values of `app` and `chains`.
+Holds always: a message keeps its place while others are added or removed above it.
 """
+
+__all__ = ["finder", "instructions_bar", "transcript"]

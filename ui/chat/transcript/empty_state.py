@@ -1,4 +1,4 @@
-"""A chat that has not begun: how many notes there are, and what is worth asking."""
+"""An empty chat: the number of notes, and suggested questions."""
 
 from collections.abc import Sequence
 from html import escape

@@ -1,4 +1,4 @@
-"""Looking for words in the open chat, also in messages that are put away."""
+"""Search in the open chat, including messages that have no widget at the moment."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What the notes want models to do, shown above the chat until the user has decided about it."""
+"""A bar above the chat: the vault's instructions, until the user accepts or rejects them."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAccessible, QPainter, QPaintEvent, QResizeEvent, QTextOption

@@ -1,4 +1,4 @@
-"""The turn that is running: its question, its steps, its answer as it arrives."""
+"""The running turn: its user message, its steps, and its answer while it streams."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Walking through a chat by keyboard: one stop, arrows go from message to message."""
+"""Keyboard navigation in a chat: one tab stop, arrow keys move between messages."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QWidget

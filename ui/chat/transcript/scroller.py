@@ -1,4 +1,4 @@
-"""Keeps a chat in its place: at its end while it is followed, else where the reader is."""
+"""The scroll position of a chat: at its end while following, else where the reader is."""
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent

@@ -1,4 +1,4 @@
-"""The chat as it is read: messages in one column, followed while an answer arrives."""
+"""The transcript: the messages of a session in one column."""
 
 from collections.abc import Sequence
 

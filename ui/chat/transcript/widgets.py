@@ -1,4 +1,4 @@
-"""From what is known of a chat to the widgets that show it, and what those ask for."""
+"""Builds the widgets of messages from transcript items, and forwards their actions."""
 
 from collections.abc import Callable, Sequence
 

@@ -1,4 +1,4 @@
-"""The card that shows what a citation stands for, while the pointer or the focus rests on it."""
+"""The card that shows the source of a citation while it is hovered or focused."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What pointing at, focusing and clicking a citation or a link does."""
+"""Hover, focus and click on citations and links, and which citations are unverified."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Colours of long code, given after it is drawn, a few lines at a time: nothing stutters."""
+"""Code blocks: highlighting of long code in small steps, and the copy buttons."""
 
 import time
 from collections import deque

@@ -1,4 +1,4 @@
-"""What is painted under and beside the text of a document, by the places it belongs to."""
+"""Decorations of a document: backgrounds, markers, pills and lines, by text position."""
 
 from dataclasses import dataclass, field
 from typing import Literal

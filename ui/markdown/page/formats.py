@@ -1,4 +1,4 @@
-"""How each kind of text is set, as Qt's character and block formats, from the design tokens."""
+"""Qt's character and block formats for each kind of text, from the design tokens."""
 
 import re
 

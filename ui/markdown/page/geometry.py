@@ -1,4 +1,4 @@
-"""Where text stands in a laid-out document.
+"""Positions of text in a document after layout.
 
 With a fixed line height Qt puts the extra space above the text, at four fifths of the line, so
 boxes are measured from the baseline.

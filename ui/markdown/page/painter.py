@@ -1,4 +1,4 @@
-"""Paints what stands under and beside the text: backgrounds, pills, bars, markers, hairlines.
+"""Paints the decorations under and beside the text: backgrounds, pills, markers, lines.
 
 The document itself stays plain text. Places are looked up once a layout and kept, for a stable
 block does not move when more is appended.

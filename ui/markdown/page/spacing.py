@@ -1,4 +1,4 @@
-"""How far leaves stand apart, and how far boxes set them in.
+"""The space between leaves, and the indentation of boxes.
 
 All space stands above a leaf: what is written never changes when more is appended.
 """

@@ -1,4 +1,4 @@
-"""The formats of a table: the full measure wide, with room in its cells and no lines of its own."""
+"""The formats of a table: full width, padded cells, no lines of its own."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""One text in Markdown, shown: it may grow while it is read, and it fetches nothing."""
+"""The view of one Markdown text, which may grow while it is read; nothing is fetched."""
 
 import time
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Code and tables that are wider than the page: they scroll in themselves, never the page.
+"""Horizontal scrolling of code and tables that are wider than the page.
 
 A line of code is moved by its indent, a table by its margin, so that Qt's own layout knows where
 everything is: selecting, finding and clicking need no second thought. What they may cover of the

@@ -1,4 +1,4 @@
-"""Leaves, written into a document: final ones once, those of the tail until they are taken back."""
+"""Writes leaves into a document: final ones once, those of the tail until they are replaced."""
 
 from collections.abc import Sequence
 

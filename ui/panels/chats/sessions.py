@@ -1,4 +1,4 @@
-"""The chats, grouped by when they were last used."""
+"""The list of chats, grouped by the time of their last use."""
 
 from collections.abc import Sequence
 from itertools import groupby

@@ -1,16 +1,30 @@
 """The context panel: what the next request would hold, or what an earlier one held.
 
-A *Context*, as the report gives it, runs through plain values to widgets: `scale` places it on the
-bar, `parts` and `left_out` make rows of it, `notice` finds the one thing worth saying, `reuse` the
-words and the price of what is not read anew. `bar`, `rows` and `lists` draw them, `panel` puts
-them below each other. No figure is made up here: each is the report's own, and only shares and
-prices are computed.
+    report ──> scale ──────────> bar ───────────┐
+           ──> parts ──────────> rows ──────────┤
+           ──> left_out ───────> left_out_list ─┼──> panel
+           ──> notice, words ───────────────────┘
 
-What the user wants is told by signals of `ContextPanel`; who grants it is the business of
-`ui.controllers.context`. Nothing below `ui` is imported here, since the panel is painted before
-that is loaded.
+    bar            The stacked bar: the window of a request, layer by layer in the order of the
+                   request.
+    left_out       Rows for everything that a request leaves out or shortens: layer, tokens and
+                   reason.
+    left_out_list  The list "Left out of this request", each row with its details below it.
+    notice         The notice above the rows: the most important problem of a request, and its
+                   actions.
+    panel          The context panel: headline, bar, layers, what was left out, reuse, memory and
+                   pins.
+    parts          Rows for each layer of a request and each segment in it.
+    rows           The tree of layers with their segments, and the list of pins.
+    scale          Positions on the bar: layers, free space, reserve, and the marks.
+    sections       Sections below the rows: a section with a heading, and the memory of the chat.
+    words          Texts of the context panel: labels of the report, the window, reuse and
+                   prices.
+
+`ContextPanel` emits a signal for each action; `ui.controllers.context` performs it.
+May import: PySide6, `ui.widgets`, `ui.theme`, `ui.icons`. Must not: anything below `ui`, since the
+panel is part of the first paint.
+Holds always: each figure is one of the report; only shares and prices are computed here.
 """
 
-from ui.panels.context.panel import ContextPanel
-
-__all__ = ["ContextPanel"]
+__all__ = ["bar", "notice", "panel", "words"]

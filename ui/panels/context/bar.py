@@ -1,4 +1,4 @@
-"""The stacked bar: the whole window of a request, layer by layer in the order of the wire."""
+"""The stacked bar: the window of a request, layer by layer in the order of the request."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a request does not hold, or not in full: each with its layer, its tokens and the reason."""
+"""Rows for everything that a request leaves out or shortens: layer, tokens and reason."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""The rows under "Left out of this request", each opening into what it was in particular."""
+"""The list "Left out of this request", each row with its details below it."""
 
 from collections.abc import Sequence
 

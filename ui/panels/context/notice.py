@@ -1,4 +1,4 @@
-"""The one thing about a request that is worth saying above its rows, and what can be done about it.
+"""The notice above the rows: the most important problem of a request, and its actions.
 
 Style Guide: at most one notice, danger before amber before info, with one sentence and up to three
 actions.

@@ -1,4 +1,4 @@
-"""The panel: headline, bar, rows, what was left out, what is reused, memory and pins, in a row."""
+"""The context panel: headline, bar, layers, what was left out, reuse, memory and pins."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What each layer holds, as rows: the layer itself, and every segment with what became of it."""
+"""Rows for each layer of a request and each segment in it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The rows of the panel: the eight layers, each opening into what it holds, and what is pinned."""
+"""The tree of layers with their segments, and the list of pins."""
 
 from collections.abc import Mapping, Sequence
 

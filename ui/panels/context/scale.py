@@ -1,4 +1,4 @@
-"""Where everything stands on the bar: layers, what is free, what is held back, and the marks.
+"""Positions on the bar: layers, free space, reserve, and the marks.
 
 Style Guide: the whole width is the window, in the order of the wire, so that the reused beginning
 is one stretch; a part that is not zero is at least 3 px wide; marks are shares of the budget.

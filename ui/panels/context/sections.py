@@ -1,4 +1,4 @@
-"""The parts of the panel below its rows: a headed section, and what the chat keeps in mind."""
+"""Sections below the rows: a section with a heading, and the memory of the chat."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""The report's short names in the words of the window."""
+"""Texts of the context panel: labels of the report, the window, reuse and prices."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,15 +1,16 @@
-"""How the index stands, at the foot of the sidebar in a line and as a panel in full.
+"""The state of the index: a line at the foot of the sidebar, and a panel.
 
-    state     what a run is at, and its words
-    footer    the line that is always there: how far it is, pause, stop, what could not be read
-    panel     the whole: run (how far, how fast), facts, lists (indexed, left out, not read), and
-              the question before everything is thrown away; not loaded for the first paint
-    by_state  what those lists show, made in a task
+    progress events ──> state ──> footer
+                              └─> run ──> panel <── lists <── notes by state
 
-May import: `ui.widgets`, `ui.theme`, and the plain values of the layers below.
+    footer  The line at the foot of the sidebar: progress of the index, pause, stop and errors.
+    lists   Lists of the notes by state: indexed, excluded with the rule, failed with the reason.
+    panel   The index panel: progress, size, and the notes by state.
+    run     The progress of an indexing run: share, speed, and the reason for a stop.
+    state   The state of the index with its texts, and the notes by state.
+
+May import: PySide6, `ui.widgets`, `ui.theme`, `ui.icons`, and values of the layers below.
+Holds always: `panel`, `run` and `lists` are not loaded before the first paint.
 """
 
-from ui.panels.index.footer import IndexFooter
-from ui.panels.index.state import IndexState
-
-__all__ = ["IndexFooter", "IndexState"]
+__all__ = ["footer", "panel", "state"]

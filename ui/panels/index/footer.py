@@ -1,4 +1,4 @@
-"""How the index stands, at the foot of the sidebar: always there, never in the way."""
+"""The line at the foot of the sidebar: progress of the index, pause, stop and errors."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent

@@ -1,4 +1,4 @@
-"""The notes by how they stand in the index: indexed, left out with the rule, not read and why."""
+"""Lists of the notes by state: indexed, excluded with the rule, failed with the reason."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING

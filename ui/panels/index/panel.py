@@ -1,4 +1,4 @@
-"""The index in full: what it is at, what it holds, and which notes are not in it and why."""
+"""The index panel: progress, size, and the notes by state."""
 
 from typing import TYPE_CHECKING
 

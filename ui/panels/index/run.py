@@ -1,4 +1,4 @@
-"""What the index is at: how far, how fast, and what stops it."""
+"""The progress of an indexing run: share, speed, and the reason for a stop."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent

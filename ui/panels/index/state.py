@@ -1,4 +1,4 @@
-"""What an indexing run is at, and the words for it."""
+"""The state of the index with its texts, and the notes by state."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

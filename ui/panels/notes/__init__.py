@@ -1,15 +1,17 @@
-"""Panels about notes: the vault tree, one note, its sources and related notes.
+"""Panels about notes: the note tree, one note, its sources and related notes.
 
-    folders      The notes of a folder as nodes below each other, made anew whenever something has
-                 changed.
-    note         A note as it lies on the disk, with line numbers, opened at the lines that were
-                 cited.
-    note_colors  Quiet colours for Markdown that is read as it is written: marks recede, headings
-                 stand out.
-    related      Notes that are near a note in meaning, or that a link leads to from it or back.
-    sources      What an answer rests on: a row for each place it cites, and whether that bears it
-                 out.
-    vault        The notes of the open folder as a tree, each with what is the matter with it.
+    notes ──> folders ──> vault (tree)
+    note ──> note ──> note_text;  citations ──> sources;  related notes ──> related
 
-May import: PySide6, `ui.widgets`, `ui.theme`, `ui.icons`.
+    folders    The notes of a vault as a tree of folders, rebuilt after each change.
+    note       The panel that shows one note, opened at the cited lines.
+    note_text  The text of a note with line numbers and quiet Markdown colours.
+    related    The panel of related notes: similar notes, and notes linked in either direction.
+    sources    The sources of an answer: a row for each cited passage, and whether it is
+               verified.
+    vault      The notes of the open vault as a tree, each with its state.
+
+May import: PySide6, `ui.widgets`, `ui.theme`, `ui.icons`, and values of the layers below.
 """
+
+__all__ = ["folders", "note", "note_text", "related", "sources", "vault"]

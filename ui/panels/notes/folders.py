@@ -1,4 +1,4 @@
-"""The notes of a folder as nodes below each other, made anew whenever something has changed.
+"""The notes of a vault as a tree of folders, rebuilt after each change.
 
 Making them takes a large folder longer than the interface may be held, so they are plain values
 that any thread can make.

@@ -1,4 +1,4 @@
-"""A note as it lies on the disk, with line numbers, opened at the lines that were cited."""
+"""The panel that shows one note, opened at the cited lines."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""The text of a note with line numbers and quiet colours for its Markdown."""
+"""The text of a note with line numbers and quiet Markdown colours."""
 
 import re
 from typing import TYPE_CHECKING

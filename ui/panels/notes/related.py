@@ -1,4 +1,4 @@
-"""Notes that are near a note in meaning, or that a link leads to from it or back."""
+"""The panel of related notes: similar notes, and notes linked in either direction."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING

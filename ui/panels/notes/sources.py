@@ -1,4 +1,4 @@
-"""What an answer rests on: a row for each place it cites, and whether that bears it out."""
+"""The sources of an answer: a row for each cited passage, and whether it is verified."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

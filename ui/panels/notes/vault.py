@@ -1,4 +1,4 @@
-"""The notes of the open folder as a tree, each with what is the matter with it."""
+"""The notes of the open vault as a tree, each with its state."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
