@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QDialog, QGridLayout, QHBoxLayout, QVBoxLayout, QW
 from ui.theme import Theme
 from ui.widgets.completion_list import Choice
 from ui.widgets.controls import button, label
-from ui.widgets.geometry import scrolled
+from ui.widgets.geometry import make_scroll_area
 from ui.widgets.surfaces import Pane
 
 __all__ = ["COMMANDS", "ShortcutsDialog", "WindowCommand", "add_actions", "command_choices"]
@@ -117,7 +117,7 @@ class ShortcutsDialog(QDialog):
         for group in dict.fromkeys(command.group for command in COMMANDS):
             groups.addWidget(label(group, "label", "secondary"))
             groups.addLayout(_grid(c for c in COMMANDS if c.group == group and c.keys))
-        area = scrolled(content)
+        area = make_scroll_area(content)
         area.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         area.setAccessibleName("Shortcuts")
         area.setMinimumWidth(max(_LEAST_WIDTH, content.sizeHint().width()))

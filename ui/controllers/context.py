@@ -21,7 +21,7 @@ from ui.controllers.session import SessionController
 from ui.controllers.turns import ChatTurn, list_paths, list_selections
 from ui.frame import WindowFrame
 from ui.notify import announce
-from ui.panels.context.notice import Act, passed_share
+from ui.panels.context.notice import Act, find_passed_share
 from ui.panels.context.panel import Beside
 from ui.panels.context.words import Counted, Prices
 from ui.panels.request_view import RequestView
@@ -240,7 +240,7 @@ class ContextController(QObject):
 
     def _announce(self, context: Context) -> None:
         """Announce that the next request passed a mark, unless its chat was opened past it."""
-        passed = passed_share(context)
+        passed = find_passed_share(context)
         if passed > self._passed:
             announce(self._panel, f"The context is past {percent(passed)}")
         self._passed = passed

@@ -87,7 +87,7 @@ class MessageController(QObject):
         assistant, entry = self._assistant, action.entry
         match action.kind:
             case "edit":
-                self._session.edit(entry, action.text, self._transcript.attached_to(entry))
+                self._session.edit(entry, action.text, self._transcript.list_attachments(entry))
             case "again":
                 self._session.regenerate(entry)
             case "select":

@@ -29,7 +29,7 @@ from chains.events import (
 )
 from context.layers import Segment
 from ui.chat.composer.attachment import Attachment
-from ui.chat.message.step_words import StepView, doing
+from ui.chat.message.step_words import StepView, describe_running_step
 from ui.controllers.turns import (
     ChatTurn,
     OutgoingMessage,
@@ -229,7 +229,9 @@ class SessionController(QObject):
                 live.append(event.text)
             case ToolStarted() if self._is_followed(turn):
                 live.begin_tool(event)
-                self._show_step(doing(StepView(event.id, event.name, event.arguments)))
+                self._show_step(
+                    describe_running_step(StepView(event.id, event.name, event.arguments))
+                )
             case ToolEnded() if self._is_followed(turn):
                 live.end_tool(event)
             case Retrieved() if self._is_followed(turn):

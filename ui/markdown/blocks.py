@@ -17,8 +17,8 @@ __all__ = [
     "Box",
     "Cells",
     "CodeLines",
-    "Columns",
-    "Heading",
+    "ColumnLayout",
+    "HeadingLeaf",
     "Leaf",
     "Missing",
     "Paragraph",
@@ -92,7 +92,7 @@ class Paragraph:
 
 
 @dataclass(frozen=True, slots=True)
-class Heading:
+class HeadingLeaf:
     """A heading; what is deeper than three looks like three."""
 
     level: int
@@ -122,7 +122,7 @@ class CodeLines:
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
+class ColumnLayout:
     """What all rows of a table share, settled by its first rows.
 
     Attributes:
@@ -146,7 +146,7 @@ class TableRows:
         is_last: whether the table ends here, as far as is known.
     """
 
-    columns: Columns
+    columns: ColumnLayout
     rows: tuple[tuple[tuple[Run, ...], ...], ...]
     boxes: tuple[Box, ...] = ()
     is_continued: bool = False
@@ -175,7 +175,7 @@ class Rule:
     boxes: tuple[Box, ...] = ()
 
 
-Leaf = Paragraph | Heading | CodeLines | TableRows | Missing | Rule
+Leaf = Paragraph | HeadingLeaf | CodeLines | TableRows | Missing | Rule
 
 
 def plain(runs: tuple[Run, ...]) -> str:
@@ -186,7 +186,7 @@ def plain(runs: tuple[Run, ...]) -> str:
 Cells = tuple[tuple[Run, ...], ...]
 
 
-def settle_columns(header: Cells, rows: Sequence[Cells], written: Sequence[str]) -> Columns:
+def settle_columns(header: Cells, rows: Sequence[Cells], written: Sequence[str]) -> ColumnLayout:
     """Return shares and alignments.
 
     Args:
@@ -204,7 +204,7 @@ def settle_columns(header: Cells, rows: Sequence[Cells], written: Sequence[str])
     shares = tuple(100 * weight / total for weight in weights)
     letters = tuple(_letters(cells) for cells in columns)
     first = "".join(run.text for row in (header, *rows) for cell in row for run in cell)
-    return Columns(shares, tuple(aligns), letters, is_rtl(first))
+    return ColumnLayout(shares, tuple(aligns), letters, is_rtl(first))
 
 
 def _letters(cells: Sequence[tuple[Run, ...]]) -> int:

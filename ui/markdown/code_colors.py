@@ -63,10 +63,10 @@ def each_line(code: str, language: str) -> Iterator[Line]:
     lexer = _lexer(language) if len(code) <= MOST_CHARS else None
     if lexer is None:
         return iter(plain_lines(code))
-    return islice(_lexed(lexer, code), code.count("\n") + 1)
+    return islice(_lex(lexer, code), code.count("\n") + 1)
 
 
-def _lexed(lexer: Lexer, code: str) -> Iterator[Line]:
+def _lex(lexer: Lexer, code: str) -> Iterator[Line]:
     line: list[tuple[str, str]] = []
     # Many lexers know a comment only by the line end that follows it.
     for kind, text in lexer.get_tokens(code + "\n"):

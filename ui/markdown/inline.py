@@ -13,7 +13,7 @@ __all__ = [
     "BREAK",
     "NOTE",
     "Picture",
-    "allowed_link",
+    "check_link",
     "parse_host",
     "pictures_only",
     "read_inline",
@@ -35,7 +35,7 @@ _CLOSES = {"strong_close": Style.BOLD, "em_close": Style.ITALIC, "s_close": Styl
 Picture = tuple[str, str, str]
 
 
-def allowed_link(address: str) -> str:
+def check_link(address: str) -> str:
     """Return the address a click may report, or an empty string where there is none.
 
     Args:
@@ -86,7 +86,7 @@ def read_inline(tokens: Sequence[Token]) -> tuple[Run, ...]:
         elif token.type in _CLOSES:
             style &= ~_CLOSES[token.type]
         elif token.type == "link_open":
-            link = allowed_link(str(token.attrGet("href") or ""))
+            link = check_link(str(token.attrGet("href") or ""))
         elif token.type == "link_close":
             link = ""
         else:
@@ -156,7 +156,7 @@ def _picture(token: Token) -> Picture:
     if token.type == "embed":
         return token.content, token.info, ""
     source = str(token.attrGet("src") or "")
-    link = allowed_link(source)
+    link = check_link(source)
     host = parse_host(source)
     name = "part of the text" if source.startswith("data:") else source.rsplit("/", 1)[-1]
     return host or unquote(name), token.content, link if host else ""

@@ -17,8 +17,8 @@ from ui.markdown.blocks import (
     Box,
     Cells,
     CodeLines,
-    Columns,
-    Heading,
+    ColumnLayout,
+    HeadingLeaf,
     Leaf,
     Missing,
     Paragraph,
@@ -50,7 +50,7 @@ class Resume:
 
     prefix: str = ""
     number: int | None = None
-    columns: Columns | None = None
+    columns: ColumnLayout | None = None
     code: str = ""
 
 
@@ -143,9 +143,9 @@ class _Reader:
             case "paragraph_open":
                 yield from _paragraph(group[1], boxes)
             case "heading_open":
-                yield Heading(int(first.tag[1]), read_inline(group[1].children or ()), boxes)
+                yield HeadingLeaf(int(first.tag[1]), read_inline(group[1].children or ()), boxes)
             case "bullet_list_open" | "ordered_list_open":
-                yield from self._nested_items(group, boxes)
+                yield from self._read_nested_items(group, boxes)
             case "blockquote_open":
                 yield from self._quote(group, boxes)
             case "fence" | "code_block" | "math_block":
@@ -159,7 +159,7 @@ class _Reader:
             case "hr":
                 yield Rule(boxes)
 
-    def _nested_items(self, group: Sequence[Token], boxes: tuple[Box, ...]) -> Iterator[Leaf]:
+    def _read_nested_items(self, group: Sequence[Token], boxes: tuple[Box, ...]) -> Iterator[Leaf]:
         number = _first_number(group[0])
         for item in _siblings(group[1:-1]):
             yield from self._item_leaves(item, number, boxes)
@@ -187,7 +187,9 @@ class _Reader:
         is_closed = end - start - 1 > token.content.count("\n") + (token.content[-1:] not in "\n")
         language, lines = _language(token), content.split("\n")
         if is_closed or self._is_final:
-            yield Unit(start, end, (_closed(resume.code, content, language),), resume, is_closed)
+            yield Unit(
+                start, end, (_close_code(resume.code, content, language),), resume, is_closed
+            )
             return
         colored = _newest(resume.code, lines, language)
         if count_lines < 2:
@@ -212,7 +214,7 @@ class _Reader:
         header, body, places = rows[0], rows[1:], places[1:]
         is_continued = not boxes and self._resume.columns is not None
         columns = self._resume.columns if is_continued else None
-        columns = columns or settle_columns(header, body[:GROUP_ROWS], _asked_aligns(group))
+        columns = columns or settle_columns(header, body[:GROUP_ROWS], _read_aligns(group))
         prefix = "".join(f"{line}\n" for line in self._lines[start : start + 2])
         later = Resume(prefix, columns=columns)
         for index in range(0, max(len(body), 1), GROUP_ROWS):
@@ -278,10 +280,10 @@ def _code(token: Token, boxes: tuple[Box, ...]) -> CodeLines:
     if token.type == "math_block":
         return CodeLines("TeX", color_lines(content.strip("\n"), ""), boxes)
     language = _language(token) if token.type == "fence" else ""
-    return replace(_closed("", content, language), boxes=boxes)
+    return replace(_close_code("", content, language), boxes=boxes)
 
 
-def _closed(before: str, content: str, language: str) -> CodeLines:
+def _close_code(before: str, content: str, language: str) -> CodeLines:
     """Return the end of a block of code, or all of it where nothing of it was drawn before."""
     code = before + content
     if len(code) > AT_ONCE_CHARS:
@@ -311,7 +313,7 @@ def _row(tokens: Sequence[Token]) -> Cells:
     return tuple(read_inline(t.children or ()) for t in tokens if t.type == "inline")
 
 
-def _asked_aligns(group: Sequence[Token]) -> list[str]:
+def _read_aligns(group: Sequence[Token]) -> list[str]:
     cells = [token for token in _rows(group)[0] if token.type == "th_open"]
     found = [_ALIGN.search(str(cell.attrGet("style") or "")) for cell in cells]
     return [match.group(1) if match else "" for match in found]

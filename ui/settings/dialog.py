@@ -38,7 +38,7 @@ from ui.settings.writer import SettingsWriter
 from ui.tasks import TaskRunner
 from ui.theme import Theme, tokens
 from ui.widgets.controls import IconButton, button, label, plain_tip
-from ui.widgets.geometry import scale_size, scrolled
+from ui.widgets.geometry import make_scroll_area, scale_size
 from ui.widgets.lists import FitTree, Row, RowDelegate
 from ui.widgets.surfaces import Hairline, Pane
 
@@ -203,7 +203,7 @@ class SettingsDialog(QDialog):
         column.setSpacing(0)
         stack_separated(self._widgets(section), column)
         column.addStretch(1)
-        scroll = scrolled(content)
+        scroll = make_scroll_area(content)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         page = QWidget()
         outer = QVBoxLayout(page)

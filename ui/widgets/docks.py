@@ -66,7 +66,7 @@ class DockWindow(QMainWindow):
         if is_dragging or not self.isVisible() or self._laid_out == self._heights():
             return
         self._learn_places()
-        docks = self._placed()
+        docks = self._list_placed()
         shares = [self._shares[self._places[dock.objectName()]] for dock in docks]
         self.resizeDocks(docks, shares, Qt.Orientation.Vertical)
         if (layout := self.layout()) is not None:
@@ -77,7 +77,7 @@ class DockWindow(QMainWindow):
         """Take the heights that are seen as what the user wants, if it is them that changed."""
         if self._laid_out == self._heights():
             return
-        for dock in self._placed():
+        for dock in self._list_placed():
             if not dock.visibleRegion().isEmpty():
                 height = dock.height() + self._tabs_over(dock)
                 place = self._places[dock.objectName()]
@@ -87,7 +87,7 @@ class DockWindow(QMainWindow):
     def _learn_places(self) -> None:
         """See which docks have come into the place of others, or have left it."""
         seen: dict[str, set[str]] = {}
-        for dock in self._placed():
+        for dock in self._list_placed():
             name = dock.objectName()
             tabs = {name, *(beside.objectName() for beside in self.tabifiedDockWidgets(dock))}
             place = self._places.setdefault(name, name)
@@ -98,7 +98,7 @@ class DockWindow(QMainWindow):
                 self._shares[place] = share
             self._places.update(dict.fromkeys(tabs, place))
 
-    def _placed(self) -> list[QDockWidget]:
+    def _list_placed(self) -> list[QDockWidget]:
         """Return the docks that take room here, also behind the tab of another one."""
         docks = self.findChildren(QDockWidget)
         return [dock for dock in docks if not dock.isHidden() and not dock.isFloating()]
@@ -107,7 +107,7 @@ class DockWindow(QMainWindow):
         """Return all that the layout of the heights follows from, and what came of it."""
         return self.height(), [
             (dock.objectName(), dock.height(), dock.minimumSizeHint().height())
-            for dock in self._placed()
+            for dock in self._list_placed()
         ]
 
     def _tabs_over(self, dock: QDockWidget) -> int:

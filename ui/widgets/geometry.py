@@ -7,7 +7,15 @@ from PySide6.QtWidgets import QFrame, QLayout, QScrollArea, QWidget
 
 from ui.theme import Theme
 
-__all__ = ["OUTDENT", "Scaled", "clear_layout", "column_of", "scale_size", "scrolled", "set_in"]
+__all__ = [
+    "OUTDENT",
+    "Scaled",
+    "clear_layout",
+    "column_of",
+    "make_scroll_area",
+    "scale_size",
+    "set_in",
+]
 
 if TYPE_CHECKING:
     _Widget = QWidget
@@ -80,7 +88,7 @@ def clear_layout(layout: QLayout) -> None:
             widget.deleteLater()
 
 
-def scrolled(content: QWidget) -> QScrollArea:
+def make_scroll_area(content: QWidget) -> QScrollArea:
     """Return an area in which content scrolls up and down, and is as wide as there is room."""
     scroll = QScrollArea()
     scroll.setWidgetResizable(True)

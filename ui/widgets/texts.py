@@ -17,7 +17,7 @@ __all__ = [
     "has_rtl",
     "has_tall_letters",
     "is_rtl",
-    "selected_text",
+    "read_selection",
 ]
 
 _MARK = "\N{LEFT-TO-RIGHT MARK}"
@@ -74,7 +74,7 @@ def has_rtl(text: str) -> bool:
     return _RTL_LETTER.search(text) is not None
 
 
-def selected_text(cursor: "QTextCursor") -> str:
+def read_selection(cursor: "QTextCursor") -> str:
     """Return the selection of a cursor as plain text; citations stay `[1]`.
 
     The text is the one that is read: without formats and without Qt's own separators.

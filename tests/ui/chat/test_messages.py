@@ -25,7 +25,7 @@ from ui.chat.composer.attachment import Attachment
 from ui.chat.message.answer import Answer
 from ui.chat.message.blocks import Aside, HookDivider, SummaryDivider
 from ui.chat.message.code import MonoBox
-from ui.chat.message.step_words import StepView, doing, summary
+from ui.chat.message.step_words import StepView, describe_running_step, summary
 from ui.chat.message.tools import MessageAction
 from ui.chat.message.user import UserMessage
 from ui.chat.transcript.transcript import Transcript
@@ -256,7 +256,7 @@ def test_what_was_sent_along_stands_above_the_text(qtbot: QtBot, transcript: Tra
     with qtbot.waitSignal(transcript.maker.attachment_opened) as opened:
         message.chips.chips()[2].click()
     assert opened.args == [Attachment("Prices.md", (12, 30))]
-    assert transcript.attached_to("u2") == message.attached
+    assert transcript.list_attachments("u2") == message.attached
 
 
 def test_what_an_agent_did_is_one_line_that_opens(qtbot: QtBot, transcript: Transcript) -> None:
@@ -360,7 +360,7 @@ def test_steps_are_summed_up_in_words(steps: list[tuple[str, str]], words: str) 
 
 def test_the_present_step_is_said_in_the_present() -> None:
     given = {"path": "Home server.md"}
-    assert doing(StepView("c1", "read_note", given)) == "Reading Home server.md…"
+    assert describe_running_step(StepView("c1", "read_note", given)) == "Reading Home server.md…"
 
 
 def test_steps_of_hostile_tools_are_plain_text(transcript: Transcript) -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ui.markdown.blocks import (
     CodeLines,
-    Heading,
+    HeadingLeaf,
     Leaf,
     Missing,
     Paragraph,
@@ -18,7 +18,7 @@ from ui.markdown.blocks import (
     TableRows,
     plain,
 )
-from ui.markdown.inline import allowed_link
+from ui.markdown.inline import check_link
 from ui.markdown.stream import MarkdownStream
 
 LINES = [
@@ -254,8 +254,8 @@ def test_mathematics_is_tex() -> None:
 
 def test_headings_keep_their_level() -> None:
     first, second = read("# One\n\n### Three")
-    assert isinstance(first, Heading)
-    assert isinstance(second, Heading)
+    assert isinstance(first, HeadingLeaf)
+    assert isinstance(second, HeadingLeaf)
     assert (first.level, second.level) == (1, 3)
 
 
@@ -294,7 +294,7 @@ def test_headings_keep_their_level() -> None:
     ],
 )
 def test_only_listed_addresses_are_links(address: str, allowed: str) -> None:
-    assert allowed_link(address) == allowed
+    assert check_link(address) == allowed
 
 
 @pytest.mark.parametrize(

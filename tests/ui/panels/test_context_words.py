@@ -12,7 +12,7 @@ from tests.support.contexts import (
     panel_states,
 )
 from ui.panels.context.left_out import LeftOutRow, left_out_rows
-from ui.panels.context.notice import notice_of, passed_share
+from ui.panels.context.notice import find_passed_share, notice_of
 from ui.panels.context.words import Counted, Prices, price_sentence, window_sentence
 from ui.widgets.figures import money
 
@@ -186,7 +186,7 @@ def test_a_compaction_is_told_while_it_is_news() -> None:
 
 @pytest.mark.parametrize(("used", "passed"), [(50_000, 0), (100_000, 0.8), (130_000, 1.0)])
 def test_the_highest_mark_that_is_passed_is_told(used: int, passed: float) -> None:
-    assert passed_share(make_context({"L4": used})) == passed
+    assert find_passed_share(make_context({"L4": used})) == passed
 
 
 def test_the_window_is_explained_in_one_sentence() -> None:

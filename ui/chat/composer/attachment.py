@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 from context.layers import Segment, name_lines
 from ui.widgets.figures import plural
 
-__all__ = ["Attachment", "Dropped", "Drops", "attachments_at", "dropped_on", "uses_of"]
+__all__ = ["Attachment", "Dropped", "Drops", "attachments_at", "read_drop", "uses_of"]
 
 _NOTE_SUFFIXES = (".md", ".markdown")
 
@@ -133,14 +133,14 @@ class Drops(QObject):
 
     def _can_take(self, event: QDropEvent) -> bool:
         vault = self._vault()
-        dropped = dropped_on(event.mimeData(), vault)
+        dropped = read_drop(event.mimeData(), vault)
         return bool(dropped.folders or (dropped.items and vault is not None))
 
     def _drop(self, event: QDropEvent) -> None:
         event.acceptProposedAction()
         self.hovered.emit(False)
         vault = self._vault()
-        dropped = dropped_on(event.mimeData(), vault)
+        dropped = read_drop(event.mimeData(), vault)
         spot = self._chat.mapFrom(self._window, event.position().toPoint())
         is_on_chat = vault is not None and self._chat.rect().contains(spot)
         if dropped.folders:
@@ -149,7 +149,7 @@ class Drops(QObject):
             self.attached.emit(dropped.items)
 
 
-def dropped_on(data: QMimeData, vault: Path | None) -> Dropped:
+def read_drop(data: QMimeData, vault: Path | None) -> Dropped:
     """Return what was dropped, given the folder of notes that is open."""
     paths = [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()]
     folders = tuple(path for path in paths if path.is_dir() and _below(path, vault) is None)

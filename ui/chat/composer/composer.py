@@ -41,7 +41,7 @@ _HINT = "Enter sends, Shift+Enter starts a line.  @ note  # tag  / command"
 _TOO_MUCH = "The message does not fit. Shorten it, or raise the limit."
 
 
-class Choice(Protocol):
+class ModelOption(Protocol):
     """A model that can be chosen, as the assistant lists them."""
 
     @property
@@ -117,7 +117,7 @@ class Composer(Scaled, QWidget):
         self.modes.set_value(mode)
         self._dress_mode()
 
-    def set_models(self, choices: Sequence[Choice]) -> None:
+    def set_models(self, choices: Sequence[ModelOption]) -> None:
         """Offer these models."""
         self.models.set_choices([(choice.name, choice.label, choice.where) for choice in choices])
 

@@ -144,7 +144,7 @@ class Answer(Part):
             self.doubts.hide()
             self.doubts.deleteLater()
         self.doubts = Doubts(sentences)
-        self._extras.insertLayout(0, _outdented(self.doubts))
+        self._extras.insertLayout(0, _outdent(self.doubts))
 
     def show_end(self, *, is_stopped: bool, can_retry: bool) -> None:
         """Say that the answer is not whole."""
@@ -202,7 +202,7 @@ class Answer(Part):
             self.citation_activated.emit(source.path, first, last)
 
 
-def _outdented(widget: QWidget) -> QHBoxLayout:
+def _outdent(widget: QWidget) -> QHBoxLayout:
     row = QHBoxLayout()
     row.setContentsMargins(OUTDENT, 12, OUTDENT, 4)
     row.addWidget(widget)

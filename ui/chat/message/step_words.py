@@ -7,7 +7,7 @@ from typing import Any
 from ui.widgets.controls import one_line
 from ui.widgets.figures import count, place, plural
 
-__all__ = ["StepView", "doing", "summary", "took"]
+__all__ = ["StepView", "describe_running_step", "summary", "took"]
 
 # Tool → icon, what is being done, what was done, and how several are counted.
 _TOOLS: Mapping[str, tuple[str, str, str]] = {
@@ -90,7 +90,7 @@ def took(seconds: float) -> str:
     return "<0.1 s" if seconds < 0.05 else f"{seconds:.1f} s"
 
 
-def doing(step: StepView) -> str:
+def describe_running_step(step: StepView) -> str:
     """Return what is being done, for the line that says so while it lasts."""
     return f"{_TOOLS.get(step.name, _OTHER)[1]} {step.argument}…"
 
@@ -101,7 +101,7 @@ def summary(steps: Iterable[StepView]) -> str:
     parts = [
         words
         for name in dict.fromkeys(step.name for step in names)
-        if (words := _counted(name, [step for step in names if step.name == name]))
+        if (words := _count_steps(name, [step for step in names if step.name == name]))
     ]
     failed = sum(step.status == "error" for step in names)
     denied = sum(step.status == "denied" for step in names)
@@ -111,7 +111,7 @@ def summary(steps: Iterable[StepView]) -> str:
     return line[:1].upper() + line[1:]
 
 
-def _counted(name: str, steps: list[StepView]) -> str:
+def _count_steps(name: str, steps: list[StepView]) -> str:
     total = len(steps)
     match name:
         case "search_notes":

@@ -36,7 +36,7 @@ from ui.widgets.controls import ElidedLabel, button
 from ui.widgets.figures import minutes_clock
 from ui.widgets.geometry import OUTDENT
 from ui.widgets.surfaces import Part
-from ui.widgets.texts import has_tall_letters, selected_text
+from ui.widgets.texts import has_tall_letters, read_selection
 
 __all__ = ["MessageEditor", "UserMessage"]
 
@@ -244,7 +244,7 @@ class _Body(QTextEdit):
 
     def createMimeDataFromSelection(self) -> QMimeData:
         data = QMimeData()
-        data.setText(selected_text(self.textCursor()))
+        data.setText(read_selection(self.textCursor()))
         return data
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from ui.widgets.controls import paint_focus
 
-__all__ = ["MOST_LIVE", "Feed", "Row", "Slot"]
+__all__ = ["MOST_LIVE", "Feed", "MessageRow", "Slot"]
 
 MOST_LIVE = 200
 _AT_ONCE = 8
@@ -35,13 +35,13 @@ class Slot:
     make: Callable[[], QWidget]
     gap: int
     kind: str = ""
-    row: "Row | None" = None
+    row: "MessageRow | None" = None
     is_kept: bool = False
     key: tuple[object, ...] = ()
     item: object = None
 
 
-class Row(QWidget):
+class MessageRow(QWidget):
     """One message with the space above it; it draws the ring of the one that is walked to."""
 
     def __init__(self, widget: QWidget, gap: int) -> None:
@@ -106,7 +106,7 @@ class Feed(QWidget):
         self._timer.timeout.connect(self._page)
 
     @property
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[MessageRow]:
         """The messages that are widgets now, from the oldest on."""
         return [slot.row for slot in self._slots[self._first : self._last] if slot.row]
 
@@ -141,7 +141,7 @@ class Feed(QWidget):
         self._slots = list(slots)
         self._show_end()
 
-    def append(self, slot: Slot) -> Row:
+    def append(self, slot: Slot) -> MessageRow:
         """Add a message at the end, and show the end."""
         if self.has_newer:
             self.show_latest()
@@ -226,7 +226,7 @@ class Feed(QWidget):
         self._wants_newer = self.has_newer
         self._start()
 
-    def row_at(self, y: int) -> Row | None:
+    def row_at(self, y: int) -> MessageRow | None:
         """Return the message at a height, or the one below it."""
         rows = self.rows
         if not rows:
@@ -285,8 +285,8 @@ class Feed(QWidget):
             self._first += 1
         self._put_away(slot)
 
-    def _bring(self, slot: Slot, place: int) -> Row:
-        slot.row = Row(slot.make(), slot.gap)
+    def _bring(self, slot: Slot, place: int) -> MessageRow:
+        slot.row = MessageRow(slot.make(), slot.gap)
         self._column.insertWidget(place, slot.row)
         slot.row.show()
         return slot.row

@@ -72,32 +72,32 @@ class LiveTurn(QObject):
 
     def show_step(self, text: str, seconds: float) -> None:
         """Show what is being done."""
-        if answer := self._running():
+        if answer := self._get_running_answer():
             answer.show_step(text, seconds)
 
     def begin_tool(self, event: ToolStarted) -> None:
         """Show a step that has begun."""
-        if answer := self._running():
+        if answer := self._get_running_answer():
             answer.begin_step(StepView(event.id, event.name, event.arguments))
 
     def end_tool(self, event: ToolEnded) -> None:
         """Show how a step went."""
-        if answer := self._running():
+        if answer := self._get_running_answer():
             answer.steps.end_step(event.id, event.status, event.seconds)
 
     def show_sources(self, sources: Sequence[Segment]) -> None:
         """Tell what the numbers of the answer stand for."""
-        if answer := self._running():
+        if answer := self._get_running_answer():
             answer.set_sources(sources_of(sources))
 
     def append(self, text: str) -> None:
         """Add what has arrived of the answer."""
-        if answer := self._running():
+        if answer := self._get_running_answer():
             answer.append(text)
 
     def finish(self, result: AskResult, sources: Sequence[Segment]) -> None:
         """End the turn with its answer."""
-        slot, answer = self._slot, self._running()
+        slot, answer = self._slot, self._get_running_answer()
         if slot is None or answer is None:
             return
         item = _item_of(result, sources, answer.seconds)
@@ -116,7 +116,7 @@ class LiveTurn(QObject):
             info: what went wrong.
             is_stored: whether the question is in the chat; one that is not does not stay.
         """
-        slot, answer = self._slot, self._running()
+        slot, answer = self._slot, self._get_running_answer()
         if slot is None or answer is None:
             return
         if answer.text or answer.steps.steps:
@@ -128,7 +128,7 @@ class LiveTurn(QObject):
         self._let_go()
         self._feed.append(self._maker.loose("failure", lambda: self._maker.failure(info)))
 
-    def _running(self) -> Answer | None:
+    def _get_running_answer(self) -> Answer | None:
         row = self._slot.row if self._slot else None
         return row.widget if row and isinstance(row.widget, Answer) else None
 

@@ -3,7 +3,7 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QWidget
 
-from ui.chat.transcript.feed import Row
+from ui.chat.transcript.feed import MessageRow
 from ui.chat.transcript.scroller import Scroller
 from ui.notify import announce
 
@@ -24,10 +24,10 @@ class Walker:
     def __init__(self, stop: QWidget, scroller: Scroller) -> None:
         self._stop = stop
         self._scroller = scroller
-        self._row: Row | None = None
+        self._row: MessageRow | None = None
 
     @property
-    def row(self) -> Row | None:
+    def row(self) -> MessageRow | None:
         """The message that was walked to, while it is shown."""
         return self._row if self._row in self._scroller.feed.rows else None
 
@@ -71,7 +71,7 @@ class Walker:
             inside[index].setFocus(_TAB if forward else _BACKTAB)
         return index < len(inside)
 
-    def _go(self, row: Row) -> None:
+    def _go(self, row: MessageRow) -> None:
         if self.row is not None:
             self.row.set_current(False)
         self._row = row

@@ -4,7 +4,7 @@ from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QPushButton, QScrollArea, QScrollBar, QWidget
 
-from ui.chat.transcript.feed import Feed, Row, Slot
+from ui.chat.transcript.feed import Feed, MessageRow, Slot
 from ui.icons import paint_icon
 from ui.theme import Theme, dress
 from ui.widgets.controls import paint_focus
@@ -28,7 +28,7 @@ class Scroller(QWidget):
         self.feed = feed
         self._is_following = True
         self._is_moving = False
-        self._anchor: tuple[Row, int] | None = None
+        self._anchor: tuple[MessageRow, int] | None = None
         self.area = QScrollArea(self)
         self.area.setFrameShape(QFrame.Shape.NoFrame)
         self.area.setWidgetResizable(True)
@@ -58,7 +58,7 @@ class Scroller(QWidget):
         self._is_following = True
         self._settle()
 
-    def show_row(self, row: Row) -> None:
+    def show_row(self, row: MessageRow) -> None:
         """Bring a message into view, moving no further than needed."""
         top, bottom = row.y(), row.y() + row.height()
         value, page = self.bar.value(), self.bar.pageStep()

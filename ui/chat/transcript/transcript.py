@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QStackedLayout, QWidget
 from app.sessions.transcript import ChatTranscript as Chat
 from app.sessions.transcript import TranscriptItem
 from ui.chat.composer.attachment import Attachment
-from ui.chat.composer.composer import Choice
+from ui.chat.composer.composer import ModelOption
 from ui.chat.message.answer import Answer
 from ui.chat.message.blocks import Aside
 from ui.chat.message.user import UserMessage
@@ -58,7 +58,7 @@ class Transcript(QWidget):
         self.empty.show_state(note_count, indexed, questions)
         self._stack.setCurrentWidget(self.empty)
 
-    def set_models(self, choices: Sequence[Choice]) -> None:
+    def set_models(self, choices: Sequence[ModelOption]) -> None:
         """Tell what the models are called and where they run, for the line below an answer."""
         self.maker.set_models(choices, self.feed.rows)
 
@@ -114,7 +114,7 @@ class Transcript(QWidget):
                 self.scroller.show_row(row)
                 return
 
-    def attached_to(self, entry: str) -> tuple[Attachment, ...]:
+    def list_attachments(self, entry: str) -> tuple[Attachment, ...]:
         """Return what was sent along with a question."""
         message = self._question(entry)
         return () if message is None else message.attached

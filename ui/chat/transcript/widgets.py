@@ -17,14 +17,14 @@ from app.sessions.transcript import (
     UserItem,
 )
 from ui.chat.composer.attachment import Attachment, uses_of
-from ui.chat.composer.composer import Choice
+from ui.chat.composer.composer import ModelOption
 from ui.chat.message.answer import Answer
 from ui.chat.message.blocks import Aside, Divider, HookDivider, SummaryDivider
 from ui.chat.message.failures import Failure
 from ui.chat.message.sources import doubts_of, sources_of
 from ui.chat.message.step_words import StepView
 from ui.chat.message.user import UserMessage
-from ui.chat.transcript.feed import Row, Slot
+from ui.chat.transcript.feed import MessageRow, Slot
 
 __all__ = ["MessageMaker", "attachments_of", "is_failure", "key_of"]
 
@@ -54,7 +54,7 @@ class MessageMaker(QObject):
         super().__init__(parent)
         self._places: dict[str, tuple[str, str]] = {}
 
-    def set_models(self, choices: Sequence[Choice], rows: Sequence[Row]) -> None:
+    def set_models(self, choices: Sequence[ModelOption], rows: Sequence[MessageRow]) -> None:
         """Tell what the models are called and where they run, for the line below an answer."""
         self._places = {choice.name: (choice.label, choice.where) for choice in choices}
         for row in rows:

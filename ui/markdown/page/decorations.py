@@ -5,11 +5,11 @@ from typing import Literal
 
 from PySide6.QtGui import QTextTable
 
-from ui.markdown.blocks import Box, Heading, Leaf, Paragraph, plain
+from ui.markdown.blocks import Box, HeadingLeaf, Leaf, Paragraph, plain
 from ui.markdown.page.spacing import inset_of
 from ui.widgets.texts import is_rtl
 
-__all__ = ["BoxInk", "Ink", "Line", "Mark", "Panel", "Pill", "Rows", "Span"]
+__all__ = ["BoxInk", "Ink", "ListMarker", "Panel", "Pill", "Rows", "RuleLine", "Span"]
 
 
 @dataclass(slots=True)
@@ -33,7 +33,7 @@ class Panel:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class ListMarker:
     """What hangs before a list item or a footnote."""
 
     start: int
@@ -58,7 +58,7 @@ class Pill:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class RuleLine:
     """A line across the page."""
 
     start: int
@@ -93,10 +93,10 @@ class Ink:
     """Everything that is painted for one stretch of a document, each list in the text's order."""
 
     panels: list[Panel] = field(default_factory=list)
-    marks: list[Mark] = field(default_factory=list)
+    marks: list[ListMarker] = field(default_factory=list)
     spans: list[Span] = field(default_factory=list)
     pills: list[Pill] = field(default_factory=list)
-    rules: list[Line] = field(default_factory=list)
+    rules: list[RuleLine] = field(default_factory=list)
     tables: list[Rows] = field(default_factory=list)
     targets: list[str] = field(default_factory=list)
 
@@ -130,7 +130,7 @@ class BoxInk:
                 self._open[box.key] = panel
                 ink.panels.append(panel)
             else:
-                ink.marks.append(Mark(first, box.marker))
+                ink.marks.append(ListMarker(first, box.marker))
 
     def _stretch(self, box: Box, last: int) -> None:
         if panel := self._open.get(box.key):
@@ -139,7 +139,7 @@ class BoxInk:
 
 def _panel(box: Box, leaf: Leaf, depth: int, first: int, last: int) -> Panel:
     inset = inset_of(leaf.boxes[:depth])
-    text = plain(leaf.runs) if isinstance(leaf, Paragraph | Heading) else ""
+    text = plain(leaf.runs) if isinstance(leaf, Paragraph | HeadingLeaf) else ""
     return Panel(
         "callout" if box.kind == "callout" else "quote",
         first,

@@ -12,7 +12,7 @@ from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QTextDocument, QTextTable
 
 from ui.icons import paint_icon
-from ui.markdown.page.decorations import Ink, Line, Mark, Panel, Pill, Rows, Span
+from ui.markdown.page.decorations import Ink, ListMarker, Panel, Pill, Rows, RuleLine, Span
 from ui.markdown.page.geometry import baseline, bottom_of, line_at, parse_origin, pieces, top_of
 from ui.markdown.page.spacing import CODE_PADDING
 from ui.markdown.page.table import CELL_PADDING
@@ -27,7 +27,7 @@ _CODE_HEAD = 24
 
 # The first and the last position that can be seen.
 Reach = tuple[int, int]
-_Ink = TypeVar("_Ink", Mark, Span, Pill, Line, Rows)
+_Ink = TypeVar("_Ink", ListMarker, Span, Pill, RuleLine, Rows)
 
 
 @dataclass(slots=True)
@@ -131,16 +131,16 @@ class InkPainter:
         last = layout.hitTest(QPointF(self._page_width, clip.bottom() + spare), fuzzy)
         return self._document.findBlock(first).position(), last
 
-    def _place(self, ink: Panel | Span | Pill | Mark) -> _Placed:
+    def _place(self, ink: Panel | Span | Pill | ListMarker) -> _Placed:
         placed = self._placed.get(id(ink))
         if placed is None:
             placed = self._placed[id(ink)] = self._find(ink)
         return placed
 
-    def _find(self, ink: Panel | Span | Pill | Mark) -> _Placed:
+    def _find(self, ink: Panel | Span | Pill | ListMarker) -> _Placed:
         if isinstance(ink, Panel):
             return _Placed(ink, [self._find_panel(ink)], [])
-        if isinstance(ink, Mark):
+        if isinstance(ink, ListMarker):
             rect, low = self._find_mark(ink)
             return _Placed(ink, [rect], [low])
         found = list(pieces(self._document, ink.start, ink.end))
@@ -171,7 +171,7 @@ class InkPainter:
         right = self._page_width - OUTDENT - end
         return QRectF(left, round(top), right - left, round(bottom) - round(top))
 
-    def _find_mark(self, mark: Mark) -> tuple[QRectF, float]:
+    def _find_mark(self, mark: ListMarker) -> tuple[QRectF, float]:
         block, line = line_at(self._document, mark.start)
         origin = parse_origin(block)
         low = baseline(block, line)
@@ -259,7 +259,7 @@ class InkPainter:
             painter.drawRoundedRect(rect, theme.radius("sm"), theme.radius("sm"))
         painter.restore()
 
-    def _paint_mark(self, painter: QPainter, mark: Mark) -> None:
+    def _paint_mark(self, painter: QPainter, mark: ListMarker) -> None:
         rect = self._place(mark).rects[0]
         direction = self._document.findBlock(mark.start).textDirection()
         is_rtl = direction == Qt.LayoutDirection.RightToLeft
@@ -270,7 +270,9 @@ class InkPainter:
         else:
             self._paint_number(painter, mark, rect, is_rtl)
 
-    def _paint_number(self, painter: QPainter, mark: Mark, rect: QRectF, is_rtl: bool) -> None:
+    def _paint_number(
+        self, painter: QPainter, mark: ListMarker, rect: QRectF, is_rtl: bool
+    ) -> None:
         """Draw an item's number, or a footnote's smaller label, on the line of its text."""
         theme = Theme.current()
         role = "body" if mark.text[-1:] in {".", ")"} else "caption"
@@ -332,5 +334,5 @@ def _between(ink: list[_Ink], first: int, last: int) -> list[_Ink]:
     return ink[bisect_left(ink, first, key=_start) : bisect_right(ink, last, key=_start)]
 
 
-def _start(ink: Mark | Span | Pill | Line | Rows) -> int:
+def _start(ink: ListMarker | Span | Pill | RuleLine | Rows) -> int:
     return ink.start

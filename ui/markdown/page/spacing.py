@@ -5,7 +5,16 @@ All space stands above a leaf: what is written never changes when more is append
 
 from dataclasses import dataclass
 
-from ui.markdown.blocks import Box, CodeLines, Heading, Leaf, Missing, Paragraph, Rule, TableRows
+from ui.markdown.blocks import (
+    Box,
+    CodeLines,
+    HeadingLeaf,
+    Leaf,
+    Missing,
+    Paragraph,
+    Rule,
+    TableRows,
+)
 from ui.theme import Theme
 
 __all__ = ["CALLOUT_INSET", "CODE_PADDING", "Inset", "gap_above", "inset_of", "padding_below"]
@@ -65,10 +74,10 @@ def padding_below(leaf: Leaf, following: Leaf | None = None) -> float:
 
 
 def _distance(leaf: Leaf, previous: Leaf) -> float:
-    if isinstance(leaf, Heading):
-        return _heading_space(leaf, "space_before")
-    if isinstance(previous, Heading):
-        return _heading_space(previous, "space_after")
+    if isinstance(leaf, HeadingLeaf):
+        return _get_heading_space(leaf, "space_before")
+    if isinstance(previous, HeadingLeaf):
+        return _get_heading_space(previous, "space_after")
     if isinstance(leaf, Rule) or isinstance(previous, Rule):
         return 20
     if isinstance(leaf, Paragraph) and isinstance(previous, Paragraph):
@@ -100,5 +109,5 @@ def _is_in_list(leaf: Leaf) -> bool:
     return any(box.kind in {"item", "footnote"} for box in leaf.boxes)
 
 
-def _heading_space(heading: Heading, which: str) -> float:
+def _get_heading_space(heading: HeadingLeaf, which: str) -> float:
     return float(Theme.current().value(f"type.h{min(heading.level, 3)}.{which}"))

@@ -12,7 +12,7 @@ from PySide6.QtGui import (
     QTextTableFormat,
 )
 
-from ui.markdown.blocks import Columns, TableRows
+from ui.markdown.blocks import ColumnLayout, TableRows
 from ui.theme import Theme
 
 __all__ = [
@@ -21,7 +21,7 @@ __all__ = [
     "as_it_stands",
     "cell_format",
     "column_lengths",
-    "needed_lengths",
+    "measure_columns",
     "table_format",
 ]
 
@@ -51,7 +51,7 @@ def as_it_stands(leaf: TableRows) -> TableRows:
     return replace(leaf, columns=turned, rows=tuple(row[::-1] for row in leaf.rows))
 
 
-def alignment_of(columns: Columns, column: int) -> Qt.AlignmentFlag:
+def alignment_of(columns: ColumnLayout, column: int) -> Qt.AlignmentFlag:
     """Return how a column's lines stand: figures, and all that runs from the right, at the right.
 
     A cell's own direction turns only what is not set for the whole table.
@@ -73,7 +73,7 @@ def table_format(leaf: TableRows, start: float) -> QTextTableFormat:
     return made
 
 
-def needed_lengths(columns: Columns) -> tuple[float, ...]:
+def measure_columns(columns: ColumnLayout) -> tuple[float, ...]:
     """Return how wide each column has to be to be read well, in pixels."""
     letter = QFontMetricsF(Theme.current().font("ui")).averageCharWidth()
     between = [_BETWEEN_COLUMNS] * (len(columns.letters) - 1) + [0]
@@ -89,7 +89,7 @@ def column_lengths(fixed: Sequence[float], shares: Sequence[float]) -> list[QTex
     return [QTextLength(_PERCENT, share) for share in shares]
 
 
-def cell_format(columns: Columns, column: int, char: QTextCharFormat) -> QTextTableCellFormat:
+def cell_format(columns: ColumnLayout, column: int, char: QTextCharFormat) -> QTextTableCellFormat:
     """Return a cell's padding, with the font that an empty cell is as high as."""
     made = QTextTableCellFormat()
     made.merge(char)

@@ -31,7 +31,7 @@ from ui.markdown.page.wide import WideBlocks
 from ui.markdown.page.writer import DocumentWriter
 from ui.markdown.stream import Growth, MarkdownStream
 from ui.theme import Theme
-from ui.widgets.texts import selected_text
+from ui.widgets.texts import read_selection
 
 __all__ = ["MarkdownView"]
 
@@ -156,7 +156,7 @@ class MarkdownView(QTextBrowser):
     def createMimeDataFromSelection(self) -> QMimeData:
         """Copy plain text only."""
         data = QMimeData()
-        data.setText(selected_text(self.textCursor()))
+        data.setText(read_selection(self.textCursor()))
         return data
 
     def loadResource(self, kind: int, name: QUrl | str) -> object:
@@ -350,7 +350,7 @@ class MarkdownView(QTextBrowser):
         cursor = QTextCursor(self.document())
         cursor.setPosition(self._codes[index].first)
         cursor.setPosition(self._codes[index].last, QTextCursor.MoveMode.KeepAnchor)
-        return selected_text(cursor)
+        return read_selection(cursor)
 
     def _on_theme_changed(self) -> None:
         self._is_stale = True

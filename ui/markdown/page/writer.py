@@ -14,7 +14,7 @@ from PySide6.QtGui import (
 from ui.markdown.blocks import (
     Box,
     CodeLines,
-    Heading,
+    HeadingLeaf,
     Leaf,
     Missing,
     Paragraph,
@@ -26,14 +26,14 @@ from ui.markdown.blocks import (
 )
 from ui.markdown.code_colors import Line as CodeLine
 from ui.markdown.page.code import Recoloring, color_line
-from ui.markdown.page.decorations import BoxInk, Ink, Line, Panel, Pill, Rows, Span
+from ui.markdown.page.decorations import BoxInk, Ink, Panel, Pill, Rows, RuleLine, Span
 from ui.markdown.page.formats import Formats
 from ui.markdown.page.spacing import CODE_PADDING, gap_above, inset_of, padding_below
 from ui.markdown.page.table import (
     alignment_of,
     as_it_stands,
     cell_format,
-    needed_lengths,
+    measure_columns,
     table_format,
 )
 from ui.widgets.texts import END_ISOLATE, ISOLATE, has_rtl
@@ -149,7 +149,7 @@ class DocumentWriter:
         match leaf:
             case Paragraph():
                 self._write_paragraph(leaf, top)
-            case Heading():
+            case HeadingLeaf():
                 self._write_heading(leaf, top)
             case CodeLines():
                 self._write_code(leaf, top)
@@ -159,7 +159,7 @@ class DocumentWriter:
                 self._write_missing(leaf, top)
             case Rule():
                 self._begin(self._formats.spacer(top=top), leaf.boxes)
-                self._ink.rules.append(Line(self._cursor.position()))
+                self._ink.rules.append(RuleLine(self._cursor.position()))
         if not isinstance(leaf, CodeLines):
             self._code = None
         self._boxes.follow(self._ink, leaf, self._previous, self._first, self._last_position(leaf))
@@ -180,7 +180,7 @@ class DocumentWriter:
         else:
             self._write_runs(leaf.runs, leaf.boxes, role, tone, top)
 
-    def _write_heading(self, leaf: Heading, top: float) -> None:
+    def _write_heading(self, leaf: HeadingLeaf, top: float) -> None:
         role = f"h{min(leaf.level, 3)}"
         block = self._formats.block(role, plain(leaf.runs), top=top)
         block.setHeadingLevel(leaf.level)
@@ -243,7 +243,7 @@ class DocumentWriter:
                 table,
                 table.firstPosition(),
                 leaf.columns.shares,
-                needed_lengths(leaf.columns),
+                measure_columns(leaf.columns),
                 inset_of(leaf.boxes).start,
                 is_continued=leaf.is_continued,
                 is_rtl=leaf.columns.is_rtl,

@@ -25,7 +25,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QProgressBar, QSizePolicy, QToolTip, QWidget
 
-from ui.panels.context.scale import BarPart, Mark, Slot, bar_parts, label_spans, marks, slots
+from ui.panels.context.scale import BarPart, ScaleMark, Slot, bar_parts, label_spans, marks, slots
 from ui.theme import Theme, tokens
 from ui.widgets.controls import paint_focus
 from ui.widgets.figures import count, percent, share
@@ -80,7 +80,7 @@ class ContextBar(QProgressBar):
         """Return what stands where once nothing moves any more."""
         return slots(self._parts, self.width())
 
-    def marks(self) -> list[Mark]:
+    def marks(self) -> list[ScaleMark]:
         """Return the marks at their places."""
         return [] if self._context is None else marks(self._context, self.width())
 
@@ -224,7 +224,7 @@ class ContextBar(QProgressBar):
         paint_focus(painter, bar, "bar")
 
 
-def _mark_tones(mark: Mark) -> tuple[str, str]:
+def _mark_tones(mark: ScaleMark) -> tuple[str, str]:
     if mark.name == "budget":
         return "danger.graphic", "danger.text"
     return ("amber.graphic", "amber.text") if mark.is_passed else ("text.secondary",) * 2

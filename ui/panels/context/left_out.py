@@ -65,16 +65,16 @@ def left_out_rows(context: Mapping[str, Any], questions: Mapping[str, str]) -> l
     """
     sources = {segment["id"]: segment for segment in context["segments"]}
     named = {entry for dropped in context["dropped"] for entry in dropped["entries"]}
-    rows = [_dropped(dropped, sources, questions) for dropped in context["dropped"]]
-    rows += _compacted(context)
-    rows += _trimmed(context, questions)
-    rows += _offloaded(context)
-    rows += _searched(context["segments"])
+    rows = [_list_dropped(dropped, sources, questions) for dropped in context["dropped"]]
+    rows += _list_compacted(context)
+    rows += _list_trimmed(context, questions)
+    rows += _list_offloaded(context)
+    rows += _list_searched(context["segments"])
     for segment in context["segments"]:
         is_left_out = segment["state"] in {"dropped", "shrunk"} and not is_excerpt(segment)
         if is_left_out and segment["id"] not in named:
             rows.append(_segment(segment))
-    rows += _deferred(context)
+    rows += _list_deferred(context)
     return rows
 
 
@@ -84,7 +84,7 @@ def is_excerpt(segment: Mapping[str, Any]) -> bool:
     return fate == ("passage", "shrunk", "share")
 
 
-def _searched(segments: Sequence[Mapping[str, Any]]) -> Iterator[LeftOutRow]:
+def _list_searched(segments: Sequence[Mapping[str, Any]]) -> Iterator[LeftOutRow]:
     """Give a row for each attachment that was searched within, whatever passages of it are sent."""
     by_source: dict[str, list[Mapping[str, Any]]] = {}
     for segment in segments:
@@ -97,7 +97,7 @@ def _searched(segments: Sequence[Mapping[str, Any]]) -> Iterator[LeftOutRow]:
         yield LeftOutRow(parts[0]["layer"], one_line(source), max(0, lost), reason, below)
 
 
-def _dropped(
+def _list_dropped(
     dropped: Mapping[str, Any],
     sources: Mapping[str, Mapping[str, Any]],
     questions: Mapping[str, str],
@@ -110,7 +110,9 @@ def _dropped(
     known = tuple(_detail(sources[entry]) for entry in entries if entry in sources)
     if turns:
         what = "Oldest turn" if turns == 1 else f"{count(turns)} oldest turns"
-        asked = tuple(_asked(questions[entry]) for entry in entries if entry in questions)
+        asked = tuple(
+            _describe_question(questions[entry]) for entry in entries if entry in questions
+        )
         return LeftOutRow(dropped["layer"], what, dropped["tokens"], reason, asked)
     unit = {"shortened": "long answer", "work": "result"}.get(dropped["reason"], "passage")
     what = known[0].text if len(known) == 1 else plural(max(1, len(entries)), unit)
@@ -120,7 +122,7 @@ def _dropped(
     return LeftOutRow(dropped["layer"], what, dropped["tokens"], reason, below)
 
 
-def _compacted(context: Mapping[str, Any]) -> Iterator[LeftOutRow]:
+def _list_compacted(context: Mapping[str, Any]) -> Iterator[LeftOutRow]:
     compactions = context.get("compactions", ())
     is_ahead = context["when"] == "next" and context["actions"]["compact"]
     for compaction in compactions[:-1] if is_ahead else compactions:
@@ -138,21 +140,21 @@ def _compacted(context: Mapping[str, Any]) -> Iterator[LeftOutRow]:
         yield LeftOutRow("L4", "Older messages", None, "Summarised first, before your message goes")
 
 
-def _trimmed(context: Mapping[str, Any], questions: Mapping[str, str]) -> Iterator[LeftOutRow]:
+def _list_trimmed(context: Mapping[str, Any], questions: Mapping[str, str]) -> Iterator[LeftOutRow]:
     trimmed = context.get("trimmed")
     if not trimmed or not trimmed["messages"]:
         return
     before, after = trimmed["tokens_before"], trimmed["tokens_after"]
     below = [Detail(f"{count(before)} → {count(after)} tokens")]
     if trimmed["up_to_entry"] in questions:
-        below.append(Detail(f"Up to {_asked(questions[trimmed['up_to_entry']]).text}"))
+        below.append(Detail(f"Up to {_describe_question(questions[trimmed['up_to_entry']]).text}"))
     below.append(Detail("This chat still shows them in full"))
     what = plural(trimmed["messages"], "old message")
     reason = "Trimmed: old results of tools are shortened"
     yield LeftOutRow("L4", what, max(0, before - after), reason, tuple(below))
 
 
-def _offloaded(context: Mapping[str, Any]) -> Iterator[LeftOutRow]:
+def _list_offloaded(context: Mapping[str, Any]) -> Iterator[LeftOutRow]:
     kept = context.get("offloaded", ())
     if kept:
         below = tuple(
@@ -162,7 +164,7 @@ def _offloaded(context: Mapping[str, Any]) -> Iterator[LeftOutRow]:
         yield LeftOutRow("W", what, None, "Kept aside: the model reads them in parts", below)
 
 
-def _deferred(context: Mapping[str, Any]) -> Iterator[LeftOutRow]:
+def _list_deferred(context: Mapping[str, Any]) -> Iterator[LeftOutRow]:
     deferred = context.get("deferred_tools", ())
     if deferred:
         below = tuple(Detail(one_line(str(tool))) for tool in deferred)
@@ -195,5 +197,5 @@ def _detail(segment: Mapping[str, Any]) -> Detail:
     return Detail(place(one_line(named), lines), segment["source"] or "", spot)
 
 
-def _asked(question: str) -> Detail:
+def _describe_question(question: str) -> Detail:
     return Detail(f"“{one_line(question)}”")

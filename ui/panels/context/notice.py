@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from ui.widgets.figures import count, percent, plural
 
-__all__ = ["ACTION_WORDS", "Act", "NoticeText", "notice_of", "passed_share"]
+__all__ = ["ACTION_WORDS", "Act", "NoticeText", "find_passed_share", "notice_of"]
 
 Act = Literal["compact", "raise", "summary", "before"]
 ACTION_WORDS: Mapping[Act, str] = {
@@ -50,10 +50,10 @@ def notice_of(context: Mapping[str, Any]) -> NoticeText | None:
         return _summary_first(context)
     if context["fraction"] > _shares(context)["trim_at"]:
         return _full(context)
-    return _compacted(context)
+    return _make_compacted_notice(context)
 
 
-def passed_share(context: Mapping[str, Any]) -> float:
+def find_passed_share(context: Mapping[str, Any]) -> float:
     """Return the highest share of the budget at which something is done and that is passed."""
     shares = _shares(context)
     steps = (1.0, shares["block_at"], shares["compact_at"], shares["trim_at"])
@@ -89,7 +89,7 @@ def _full(context: Mapping[str, Any]) -> NoticeText:
     return NoticeText("amber", title, text, ("compact", "raise"))
 
 
-def _compacted(context: Mapping[str, Any]) -> NoticeText | None:
+def _make_compacted_notice(context: Mapping[str, Any]) -> NoticeText | None:
     """Say that messages became a summary, as long as that is news to the service."""
     compactions = context.get("compactions", ())
     is_news = context["prefix"]["changed"] or context["actions"]["compact"]

@@ -19,7 +19,7 @@ from ui.panels.context.words import Counted, Prices, price_sentence, what_change
 from ui.theme import Theme, dress
 from ui.widgets.controls import button, label, wrapped
 from ui.widgets.figures import count, percent
-from ui.widgets.geometry import scrolled
+from ui.widgets.geometry import make_scroll_area
 from ui.widgets.menus import MenuButton
 from ui.widgets.surfaces import Hairline, Notice, Pane
 
@@ -180,25 +180,25 @@ class ContextPanel(Pane):
         column = QVBoxLayout(content)
         column.setContentsMargins(0, 12, 0, 16)
         column.setSpacing(0)
-        column.addLayout(_padded(self._headline()))
+        column.addLayout(_pad(self._headline()))
         for above, widget in ((6, self._bar), (2, self._window), (8, self._notice)):
             column.addSpacing(above)
-            column.addLayout(_padded(widget))
+            column.addLayout(_pad(widget))
         column.addSpacing(4)
         column.addWidget(self._rows)
         for box in (self._left_out_box, self._reuse_box, self._memory_box, self._pins_box):
             column.addWidget(box)
         column.addSpacing(12)
-        column.addLayout(_padded(Hairline()))
+        column.addLayout(_pad(Hairline()))
         column.addSpacing(8)
         row = QHBoxLayout()
         row.addWidget(self._request)
         row.addStretch(1)
-        column.addLayout(_padded(row))
+        column.addLayout(_pad(row))
         column.addStretch(1)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(scrolled(content))
+        outer.addWidget(make_scroll_area(content))
 
     def _headline(self) -> QHBoxLayout:
         row = QHBoxLayout()
@@ -228,7 +228,7 @@ def _column(*widgets: QWidget) -> QWidget:
     return box
 
 
-def _padded(inner: QWidget | QHBoxLayout) -> QVBoxLayout:
+def _pad(inner: QWidget | QHBoxLayout) -> QVBoxLayout:
     outer = QVBoxLayout()
     outer.setContentsMargins(SIDE, 0, SIDE, 0)
     if isinstance(inner, QWidget):

@@ -10,7 +10,16 @@ from typing import Any
 
 from ui.theme import tokens
 
-__all__ = ["BarPart", "Mark", "Slot", "bar_parts", "budget_mark", "label_spans", "marks", "slots"]
+__all__ = [
+    "BarPart",
+    "ScaleMark",
+    "Slot",
+    "bar_parts",
+    "budget_mark",
+    "label_spans",
+    "marks",
+    "slots",
+]
 
 _MARKS = (("trim", "trim_at"), ("compact", "compact_at"), ("block", "block_at"))
 _LABEL_GAP = 2
@@ -26,7 +35,7 @@ class BarPart:
 
 
 @dataclass(frozen=True)
-class Mark:
+class ScaleMark:
     """A share of the budget at which something is done.
 
     Attributes:
@@ -78,7 +87,7 @@ def slots(parts: Sequence[BarPart], width: int) -> list[Slot]:
     return found
 
 
-def marks(context: Mapping[str, Any], width: int) -> list[Mark]:
+def marks(context: Mapping[str, Any], width: int) -> list[ScaleMark]:
     """Return where something is done for the sake of room; over the budget, where that ends."""
     if context["used"] > context["budget"]:
         return [budget_mark(context, width)]
@@ -88,18 +97,18 @@ def marks(context: Mapping[str, Any], width: int) -> list[Mark]:
         share = _shares(context)[key]
         x = round(share * budget / max(1, context["window"]) * width)
         text = f"trim {_figure(share)}" if name == "trim" else _figure(share)
-        found.append(Mark(name, share, x, text, context["used"] > int(budget * share)))
+        found.append(ScaleMark(name, share, x, text, context["used"] > int(budget * share)))
     return found
 
 
-def budget_mark(context: Mapping[str, Any], width: int) -> Mark:
+def budget_mark(context: Mapping[str, Any], width: int) -> ScaleMark:
     """Return the end of the budget, where a request reaches beyond it."""
     x = round(context["budget"] * width / max(1, context["used"]))
-    return Mark("budget", 1.0, x, "budget", True)
+    return ScaleMark("budget", 1.0, x, "budget", True)
 
 
 def label_spans(
-    found: Sequence[Mark], text_width: Callable[[str], int], width: int
+    found: Sequence[ScaleMark], text_width: Callable[[str], int], width: int
 ) -> dict[str, tuple[int, int]]:
     """Return where the words of the marks stand, left and right; one without room is left out.
 

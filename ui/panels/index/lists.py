@@ -87,7 +87,7 @@ class NoteLists(QWidget):
         self.which.set_value(state)
         notes, words = known.of(state), self.filter.text().casefold().split()
         self.filter.setVisible(len(notes) > _FILTERED_FROM or bool(words))
-        found = known.fitting(state, words) if words else notes
+        found = known.filter_notes(state, words) if words else notes
         self._model.set_notes(found)
         total = plural(len(notes), "note")
         self._count.setText(f"{count(len(found))} of {total}" if words else total)

@@ -11,7 +11,7 @@ from ui.panels.index.run import RunBox
 from ui.panels.index.state import IndexState, NotesByState
 from ui.widgets.controls import button, one_line, wrapped
 from ui.widgets.figures import ago, plural, size
-from ui.widgets.geometry import scrolled
+from ui.widgets.geometry import make_scroll_area
 from ui.widgets.surfaces import Hairline, Notice, Pane
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class IndexPanel(Pane):
         column.addStretch(0)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(scrolled(content))
+        outer.addWidget(make_scroll_area(content))
 
     def _about(self) -> QVBoxLayout:
         about = QVBoxLayout()

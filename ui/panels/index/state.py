@@ -176,7 +176,7 @@ class NotesByState:
         """Return the notes of one state."""
         return self._notes.get(state, ())
 
-    def fitting(self, state: str, words: Sequence[str]) -> "Sequence[NoteState]":
+    def filter_notes(self, state: str, words: Sequence[str]) -> "Sequence[NoteState]":
         """Return those of them in whose path or reason every word occurs, in lower case."""
         notes, keys = self.of(state), self._keys.get(state, [])
         places: Sequence[int] = range(len(keys))

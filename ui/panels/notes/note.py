@@ -111,13 +111,13 @@ class NotePanel(Pane):
         self._set_visible(is_empty=True)
 
     def _on_selected(self) -> None:
-        lines = self.text.selected_lines()
+        lines = self.text.find_selected_lines()
         self.attach.set_name(f"Attach {name_lines(lines)}" if lines else "Attach the note")
 
     def attach_selection(self) -> None:
         """Ask for the selected lines to be attached, or the note where none are; if one is open."""
         if self.path:
-            self.attach_requested.emit(self.path, *(self.text.selected_lines() or (0, 0)))
+            self.attach_requested.emit(self.path, *(self.text.find_selected_lines() or (0, 0)))
 
     def _set_visible(self, *, is_empty: bool) -> None:
         self.attach.setVisible(not is_empty)

@@ -75,7 +75,7 @@ class NoteText(QPlainTextEdit):
         self.verticalScrollBar().setValue(line)
         self._is_untouched = False
 
-    def selected_lines(self) -> tuple[int, int] | None:
+    def find_selected_lines(self) -> tuple[int, int] | None:
         """Return the lines that the selection touches; None where nothing is selected."""
         cursor = self.textCursor()
         if not cursor.hasSelection():
@@ -174,7 +174,7 @@ class NoteText(QPlainTextEdit):
             for number in range(self._first, self._last + 1):
                 block = self.document().findBlockByNumber(number - self._start)
                 if block.isValid():
-                    selections.append(_marked(block))
+                    selections.append(_format_marked_line(block))
         self.setExtraSelections(selections)
         self._numbers.update()
 
@@ -208,7 +208,7 @@ class _LineNumbers(QWidget):
         self._text.paint_numbers(event)
 
 
-def _marked(block: QTextBlock) -> QTextEdit.ExtraSelection:
+def _format_marked_line(block: QTextBlock) -> QTextEdit.ExtraSelection:
     """Return the text colour of a marked line; its background is painted by the view."""
     selection = QTextEdit.ExtraSelection()
     selection.cursor = QTextCursor(block)

@@ -21,7 +21,7 @@ from ui.notify import announce
 from ui.theme import Theme
 from ui.widgets.controls import one_line, plain_tip, wrapped
 from ui.widgets.figures import place
-from ui.widgets.geometry import scrolled
+from ui.widgets.geometry import make_scroll_area
 from ui.widgets.lists import ROW, FitTree, Index, paint_row_field, paint_text
 from ui.widgets.surfaces import Notice, Pane
 from vault.notes.kinds import find_page
@@ -75,7 +75,7 @@ def source_rows(
     for citation in citations:
         if not (citation.is_doubtful and (citation.n, citation.quote) in quoted):
             cited.setdefault(citation.n, []).append(citation)
-    rows = [_cited(cited[number], known.get(number)) for number in sorted(cited)]
+    rows = [_make_cited_row(cited[number], known.get(number)) for number in sorted(cited)]
     return [*rows, *(_doubtful(claim, known.get(claim.n)) for claim in unverified)]
 
 
@@ -165,7 +165,7 @@ class SourcesPanel(Pane):
         column.addStretch(1)
         for part in (self.list, self._reason):
             part.hide()
-        self._scroll = scrolled(content)
+        self._scroll = make_scroll_area(content)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(self._scroll)
@@ -245,7 +245,7 @@ class _SourceDelegate(QStyledItemDelegate):
         painter.drawText(pill, Qt.AlignmentFlag.AlignCenter, text)
 
 
-def _cited(citations: "Sequence[Citation]", source: "Segment | None") -> SourceRow:
+def _make_cited_row(citations: "Sequence[Citation]", source: "Segment | None") -> SourceRow:
     """Return the row of one number; several places in it are opened at the whole passage."""
     first = citations[0]
     places = {citation.lines for citation in citations}
