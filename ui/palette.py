@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 
 from ui.theme import Theme, dress, tokens
 from ui.widgets.completion_list import SHOWN_ROWS, Choice, ChoiceView, find_choices
-from ui.widgets.surfaces import Hairline, Part
+from ui.widgets.surfaces import AccessibleFrame, Hairline
 
 __all__ = ["Palette"]
 
@@ -23,7 +23,7 @@ _STEPS = {
 Group = tuple[str, Sequence[Choice]]
 
 
-class Palette(Part):
+class Palette(AccessibleFrame):
     """A popup over the window; a choice, Esc or a click elsewhere closes it.
 
     `chosen` carries the name of a group and the value of the choice.

@@ -28,7 +28,7 @@ from ui.chat.composer.chips import ChipState
 from ui.chat.composer.composer import Composer
 from ui.chat.composer.parts import ComposerLine
 from ui.chat.message.answer import Answer
-from ui.chat.message.blocks import Aside
+from ui.chat.message.blocks import NoteBlock
 from ui.chat.message.failures import Failure
 from ui.chat.message.user import UserMessage
 from ui.chat.middle import Middle
@@ -169,9 +169,9 @@ class ChatPage:
         """Return the errors that stand in the chat."""
         return self._shown(Failure)
 
-    def asides(self) -> list[Aside]:
+    def asides(self) -> list[NoteBlock]:
         """Return what is shown in the chat and not sent."""
-        return self._shown(Aside)
+        return self._shown(NoteBlock)
 
     def texts(self) -> list[str]:
         """Return the texts of all labels of the chat."""

@@ -166,7 +166,7 @@ def _head(title: str, extra: QWidget | None = None) -> Header:
 
 
 class Docking(QObject):
-    """Opens the column that a panel is in, and the panel in it."""
+    """Shows a panel: opens its column, and brings the panel to the front."""
 
     def __init__(self, columns: Columns, column: RightColumn, sidebar: Sidebar) -> None:
         super().__init__(columns)

@@ -26,7 +26,7 @@ OUTDENT = 16
 
 
 class Scaled(_Widget):
-    """Stands before a widget's class, and has `_fit` measure it anew for every font scale."""
+    """A mixin that calls `_fit` when the font scale changes; list it before the widget's class."""
 
     def changeEvent(self, event: QEvent) -> None:
         """Follow the font scale."""
@@ -45,7 +45,7 @@ def scale_size(widget: QWidget, width: int = 0, height: int = 0) -> None:
 
 
 class _Size(QObject):
-    """The size of one widget; it goes with it."""
+    """Keeps the size of one widget; deleted together with it."""
 
     def __init__(self, widget: QWidget, width: int, height: int) -> None:
         super().__init__(widget)

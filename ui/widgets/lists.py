@@ -46,7 +46,7 @@ Index = QModelIndex | QPersistentModelIndex
 
 
 class WithMenus(_View):
-    """Stands before the class of a list that has the signal `menu_wanted`, of index and menu."""
+    """A mixin for lists that offers a menu for a row; list it before the widget's class."""
 
     menu_wanted: ClassVar[Signal]
 

@@ -20,7 +20,7 @@ from ui.widgets.controls import IconLabel, button, wrapped
 from ui.widgets.geometry import Scaled, clear_layout
 from ui.widgets.texts import from_left
 
-__all__ = ["Hairline", "Header", "Notice", "Pane", "Part"]
+__all__ = ["AccessibleFrame", "Hairline", "Header", "Notice", "Pane"]
 
 # Qt takes the interfaces over but PySide forgets them; each lives as long as its widget.
 _alive: dict[int, QAccessibleInterface] = {}
@@ -147,7 +147,7 @@ class Notice(QFrame):
         painter.drawRoundedRect(self.rect(), theme.radius("lg"), theme.radius("lg"))
 
 
-class Part(QFrame):
+class AccessibleFrame(QFrame):
     """A frame with a role of its own.
 
     Args:
@@ -170,7 +170,7 @@ class Part(QFrame):
 
 
 def _interface_of(_name: str, widget: QObject) -> QAccessibleInterface | None:
-    if not isinstance(widget, Part):
+    if not isinstance(widget, AccessibleFrame):
         return None
     made = QAccessibleWidget(widget, widget.accessible_role, widget.accessibleName())
     _alive[id(widget)] = made

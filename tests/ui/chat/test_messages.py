@@ -23,8 +23,8 @@ from chains.events import ToolEnded, ToolStarted
 from tests.support import widgets
 from ui.chat.composer.attachment import Attachment
 from ui.chat.message.answer import Answer
-from ui.chat.message.blocks import Aside, HookDivider, SummaryDivider
-from ui.chat.message.code import MonoBox
+from ui.chat.message.blocks import HookDivider, NoteBlock, SummaryDivider
+from ui.chat.message.code import CodeBox
 from ui.chat.message.step_words import StepView, describe_running_step, summary
 from ui.chat.message.tools import MessageAction
 from ui.chat.message.user import UserMessage
@@ -373,7 +373,7 @@ def test_steps_of_hostile_tools_are_plain_text(transcript: Transcript) -> None:
 
 def test_a_programs_message_says_where_it_is_from(transcript: Transcript) -> None:
     show(transcript, user(), CustomItem("p1", "Built **at 12**.", TIME), answer())
-    aside = first(transcript, Aside)
+    aside = first(transcript, NoteBlock)
     assert aside.accessibleName() == "Put here by a program"
     assert aside.view.toPlainText() == "Built at 12."
 
@@ -384,7 +384,7 @@ def test_a_commands_answer_can_be_taken_away_and_stays_over_a_refresh(
     show(transcript, user(), answer())
     transcript.show_aside("/context", "# Context")
     transcript.refresh(Chat("A chat", (user(), answer(siblings=("a0", "a1")))))
-    aside = first(transcript, Aside)
+    aside = first(transcript, NoteBlock)
     assert aside.accessibleName() == "/context · shown here only, neither stored nor sent"
     with qtbot.waitSignal(aside.dismissed):
         aside.findChildren(QWidget, "")
@@ -462,11 +462,11 @@ def test_parts_have_roles(transcript: Transcript) -> None:
     show(transcript, user(), CustomItem("p", "x", TIME), answer(steps=STEPS))
     roles = {
         kind: QAccessible.queryAccessibleInterface(first(transcript, kind)).role()
-        for kind in (UserMessage, Aside, Answer)
+        for kind in (UserMessage, NoteBlock, Answer)
     }
     assert roles == {
         UserMessage: QAccessible.Role.Grouping,
-        Aside: QAccessible.Role.Note,
+        NoteBlock: QAccessible.Role.Note,
         Answer: QAccessible.Role.Document,
     }
     assert widgets.unnamed(transcript) == []
@@ -496,7 +496,7 @@ def test_nothing_overlaps_at_any_size(transcript: Transcript, width: int, scale:
 @pytest.mark.parametrize("text", ["restore\n" * 30, "نسخة\nrestore\n" * 15, "コピー " * 300])
 def test_the_last_line_shown_of_a_result_is_whole(qtbot: QtBot, scale: float, text: str) -> None:
     Theme.current().apply("light", scale)
-    box = MonoBox(text, "Result")
+    box = CodeBox(text, "Result")
     qtbot.addWidget(box)
     box.resize(500, 700)
     box.show()

@@ -17,7 +17,7 @@ from ui.theme import Theme
 from ui.widgets.controls import button, wrapped
 from ui.widgets.figures import minutes_clock, plural
 from ui.widgets.geometry import OUTDENT
-from ui.widgets.surfaces import Part
+from ui.widgets.surfaces import AccessibleFrame
 
 __all__ = ["Answer"]
 
@@ -25,7 +25,7 @@ _STOPPED = "Stopped. What had arrived is kept."
 _BROKEN = "The connection broke off. What had arrived is kept."
 
 
-class Answer(Part):
+class Answer(AccessibleFrame):
     """One answer.
 
     `citation_activated` carries path and lines, `citation_pointed` its entry and the number that is

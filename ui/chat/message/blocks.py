@@ -9,9 +9,9 @@ from ui.theme import Theme, dress
 from ui.widgets.controls import ElidedLabel, IconButton, IconLabel, button, one_line
 from ui.widgets.figures import count, plural
 from ui.widgets.geometry import Scaled
-from ui.widgets.surfaces import Hairline, Part
+from ui.widgets.surfaces import AccessibleFrame, Hairline
 
-__all__ = ["Aside", "Divider", "HookDivider", "SummaryDivider"]
+__all__ = ["Divider", "HookDivider", "NoteBlock", "SummaryDivider"]
 
 _ROOM = "Dropped: history over its room"
 _REASONS = {
@@ -45,8 +45,8 @@ class _Line(Scaled, QWidget):
         self.setFixedHeight(Theme.current().px(28))
 
 
-class Divider(Part):
-    """Says how many of the oldest turns were left out, what that saved, and why.
+class Divider(AccessibleFrame):
+    """A divider below the turns that are no longer sent: how many, their tokens, and the reason.
 
     Args:
         turns: how many stand above the line.
@@ -67,8 +67,8 @@ class Divider(Part):
         column.addWidget(_Line("arrow-line-down", said, figures))
 
 
-class FoldedDivider(Part):
-    """A line behind which there is more to read, in Markdown; it is shown on request.
+class FoldedDivider(AccessibleFrame):
+    """A divider with more text in Markdown that can be shown and hidden.
 
     Args:
         icon: what kind of thing happened.
@@ -111,7 +111,7 @@ class FoldedDivider(Part):
 
 
 class SummaryDivider(FoldedDivider):
-    """Says that what stands above is sent as a summary, and shows that on request.
+    """A divider below the turns that are sent as a summary, which can be shown.
 
     Args:
         summary: Markdown.
@@ -133,7 +133,7 @@ class SummaryDivider(FoldedDivider):
 
 
 class HookDivider(FoldedDivider):
-    """Says in a hook's own words what it changed for the model.
+    """A divider that shows what a hook changed for the model, in the hook's words.
 
     Args:
         hook: its name.
@@ -152,10 +152,10 @@ class HookDivider(FoldedDivider):
         super().__init__("puzzle-piece", one_line(said), figures, "details", markdown, parent)
 
 
-class Aside(Part):
-    """One such block.
+class NoteBlock(AccessibleFrame):
+    """A block of Markdown between messages, from a program or a command, with its origin.
 
-    `dismissed` is emitted where it is to go; only what is not stored can.
+    `dismissed` is emitted when the user closes it; a stored block has no close button.
 
     Args:
         title: where it comes from, such as `/context`.

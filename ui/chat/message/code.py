@@ -9,14 +9,14 @@ from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QVBoxLayout, 
 from ui.theme import Theme, dress
 from ui.widgets.controls import button
 
-__all__ = ["MonoBox"]
+__all__ = ["CodeBox"]
 
 _LINES = 12
 _PADDING = 12
 
 
-class MonoBox(QFrame):
-    """Shows twelve lines at most, and all of them on request.
+class CodeBox(QFrame):
+    """A monospaced box that shows at most twelve lines, or all of them when expanded.
 
     Args:
         text: shown as it is.

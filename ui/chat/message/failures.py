@@ -12,7 +12,7 @@ from ui.chat.message.parts import paint_callout
 from ui.theme import Theme
 from ui.widgets.controls import IconLabel, button, one_line, wrapped
 from ui.widgets.geometry import OUTDENT
-from ui.widgets.surfaces import Part
+from ui.widgets.surfaces import AccessibleFrame
 from ui.widgets.texts import from_left
 
 __all__ = ["Failure"]
@@ -42,8 +42,8 @@ _WAYS_OUT = {
 _OTHER = ("x-circle", (_RETRY,))
 
 
-class Failure(Part):
-    """One failed turn; `chosen` carries the way out, as `retry` or `choose_model`."""
+class Failure(AccessibleFrame):
+    """The error of a failed turn; `chosen` carries the chosen action, as `retry`."""
 
     chosen = Signal(str)
 

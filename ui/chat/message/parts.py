@@ -12,7 +12,7 @@ from ui.theme import Theme, dress
 from ui.widgets.controls import ElidedLabel, IconLabel, label, one_line, wrapped
 from ui.widgets.figures import count
 from ui.widgets.geometry import OUTDENT, Scaled
-from ui.widgets.surfaces import Part
+from ui.widgets.surfaces import AccessibleFrame
 from ui.widgets.texts import from_left
 
 __all__ = ["Doubts", "StepLine", "paint_callout"]
@@ -24,7 +24,7 @@ _ROW = 28
 _PADDING = 12
 
 
-class StepLine(Scaled, Part):
+class StepLine(Scaled, AccessibleFrame):
     """What is being done just now, and for how long."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -60,7 +60,7 @@ class StepLine(Scaled, Part):
         self.setFixedHeight(Theme.current().px(_ROW))
 
 
-class Doubts(Scaled, Part):
+class Doubts(Scaled, AccessibleFrame):
     """An amber callout with what the sources do not bear out."""
 
     def __init__(self, sentences: Sequence[str], parent: QWidget | None = None) -> None:

@@ -6,7 +6,7 @@ from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QVBoxLayout, QWidget
 
-from ui.chat.message.code import MonoBox
+from ui.chat.message.code import CodeBox
 from ui.chat.message.step_words import StepView
 from ui.icons import paint_icon
 from ui.theme import Theme
@@ -139,10 +139,10 @@ def _details(step: StepView) -> QWidget:
     column.setContentsMargins(0, 2, 0, 8)
     column.setSpacing(6)
     given = json.dumps(dict(step.arguments), ensure_ascii=False, indent=1, default=str)
-    column.addWidget(MonoBox(given, f"Arguments of {step.name}"))
+    column.addWidget(CodeBox(given, f"Arguments of {step.name}"))
     if step.status != "running":
         result = _NOT_YET if step.text is None else step.text + ("\n…" if step.is_cut else "")
-        column.addWidget(MonoBox(result, f"Result of {step.name}"))
+        column.addWidget(CodeBox(result, f"Result of {step.name}"))
     return made
 
 

@@ -14,14 +14,14 @@ from ui.theme import Theme
 from ui.widgets.controls import paint_focus, plain_tip
 from ui.widgets.geometry import OUTDENT
 from ui.widgets.lists import paint_text
-from ui.widgets.surfaces import Part
+from ui.widgets.surfaces import AccessibleFrame
 
 __all__ = ["Steps"]
 
 _HEAD = 28
 
 
-class Steps(Part):
+class Steps(AccessibleFrame):
     """What an agent did for one answer; nothing is shown while it has done nothing."""
 
     def __init__(self, parent: QWidget | None = None) -> None:

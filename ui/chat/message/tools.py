@@ -20,7 +20,7 @@ from ui.theme import Theme, dress
 from ui.widgets.controls import ElidedLabel, IconButton, IconLabel, label
 from ui.widgets.figures import count
 from ui.widgets.geometry import OUTDENT, Scaled
-from ui.widgets.surfaces import Part
+from ui.widgets.surfaces import AccessibleFrame
 
 __all__ = [
     "LabelTag",
@@ -37,11 +37,11 @@ _ROW = 24
 _Kind = Literal["edit", "branch", "label", "pin", "unpin"]
 
 
-class ToolStrip(Scaled, Part):
-    """The strip; `lines_changed` when it takes another number of lines.
+class ToolStrip(Scaled, AccessibleFrame):
+    """Two groups of tools on one line or two; `lines_changed` reports another number of lines.
 
     Args:
-        role: as `Part`.
+        role: as `AccessibleFrame`.
         row: the height of a line.
         margins: left and right of it.
         spacing: between two tools.
@@ -297,7 +297,7 @@ class LabelTag(Scaled, QWidget):
 
 @dataclass(frozen=True)
 class MessageAction:
-    """One thing that is to be done with a message.
+    """An action on a message that the user asked for.
 
     Attributes:
         kind: `edit` a question, `again` another answer, `branch` a chat of its own up to here,

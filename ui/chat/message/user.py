@@ -35,7 +35,7 @@ from ui.theme import Theme, dress
 from ui.widgets.controls import ElidedLabel, button
 from ui.widgets.figures import minutes_clock
 from ui.widgets.geometry import OUTDENT
-from ui.widgets.surfaces import Part
+from ui.widgets.surfaces import AccessibleFrame
 from ui.widgets.texts import has_tall_letters, read_selection
 
 __all__ = ["MessageEditor", "UserMessage"]
@@ -46,7 +46,7 @@ _FOLD_CHARS = 2_000
 _HINT = "Enter asks again, Esc leaves it as it was. The present answer is kept beside the new one."
 
 
-class UserMessage(Part):
+class UserMessage(AccessibleFrame):
     """One message of the user's, what was sent along with it, and the versions it has.
 
     `action_requested` carries a `MessageAction`; `attachment_opened` an `Attachment`.

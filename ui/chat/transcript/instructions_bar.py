@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 from ui.theme import Theme, dress
 from ui.widgets.controls import IconLabel, button, label, wrapped
 from ui.widgets.geometry import OUTDENT, set_in
-from ui.widgets.surfaces import Part
+from ui.widgets.surfaces import AccessibleFrame
 
 __all__ = ["InstructionsBar"]
 
@@ -105,7 +105,7 @@ class InstructionsBar(QWidget):
         self.refused.emit(self._digest)
 
 
-class _Card(Part):
+class _Card(AccessibleFrame):
     """The edge around the question."""
 
     def __init__(self) -> None:

@@ -7,14 +7,14 @@ from ui.chat.transcript.feed import MessageRow
 from ui.chat.transcript.scroller import Scroller
 from ui.notify import announce
 
-__all__ = ["Walker"]
+__all__ = ["KeyboardNavigation"]
 
 _TAB = Qt.FocusReason.TabFocusReason
 _BACKTAB = Qt.FocusReason.BacktabFocusReason
 
 
-class Walker:
-    """Knows which message has been walked to.
+class KeyboardNavigation:
+    """Moves between messages by keyboard, and marks the current one.
 
     Args:
         stop: the widget that has the focus while messages are walked.

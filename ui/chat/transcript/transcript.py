@@ -11,12 +11,12 @@ from app.sessions.transcript import TranscriptItem
 from ui.chat.composer.attachment import Attachment
 from ui.chat.composer.composer import ModelOption
 from ui.chat.message.answer import Answer
-from ui.chat.message.blocks import Aside
+from ui.chat.message.blocks import NoteBlock
 from ui.chat.message.user import UserMessage
 from ui.chat.transcript.empty_state import EmptyState
 from ui.chat.transcript.feed import Feed, Slot
 from ui.chat.transcript.live import LiveTurn
-from ui.chat.transcript.navigation import Walker
+from ui.chat.transcript.navigation import KeyboardNavigation
 from ui.chat.transcript.scroller import Scroller
 from ui.chat.transcript.widgets import MessageMaker, is_failure, key_of
 from ui.theme import Theme
@@ -37,7 +37,7 @@ class Transcript(QWidget):
         self.feed = Feed()
         self.live = LiveTurn(self.feed, self.maker)
         self.scroller = Scroller(self.feed)
-        self._walker = Walker(self, self.scroller)
+        self._walker = KeyboardNavigation(self, self.scroller)
         self._stack = QStackedLayout(self)
         self._stack.addWidget(self.empty)
         self._stack.addWidget(self.scroller)
@@ -212,8 +212,8 @@ class Transcript(QWidget):
                 before = slot
         return found
 
-    def _aside(self, title: str, text: str) -> Aside:
-        made = Aside(title, text, is_local=True)
+    def _aside(self, title: str, text: str) -> NoteBlock:
+        made = NoteBlock(title, text, is_local=True)
         made.dismissed.connect(self._on_dismissed)
         return made
 

@@ -19,7 +19,7 @@ from app.sessions.transcript import (
 from ui.chat.composer.attachment import Attachment, uses_of
 from ui.chat.composer.composer import ModelOption
 from ui.chat.message.answer import Answer
-from ui.chat.message.blocks import Aside, Divider, HookDivider, SummaryDivider
+from ui.chat.message.blocks import Divider, HookDivider, NoteBlock, SummaryDivider
 from ui.chat.message.failures import Failure
 from ui.chat.message.sources import doubts_of, sources_of
 from ui.chat.message.step_words import StepView
@@ -135,7 +135,7 @@ class MessageMaker(QObject):
             case AnswerItem():
                 return lambda: self._answer_of(item)
             case CustomItem():
-                return lambda: Aside("Put here by a program", item.text, is_local=False)
+                return lambda: NoteBlock("Put here by a program", item.text, is_local=False)
             case SummaryItem():
                 return lambda: SummaryDivider(
                     item.summary, item.before_tokens, item.after_tokens, item.by

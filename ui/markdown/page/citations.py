@@ -14,13 +14,13 @@ from ui.markdown.page.formats import DOUBT
 from ui.notify import announce
 from ui.theme import Theme
 
-__all__ = ["Pointing", "pills_in_doubt"]
+__all__ = ["LinkHandler", "find_unverified_pills"]
 
 _LOOKED_FOR = 120
 
 
-class Pointing(QObject):
-    """Watches the anchors of one view.
+class LinkHandler(QObject):
+    """Handles hover, focus and clicks on the links and citations of one view.
 
     Attributes:
         sources: what the numbers stand for.
@@ -133,7 +133,7 @@ def _written(target: str) -> str:
     return target.removeprefix("note:")
 
 
-def pills_in_doubt(
+def find_unverified_pills(
     document: QTextDocument, pills: Iterable[Pill], sources: Mapping[int, Source]
 ) -> frozenset[int]:
     """Return where the citations begin that are not borne out.

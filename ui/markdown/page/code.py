@@ -13,7 +13,7 @@ from ui.markdown.code_colors import Line, each_line
 from ui.markdown.page.formats import Formats
 from ui.widgets.controls import IconButton
 
-__all__ = ["CopyButtons", "Recoloring", "color_line"]
+__all__ = ["CodeHighlighter", "CopyButtons", "color_line"]
 
 _KEEP = QTextCursor.MoveMode.KeepAnchor
 _SIZE = 24
@@ -21,8 +21,8 @@ _FROM_EDGE = 8
 _SHOWN_MS = 1500
 
 
-class Recoloring:
-    """Knows which blocks of a document wait for their colours."""
+class CodeHighlighter:
+    """Highlights code blocks of a document in small steps, after they were drawn."""
 
     def __init__(self, document: QTextDocument, formats: Formats) -> None:
         self._document, self._formats = document, formats

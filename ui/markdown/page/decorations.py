@@ -9,7 +9,16 @@ from ui.markdown.blocks import Box, HeadingLeaf, Leaf, Paragraph, plain
 from ui.markdown.page.spacing import inset_of
 from ui.widgets.texts import is_rtl
 
-__all__ = ["BoxInk", "Ink", "ListMarker", "Panel", "Pill", "Rows", "RuleLine", "Span"]
+__all__ = [
+    "BoxDecorations",
+    "Decorations",
+    "ListMarker",
+    "Panel",
+    "Pill",
+    "Rows",
+    "RuleLine",
+    "Span",
+]
 
 
 @dataclass(slots=True)
@@ -34,7 +43,7 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class ListMarker:
-    """What hangs before a list item or a footnote."""
+    """The marker before a list item or a footnote."""
 
     start: int
     text: str
@@ -89,7 +98,7 @@ class Rows:
 
 
 @dataclass(slots=True)
-class Ink:
+class Decorations:
     """Everything that is painted for one stretch of a document, each list in the text's order."""
 
     panels: list[Panel] = field(default_factory=list)
@@ -101,8 +110,8 @@ class Ink:
     targets: list[str] = field(default_factory=list)
 
 
-class BoxInk:
-    """Follows boxes from leaf to leaf."""
+class BoxDecorations:
+    """Collects the decorations of quotes, callouts and lists while leaves are written."""
 
     def __init__(self) -> None:
         self._open: dict[int, Panel] = {}
@@ -111,7 +120,9 @@ class BoxInk:
         """Close all boxes; none goes on from what is final into a tail."""
         self._open = {}
 
-    def follow(self, ink: Ink, leaf: Leaf, previous: Leaf | None, first: int, last: int) -> None:
+    def follow(
+        self, ink: Decorations, leaf: Leaf, previous: Leaf | None, first: int, last: int
+    ) -> None:
         """Note the boxes that begin with a leaf, and stretch those that go on.
 
         Args:

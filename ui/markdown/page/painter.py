@@ -12,14 +12,14 @@ from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QTextDocument, QTextTable
 
 from ui.icons import paint_icon
-from ui.markdown.page.decorations import Ink, ListMarker, Panel, Pill, Rows, RuleLine, Span
+from ui.markdown.page.decorations import Decorations, ListMarker, Panel, Pill, Rows, RuleLine, Span
 from ui.markdown.page.geometry import baseline, bottom_of, line_at, parse_origin, pieces, top_of
 from ui.markdown.page.spacing import CODE_PADDING
 from ui.markdown.page.table import CELL_PADDING
 from ui.markdown.page.writer import OUTDENT
 from ui.theme import Theme
 
-__all__ = ["InkPainter", "Reach"]
+__all__ = ["DecorationPainter", "Reach"]
 
 _PANEL_PADDING = {"code": CODE_PADDING, "missing": CODE_PADDING, "callout": 10, "quote": 2}
 _CODE_HEAD = 24
@@ -39,7 +39,7 @@ class _Placed:
     lows: list[float]
 
 
-class InkPainter:
+class DecorationPainter:
     """Paints for one document.
 
     Attributes:
@@ -62,7 +62,7 @@ class InkPainter:
         """Look all places up again: the width or the text above them has changed."""
         self._placed.clear()
 
-    def forget_tail(self, tail: Ink, open_code: Panel | None) -> None:
+    def forget_tail(self, tail: Decorations, open_code: Panel | None) -> None:
         """Look those places up again that belong to what was taken back."""
         groups = (tail.panels, tail.marks, tail.spans, tail.pills)
         for ink in (ink for group in groups for ink in group):
@@ -78,7 +78,7 @@ class InkPainter:
         """Return where a citation stands; two rectangles where it is broken across lines."""
         return self._place(pill).rects
 
-    def paint_panels(self, painter: QPainter, ink: Ink, reach: Reach) -> None:
+    def paint_panels(self, painter: QPainter, ink: Decorations, reach: Reach) -> None:
         """Paint the backgrounds, as far as they can be seen."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
@@ -87,7 +87,7 @@ class InkPainter:
             if panel.first <= last and panel.last >= first:
                 self._paint_panel(painter, panel)
 
-    def paint_below(self, painter: QPainter, ink: Ink, reach: Reach) -> None:
+    def paint_below(self, painter: QPainter, ink: Decorations, reach: Reach) -> None:
         """Paint what lies under single words, as far as it can be seen."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
@@ -100,7 +100,7 @@ class InkPainter:
             if self.marked in pill.numbers:
                 self._paint_marked(painter, pill, "amber" if is_doubtful else "accent")
 
-    def paint_beside(self, painter: QPainter, ink: Ink, reach: Reach) -> None:
+    def paint_beside(self, painter: QPainter, ink: Decorations, reach: Reach) -> None:
         """Paint what stands between and before the text, as far as it can be seen."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         first, last = reach
@@ -238,7 +238,7 @@ class InkPainter:
         for rect in self._place(ink).rects:
             painter.drawRoundedRect(rect, theme.radius("sm"), theme.radius("sm"))
 
-    def _ground(self, ink: Ink, pill: Pill) -> str:
+    def _ground(self, ink: Decorations, pill: Pill) -> str:
         """Return what a citation stands on; on a ground of its own colour it would not be seen."""
         if pill.start not in self.doubtful:
             return "accent.soft"

@@ -22,11 +22,11 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QTextBrowser, QW
 
 from ui.markdown.blocks import Leaf
 from ui.markdown.page.card import CitationCard, Source
-from ui.markdown.page.citations import Pointing, pills_in_doubt
+from ui.markdown.page.citations import LinkHandler, find_unverified_pills
 from ui.markdown.page.code import CopyButtons
-from ui.markdown.page.decorations import Ink, Panel
+from ui.markdown.page.decorations import Decorations, Panel
 from ui.markdown.page.formats import Formats
-from ui.markdown.page.painter import InkPainter, Reach
+from ui.markdown.page.painter import DecorationPainter, Reach
 from ui.markdown.page.wide import WideBlocks
 from ui.markdown.page.writer import DocumentWriter
 from ui.markdown.stream import Growth, MarkdownStream
@@ -69,7 +69,7 @@ class MarkdownView(QTextBrowser):
         self._timer.timeout.connect(self.flush)
         self._colors = QTimer(self, interval=0)
         self._colors.timeout.connect(self._on_colors)
-        self._pointing = Pointing(self, self._targets, self.place_of)
+        self._pointing = LinkHandler(self, self._targets, self.place_of)
         self._pointing.citation_clicked.connect(self.citation_clicked)
         self._pointing.citation_pointed.connect(self.citation_pointed)
         self._pointing.link_clicked.connect(self.link_clicked)
@@ -262,11 +262,11 @@ class MarkdownView(QTextBrowser):
     def _begin(self) -> None:
         self.document().setDefaultFont(Theme.current().font("body"))
         self._writer = DocumentWriter(self.document(), Formats())
-        self._ink = InkPainter(self.document())
+        self._ink = DecorationPainter(self.document())
         self.wide.forget()
 
     @property
-    def _inks(self) -> tuple[Ink, Ink]:
+    def _inks(self) -> tuple[Decorations, Decorations]:
         return self._writer.final, self._writer.tail
 
     def _on_moved(self) -> None:
@@ -316,7 +316,7 @@ class MarkdownView(QTextBrowser):
 
     def _show_doubts(self) -> None:
         pills = [*self._writer.final.pills, *self._writer.tail.pills]
-        doubtful = pills_in_doubt(self.document(), pills, self._pointing.sources)
+        doubtful = find_unverified_pills(self.document(), pills, self._pointing.sources)
         self._ink.doubtful = doubtful
         self._writer.set_doubtful(doubtful)
 

@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QTextBlock, QTextCursor, QTextDocument, QTextLength
 from PySide6.QtWidgets import QScrollBar, QWidget
 
-from ui.markdown.page.decorations import Ink, Panel, Rows
+from ui.markdown.page.decorations import Decorations, Panel, Rows
 from ui.markdown.page.geometry import bottom_of, top_of
 from ui.markdown.page.spacing import CODE_PADDING
 from ui.markdown.page.table import CELL_PADDING, column_lengths
@@ -77,12 +77,12 @@ class WideBlocks(QObject):
         """Begin anew: the document was written again."""
         self._offsets, self._widest, self._strips = {}, {}, []
 
-    def fit_tables(self, *inks: Ink) -> None:
+    def fit_tables(self, *inks: Decorations) -> None:
         """Give each table the width of the page, or that of its columns where it needs more."""
         for rows in (rows for ink in inks for rows in ink.tables):
             self._fit_table(rows)
 
-    def update(self, panel_rect: PanelRect, *inks: Ink) -> None:
+    def update(self, panel_rect: PanelRect, *inks: Decorations) -> None:
         """Find what is too wide in a document that is laid out."""
         found = [*self._codes(panel_rect, inks), *self._tables(inks)]
         for strip in found:
@@ -121,7 +121,7 @@ class WideBlocks(QObject):
         if top <= rect.bottom():
             yield QRect(rect.left(), top, rect.width(), rect.bottom() - top + 1)
 
-    def _codes(self, panel_rect: PanelRect, inks: Sequence[Ink]) -> Iterator[_Strip]:
+    def _codes(self, panel_rect: PanelRect, inks: Sequence[Decorations]) -> Iterator[_Strip]:
         for panel in (panel for ink in inks for panel in ink.panels if panel.kind == "code"):
             outer = panel_rect(panel)
             top, bottom = top_of(self._document, panel.first), bottom_of(self._document, panel.last)
@@ -131,7 +131,7 @@ class WideBlocks(QObject):
             content = round(self._widest_line(panel))
             yield _Strip(key, panel, [], rect, content, self._offsets.get(key, 0))
 
-    def _tables(self, inks: Sequence[Ink]) -> Iterator[_Strip]:
+    def _tables(self, inks: Sequence[Decorations]) -> Iterator[_Strip]:
         layout, width = self._document.documentLayout(), self._document.textWidth()
         for tables in _groups([rows for ink in inks for rows in ink.tables]):
             if not tables[0].is_wide:

@@ -25,8 +25,16 @@ from ui.markdown.blocks import (
     plain,
 )
 from ui.markdown.code_colors import Line as CodeLine
-from ui.markdown.page.code import Recoloring, color_line
-from ui.markdown.page.decorations import BoxInk, Ink, Panel, Pill, Rows, RuleLine, Span
+from ui.markdown.page.code import CodeHighlighter, color_line
+from ui.markdown.page.decorations import (
+    BoxDecorations,
+    Decorations,
+    Panel,
+    Pill,
+    Rows,
+    RuleLine,
+    Span,
+)
 from ui.markdown.page.formats import Formats
 from ui.markdown.page.spacing import CODE_PADDING, gap_above, inset_of, padding_below
 from ui.markdown.page.table import (
@@ -56,11 +64,11 @@ class DocumentWriter:
     def __init__(self, document: QTextDocument, formats: Formats) -> None:
         self._formats = formats
         self._document = document
-        self.recoloring = Recoloring(document, formats)
+        self.recoloring = CodeHighlighter(document, formats)
         self._cursor = QTextCursor(document)
         self._previous: Leaf | None = None
         self._is_fresh = True
-        self._boxes = BoxInk()
+        self._boxes = BoxDecorations()
         self._is_first = True
         self._first = 0
         self._code: Panel | None = None
@@ -69,8 +77,8 @@ class DocumentWriter:
         self._tail_format = QTextBlockFormat()
         self._kept: tuple[Leaf | None, bool, Panel | None] = (None, True, None)
         self._has_tail = False
-        self._ink = self.final = Ink()
-        self.tail = Ink()
+        self._ink = self.final = Decorations()
+        self.tail = Decorations()
         self.written = 0
         self.doubtful: frozenset[int] = frozenset()
 
@@ -122,7 +130,7 @@ class DocumentWriter:
         self._tail_format = self._cursor.blockFormat()
         self._kept = (self._previous, self._is_fresh, self._code)
         self._code_end = self._code.last if self._code else 0
-        self._ink = self.tail = Ink()
+        self._ink = self.tail = Decorations()
         self._has_tail = True
         for leaf in tail:
             self._write(leaf)
@@ -140,7 +148,7 @@ class DocumentWriter:
         if self._code:
             self._code.last = self._code_end
         self._boxes.forget()
-        self.tail = Ink()
+        self.tail = Decorations()
         self._has_tail = False
 
     def _write(self, leaf: Leaf) -> None:

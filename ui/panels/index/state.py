@@ -154,7 +154,7 @@ _ICONS = {
 
 
 class NotesByState:
-    """Lists of the notes that are `indexed`, `excluded` or `failed`, each in its order.
+    """The notes by state: `indexed`, `excluded` or `failed`, each list in the order given.
 
     Args:
         notes: all of them.
@@ -177,7 +177,7 @@ class NotesByState:
         return self._notes.get(state, ())
 
     def filter_notes(self, state: str, words: Sequence[str]) -> "Sequence[NoteState]":
-        """Return those of them in whose path or reason every word occurs, in lower case."""
+        """Return the notes of a state whose path or reason contains every word, in lower case."""
         notes, keys = self.of(state), self._keys.get(state, [])
         places: Sequence[int] = range(len(keys))
         for word in words:
