@@ -18,10 +18,10 @@ from app.library.open_vault import OpenVault
 from app.paths import Paths
 from app.sessions.ask import AskRequest, TurnRunner
 from app.sessions.branches import AbandonedBranch, BranchEditor
-from app.sessions.request_history import RequestHistory, context_of
+from app.sessions.request_history import RequestHistory, describe_request
 from app.sessions.store import SessionInfo, SessionStore
 from app.sessions.transcript import ChatTranscript
-from app.sessions.user_messages import mode_of
+from app.sessions.user_messages import find_last_mode
 from chains.cancel import CancelToken
 from chains.events import Event, IndexProgressed, Mode
 from chains.models import describe
@@ -153,7 +153,7 @@ class Assistant:
         library = self._vault.library
         return {} if library is None else library.tags()
 
-    def attached(
+    def read_attachments(
         self, attach: Sequence[str], selections: Sequence[Selection] = ()
     ) -> tuple[Segment, ...]:
         """Return what would be sent along for what is named, each thing once and in full.
@@ -195,14 +195,14 @@ class Assistant:
         """
         return self._asking.ask(request, cancel)
 
-    def reading_cost(self, request: AskRequest) -> ReadingCost | None:
+    def estimate_reading(self, request: AskRequest) -> ReadingCost | None:
         """Return what it takes at most to read what is attached whole; None where all of it fits.
 
         Raises:
             CannotRead: it cannot be read whole.
         """
         chat = None if request.session is None else self.sessions.read(request.session)
-        return self._asking.reading_cost(chat, request)
+        return self._asking.estimate_reading(chat, request)
 
     def edit(
         self,
@@ -285,10 +285,10 @@ class Assistant:
             BadSetting: a change is out of its range.
         """
         chat = None if session is None else self.sessions.read(session)
-        mode = mode or mode_of(() if chat is None else chat.path())
+        mode = mode or find_last_mode(() if chat is None else chat.path())
         request = AskRequest(text, mode, model, attach=tuple(attach), selections=tuple(selections))
-        prepared = self._asking.prepared_next(chat, request, changes)
-        return context_of(prepared, chat, full)
+        prepared = self._asking.prepare_next(chat, request, changes)
+        return describe_request(prepared, chat, full)
 
     def last_context(
         self, session: str, full: bool = False, entry: str | None = None

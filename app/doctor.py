@@ -48,7 +48,7 @@ def check_up(assistant: Assistant, vault: Path | None) -> tuple[Check, ...]:
         lambda: _folders(assistant),
         lambda: _settings(assistant),
         lambda: _chats(assistant),
-        _keyring,
+        _check_keyring,
         lambda: _model(assistant),
         lambda: _hooks(assistant, vault),
         lambda: _user_instructions(assistant),
@@ -98,8 +98,8 @@ def _chats(assistant: Assistant) -> Iterator[Check]:
     yield Check("chats", not damaged, f"{len(chats)} in {assistant.paths.sessions}{note}")
 
 
-def _keyring() -> Iterator[Check]:
-    name = secrets.keyring_name()
+def _check_keyring() -> Iterator[Check]:
+    name = secrets.find_keyring()
     detail = name or "none on this system; keys come from the environment"
     yield Check("keyring", True, detail)
 

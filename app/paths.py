@@ -92,7 +92,7 @@ class Paths:
         """The folder of the indexes, one of each folder of notes."""
         return self.data / "vaults"
 
-    def index_of(self, vault: Path) -> Path:
+    def index_folder(self, vault: Path) -> Path:
         """Return where the index of a vault lies; the same folder always has the same place."""
         digest = hashlib.sha256(os.fsencode(vault.resolve()))
         return self.indexes / digest.hexdigest()[:16]

@@ -87,7 +87,7 @@ class Startup:
     @property
     def look(self) -> StartupInfo:
         """What is known at once; a setting that is not valid counts as not set."""
-        settings = {**_settings_in(self._paths.settings_file), **self._overrides}
+        settings = {**_read_settings(self._paths.settings_file), **self._overrides}
         folder = self._folder or settings.get("vault.path")
         vault = Path(folder).expanduser() if isinstance(folder, str) and folder else None
         return StartupInfo(
@@ -136,7 +136,7 @@ def sweep_texts(assistant: "Assistant") -> None:
     assistant.long_texts.sweep((*chats, *drafts))
 
 
-def _settings_in(file: Path) -> dict[str, Any]:
+def _read_settings(file: Path) -> dict[str, Any]:
     """Read two levels of the settings, as far as they can be read."""
     found: dict[str, Any] = {}
     with suppress(OSError, ValueError):  # the schema says what is wrong, when it is loaded

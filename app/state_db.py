@@ -94,9 +94,9 @@ class StateDB:
             request.session,
             request.turn,
             request.number,
-            _packed(request.report),
-            _packed(request.body),
-            None if request.wire is None else _packed(request.wire),
+            _pack(request.report),
+            _pack(request.body),
+            None if request.wire is None else _pack(request.wire),
         )
         self._write("INSERT OR REPLACE INTO request VALUES (?, ?, ?, ?, ?, ?)", row)
 
@@ -106,7 +106,7 @@ class StateDB:
         Raises:
             StorageFailed: the database cannot be written.
         """
-        row = (_packed(report), session, turn, number)
+        row = (_pack(report), session, turn, number)
         statement = "UPDATE request SET report = ? WHERE session = ? AND turn = ? AND number = ?"
         return self._write(statement, row) > 0
 
@@ -117,21 +117,21 @@ class StateDB:
             StorageFailed: the database cannot be read.
         """
 
-        def stored(row: _Row) -> StoredRequest:
+        def read_row(row: _Row) -> StoredRequest:
             number, report, body, wire = row
             return StoredRequest(
                 session=session,
                 turn=turn,
                 number=_of_type(int, number),
-                report=_unpacked(report),
-                body=_unpacked(body),
-                wire=None if wire is None else _unpacked(wire),
+                report=_unpack(report),
+                body=_unpack(body),
+                wire=None if wire is None else _unpack(wire),
             )
 
         return self._one(
             "SELECT number, report, body, wire FROM request WHERE session = ? AND turn = ?",
             (session, turn),
-            stored,
+            read_row,
         )
 
     def kept_turns(self, session: str) -> frozenset[str]:
@@ -177,7 +177,7 @@ class StateDB:
         Raises:
             StorageFailed: the database cannot be written.
         """
-        data = _packed(counts)
+        data = _pack(counts)
         row = (session, hashlib.sha256(data).hexdigest(), data)
         self._write("INSERT OR REPLACE INTO session_snapshots VALUES (?, ?, ?)", row)
 
@@ -193,7 +193,7 @@ class StateDB:
         if row is None or not isinstance(row[1], bytes):
             return {}
         checksum, data = row
-        return _unpacked(data) if hashlib.sha256(data).hexdigest() == checksum else {}
+        return _unpack(data) if hashlib.sha256(data).hexdigest() == checksum else {}
 
     def keep_result(self, tool: str, content: str) -> str:
         """Keep a tool's result, and return the reference that it is read by; it is on disk then.
@@ -253,16 +253,16 @@ class StateDB:
         with self._lock:
             try:
                 try:
-                    return work(self._opened())
+                    return work(self._open())
                 except (sqlite3.Error, *_UNREADABLE) as error:
                     if not (_is_damaged(error, self._path) or self._was_replaced()):
                         raise
                     self._set_aside(error)
-                    return work(self._opened())
+                    return work(self._open())
             except (sqlite3.Error, OSError, *_UNREADABLE) as error:
                 raise StorageFailed(f"{self._path} cannot be used: {error}.") from error
 
-    def _opened(self) -> sqlite3.Connection:
+    def _open(self) -> sqlite3.Connection:
         if self._connection is None:
             make_private_folder(self._path.parent)
             self._path.touch(mode=0o600)
@@ -321,12 +321,12 @@ def _of_type(kind: type[_T], value: object) -> _T:
     return value
 
 
-def _packed(value: Mapping[str, Any]) -> bytes:
+def _pack(value: Mapping[str, Any]) -> bytes:
     text = (
         json.dumps(value, ensure_ascii=False) if not isinstance(value, EncodedJson) else value.text
     )
     return zlib.compress(text.encode("utf-8", "surrogatepass"))
 
 
-def _unpacked(blob: bytes) -> dict[str, Any]:
+def _unpack(blob: bytes) -> dict[str, Any]:
     return dict(json.loads(zlib.decompress(blob).decode("utf-8", "surrogatepass")))

@@ -50,12 +50,12 @@ def open_vault(assistant: Assistant, named: str | None, session: str | None = No
         VaultError: the folder is missing, or it may not be read.
         StorageFailed: the index cannot be written.
     """
-    folder = folder_of(assistant, named, session)
+    folder = find_vault(assistant, named, session)
     if folder is not None:
         assistant.open_vault(folder, remember=False)
 
 
-def folder_of(assistant: Assistant, named: str | None, session: str | None = None) -> Path | None:
+def find_vault(assistant: Assistant, named: str | None, session: str | None = None) -> Path | None:
     """Return the folder of notes to open; where it has moved and was opened there since, that one.
 
     Args:

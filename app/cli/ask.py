@@ -90,7 +90,7 @@ class TurnPrinter:
             case TurnEnded():
                 self._line.clear()
                 result = event.result
-                self._output.show(result.to_dict, self._answered(result))
+                self._output.show(result.to_dict, self._format_answer(result))
 
     def _end_text(self) -> None:
         """Let what is said after the tools begin a paragraph of its own."""
@@ -98,11 +98,11 @@ class TurnPrinter:
             self._output.write(f"{self._text.flush()}\n\n")
         self._is_in_text = False
 
-    def _answered(self, result: AskResult) -> Iterator[str]:
+    def _format_answer(self, result: AskResult) -> Iterator[str]:
         if self._is_dry:
             yield cli_text.plain(report_markdown(result.context))
             if result.read_whole is not None:
-                yield from ("", *cli_text.reading_cost(result.read_whole))
+                yield from ("", *cli_text.format_reading_cost(result.read_whole))
             return
         if rest := self._text.flush():
             self._output.write(rest)
@@ -131,13 +131,13 @@ def _is_reading_agreed(assistant: Assistant, request: AskRequest, is_json: bool)
         TurnFailed: it cannot be read whole, or what is attached cannot be read at all.
     """
     try:
-        cost = assistant.reading_cost(request)
+        cost = assistant.estimate_reading(request)
     except Exception as error:
         raise TurnFailed(error, request.session) from error
     if cost is None:
         complain("All that is attached fits as it is, so nothing is read part by part.")
         return True
-    sys.stderr.write("".join(f"{line}\n" for line in cli_text.reading_cost(cost.to_dict())))
+    sys.stderr.write("".join(f"{line}\n" for line in cli_text.format_reading_cost(cost.to_dict())))
     if is_json or not can_ask():
         return True
     sys.stderr.write("Read it all? [y/N] ")

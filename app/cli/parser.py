@@ -166,7 +166,7 @@ def _add_globals(parser: argparse.ArgumentParser, place: str) -> None:
         "--set",
         dest=f"{place}_set",
         metavar="KEY=VALUE",
-        type=_setting,
+        type=_parse_setting,
         action="append",
         default=[],
         help="use this value of a setting for this run",
@@ -206,12 +206,18 @@ def _add_index(verbs: "_Verbs[_Parser]") -> None:
 def _add_search(verbs: "_Verbs[_Parser]") -> None:
     found = _leaf(verbs, "search", "find passages by words and by meaning")
     found.add_argument("query", metavar="QUERY")
-    found.add_argument("-k", type=_count, metavar="N", help="how many passages, or notes a page")
+    found.add_argument(
+        "-k", type=_parse_count, metavar="N", help="how many passages, or notes a page"
+    )
     found.add_argument(
         "--all", action="store_true", help="list every note that fits, one line each, in pages"
     )
     found.add_argument(
-        "--offset", type=_offset, metavar="N", default=0, help="with --all: go on behind so many"
+        "--offset",
+        type=_parse_offset,
+        metavar="N",
+        default=0,
+        help="with --all: go on behind so many",
     )
     found.add_argument("--why-not", metavar="PATH", help="say why this note is not among them")
 
@@ -219,7 +225,7 @@ def _add_search(verbs: "_Verbs[_Parser]") -> None:
 def _add_related(verbs: "_Verbs[_Parser]") -> None:
     found = _leaf(verbs, "related", "list the notes near a note, in meaning or by a link")
     found.add_argument("path", metavar="PATH", help="the note, from the folder of notes on")
-    found.add_argument("-k", type=_count, metavar="N", default=8, help="how many notes")
+    found.add_argument("-k", type=_parse_count, metavar="N", default=8, help="how many notes")
 
 
 def _add_ask(verbs: "_Verbs[_Parser]") -> None:
@@ -241,7 +247,7 @@ def _add_ask(verbs: "_Verbs[_Parser]") -> None:
     found.add_argument(
         "--selection",
         metavar="FILE:A-B",
-        type=_selection,
+        type=_parse_selection,
         action="append",
         default=[],
         help="send these lines of a file along; may be given again",
@@ -329,14 +335,14 @@ def _add_instructions(verbs: "_Verbs[_Parser]") -> None:
     _leaf(actions, "refuse", "leave it out from now on")
 
 
-def _setting(text: str) -> tuple[str, Any]:
+def _parse_setting(text: str) -> tuple[str, Any]:
     key, equals, value = text.partition("=")
     if not equals or not key:
         raise argparse.ArgumentTypeError(f"{text} is not KEY=VALUE")
     return key, parse_value(value)
 
 
-def _selection(text: str) -> tuple[str, int, int]:
+def _parse_selection(text: str) -> tuple[str, int, int]:
     path, _, lines = text.rpartition(":")
     first, _, last = lines.partition("-")
     are_numbers = all(end.isascii() and end.isdigit() for end in (first, last))
@@ -345,13 +351,13 @@ def _selection(text: str) -> tuple[str, int, int]:
     return path, int(first), int(last)
 
 
-def _count(text: str) -> int:
+def _parse_count(text: str) -> int:
     if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= _MOST_HITS:
         raise argparse.ArgumentTypeError(f"{text} is not a number from 1 to {_MOST_HITS:,}")
     return int(text)
 
 
-def _offset(text: str) -> int:
+def _parse_offset(text: str) -> int:
     if not text.isascii() or not text.isdigit():
         raise argparse.ArgumentTypeError(f"{text} is not a number from 0 on")
     return int(text)

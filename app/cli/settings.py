@@ -24,8 +24,8 @@ def change_settings(args: argparse.Namespace, assistant: Assistant, output: Outp
     store = assistant.settings
     match args.action:
         case "list":
-            listing = store.listing()
-            output.show(lambda: {"settings": listing}, cli_text.setting_lines(listing))
+            listing = store.list_values()
+            output.show(lambda: {"settings": listing}, cli_text.list_settings(listing))
             for key in store.unknown:
                 complain(f"{key} in settings.toml is not known here.")
         case "get":

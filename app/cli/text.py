@@ -194,7 +194,7 @@ def search_result(result: "SearchResult") -> Iterator[str]:
         yield ""
 
 
-def listing(result: "SearchResult", offset: int) -> Iterator[str]:
+def list_notes(result: "SearchResult", offset: int) -> Iterator[str]:
     """Return the notes of one page, one line each, with the number of all."""
     total = result.total or 0
     if not total:
@@ -207,7 +207,7 @@ def listing(result: "SearchResult", offset: int) -> Iterator[str]:
         yield f"Go on with --offset {result.next}."
 
 
-def related_notes(found: "Sequence[RelatedNote]") -> Iterator[str]:
+def list_related(found: "Sequence[RelatedNote]") -> Iterator[str]:
     """Return the notes near a note, one line each."""
     if not found:
         yield "No note is near this one."
@@ -264,7 +264,7 @@ def compaction(result: Mapping[str, Any]) -> Iterator[str]:
         yield plain(result["summary"])
 
 
-def reading_cost(cost: Mapping[str, Any]) -> Iterator[str]:
+def format_reading_cost(cost: Mapping[str, Any]) -> Iterator[str]:
     """Say what it takes to read attachments whole."""
     for part in cost["attachments"]:
         yield (
@@ -338,7 +338,7 @@ def _step(step: "StepItem") -> Iterator[str]:
     yield plain(f"({step.name}: {told}: {step.status})").replace("\n", " ")
 
 
-def setting_lines(listing: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+def list_settings(listing: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     """Return every setting with its value, where that comes from, and what it is for."""
     for item in listing:
         yield f"{item['key']} = {value(item['value']) or 'nothing'}  ({item['source']})"

@@ -23,7 +23,7 @@ from app.errors import NotFound, StorageFailed, VaultNotChosen
 from app.library.library import IndexFinished, Library
 from app.log import open_log
 from app.paths import Paths
-from app.wiring import build, folder_of, open_vault
+from app.wiring import build, find_vault, open_vault
 from vault.errors import VaultError
 from vault.search.hits import SearchResult
 
@@ -87,7 +87,7 @@ def _search(args: argparse.Namespace, assistant: Assistant, output: Output) -> i
         for warning in result.warnings:
             complain(warning)
     added = {} if why_not is None else {"why_not": why_not}
-    lines = cli_text.listing(result, args.offset) if args.all else cli_text.search_result(result)
+    lines = cli_text.list_notes(result, args.offset) if args.all else cli_text.search_result(result)
     output.show(
         lambda: {**result.to_dict(), **added},
         [*lines, *([] if why_not is None else [cli_text.plain(why_not["reason"])])],
@@ -95,7 +95,7 @@ def _search(args: argparse.Namespace, assistant: Assistant, output: Output) -> i
     return 0
 
 
-def _related(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
+def _show_related(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     """Show the notes near a note, and return the exit code."""
     open_vault(assistant, args.vault)
     library, path = _library(assistant), readable(args.path)
@@ -106,10 +106,10 @@ def _related(args: argparse.Namespace, assistant: Assistant, output: Output) -> 
             f"There is no note {path} in the index.",
             hint="Give its path from the folder of notes on, as strata search prints it.",
         )
-    found = library.related(path, args.k)
+    found = library.find_related(path, args.k)
     output.show(
         lambda: {"path": path, "notes": [note.to_dict() for note in found]},
-        cli_text.related_notes(found),
+        cli_text.list_related(found),
     )
     return 0
 
@@ -152,7 +152,7 @@ def _selftest(args: argparse.Namespace, assistant: Assistant, output: Output) ->
 
 
 def _doctor(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    checks = check_up(assistant, folder_of(assistant, args.vault))
+    checks = check_up(assistant, find_vault(assistant, args.vault))
     is_ok = all(check.ok for check in checks)
     output.show(
         lambda: {"ok": is_ok, "checks": [check.to_dict() for check in checks]},
@@ -177,7 +177,7 @@ def _rpc(args: argparse.Namespace, assistant: Assistant, _output: Output) -> int
 _VERBS: Mapping[str, Callable[[argparse.Namespace, Assistant, Output], int]] = {
     "index": _index,
     "search": _search,
-    "related": _related,
+    "related": _show_related,
     "ask": ask,
     "compact": compact,
     "context": show_context,

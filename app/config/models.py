@@ -38,11 +38,11 @@ class ModelChoice:
 
 def model_choices(values: Settings) -> tuple[ModelChoice, ...]:
     """Return no model at all, the one that is set, and those that the user's server offers."""
-    names = (EXTRACTIVE, values.chat_model, *_served(values))
+    names = (EXTRACTIVE, values.chat_model, *_list_served(values))
     return tuple(_choice(name, values) for name in dict.fromkeys(names))
 
 
-def _served(values: Settings) -> tuple[str, ...]:
+def _list_served(values: Settings) -> tuple[str, ...]:
     base = values.chat_api_base
     # What kind of server it is does not depend on the name; any without a prefix will do.
     server = describe("any", base)

@@ -31,7 +31,9 @@ SECTIONS = (
 SHARES = ("context.trimAt", "context.compactAt", "context.blockAt")
 
 
-def _setting(key: str, default: object, section: str, label: str, help: str, **limits: Any) -> Any:
+def _define_setting(
+    key: str, default: object, section: str, label: str, help: str, **limits: Any
+) -> Any:
     extra = {"section": section, "unit": limits.pop("unit", "")}
     return Field(
         default, alias=key, title=label, description=help, json_schema_extra=extra, **limits
@@ -43,24 +45,24 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
-    ui_theme: Theme = _setting(
+    ui_theme: Theme = _define_setting(
         "ui.theme", "system", "Appearance", "Theme", "Light, dark, or as the system is."
     )
-    vault_path: str = _setting(
+    vault_path: str = _define_setting(
         "vault.path",
         "",
         "Vault and index",
         "Folder of notes",
         "The folder that is opened at the start. Empty: none is chosen.",
     )
-    vault_exclude: list[str] = _setting(
+    vault_exclude: list[str] = _define_setting(
         "vault.exclude",
         [],
         "Vault and index",
         "Left out of the index",
         "Patterns as in a .gitignore file, relative to the folder of notes.",
     )
-    embedding_model: str = _setting(
+    embedding_model: str = _define_setting(
         "embedding.model",
         "all-MiniLM-L6-v2",
         "Vault and index",
@@ -69,7 +71,7 @@ class Settings(BaseModel):
         "all notes again; search goes on meanwhile.",
         min_length=1,
     )
-    vector_store_url: str = _setting(
+    vector_store_url: str = _define_setting(
         "vectorStore.url",
         "",
         "Vault and index",
@@ -77,7 +79,7 @@ class Settings(BaseModel):
         "Address of a Chroma server, such as https://HOST:8000?tenant=T&database=D. Empty: a "
         "store on this computer.",
     )
-    chat_model: str = _setting(
+    chat_model: str = _define_setting(
         "chat.model",
         "extractive",
         "Models",
@@ -85,14 +87,14 @@ class Settings(BaseModel):
         "Who answers, such as openai/NAME or ollama/NAME. extractive quotes notes without a model.",
         min_length=1,
     )
-    chat_api_base: str = _setting(
+    chat_api_base: str = _define_setting(
         "chat.apiBase",
         "",
         "Models",
         "Server address",
         "Address of an OpenAI-compatible server. Empty: the model's own service.",
     )
-    chat_local_context: int = _setting(
+    chat_local_context: int = _define_setting(
         "chat.localContext",
         16_384,
         "Models",
@@ -103,7 +105,7 @@ class Settings(BaseModel):
         le=2_000_000,
         unit="tokens",
     )
-    chat_temperature: float = _setting(
+    chat_temperature: float = _define_setting(
         "chat.temperature",
         0.2,
         "Models",
@@ -113,14 +115,14 @@ class Settings(BaseModel):
         le=2,
         allow_inf_nan=False,
     )
-    chat_summary_model: str = _setting(
+    chat_summary_model: str = _define_setting(
         "chat.summaryModel",
         "",
         "Models",
         "Model for summaries",
         "Who sums up old turns. Empty: the model that answers.",
     )
-    auto_compact_threshold: int = _setting(
+    auto_compact_threshold: int = _define_setting(
         "autoCompactThreshold",
         128_000,
         "Context",
@@ -130,7 +132,7 @@ class Settings(BaseModel):
         le=2_000_000,
         unit="tokens",
     )
-    max_output_tokens: int = _setting(
+    max_output_tokens: int = _define_setting(
         "maxOutputTokens",
         4_096,
         "Context",
@@ -140,7 +142,7 @@ class Settings(BaseModel):
         le=200_000,
         unit="tokens",
     )
-    context_trim_at: float = _setting(
+    context_trim_at: float = _define_setting(
         "context.trimAt",
         0.80,
         "Context",
@@ -150,7 +152,7 @@ class Settings(BaseModel):
         le=1,
         allow_inf_nan=False,
     )
-    context_compact_at: float = _setting(
+    context_compact_at: float = _define_setting(
         "context.compactAt",
         0.95,
         "Context",
@@ -160,7 +162,7 @@ class Settings(BaseModel):
         le=1,
         allow_inf_nan=False,
     )
-    context_block_at: float = _setting(
+    context_block_at: float = _define_setting(
         "context.blockAt",
         0.98,
         "Context",
@@ -170,14 +172,14 @@ class Settings(BaseModel):
         le=1,
         allow_inf_nan=False,
     )
-    context_auto_compact: bool = _setting(
+    context_auto_compact: bool = _define_setting(
         "context.autoCompact",
         True,
         "Context",
         "Compact by itself",
         "Sum up old turns when the history fills its room, without being asked.",
     )
-    context_keep_last_assistant_messages: int = _setting(
+    context_keep_last_assistant_messages: int = _define_setting(
         "context.keepLastAssistantMessages",
         10,
         "Context",
@@ -186,7 +188,7 @@ class Settings(BaseModel):
         ge=0,
         le=200,
     )
-    history_clean_tool_output_after_turns: int = _setting(
+    history_clean_tool_output_after_turns: int = _define_setting(
         "history.cleanToolOutputAfterTurns",
         3,
         "Context",
@@ -196,7 +198,7 @@ class Settings(BaseModel):
         le=200,
         unit="turns",
     )
-    result_offload_threshold: int = _setting(
+    result_offload_threshold: int = _define_setting(
         "resultOffloadThreshold",
         4_096,
         "Context",
@@ -206,7 +208,7 @@ class Settings(BaseModel):
         le=1_000_000,
         unit="bytes",
     )
-    retrieval_top_k: int = _setting(
+    retrieval_top_k: int = _define_setting(
         "retrieval.topK",
         8,
         "Retrieval",
@@ -215,28 +217,28 @@ class Settings(BaseModel):
         ge=1,
         le=50,
     )
-    retrieval_rewrite: bool = _setting(
+    retrieval_rewrite: bool = _define_setting(
         "retrieval.rewrite",
         False,
         "Retrieval",
         "Rewrite follow-ups",
         "Let the model put a later question of a chat into words to search for: one more call.",
     )
-    retrieval_rerank: bool = _setting(
+    retrieval_rerank: bool = _define_setting(
         "retrieval.rerank",
         False,
         "Retrieval",
         "Order by a second model",
         "Let a cross-encoder put the best passages in order. Slower; needs retrieval.rerankModel.",
     )
-    retrieval_rerank_model: str = _setting(
+    retrieval_rerank_model: str = _define_setting(
         "retrieval.rerankModel",
         "",
         "Retrieval",
         "Folder of the second model",
         "A folder with a cross-encoder of sentence-transformers.",
     )
-    agent_max_steps: int = _setting(
+    agent_max_steps: int = _define_setting(
         "agent.maxSteps",
         24,
         "Agent",
@@ -245,7 +247,7 @@ class Settings(BaseModel):
         ge=1,
         le=200,
     )
-    agent_max_seconds: int = _setting(
+    agent_max_seconds: int = _define_setting(
         "agent.maxSeconds",
         300,
         "Agent",
@@ -255,14 +257,14 @@ class Settings(BaseModel):
         le=7_200,
         unit="seconds",
     )
-    hooks_enabled: bool = _setting(
+    hooks_enabled: bool = _define_setting(
         "hooks.enabled",
         False,
         "Privacy",
         "Hooks of your own",
         "Run the Python files in the folder hooks beside the settings. They see all that is sent.",
     )
-    privacy_offline: bool = _setting(
+    privacy_offline: bool = _define_setting(
         "privacy.offline",
         False,
         "Privacy",

@@ -129,7 +129,7 @@ def without_password(address: str) -> str:
     return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
 
 
-def keyring_name() -> str | None:
+def find_keyring() -> str | None:
     """Return what keeps the keys on this system; None where nothing does."""
     import keyring
 

@@ -113,7 +113,7 @@ class SettingsStore:
             return "run"
         return "file" if key in self._file else "default"
 
-    def listing(self) -> list[dict[str, Any]]:
+    def list_values(self) -> list[dict[str, Any]]:
         """Return every setting as `strata settings list --json` prints it."""
         return [
             {
@@ -261,7 +261,7 @@ class SettingsStore:
     def _write(self, key: str, value: object) -> None:
         text = self._read()
         self._parse(text)
-        new = _edited(text, key.split("."), value)
+        new = _edit_document(text, key.split("."), value)
         if dict(_flat(self._parse(new))).get(key) != value:
             raise BadSetting(
                 f"{key} cannot be written to {self.path} as the file is laid out.",
@@ -311,7 +311,7 @@ def _flat(table: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]
             yield key, value
 
 
-def _edited(text: str, names: list[str], value: object) -> str:
+def _edit_document(text: str, names: list[str], value: object) -> str:
     """Return the file's text with one value set, or taken out where it is None."""
     import tomlkit
     from tomlkit.exceptions import TOMLKitError

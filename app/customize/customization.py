@@ -20,7 +20,7 @@ from chains.prompts import Customization, PromptSource, SystemPrompt, load_promp
 from context.hooks import HookRegistry
 from vault.errors import NoteUnreadable
 
-__all__ = ["UserCustomization", "prompts_in"]
+__all__ = ["UserCustomization", "load_user_prompts"]
 
 
 class UserCustomization:
@@ -41,10 +41,10 @@ class UserCustomization:
             runs_hooks: whether it is sent; otherwise no code of a hook is even loaded.
         """
         own = self._own.read()
-        instructions, warnings = self._used_instructions()
+        instructions, warnings = self._read_accepted_instructions()
         if own.problem:
             warnings = (own.problem, *warnings)
-        prompts = prompts_in(self._prompts)
+        prompts = load_user_prompts(self._prompts)
         noted = own.segment(), None if instructions is None else instructions.segment()
         segments = tuple(segment for segment in noted if segment is not None)
         if not runs_hooks:
@@ -83,7 +83,7 @@ class UserCustomization:
             )
         self._book.decide(digest, decision)
 
-    def _used_instructions(self) -> tuple[VaultInstructions | None, tuple[str, ...]]:
+    def _read_accepted_instructions(self) -> tuple[VaultInstructions | None, tuple[str, ...]]:
         try:
             found = self.instructions()
         except NoteUnreadable as error:
@@ -93,7 +93,7 @@ class UserCustomization:
         return None, (found.warning,) if found.warning else ()
 
 
-def prompts_in(folder: Path) -> PromptSource:
+def load_user_prompts(folder: Path) -> PromptSource:
     """Return the prompts of a folder, the built-in one where a file is missing or cannot be used.
 
     Each file is read once, so that a prompt stays what it is while a turn goes on.

@@ -85,7 +85,7 @@ class Hooks:
 
 def _load(files: list[Path], vault: Path | None, problems: tuple[str, ...]) -> LoadedHooks:
     registry = HookRegistry()
-    found = [*problems, *_offered(registry)]
+    found = [*problems, *_register_offers(registry)]
     for file in files:
         try:
             _refuse_in_vault(file, vault)
@@ -98,7 +98,7 @@ def _load(files: list[Path], vault: Path | None, problems: tuple[str, ...]) -> L
     return LoadedHooks(registry, tuple(found))
 
 
-def _offered(registry: HookRegistry) -> Iterator[str]:
+def _register_offers(registry: HookRegistry) -> Iterator[str]:
     """Register what installed packages offer; say what of it could not be."""
     offers: list[EntryPoint] = sorted(entry_points(group=GROUP), key=lambda offer: offer.name)
     for offer in offers:

@@ -78,10 +78,10 @@ class Attachments:
         """
         found: dict[tuple[str, tuple[int, int] | None], Segment] = {}
         for path in paths:
-            for segment in self._attached(path):
+            for segment in self._attach_place(path):
                 found.setdefault((segment.source, None), segment)
         for selection in selections:
-            segment = self._selected(selection)
+            segment = self._attach_selection(selection)
             found.setdefault((segment.source, segment.lines), segment)
         return tuple(replace(s, number=n) for n, s in enumerate(found.values(), start=1))
 
@@ -109,7 +109,7 @@ class Attachments:
         file = Path(segment.source)
         try:
             if file.is_absolute():
-                place = _placed(Path(name_on_disk(file.parent, segment.source)), self._root)
+                place = _resolve_place(Path(name_on_disk(file.parent, segment.source)), self._root)
                 note = self._read(place)
             elif self._library is None:
                 return CurrentSource("gone")
@@ -127,9 +127,9 @@ class Attachments:
     def _root(self) -> Path | None:
         return None if self._library is None else self._library.root
 
-    def _attached(self, path: str) -> Iterator[Segment]:
+    def _attach_place(self, path: str) -> Iterator[Segment]:
         if path.startswith("#"):
-            yield from self._tagged(path)
+            yield from self._attach_tag(path)
             return
         place = self._place(path)
         if not place.file.is_dir():
@@ -146,24 +146,24 @@ class Attachments:
 
     def _notes_below(self, named: str, folder: str) -> Iterator[Segment]:
         assert self._library is not None
-        notes = _readable(self._library, self._library.allowed_notes(folder))
+        notes = _readable(self._library, self._library.list_allowed_notes(folder))
         if not notes:
             raise NotFound(f"There are no notes in {named} that can be attached.")
         for note in notes:
             yield _segment("folder", note.path, note)
 
-    def _tagged(self, named: str) -> Iterator[Segment]:
+    def _attach_tag(self, named: str) -> Iterator[Segment]:
         """Read the notes that carry a tag, or one below it, as they are on the disk now."""
         notes: list[Note] = []
         if self._library is not None:
-            notes = _readable(self._library, _tagged_paths(self._library, named))
+            notes = _readable(self._library, _find_tagged_paths(self._library, named))
         carrying = [note for note in notes if _carries(note.tags, named)]
         if not carrying:
             raise NotFound(f"No note that can be attached carries the tag {named}.")
         for note in carrying:
             yield _segment("tag", note.path, note)
 
-    def _selected(self, selection: Selection) -> Segment:
+    def _attach_selection(self, selection: Selection) -> Segment:
         place = self._place(selection.path)
         if place.file.is_dir():
             raise InvalidRequest(f"{selection.path} is a folder, which has no lines.")
@@ -196,9 +196,9 @@ class Attachments:
         whole = Path(name_on_disk(Path(), path)).expanduser()
         for candidate in (None if root is None else root / name_on_disk(root, path), whole):
             if candidate is not None and candidate.exists():
-                place = _placed(candidate, root)
+                place = _resolve_place(candidate, root)
                 _refuse_way_out(path, candidate, place, root)
-                return _agreed(path, place)
+                return _agree_on_text(path, place)
         raise NotFound(
             f"There is no note, folder or file {path}.",
             hint="Name it relative to the folder of notes, or with its full path.",
@@ -217,12 +217,12 @@ def _readable(library: Library, paths: Iterable[str]) -> list[Note]:
     return found
 
 
-def _tagged_paths(library: Library, named: str) -> tuple[str, ...]:
+def _find_tagged_paths(library: Library, named: str) -> tuple[str, ...]:
     """Return the notes that carried a tag when they were indexed, and are still there."""
     known = {
         path for tag, paths in library.tags().items() if _carries((tag,), named) for path in paths
     }
-    return tuple(path for path in library.allowed_notes("") if path in known)
+    return tuple(path for path in library.list_allowed_notes("") if path in known)
 
 
 def _carries(tags: Iterable[str], named: str) -> bool:
@@ -231,7 +231,7 @@ def _carries(tags: Iterable[str], named: str) -> bool:
     return any(f"{tag.casefold()}/".startswith(f"{wanted}/") for tag in tags)
 
 
-def _placed(found: Path, root: Path | None) -> _Place:
+def _resolve_place(found: Path, root: Path | None) -> _Place:
     whole = found.resolve()
     if root is not None and whole.is_relative_to(root):
         return _Place(root, whole.relative_to(root).as_posix(), is_in_vault=True)
@@ -254,7 +254,7 @@ def _refuse_way_out(named: str, found: Path, place: _Place, root: Path | None) -
         )
 
 
-def _agreed(named: str, place: _Place) -> _Place:
+def _agree_on_text(named: str, place: _Place) -> _Place:
     """Return a place; a file whose name begins with a dot only where it was named in full.
 
     Such files hold keys and passwords more often than notes.

@@ -86,7 +86,7 @@ class Library:
             OSError: the place of the index cannot be made.
         """
         root = check_folder(folder)
-        index_dir = paths.index_of(root)
+        index_dir = paths.index_folder(root)
         if take_over_index(index_dir, root):
             _log.info("%s has moved here and keeps its index", root)
         make_private_folder(index_dir)
@@ -156,7 +156,7 @@ class Library:
             )
             emit(IndexFinished(report))
 
-        with self._counted():
+        with self._count_update():
             try:
                 # Not cancelled from here: a run that is stopped still says how far it came.
                 yield from iterate(work, CancelToken())
@@ -276,7 +276,7 @@ class Library:
         """Find the best `k` passages of what is attached, of the notes or from elsewhere."""
         return self._index.search_texts(_read_texts(segments), query, k)
 
-    def related(self, path: str, k: int = 8) -> list[RelatedNote]:
+    def find_related(self, path: str, k: int = 8) -> list[RelatedNote]:
         """Return the `k` notes nearest to one, in meaning or by a link; no model is needed."""
         return self._index.find_related(path, k)
 
@@ -324,7 +324,7 @@ class Library:
         """Return those notes that may be named to a model now, whatever the index knew."""
         return self._index.filter_allowed(paths)
 
-    def allowed_notes(self, folder: str) -> tuple[str, ...]:
+    def list_allowed_notes(self, folder: str) -> tuple[str, ...]:
         """Return the notes below a folder that no pattern keeps out; empty means all."""
         return list_allowed_notes(self.root, folder, self._index.exclude)
 
@@ -360,7 +360,7 @@ class Library:
             forget()
 
     @contextmanager
-    def _counted(self) -> Iterator[None]:
+    def _count_update(self) -> Iterator[None]:
         with self._lock:
             self._updates += 1
         try:

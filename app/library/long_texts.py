@@ -61,7 +61,7 @@ class LongTexts:
         Raises:
             StorageFailed: it cannot be written.
         """
-        body, rest = _parted(text)
+        body, rest = _split_question(text)
         content = body.encode("utf-8", "replace")
         folder = self._folder / hashlib.sha256(content).hexdigest()[:_DIGEST_CHARS]
         file = folder / f"{_name(body)}.txt"
@@ -82,7 +82,7 @@ class LongTexts:
         try:
             unused = dict.fromkeys(self._old_folders())
             for file in referring if unused else ():
-                for name in _named_in(file, tuple(unused)):
+                for name in _find_names(file, tuple(unused)):
                     del unused[name]
                 if not unused:
                     break
@@ -114,7 +114,7 @@ class LongTexts:
         return tuple(stripped for part in parts if (stripped := part.text.strip("\n")))
 
 
-def _named_in(file: Path, names: Iterable[str]) -> set[str]:
+def _find_names(file: Path, names: Iterable[str]) -> set[str]:
     """Return those names that stand in a file, however large it is."""
     found: set[str] = set()
     rest = b""
@@ -129,7 +129,7 @@ def _named_in(file: Path, names: Iterable[str]) -> set[str]:
     return found
 
 
-def _parted(text: str) -> tuple[str, str]:
+def _split_question(text: str) -> tuple[str, str]:
     """Return a text without the short paragraph that it ends or begins with, and that paragraph."""
     paragraphs = re.split(r"\n\s*\n", text.strip())
     last, first = paragraphs[-1], paragraphs[0]

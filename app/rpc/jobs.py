@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from app.errors import ErrorInfo, SessionBusy, describe
 from app.faults import log_bug
-from app.rpc.wire import Json, Wire, event_of
+from app.rpc.wire import Json, Wire, convert_event
 from chains.cancel import CancelToken
 from chains.concurrency import WorkerPool
 from chains.events import Event
@@ -142,7 +142,7 @@ class Jobs:
         """Tell of each event but the last, and return what that says."""
         end: Json = {}
         for event in events:
-            if (told := event_of(event)) is None:
+            if (told := convert_event(event)) is None:
                 continue
             name, data = told
             if name == "turn_end":

@@ -259,7 +259,7 @@ class RPC:
             found = self._assistant.preview(
                 session, request.text, mode, model, full=is_full, attach=attach
             )
-            read = self._reading_cost(question) if attach else None
+            read = self._estimate_reading(question) if attach else None
         shown = (
             found if request.include_ephemeral else {**found, "ephemerals": 0, "ephemeral_log": []}
         )
@@ -268,10 +268,10 @@ class RPC:
         )
         return {"markdown": markdown, "context": found, "read_whole": read}
 
-    def _reading_cost(self, question: AskRequest) -> Json | None:
+    def _estimate_reading(self, question: AskRequest) -> Json | None:
         """Tell what reading what is attached takes, or why it cannot be read."""
         try:
-            cost = self._assistant.reading_cost(question)
+            cost = self._assistant.estimate_reading(question)
         except CannotRead as error:
             return {"refused": str(error)}
         return None if cost is None else cost.to_dict()

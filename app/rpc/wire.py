@@ -65,7 +65,7 @@ class Wire:
                 self._is_open = False
 
 
-def event_of(event: Event) -> tuple[str, Json] | None:
+def convert_event(event: Event) -> tuple[str, Json] | None:
     """Return the name and the data of an event; None for one that programs are not told."""
     if type(event) not in _EVENTS:
         return None

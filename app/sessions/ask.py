@@ -21,13 +21,13 @@ from app.sessions.turn_builder import TurnBuilder
 from app.sessions.user_messages import (
     AskRequest,
     RestoredAttachments,
-    attach_again,
+    find_last_mode,
+    find_last_model,
     last_question,
-    mode_of,
-    model_of,
-    names_again,
+    list_attachments,
     require_model,
     require_text,
+    restore_attachments,
     was_prepared,
 )
 from chains.cancel import CancelToken
@@ -102,7 +102,7 @@ class TurnRunner:
         Raises:
             TurnFailed: there is no answer; it says why, and in which chat.
         """
-        opened, begin = partial(self._chat_for, request), partial(self._asked, request)
+        opened, begin = partial(self._open_session, request), partial(self._start_question, request)
         return self._run(request.session, opened, begin, cancel)
 
     def edit(
@@ -121,7 +121,7 @@ class TurnRunner:
             TurnFailed: there is no answer; it says why.
         """
         opened = partial(self._sessions.open, session)
-        return self._run(session, opened, partial(self._edited, entry, changed, mode), cancel)
+        return self._run(session, opened, partial(self._start_edit, entry, changed, mode), cancel)
 
     def regenerate(
         self, session: str, entry: str, model: str | None, cancel: CancelToken
@@ -138,7 +138,7 @@ class TurnRunner:
             TurnFailed: there is no answer; it says why.
         """
         opened = partial(self._sessions.open, session)
-        return self._run(session, opened, partial(self._asked_again, entry, model), cancel)
+        return self._run(session, opened, partial(self._start_regeneration, entry, model), cancel)
 
     def compact(
         self, session: str, instructions: str, model: str | None, cancel: CancelToken
@@ -158,7 +158,7 @@ class TurnRunner:
             Cancelled: it was stopped; the chat is as it was.
         """
         with self._sessions.open(session) as chat:
-            mode = mode_of(chat.path()) if self._vault.library is not None else "chat"
+            mode = find_last_mode(chat.path()) if self._vault.library is not None else "chat"
             turn = self._builder.build_turn(AskRequest("", mode, model))
             with closing(
                 compact_session(self._builder.build_chain(mode), turn, chat, cancel, instructions)
@@ -166,7 +166,7 @@ class TurnRunner:
                 yield from events
             chat.keep_counts(partial(load_counter, turn.model))
 
-    def summary_of(
+    def summarise(
         self, branch: Sequence[Turn], model: str | None, chat: Session, cancel: CancelToken
     ) -> BranchSummary:
         """Return what was said in a branch; an outline where no model makes a summary."""
@@ -174,7 +174,7 @@ class TurnRunner:
         chain = Chain("chat", secrets.key_for, customization=self._customization.collect(False))
         return summarise_branch(TurnContext.open(chain, turn, chat, cancel), branch)
 
-    def prepared_next(
+    def prepare_next(
         self,
         chat: Session | None,
         request: AskRequest,
@@ -190,7 +190,7 @@ class TurnRunner:
         turn = self._builder.build_turn(request, changes)
         return preview(self._builder.build_chain(turn.mode), turn, chat)
 
-    def reading_cost(self, chat: Session | None, request: AskRequest) -> ReadingCost | None:
+    def estimate_reading(self, chat: Session | None, request: AskRequest) -> ReadingCost | None:
         """Return what it takes at most to read what is attached whole; None where all of it fits.
 
         No model is asked.
@@ -204,14 +204,14 @@ class TurnRunner:
     def pin_room(self, chat: Session) -> PinRoom:
         """Return what a further pin of a chat is measured by."""
         path = chat.path()
-        report = self.prepared_next(chat, AskRequest("", mode_of(path))).report
+        report = self.prepare_next(chat, AskRequest("", find_last_mode(path))).report
         counter = load_counter(report.model)
         return PinRoom(replay_path(path, counter).pins, report.budget, counter)
 
-    def prepared_again(self, chat: Session) -> PreparedRequest:
+    def rebuild_request(self, chat: Session) -> PreparedRequest:
         """Return the first request of the last turn on a chat's path, made anew from the log."""
         path = chat.path()
-        turn = self._builder.build_turn(AskRequest("", mode_of(path), model_of(path)))
+        turn = self._builder.build_turn(AskRequest("", find_last_mode(path), find_last_model(path)))
         return rebuild(self._builder.build_chain(turn.mode), turn, chat)
 
     def _run(
@@ -224,16 +224,16 @@ class TurnRunner:
         chat: Session | None = None
         try:
             chat = opened()
-            yield from self._turn_in(chat, begin(chat), cancel)
+            yield from self._run_turn(chat, begin(chat), cancel)
         except TurnFailed:
             raise
         except Exception as error:
-            raise TurnFailed(error, _chat_of(session, chat)) from error
+            raise TurnFailed(error, _find_failed_session(session, chat)) from error
         finally:
             if chat is not None:
                 chat.close()
 
-    def _turn_in(self, chat: Session, begun: _TurnStart, cancel: CancelToken) -> Iterator[Event]:
+    def _run_turn(self, chat: Session, begun: _TurnStart, cancel: CancelToken) -> Iterator[Event]:
         """Run a turn; where its first request cannot be made, the chat goes on as before it."""
         require_model(begun.turn)
         leaf, is_prepared = chat.tree.leaf, False
@@ -246,7 +246,7 @@ class TurnRunner:
                 yield event
         except Exception as error:
             is_taken_back = not is_prepared and chat.take_back(leaf)
-            raise TurnFailed(error, _chat_of(None, chat), is_taken_back) from error
+            raise TurnFailed(error, _find_failed_session(None, chat), is_taken_back) from error
 
     def _answer(self, begun: _TurnStart, chat: Session, cancel: CancelToken) -> Iterator[Event]:
         turn = begun.turn
@@ -258,17 +258,17 @@ class TurnRunner:
         yield from map(Warned, warnings)
         if begun.updates_index:
             yield from self._vault.require().freshen(cancel, warnings)
-        yield from self._damage(warnings)
+        yield from self._report_damage(warnings)
         chain = self._builder.build_chain(turn.mode, runs_hooks=not turn.dry_run)
         turn = replace(turn, attached=again.segments)
         with closing(cast(Generator[Event], run_turn(chain, turn, chat, cancel))) as events:
             for event in events:  # closed before the chat: what has arrived is still to be stored
                 if isinstance(event, TurnEnded):
-                    yield from self._damage(warnings)
-                yield _finished(event, warnings, chat)
+                    yield from self._report_damage(warnings)
+                yield _complete_event(event, warnings, chat)
         chat.keep_counts(partial(load_counter, turn.model))
 
-    def _damage(self, warnings: list[str]) -> Iterator[Event]:
+    def _report_damage(self, warnings: list[str]) -> Iterator[Event]:
         """Say, once, that the index or the database beside the chats was damaged."""
         library = self._vault.library
         said = (self._sessions.take_warning(), "" if library is None else library.take_warning())
@@ -276,7 +276,7 @@ class TurnRunner:
             warnings.append(warning)
             yield Warned(warning)
 
-    def _chat_for(self, request: AskRequest) -> Session:
+    def _open_session(self, request: AskRequest) -> Session:
         require_text(request.question)
         if request.session is None:
             folder = self._vault.folder
@@ -285,7 +285,7 @@ class TurnRunner:
             return self._sessions.read(request.session)
         return self._sessions.open(request.session)
 
-    def _asked(self, request: AskRequest, chat: Session) -> _TurnStart:
+    def _start_question(self, request: AskRequest, chat: Session) -> _TurnStart:
         attachments = self._builder.attachments
         attachments.check_names(request.attach, request.selections)
         if request.parent is not None:
@@ -297,7 +297,7 @@ class TurnRunner:
 
         return _TurnStart(self._builder.build_bare_turn(request), attach, updates_index)
 
-    def _edited(
+    def _start_edit(
         self, entry: str, changed: AskRequest, mode: Mode | None, chat: Session
     ) -> _TurnStart:
         require_text(changed.question)
@@ -306,15 +306,15 @@ class TurnRunner:
         if not isinstance(question, MessageEntry) or question.message.role != "user":
             raise InvalidRequest(f"The entry {entry} is not a question, so it cannot be edited.")
         sent = list_turns(chat.path_to(chat.tree.answer_point(entry)))[-1].segments
-        attach, selections = names_again(question, sent)
+        attach, selections = list_attachments(question, sent)
         there = tuple(path for path in attach if self._builder.attachments.has(path))
         changed = replace(changed, attach=there, selections=selections)
         chat.continue_from(chat.tree.branch_point(entry))
-        turn = self._builder.build_bare_turn(replace(changed, mode=mode or mode_of(path)))
-        again = partial(attach_again, self._builder.attachments, question, sent)
+        turn = self._builder.build_bare_turn(replace(changed, mode=mode or find_last_mode(path)))
+        again = partial(restore_attachments, self._builder.attachments, question, sent)
         return _TurnStart(turn, again, turn.mode != "chat")
 
-    def _asked_again(self, entry: str, model: str | None, chat: Session) -> _TurnStart:
+    def _start_regeneration(self, entry: str, model: str | None, chat: Session) -> _TurnStart:
         said = chat.path_to(entry)[-1]
         if not isinstance(said, MessageEntry):
             raise InvalidRequest(f"The entry {entry} is not an answer.")
@@ -327,7 +327,7 @@ class TurnRunner:
                 f"Nothing was asked before {entry}, so there is nothing to answer."
             )
         asked = list_turns(path)[-1].user or question
-        request = AskRequest(asked.message.text, mode_of(path), model)
+        request = AskRequest(asked.message.text, find_last_mode(path), model)
         turn = self._builder.build_bare_turn(request)
         if is_answer or tree.children(entry) or was_prepared(question, path):
             return _TurnStart(
@@ -335,18 +335,18 @@ class TurnRunner:
                 partial(RestoredAttachments, ()),
                 turn.mode == "agent",
             )
-        attach = partial(attach_again, self._builder.attachments, question, ())
+        attach = partial(restore_attachments, self._builder.attachments, question, ())
         return _TurnStart(replace(turn, user_message=question), attach, turn.mode != "chat")
 
 
-def _chat_of(named: str | None, chat: Session | None) -> str | None:
+def _find_failed_session(named: str | None, chat: Session | None) -> str | None:
     """Return the chat in which a question failed, as far as there is one."""
     if chat is None:
         return named
     return chat.id if chat.is_stored else None
 
 
-def _finished(event: Event, warnings: Sequence[str], chat: Session) -> Event:
+def _complete_event(event: Event, warnings: Sequence[str], chat: Session) -> Event:
     """Add to the end of a turn what the chain cannot know."""
     if not isinstance(event, TurnEnded):
         return event

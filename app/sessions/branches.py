@@ -149,7 +149,7 @@ class BranchEditor:
             branch, left = _left(chat, entry)
             if not left:
                 raise InvalidRequest(f"The chat goes on with the branch of {entry}.")
-            made = self._asking.summary_of(left, model, chat, cancel)
+            made = self._asking.summarise(left, model, chat, cancel)
             place = chat.new_id(), (leaf := branch[-1].id), chat.now()
             chat.append([*made.usage, BranchSummaryEntry(*place, leaf, made.text)])
             return made.text

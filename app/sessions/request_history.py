@@ -20,7 +20,7 @@ from context.fit.guard import PreparedRequest
 from context.history.turns import list_turns
 from context.log.entries import EphemeralEntry, MessageEntry
 
-__all__ = ["NOT_ASKED", "RequestHistory", "context_of", "why_sent"]
+__all__ = ["NOT_ASKED", "RequestHistory", "describe_request", "why_sent"]
 
 MOST_LOGGED: Final = 50
 NOT_ASKED: Final = "Nothing was asked in this chat yet."
@@ -70,10 +70,10 @@ class RequestHistory:
         stored = _kept_request(chat)
         if stored is not None:
             shown = _shown(stored.body, stored.wire, chat) if full else {}
-            counted = _counted(chat, stored.report)
+            counted = _find_provider_count(chat, stored.report)
             return {**stored.report, "rebuilt": False, "counted": counted, **shown}
-        prepared = self._asking.prepared_again(chat)
-        return {**context_of(prepared, chat, full), "when": "last", "rebuilt": True}
+        prepared = self._asking.rebuild_request(chat)
+        return {**describe_request(prepared, chat, full), "when": "last", "rebuilt": True}
 
     def entry_before(self, session: str, entry: str) -> str:
         """Return the entry that another one follows.
@@ -87,7 +87,7 @@ class RequestHistory:
         return path[-2].id
 
 
-def context_of(prepared: PreparedRequest, chat: Session | None, full: bool) -> dict[str, Any]:
+def describe_request(prepared: PreparedRequest, chat: Session | None, full: bool) -> dict[str, Any]:
     """Return the *Context* of a request that was prepared and not sent."""
     shown = _shown(prepared.request_body(), None, chat) if full else {}
     return {**prepared.report.to_dict(), "rebuilt": False, **shown}
@@ -119,7 +119,7 @@ def why_sent(library: Library, chat: SessionPort, path: str, k: int) -> str:
     return library.why_not_sent(path, query, k, list_notes_in_play(asked[:-1], attached))
 
 
-def _counted(chat: Session, report: Mapping[str, Any]) -> dict[str, int] | None:
+def _find_provider_count(chat: Session, report: Mapping[str, Any]) -> dict[str, int] | None:
     """Return what the service itself counted of a request; None where it counted nothing."""
     turn = turn_ids(chat.path())[-1]
     for usage in reversed(chat.usage()):

@@ -90,9 +90,9 @@ class SessionStore:
         """
         if (begun := self._unwritten(session)) is not None:
             return self._new(begun)
-        path = self._existing(session)
+        path = self._find_file(session)
         with storage_errors(path):
-            handle = _locked(path)
+            handle = _open_locked(path)
             try:
                 log = self._load(path)
                 _check_writable(log)
@@ -112,7 +112,7 @@ class SessionStore:
         """
         if (begun := self._unwritten(session)) is not None:
             return self._new(begun)
-        path = self._existing(session)
+        path = self._find_file(session)
         with storage_errors(path):
             return Session(path, self._load(path), self._state, handle=None)
 
@@ -136,7 +136,7 @@ class SessionStore:
         """
         if (begun := self._unwritten(session)) is not None:
             return _summary(begun)
-        path = self._existing(session)
+        path = self._find_file(session)
         with storage_errors(path):
             return self._info(path)
 
@@ -173,7 +173,7 @@ class SessionStore:
             del self._begun[session]
         return self._begun.get(session)
 
-    def _existing(self, session: str) -> Path:
+    def _find_file(self, session: str) -> Path:
         path = self.file(session)
         if not _ID.fullmatch(session) or path.is_symlink() or not path.is_file():
             raise SessionMissing(
@@ -251,7 +251,7 @@ def one_line(text: str, max_chars: int) -> str:
     return (cut[:word_end] if word_end > max_chars // 2 else cut).rstrip() + "…"
 
 
-def _locked(path: Path) -> int:
+def _open_locked(path: Path) -> int:
     """Open a chat's file and take its lock."""
     while True:
         handle = open_file(path, os.O_RDWR | os.O_APPEND)

@@ -21,7 +21,7 @@ from app.sessions.transcript import (
     TranscriptItem,
     UserItem,
 )
-from app.sessions.user_messages import mode_in, named_in, selections_in
+from app.sessions.user_messages import read_mode, read_names, read_selections
 from chains.citations.check import check_citations
 from chains.tools.registry import ToolRun
 from context.history.tool_pairing import is_final, list_tool_results
@@ -55,8 +55,8 @@ def build_transcript(
     """
     reader = _Reader(log)
     lines = dict(_summaries(reader.path))
-    divider, boundary = _dropped(reader.path, report)
-    shaped = _shaped(reader.path)
+    divider, boundary = _find_dropped(reader.path, report)
+    shaped = _find_hook_changes(reader.path)
     items: list[TranscriptItem] = []
     for turn in list_turns(reader.path):
         items += [lines.pop(entry) for entry in turn.entry_ids if entry in lines]
@@ -97,9 +97,9 @@ class _Reader:
             entry=asked.id,
             text=asked.message.text,
             time=asked.timestamp,
-            mode=mode_in(asked),
-            attach=named_in(asked),
-            selections=selections_in(asked),
+            mode=read_mode(asked),
+            attach=read_names(asked),
+            selections=read_selections(asked),
             siblings=self._siblings(asked.id, asked.id),
             label=self._labels.get(asked.id, ""),
             is_pinned=self._pins.get(asked.id, False),
@@ -205,21 +205,21 @@ def _seconds(start: str, end: str) -> float | None:
     return seconds if seconds >= 0 else None
 
 
-def _shaped(path: Sequence[Entry]) -> dict[str, list[HookChangeItem]]:
+def _find_hook_changes(path: Sequence[Entry]) -> dict[str, list[HookChangeItem]]:
     """Return what hooks want to be seen of their changes, by the message that each stands below."""
     found: dict[str, list[HookChangeItem]] = {}
     above = ""
     for entry in path:
         if isinstance(entry, MessageEntry | CustomMessageEntry):
             above = entry.id
-        elif isinstance(entry, TransformEntry) and (item := _shaping(entry)) is not None:
+        elif isinstance(entry, TransformEntry) and (item := _build_hook_change(entry)) is not None:
             if entry.transformer_name == COMPACTION:
                 continue  # no hook, and its summary stands in the chat already
             found.setdefault(above, []).append(item)
     return found
 
 
-def _shaping(entry: TransformEntry) -> HookChangeItem | None:
+def _build_hook_change(entry: TransformEntry) -> HookChangeItem | None:
     shown = entry.display or {}
     title, summary, markdown = (
         text if isinstance(text := shown.get(name), str) else ""
@@ -251,7 +251,7 @@ def _summary(entry: str, op: Mapping[str, Any]) -> SummaryItem:
     )
 
 
-def _dropped(
+def _find_dropped(
     path: Sequence[Entry], report: Mapping[str, Any] | None
 ) -> tuple[DroppedItem | None, str]:
     """Return the line that stands above the oldest turn that is still sent, and that turn's entry.
@@ -259,7 +259,7 @@ def _dropped(
     Turns leave from the oldest on, so that one line says it for all of them.
     """
     if report is None:
-        return _dropped_by_log(path)
+        return _find_dropped_in_log(path)
     left_out = [item for item in report["dropped"] if item["layer"] == "L4" and item["turns"]]
     gone = {entry for item in left_out for entry in item["entries"]}
     kept = [turn for turn in list_turns(path) if not gone.intersection(turn.entry_ids)]
@@ -273,7 +273,7 @@ def _dropped(
     return item, kept[0].entry_ids[0]
 
 
-def _dropped_by_log(path: Sequence[Entry]) -> tuple[DroppedItem | None, str]:
+def _find_dropped_in_log(path: Sequence[Entry]) -> tuple[DroppedItem | None, str]:
     cuts = [entry for entry in path if isinstance(entry, DropEntry)]
     if not cuts:
         return None, ""

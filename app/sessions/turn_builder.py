@@ -9,7 +9,7 @@ from app.customize.customization import UserCustomization
 from app.library.attachments import Attachments
 from app.library.library import NoLibrary
 from app.library.open_vault import OpenVault
-from app.sessions.user_messages import AskRequest, noted
+from app.sessions.user_messages import AskRequest, record_names
 from chains.events import Mode
 from chains.request.chain import AgentLimits, AgentSetup, Chain
 from chains.request.request import TurnRequest
@@ -68,7 +68,7 @@ class TurnBuilder:
             rewrites=values.retrieval_rewrite,
             local_context=values.chat_local_context,
             dry_run=request.dry_run,
-            named=noted(request.attach, request.selections),
+            named=record_names(request.attach, request.selections),
             reads_whole=request.reads_whole,
         )
 

@@ -21,17 +21,17 @@ from vault.errors import VaultError
 __all__ = [
     "AskRequest",
     "RestoredAttachments",
-    "attach_again",
+    "find_last_mode",
+    "find_last_model",
     "last_question",
-    "mode_in",
-    "mode_of",
-    "model_of",
-    "named_in",
-    "names_again",
-    "noted",
+    "list_attachments",
+    "read_mode",
+    "read_names",
+    "read_selections",
+    "record_names",
     "require_model",
     "require_text",
-    "selections_in",
+    "restore_attachments",
     "was_prepared",
 ]
 
@@ -51,7 +51,7 @@ class AskRequest:
         selections: lines to send along.
         parent: the entry that the question follows; None for the active leaf.
         reads_whole: have a model read what is attached and too large to be sent, after the user
-            has seen what `TurnRunner.reading_cost` says.
+            has seen what `TurnRunner.estimate_reading` says.
     """
 
     question: str
@@ -69,26 +69,26 @@ class AskRequest:
         object.__setattr__(self, "question", replace_surrogates(self.question))
 
 
-def noted(attach: Sequence[str], selections: Sequence[Selection]) -> dict[str, Any]:
+def record_names(attach: Sequence[str], selections: Sequence[Selection]) -> dict[str, Any]:
     """Return what is kept with a question of what the user named; nothing where that is nothing."""
     lines = [{"path": s.path, "first": s.first, "last": s.last} for s in selections]
     named = {"attach": list(attach), "selections": lines}
     return {key: value for key, value in named.items() if value}
 
 
-def mode_in(question: MessageEntry) -> Mode | None:
+def read_mode(question: MessageEntry) -> Mode | None:
     """Return the mode that a question says it was asked in."""
     recorded = question.extra.get("mode")
     return cast(Mode, recorded) if recorded in get_args(Mode) else None
 
 
-def named_in(question: MessageEntry) -> tuple[str, ...]:
+def read_names(question: MessageEntry) -> tuple[str, ...]:
     """Return the notes, folders and files that were named with a question."""
     found = question.extra.get("attach")
     return tuple(p for p in found if isinstance(p, str)) if isinstance(found, tuple) else ()
 
 
-def selections_in(question: MessageEntry) -> tuple[Selection, ...]:
+def read_selections(question: MessageEntry) -> tuple[Selection, ...]:
     """Return the lines that were named with a question."""
     found = question.extra.get("selections")
     read = map(_selection, found) if isinstance(found, tuple) else ()
@@ -116,7 +116,7 @@ def last_question(path: Sequence[Entry]) -> MessageEntry | None:
     return next((entry for entry in said if entry.message.role == "user"), None)
 
 
-def mode_of(path: Sequence[Entry]) -> Mode:
+def find_last_mode(path: Sequence[Entry]) -> Mode:
     """Return the mode that the last question of a path was asked in.
 
     A question says it, unless an older version wrote it; then passages tell, if only that there
@@ -125,14 +125,14 @@ def mode_of(path: Sequence[Entry]) -> Mode:
     question = last_question(path)
     if question is None:
         return "vault"
-    if (recorded := mode_in(question)) is not None:
+    if (recorded := read_mode(question)) is not None:
         return recorded
     sent = [e for e in path if isinstance(e, SegmentsEntry) and e.turn_id == question.turn_id]
     searched = (not e.segments or any(s.kind == "passage" for s in e.segments) for e in sent)
     return "vault" if any(searched) else "chat"
 
 
-def model_of(path: Sequence[Entry]) -> str | None:
+def find_last_model(path: Sequence[Entry]) -> str | None:
     """Return the model that answered last on a path; None where none has."""
     said = (entry.model for entry in reversed(path) if isinstance(entry, MessageEntry))
     return next((model for model in said if model), None)
@@ -167,7 +167,7 @@ class RestoredAttachments:
     lost: tuple[str, ...] = ()
 
 
-def names_again(
+def list_attachments(
     question: MessageEntry, sent: Sequence[Segment]
 ) -> tuple[tuple[str, ...], tuple[Selection, ...]]:
     """Return the names and the lines that were attached to a question; nothing is read.
@@ -176,24 +176,24 @@ def names_again(
         question: it says what the user named, unless an older version wrote it.
         sent: what was sent along with it.
     """
-    own = _attached(sent)
-    attach = named_in(question) or tuple(dict.fromkeys(_named(own)))
-    return attach, selections_in(question) or tuple(_selections(_selected(own).values()))
+    own = _filter_attached(sent)
+    attach = read_names(question) or tuple(dict.fromkeys(_list_sources(own)))
+    return attach, read_selections(question) or tuple(_selections(_index_selections(own).values()))
 
 
-def attach_again(
+def restore_attachments(
     attachments: Attachments, question: MessageEntry, sent: Sequence[Segment]
 ) -> RestoredAttachments:
     """Attach what was attached to a question.
 
     Args:
         attachments: reads what is named.
-        question: as for `names_again`.
+        question: as for `list_attachments`.
         sent: what was sent along with it.
     """
-    made = _selected(_attached(sent))
+    made = _index_selections(_filter_attached(sent))
     again = _Again(attachments)
-    attach, selections = names_again(question, sent)
+    attach, selections = list_attachments(question, sent)
     for path in attach:
         again.attach(path)
     for selection in selections:
@@ -229,15 +229,15 @@ class _Again:
         self._found.setdefault((now.source, now.lines), made.get((now.source, now.lines), now))
 
 
-def _attached(sent: Iterable[Segment]) -> list[Segment]:
+def _filter_attached(sent: Iterable[Segment]) -> list[Segment]:
     return [s for s in sent if s.layer is Layer.L3 and s.kind != "passage"]
 
 
-def _selected(own: Iterable[Segment]) -> dict[_Place, Segment]:
+def _index_selections(own: Iterable[Segment]) -> dict[_Place, Segment]:
     return {(s.source, s.lines): s for s in own if s.kind == "selection"}
 
 
-def _named(own: Iterable[Segment]) -> Iterator[str]:
+def _list_sources(own: Iterable[Segment]) -> Iterator[str]:
     return (segment.source for segment in own if segment.kind != "selection")
 
 

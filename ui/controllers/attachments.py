@@ -112,7 +112,7 @@ class AttachmentController(QObject):
 
     def _read(self, item: Attachment) -> None:
         task = self._runner.call(
-            lambda: self._assistant.attached(list_paths((item,)), list_selections((item,)))
+            lambda: self._assistant.read_attachments(list_paths((item,)), list_selections((item,)))
         )
         self._reads[task] = item
         task.yielded.connect(self._on_found)

@@ -94,7 +94,7 @@ class ReadWholeController(QObject):
             attach=list_paths(message.attached),
             selections=list_selections(message.attached),
         )
-        self._looks.ask(partial(self._assistant.reading_cost, request), now=True)
+        self._looks.ask(partial(self._assistant.estimate_reading, request), now=True)
 
     def want(self, is_wanted: bool) -> None:
         """Accept the offer, or have the attachments searched."""

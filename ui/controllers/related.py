@@ -69,7 +69,7 @@ class RelatedController(QObject):
     def _find(self, path: str) -> Answer:
         library = self._assistant.library
         try:
-            return path, [] if library is None else library.related(path)
+            return path, [] if library is None else library.find_related(path)
         except Exception as error:  # noqa: BLE001 - the panel shows it in words
             return path, error
 

@@ -12,7 +12,7 @@ from app.library.library import IndexFinished
 from app.paths import Paths
 from app.sessions.ask import AskRequest
 from app.sessions.transcript import AnswerItem, UserItem
-from app.wiring import build, folder_of
+from app.wiring import build, find_vault
 from chains.cancel import CancelToken
 from chains.events import Event, IndexProgressed, MessageEnded, TextDelta, Warned
 from context.errors import ContextOverflow
@@ -27,8 +27,8 @@ def test_a_folder_that_is_remembered_is_opened_by_the_next_run(
 ) -> None:
     assistant.open_vault(small_vault)
     again = build(Paths.find())
-    assert folder_of(again, None) == small_vault.resolve()
-    assert folder_of(again, "/elsewhere") == Path("/elsewhere")
+    assert find_vault(again, None) == small_vault.resolve()
+    assert find_vault(again, "/elsewhere") == Path("/elsewhere")
 
 
 def test_a_folder_that_cannot_be_opened_leaves_the_open_one(

@@ -38,12 +38,12 @@ def test_a_vault_has_one_index_however_it_is_named(tmp_path: Path) -> None:
     notes.mkdir()
     (tmp_path / "link").symlink_to(notes)
     paths = Paths.find()
-    assert paths.index_of(notes) == paths.index_of(tmp_path / "link")
-    assert paths.index_of(notes) == paths.index_of(notes / ".." / "notes")
+    assert paths.index_folder(notes) == paths.index_folder(tmp_path / "link")
+    assert paths.index_folder(notes) == paths.index_folder(notes / ".." / "notes")
 
 
 def test_two_vaults_have_two_indexes_outside_of_both(tmp_path: Path) -> None:
     paths = Paths.find()
-    first, second = paths.index_of(tmp_path / "a"), paths.index_of(tmp_path / "b")
+    first, second = paths.index_folder(tmp_path / "a"), paths.index_folder(tmp_path / "b")
     assert first != second
     assert first.parent == second.parent == paths.data / "vaults"

@@ -104,7 +104,7 @@ def test_a_key_that_cannot_be_saved_is_refused_with_a_way_out() -> None:
 def test_without_a_keyring_saving_is_refused() -> None:
     with pytest.raises(NoKeyring):
         secrets.save_key("openai", "entered")
-    assert secrets.keyring_name() is None
+    assert secrets.find_keyring() is None
 
 
 def test_a_key_is_hidden_from_the_log(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

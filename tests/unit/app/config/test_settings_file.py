@@ -46,7 +46,7 @@ def test_without_a_file_the_defaults_hold_and_none_is_made(file: Path) -> None:
 
 def test_a_run_comes_before_the_file_and_the_file_before_the_default(written: Path) -> None:
     store = SettingsStore(written, {"autoCompactThreshold": 8_000})
-    sources = {item["key"]: (item["value"], item["source"]) for item in store.listing()}
+    sources = {item["key"]: (item["value"], item["source"]) for item in store.list_values()}
     assert sources["autoCompactThreshold"] == (8_000, "run")
     assert sources["vault.path"] == ("/notes", "file")
     assert sources["retrieval.topK"] == (8, "default")

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from app.customize.customization import prompts_in
+from app.customize.customization import load_user_prompts
 from chains.prompts import Customization, load_prompt
 
 OWN = (
@@ -12,7 +12,7 @@ OWN = (
 
 def test_a_file_takes_the_place_of_the_prompt_of_its_name(tmp_path: Path) -> None:
     (tmp_path / "chat.md").write_bytes(b"\xef\xbb\xbf" + OWN.replace("\n", "\r\n").encode())
-    prompts = prompts_in(tmp_path)
+    prompts = load_user_prompts(tmp_path)
     sections = [(section.name, section.content) for section in prompts("chat").sections]
     assert sections == [
         ("agent_configuration", "You are a gardener."),
@@ -23,11 +23,11 @@ def test_a_file_takes_the_place_of_the_prompt_of_its_name(tmp_path: Path) -> Non
 
 
 def test_a_prompt_stays_what_it_is_while_a_turn_goes_on(tmp_path: Path) -> None:
-    prompts = prompts_in(tmp_path)
+    prompts = load_user_prompts(tmp_path)
     assert prompts("chat") == load_prompt("chat")
     (tmp_path / "chat.md").write_text(OWN)
     assert prompts("chat") == load_prompt("chat")
-    assert prompts_in(tmp_path)("chat") != load_prompt("chat")
+    assert load_user_prompts(tmp_path)("chat") != load_prompt("chat")
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_a_file_that_is_no_prompt_is_told_and_the_built_in_one_used(
     tmp_path: Path, content: bytes, reason: str
 ) -> None:
     (tmp_path / "chat.md").write_bytes(content)
-    prompt = prompts_in(tmp_path)("chat")
+    prompt = load_user_prompts(tmp_path)("chat")
     assert prompt.sections == load_prompt("chat").sections
     assert str(tmp_path / "chat.md") in prompt.problem
     assert reason in prompt.problem
@@ -53,11 +53,11 @@ def test_a_file_that_is_no_prompt_is_told_and_the_built_in_one_used(
 
 def test_a_prompt_beside_the_answers_own_is_told_of_as_well(tmp_path: Path) -> None:
     (tmp_path / "summary.md").write_text("Sum it up.")
-    additions = Customization(prompts_in(tmp_path), warnings=("First.",))
+    additions = Customization(load_user_prompts(tmp_path), warnings=("First.",))
     first, second = additions.problems("chat", "summary")
     assert (first, "summary.md is not used" in second) == ("First.", True)
 
 
 def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
     (tmp_path / "chat.md").mkdir()
-    assert "is a directory" in prompts_in(tmp_path)("chat").problem
+    assert "is a directory" in load_user_prompts(tmp_path)("chat").problem
