@@ -13,7 +13,7 @@ import numpy as np
 
 from tests.benchmarks.filled import fill
 from tests.benchmarks.measure import Ratio, index_dir_of, unpack_vault
-from tests.support.doomed_index import DoomedIndex, Kill, seconds, texts_of
+from tests.support.killed_index import DoomedIndex, Kill, seconds, texts_of
 from vault.catalog import Catalog
 from vault.embedding.models import DIMENSION
 from vault.search.exact import ExactScan

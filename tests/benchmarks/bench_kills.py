@@ -1,27 +1,28 @@
 """Two hundred conversations that die at a random moment, and what of them is lost.
 
-Each seed can be tried again: `STRATA_KILL_SEED=7 python -m pytest tests/e2e/test_kills.py`.
+Each seed can be tried again:
+`STRATA_KILL_SEED=7 python -m pytest tests/e2e/test_killed_process.py`.
 """
 
 import shutil
 from pathlib import Path
 
 from tests.benchmarks.measure import Ratio
-from tests.support.deadly_files import Death
-from tests.support.doomed_chat import reply
+from tests.support.crashing_files import Death
+from tests.support.fork_server import ForkServer
+from tests.support.killed_chat import reply
 from tests.support.model_server import ModelServer
-from tests.support.nursery import Nursery
 
 KILLS = 200
 
 
 def run(folder: Path) -> list[Ratio]:
     """Let each die, and count those after which anything is not as it has to be."""
-    with ModelServer(reply) as server, Nursery(server.url) as nursery:
-        operations = nursery.let_die(folder / "alive", None).operations or 1
+    with ModelServer(reply) as server, ForkServer(server.url) as fork_server:
+        operations = fork_server.let_die(folder / "alive", None).operations or 1
         losing = []
         for seed in range(KILLS):
-            outcome = nursery.let_die(folder / "home", Death.by_chance(seed, operations))
+            outcome = fork_server.let_die(folder / "home", Death.by_chance(seed, operations))
             if outcome.operations is not None or outcome.losses:
                 losing.append(seed)
             shutil.rmtree(folder / "home")

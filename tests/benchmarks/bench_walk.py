@@ -19,7 +19,7 @@ def run(folder: Path) -> list[Ratio]:
     os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.null.Keyring"
     from PySide6.QtWidgets import QApplication
 
-    from tests.support.walked import walk
+    from tests.support.random_walk_window import walk
 
     _app = QApplication.instance() or QApplication([])
     found, pressed, longest_s = 0, 0, 0.0

@@ -12,7 +12,7 @@ from app.library.library import Library
 from app.paths import Paths
 from chains.cancel import CancelToken
 from tests.e2e.test_index import child_named, many_notes
-from tests.support.doomed_index import DoomedIndex, texts_of
+from tests.support.killed_index import DoomedIndex, texts_of
 from tests.support.program import Program, ended, wait_until
 from vault.errors import IndexBusy
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QApplication, QGridLayout, QVBoxLayout, QWidget
 
-from tests.support.stage import save, settle
+from tests.support.sample_window import save, settle
 from ui.panels.index.footer import IndexFooter
 from ui.panels.index.panel import IndexPanel
 from ui.panels.index.state import IndexState, NotesByState

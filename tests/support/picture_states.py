@@ -5,7 +5,7 @@ from typing import Any
 
 from chains.events import Mode
 from tests.support.model_server import Answer
-from tests.support.stage import BACKUPS, POWER, Stage, save, settle, wait_until
+from tests.support.sample_window import BACKUPS, POWER, Stage, save, settle, wait_until
 from tests.support.window_pages import find
 from ui.chat.composer.attachment import Attachment
 from ui.chat.message.answer import Answer as AnswerWidget

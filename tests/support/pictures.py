@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QApplication, QTreeView
 from resources import resource_path
 from tests.support.panel_pictures import make_panels
 from tests.support.picture_states import make_more_states
-from tests.support.stage import (
+from tests.support.sample_window import (
     BACKUPS,
     COFFEE,
     INDEX,

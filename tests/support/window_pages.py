@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from app.startup import StartupInfo
-from tests.support.pressing import (
+from tests.support.clicks import (
     choose_from_button,
     choose_from_row,
     click_button,

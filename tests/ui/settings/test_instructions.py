@@ -8,7 +8,7 @@ from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from app.library.instructions import MOST_CHARS
-from tests.support.pressing import click_button, click_row
+from tests.support.clicks import click_button, click_row
 from tests.support.settings_dialog import open_settings
 from ui.settings.dialog import SettingsDialog
 from ui.tasks import TaskRunner

@@ -15,7 +15,7 @@ from app.sessions.ask import AskRequest
 from app.startup import StartupInfo
 from chains.cancel import CancelToken
 from tests.conftest import write_notes
-from tests.support.pressing import (
+from tests.support.clicks import (
     button_named,
     choose_from_button,
     choose_from_row,

@@ -9,24 +9,24 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.deadly_files import Death
-from tests.support.doomed_chat import reply
+from tests.support.crashing_files import Death
+from tests.support.fork_server import ForkServer
+from tests.support.killed_chat import reply
 from tests.support.model_server import ModelServer
-from tests.support.nursery import Nursery
 
 FEW = 8
 
 
 @pytest.fixture(scope="module")
-def nursery() -> Iterator[Nursery]:
-    with ModelServer(reply) as server, Nursery(server.url) as nursery:
-        yield nursery
+def fork_server() -> Iterator[ForkServer]:
+    with ModelServer(reply) as server, ForkServer(server.url) as fork_server:
+        yield fork_server
 
 
 @pytest.fixture(scope="module")
-def operations(nursery: Nursery, tmp_path_factory: pytest.TempPathFactory) -> int:
+def operations(fork_server: ForkServer, tmp_path_factory: pytest.TempPathFactory) -> int:
     """How many file operations the whole conversation has."""
-    outcome = nursery.let_die(tmp_path_factory.mktemp("alive") / "home", None)
+    outcome = fork_server.let_die(tmp_path_factory.mktemp("alive") / "home", None)
     assert outcome.losses == []
     assert outcome.operations is not None
     return outcome.operations
@@ -40,10 +40,10 @@ def seeds() -> list[int]:
 
 @pytest.mark.parametrize("seed", seeds())
 def test_a_death_loses_nothing_that_was_acknowledged(
-    nursery: Nursery, operations: int, tmp_path: Path, seed: int
+    fork_server: ForkServer, operations: int, tmp_path: Path, seed: int
 ) -> None:
     death = Death.by_chance(seed, operations)
-    outcome = nursery.let_die(tmp_path / "home", death)
+    outcome = fork_server.let_die(tmp_path / "home", death)
     told = f"STRATA_KILL_SEED={seed} ({death} of {operations} operations)"
     assert outcome.operations is None, f"{told}: it lived"
     assert outcome.losses == [], told

@@ -16,7 +16,7 @@ from chains.cancel import CancelToken
 from resources import sample_vault
 from tests.support.faults import Faults
 from tests.support.model_server import Answer, Failure, ModelServer, Reply
-from tests.support.walk import Walk, inside
+from tests.support.random_walk import Walk, inside
 from ui.tasks import GarbageCollector
 from ui.theme import Mode, Theme
 from ui.window import MainWindow

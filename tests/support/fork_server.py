@@ -1,7 +1,7 @@
 """A process that forks others, each of which talks and dies; nothing is imported anew for any.
 
-`Nursery` starts it; `python -m tests.support.nursery` is what it runs: one trial a line on standard
-input, one outcome a line on standard output.
+`ForkServer` starts it; `python -m tests.support.fork_server` is what it runs: one trial a line on
+standard input, one outcome a line on standard output.
 """
 
 import json
@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from tests.support.deadly_files import DeadlyFiles, Death
+from tests.support.crashing_files import DeadlyFiles, Death
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Outcome:
     losses: list[str]
 
 
-class Nursery:
+class ForkServer:
     """Lets conversations die; a context manager."""
 
     def __init__(self, url: str) -> None:
@@ -75,7 +75,7 @@ def _warm_up(url: str) -> None:
 
     logging.disable(logging.CRITICAL)  # what is said of torn lines is no news here
     from chains.tokenizer import load_counter
-    from tests.support import doomed_chat  # noqa: F401
+    from tests.support import killed_chat  # noqa: F401
 
     load_counter("gpt-4o").count("warm")
     asked = {"messages": [{"role": "user", "content": "Are you warm?"}], "stream": True}
@@ -83,7 +83,7 @@ def _warm_up(url: str) -> None:
 
 
 def _try(trial: dict[str, Any], url: str) -> dict[str, Any]:
-    from tests.support.doomed_chat import converse, losses, settle
+    from tests.support.killed_chat import converse, losses, settle
 
     home = Path(trial["home"])
     told, counted = home / "told", home / "counted"

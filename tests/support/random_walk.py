@@ -32,8 +32,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from tests.support.clicks import visible_rows
 from tests.support.faults import Faults, Heartbeat
-from tests.support.pressing import visible_rows
 
 LEFT, RIGHT = Qt.MouseButton.LeftButton, Qt.MouseButton.RightButton
 NONE = Qt.KeyboardModifier.NoModifier
