@@ -91,7 +91,7 @@ class Assistant:
         self._vault.open(folder, remember)
 
     def close(self) -> None:
-        """Let go of the notes, the child processes and the databases."""
+        """Close the vault, the child processes and the databases."""
         self._vault.close()
         self.sessions.close()
 
@@ -126,7 +126,7 @@ class Assistant:
         return library.excerpts(query, k or self.settings.values.retrieval_top_k)
 
     def notes(self) -> tuple[NoteState, ...]:
-        """Return what is known of every file in the open folder; nothing where none is open."""
+        """Return the state of every file in the open vault; empty where none is open."""
         library = self._vault.library
         return () if library is None else library.notes()
 
@@ -143,7 +143,7 @@ class Assistant:
         return self._vault.require().read_note(path)
 
     def take_warnings(self) -> tuple[str, ...]:
-        """Return, once, what of Strata's own files was damaged and is made anew."""
+        """Return, once, warnings about Strata's own files that were damaged and are rebuilt."""
         library = self._vault.library
         said = (self.sessions.take_warning(), "" if library is None else library.take_warning())
         return tuple(filter(None, said))
@@ -156,7 +156,7 @@ class Assistant:
     def read_attachments(
         self, attach: Sequence[str], selections: Sequence[Selection] = ()
     ) -> tuple[Segment, ...]:
-        """Return what would be sent along for what is named, each thing once and in full.
+        """Return the segments of the named attachments, each once and in full.
 
         Raises:
             NotFound: there is nothing of that name.
@@ -196,7 +196,7 @@ class Assistant:
         return self._asking.ask(request, cancel)
 
     def estimate_reading(self, request: AskRequest) -> ReadingCost | None:
-        """Return what it takes at most to read what is attached whole; None where all of it fits.
+        """Return the most that reading the attachments whole costs; None where all of them fit.
 
         Raises:
             CannotRead: it cannot be read whole.
@@ -324,7 +324,7 @@ class Assistant:
         return self._looking_back.entry_before(session, entry)
 
     def select_leaf(self, session: str, entry: str) -> AbandonedBranch:
-        """Let a chat go on where the branch of an entry ends; return what it has left by that."""
+        """Make the branch of an entry the active one, and return the branch that was left."""
         return self._branching.select_leaf(session, entry)
 
     def fork(self, session: str, entry: str | None = None) -> str:
@@ -340,7 +340,7 @@ class Assistant:
         return self._branching.fork(session, entry)
 
     def label(self, session: str, entry: str, text: str) -> str:
-        """Give an entry a name, and return the entry that says so; an empty one takes it off."""
+        """Label an entry, and return the label's entry; an empty text removes the label."""
         return self._branching.label(session, entry, text)
 
     def pin(self, session: str, target: str, on: bool) -> None:

@@ -1,4 +1,4 @@
-"""Slash commands: what a message that begins with `/` does instead of being sent.
+"""Slash commands: messages that begin with `/` and run a command instead of being sent.
 
 A command is known by its first word. What it shows stands in the conversation for a while and is
 neither stored nor sent to a model.
@@ -31,7 +31,7 @@ class Situation:
 
 @dataclass(frozen=True)
 class CommandResult:
-    """What a command comes to.
+    """The result of a slash command.
 
     Attributes:
         markdown: to be shown where the command was given; nothing where there is nothing to show.

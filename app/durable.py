@@ -77,7 +77,7 @@ def remove_leftovers(folder: Path, targets: frozenset[str] | None = None) -> Non
 
 
 def _is_left(file: Path) -> bool:
-    """Tell whether nobody writes a temporary file any more."""
+    """Return whether no process writes a temporary file any more."""
     try:
         handle = open_file(file, os.O_RDWR)
     except OSError:
@@ -108,7 +108,7 @@ def open_file(path: Path, flags: int) -> int:
 
 
 def sync_folder(folder: Path) -> None:
-    """Put the names in a folder on the disk, as far as the system knows how to."""
+    """Sync a folder's entries to disk, as far as the system can."""
     if sys.platform == "win32":
         return
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)

@@ -52,7 +52,7 @@ _HINTS: Mapping[type[Exception], str] = {
 
 
 class AppError(Exception):
-    """Something the user can be told in one sentence.
+    """The base of all errors of this package; its message is one sentence for the user.
 
     Attributes:
         code: what programs know it by.
@@ -106,13 +106,13 @@ class VaultNotChosen(AppError):
 
 
 class NotFound(AppError):
-    """What was asked for does not exist."""
+    """A named thing does not exist, such as an entry or a note."""
 
     code = "not_found"
 
 
 class InvalidRequest(AppError):
-    """The request cannot be carried out as it stands."""
+    """The request is not valid."""
 
     code = "bad_request"
 
@@ -148,7 +148,7 @@ class TurnFailed(AppError):
 
 @dataclass(frozen=True)
 class ErrorInfo:
-    """What a person and a program are told of a failure.
+    """An error as a code, a sentence and a hint.
 
     Attributes:
         context: the layer table, where a request was too large.

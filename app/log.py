@@ -28,7 +28,7 @@ _log = logging.getLogger(__name__)
 
 
 def hide(key: str) -> None:
-    """Never let this text stand in the log, however it gets there."""
+    """Keep a secret out of the log."""
     if len(key) >= 4:  # shorter ones are no keys, and would make holes in ordinary words
         _hidden.add(key)
 

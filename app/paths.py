@@ -74,12 +74,12 @@ class Paths:
 
     @property
     def instructions(self) -> Path:
-        """What was decided about the AGENTS.md of folders of notes, a small file each."""
+        """The folder of the decisions about AGENTS.md files, a small file each."""
         return self.state / "instructions"
 
     @property
     def log_file(self) -> Path:
-        """The log that is being written; older ones stand beside it with a number."""
+        """The current log file; older ones are beside it with a number."""
         return self.state / "strata.log"
 
     @property
@@ -93,13 +93,13 @@ class Paths:
         return self.data / "vaults"
 
     def index_folder(self, vault: Path) -> Path:
-        """Return where the index of a vault lies; the same folder always has the same place."""
+        """Return the folder of a vault's index, always the same for the same vault."""
         digest = hashlib.sha256(os.fsencode(vault.resolve()))
         return self.indexes / digest.hexdigest()[:16]
 
 
 def make_private_folder(folder: Path) -> None:
-    """Create a folder and what is missing above it, open to its owner alone."""
+    """Create a folder and its missing parents, open to its owner alone."""
     if not folder.parent.is_dir():
         make_private_folder(folder.parent)
     folder.mkdir(mode=0o700, exist_ok=True)

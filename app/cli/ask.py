@@ -61,7 +61,7 @@ def ask(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
 
 
 class TurnPrinter:
-    """Prints what happens in a turn; progress goes to standard error, where a person sees it."""
+    """Prints the events of a turn; progress goes to standard error."""
 
     def __init__(self, output: Output, is_dry: bool) -> None:
         self._output = output
@@ -93,7 +93,7 @@ class TurnPrinter:
                 self._output.show(result.to_dict, self._format_answer(result))
 
     def _end_text(self) -> None:
-        """Let what is said after the tools begin a paragraph of its own."""
+        """End the paragraph that was written before a tool call."""
         if self._is_in_text:
             self._output.write(f"{self._text.flush()}\n\n")
         self._is_in_text = False
@@ -125,7 +125,7 @@ def _open_vault_to_ask(args: argparse.Namespace, assistant: Assistant) -> None:
 
 
 def _is_reading_agreed(assistant: Assistant, request: AskRequest, is_json: bool) -> bool:
-    """Tell what reading takes, and ask where somebody can answer; elsewhere the flag says yes.
+    """Report the cost of reading, and ask for consent on a terminal; elsewhere the flag is consent.
 
     Raises:
         TurnFailed: it cannot be read whole, or what is attached cannot be read at all.

@@ -11,7 +11,7 @@ from app.errors import ErrorInfo
 
 
 class OutputGone(Exception):
-    """What is printed reaches nobody.
+    """Raised when standard output cannot be written.
 
     Attributes:
         reason: why; empty where whoever read it has simply had enough.
@@ -79,12 +79,12 @@ class Output:
 
 
 def complain(message: str) -> None:
-    """Say something beside the result, on standard error."""
+    """Write a message to standard error."""
     sys.stderr.write(f"strata: {cli_text.plain(message)}\n")
 
 
 def can_ask() -> bool:
-    """Return whether somebody is there who can be asked."""
+    """Return whether a person at a terminal can be asked."""
     streams = (sys.stdin, sys.stderr)
     return all(stream is not None and stream.isatty() for stream in streams)
 

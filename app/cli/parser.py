@@ -158,7 +158,7 @@ def _add_version(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_globals(parser: argparse.ArgumentParser, place: str) -> None:
-    """Add what may stand before and after the verb; each place has names of its own.
+    """Add the options that may stand before and after the verb, under a name for each place.
 
     A verb's parser would otherwise write its defaults over what stood before the verb.
     """

@@ -45,7 +45,7 @@ def _show(args: argparse.Namespace, assistant: Assistant, output: Output) -> Non
 
 
 def _remarks(log: LoadedLog) -> Iterator[str]:
-    """Return what there is to say of a chat's file."""
+    """Yield the problems of a chat's file, one sentence each."""
     yield from log.problems
     if log.why_read_only is not None:
         yield log.why_read_only

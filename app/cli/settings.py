@@ -150,7 +150,7 @@ def _describe(found: VaultInstructions | None) -> dict[str, str | None]:
 
 
 def ask_about_instructions(assistant: Assistant) -> None:
-    """Show an AGENTS.md that nobody decided about, and ask; only where somebody can answer."""
+    """Show an undecided AGENTS.md and ask whether to use it, on a terminal only."""
     if not can_ask():
         return
     try:

@@ -53,7 +53,7 @@ _BESIDE_CHARS: Final = 8  # as many as a character before a hidden one may be aw
 
 
 def plain(text: str) -> str:
-    """Return a text in which characters that cannot be seen stand as escapes.
+    """Return a text with invisible characters written as escapes.
 
     Tabs and line ends stay, and so does what emoji and some scripts are written with.
     """
@@ -61,7 +61,7 @@ def plain(text: str) -> str:
 
 
 def _escape(text: str, start: int) -> str:
-    """Escape what is hidden from a place on; what stands before it tells what is written so."""
+    """Escape invisible characters from a position on; the text before it is context only."""
     written_to = 0
 
     def show(match: "regex.Match[str]") -> str:
@@ -78,7 +78,7 @@ def _escape(text: str, start: int) -> str:
 
 
 class PlainStream:
-    """Makes `plain` text of pieces as they arrive; a border may lie within an emoji."""
+    """Converts pieces of a stream to `plain` text; a piece may end within an emoji."""
 
     def __init__(self) -> None:
         self._before = ""
@@ -94,7 +94,7 @@ class PlainStream:
         return self._show(text[:end])
 
     def flush(self) -> str:
-        """Return what was still waiting, at the end of the text."""
+        """Return the text that was held back, at the end of the stream."""
         text, self._held = self._held, ""
         return self._show(text)
 
@@ -104,7 +104,7 @@ class PlainStream:
 
 
 def place(path: str, lines: Sequence[int] | None, page: int | None = None) -> str:
-    """Return where something stands, as `path:first-last`, or by its page."""
+    """Format a position in a file as `path:first-last`, or by its page."""
     name = plain(path).replace("\n", "\\n")
     if page is not None:
         return f"{name}, page {page}"
@@ -217,13 +217,13 @@ def list_related(found: "Sequence[RelatedNote]") -> Iterator[str]:
 
 
 def call(event: "ToolStarted") -> str:
-    """Say which tool runs, and over what."""
+    """Format a tool call with its arguments."""
     told = ", ".join(str(value) for value in event.arguments.values())
     return plain(f"{event.name}: {told}" if told else event.name)
 
 
 def sources(result: "AskResult") -> Iterator[str]:
-    """Return what an answer rests on, and what of it could not be found there."""
+    """Yield the citations of an answer, and the claims that could not be verified."""
     from chains.events import CITES_NOTHING
 
     if result.mode == "vault":
@@ -249,7 +249,7 @@ def _fill(context: Mapping[str, Any]) -> str:
 
 
 def compaction(result: Mapping[str, Any]) -> Iterator[str]:
-    """Say what a compaction came to, with its summary."""
+    """Format the figures of a compaction, and its summary."""
     if result["entry"] is None:
         yield "There is nothing to sum up: the chat has no turn before its last one."
         return
@@ -265,7 +265,7 @@ def compaction(result: Mapping[str, Any]) -> Iterator[str]:
 
 
 def format_reading_cost(cost: Mapping[str, Any]) -> Iterator[str]:
-    """Say what it takes to read attachments whole."""
+    """Format the cost of reading attachments whole."""
     for part in cost["attachments"]:
         yield (
             f"{place(part['source'], part['lines'])} is too large to be sent: "
@@ -321,7 +321,7 @@ def _item(item: "TranscriptItem") -> Iterator[str]:
 
 
 def _head(who: str, item: "MessageItem") -> str:
-    """Return who said something and when, its entry, and where there are others, its siblings."""
+    """Format the head of a message: author, time, entry and other versions."""
     label = f" [{plain(item.label)}]" if item.label else ""
     said = f"{who}, {item.time}, {item.entry}{label}"
     if len(item.siblings) < 2:
@@ -339,7 +339,7 @@ def _step(step: "StepItem") -> Iterator[str]:
 
 
 def list_settings(listing: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """Return every setting with its value, where that comes from, and what it is for."""
+    """Yield each setting with its value, its source and its help text."""
     for item in listing:
         yield f"{item['key']} = {value(item['value']) or 'nothing'}  ({item['source']})"
         yield f"    {item['help']}"
@@ -372,6 +372,6 @@ def self_test(result: "SelfTest") -> Iterator[str]:
 
 
 def checks(found: "Sequence[Check]") -> Iterator[str]:
-    """Return what the check-up found, one line each."""
+    """Format the checks of `strata doctor`, one line each."""
     for check in found:
         yield f"{'ok  ' if check.ok else 'BAD '} {check.name}: {plain(check.detail)}"

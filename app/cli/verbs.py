@@ -33,7 +33,7 @@ _log = logging.getLogger(__name__)
 
 
 def run_verb(args: argparse.Namespace) -> int:
-    """Do what a verb says, and return the exit code."""
+    """Run a verb, and return the exit code."""
     output = Output(args.json)
 
     def work() -> int:
@@ -123,7 +123,7 @@ def _found(args: argparse.Namespace, assistant: Assistant, query: str) -> Search
 
 
 def _is_rebuilt(assistant: Assistant) -> bool:
-    """Make the index anew where it turned out to be damaged; say whether it was."""
+    """Rebuild a damaged index, and return whether it was damaged."""
     if not _library(assistant).is_mending:
         return False
     line = cli_text.ProgressLine()

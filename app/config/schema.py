@@ -41,7 +41,7 @@ def _define_setting(
 
 
 class Settings(BaseModel):
-    """Every setting with its value; immutable, checked, and complete whatever the file says."""
+    """The values of all settings; immutable and checked."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
@@ -287,7 +287,7 @@ Kind = Literal["switch", "whole", "number", "text", "list", "choice"]
 
 @dataclass(frozen=True)
 class SettingSpec:
-    """What can be said about one setting without its value."""
+    """The description of one setting."""
 
     key: str
     field: str
@@ -303,7 +303,7 @@ class SettingSpec:
 
     @property
     def range_text(self) -> str:
-        """What the setting takes, worded to follow "takes"."""
+        """The values that the setting takes, worded to follow "takes"."""
         if self.minimum is not None and self.maximum is not None:
             noun = "a whole number" if self.kind == "whole" else "a number"
             return f"{noun} from {self.minimum:,} to {self.maximum:,}"

@@ -27,7 +27,7 @@ def variables_for(provider: str) -> tuple[str, ...]:
 
 
 def key_for(owner: str) -> str | None:
-    """Return a key: what was entered in Strata, else the environment's.
+    """Return the key from the keyring, else the one from the environment.
 
     Args:
         owner: a provider or an address such as https://HOST:8000. The key for an address is what

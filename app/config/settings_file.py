@@ -1,4 +1,4 @@
-"""The settings as they stand: defaults, then the file, then what this run was told.
+"""The settings in force: defaults, then the file, then the values given for this run.
 
 The file is read with the standard library and edited with tomlkit, so that comments, order and keys
 of other versions stay as they are. A file that cannot be understood is never written over.
@@ -85,7 +85,7 @@ class SettingsStore:
             self._combine()
 
     def require_sound(self) -> None:
-        """Raise what is the matter with the file, if anything is."""
+        """Raise the first problem of the file, if there is one."""
         if self.problems:
             raise self.problems[0]
 
@@ -98,7 +98,7 @@ class SettingsStore:
         return getattr(self.values, self.spec(key).field)
 
     def spec(self, key: str) -> SettingSpec:
-        """Return what the schema says of a setting.
+        """Return the description of a setting.
 
         Raises:
             BadSetting: no setting has that key.

@@ -1,4 +1,4 @@
-"""What the user adds to each turn: prompts, instructions, the AGENTS.md of the notes, hooks."""
+"""The user's customization of each turn: prompts, instructions, AGENTS.md and hooks."""
 
 from dataclasses import replace
 from functools import cache
@@ -24,7 +24,7 @@ __all__ = ["UserCustomization", "load_user_prompts"]
 
 
 class UserCustomization:
-    """Knows what the user adds to a turn; every method may be called from any thread."""
+    """Collects the user's customization; every method may be called from any thread."""
 
     def __init__(self, paths: Paths, settings: SettingsStore, vault: OpenVault) -> None:
         self._settings = settings
@@ -35,7 +35,7 @@ class UserCustomization:
         self._own = UserInstructionsFile(paths.user_instructions)
 
     def collect(self, runs_hooks: bool) -> Customization:
-        """Return what is added to a turn that begins now.
+        """Return the customization of a turn that begins now.
 
         Args:
             runs_hooks: whether it is sent; otherwise no code of a hook is even loaded.
@@ -67,7 +67,7 @@ class UserCustomization:
         return None if library is None else self._book.of(library)
 
     def decide(self, digest: str, decision: Decision) -> None:
-        """Keep what the user decided about the AGENTS.md that was shown.
+        """Store the user's decision about the AGENTS.md that was shown.
 
         Raises:
             NotFound: there is none.

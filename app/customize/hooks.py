@@ -33,7 +33,7 @@ _log = logging.getLogger(__name__)
 
 
 class _Refused(Exception):
-    """Something is not run as hooks; the message says why."""
+    """Raised when a file or an offer is not run as hooks."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Hooks:
         self._loaded: tuple[object, LoadedHooks] | None = None
 
     def load(self, is_enabled: bool, vault: Path | None = None) -> LoadedHooks:
-        """Return the hooks as they stand.
+        """Return the hooks, loaded again where a file or the setting changed.
 
         Args:
             is_enabled: whether the user's own files may run.
@@ -99,7 +99,7 @@ def _load(files: list[Path], vault: Path | None, problems: tuple[str, ...]) -> L
 
 
 def _register_offers(registry: HookRegistry) -> Iterator[str]:
-    """Register what installed packages offer; say what of it could not be."""
+    """Register the hooks of installed packages, and yield a sentence for each that fails."""
     offers: list[EntryPoint] = sorted(entry_points(group=GROUP), key=lambda offer: offer.name)
     for offer in offers:
         try:
@@ -109,7 +109,7 @@ def _register_offers(registry: HookRegistry) -> Iterator[str]:
 
 
 def _register(registry: HookRegistry, load: Callable[[], object]) -> None:
-    """Let what is loaded register its hooks, all of them or none."""
+    """Load an offer and register all of its hooks, or none."""
     offer = load()
     register = getattr(offer, "register", offer)
     if not callable(register):
@@ -124,7 +124,7 @@ def _refuse_in_vault(file: Path, vault: Path | None) -> None:
 
 
 def _refuse_if_others_write(path: Path) -> None:
-    """Refuse a file or folder that somebody else than its user and the administrator may write."""
+    """Raise `_Refused` for a file or folder that other users may write."""
     if sys.platform == "win32":  # its rights are not told by these bits
         return
     info = path.stat()
@@ -135,7 +135,7 @@ def _refuse_if_others_write(path: Path) -> None:
 
 
 class _Source(ExecutionLoader):
-    """Runs a file as it stands, without the compiled copy that an import would leave beside it."""
+    """Loads a source file without writing a compiled copy beside it."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -174,7 +174,7 @@ def _version(path: Path) -> tuple[int, ...] | None:
 
 
 def _problem(subject: str, error: BaseException, what: str = "does not run") -> str:
-    """Say on one line what cannot be run and why."""
+    """Build a one-line sentence about hooks that do not run, and log the error."""
     _log.warning("%s %s", subject, what, exc_info=error)
     said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     line = " ".join(said.split()).rstrip(".")

@@ -1,4 +1,4 @@
-"""What the user attaches to a question, as segments; and what has become of it since."""
+"""Attachments: read them as segments, and check in later turns what changed."""
 
 import hashlib
 import os
@@ -36,7 +36,7 @@ class Selection:
 
 @dataclass(frozen=True)
 class _Place:
-    """Where something lies: below `root`, in the open vault or beside it."""
+    """The position of a file: below `root`, inside the open vault or outside it."""
 
     root: Path
     path: str
@@ -49,13 +49,13 @@ class _Place:
 
     @property
     def source(self) -> str:
-        """What it is called in a request: enough for the user to attach it again."""
+        """The name of the file in a request, by which the user can attach it again."""
         is_path = self.is_in_vault and not self.is_named_whole
         return printable(self.path if is_path else str(self.file))
 
 
 class Attachments:
-    """Reads what is attached, and looks at it again in later turns."""
+    """Reads attachments, and checks them again in later turns."""
 
     def __init__(self, library: Library | None) -> None:
         self._library = library
@@ -63,7 +63,7 @@ class Attachments:
     def segments(
         self, paths: Sequence[str], selections: Sequence[Selection] = ()
     ) -> tuple[Segment, ...]:
-        """Return what is attached, each thing once, in full, numbered from 1.
+        """Return the attachments as segments, each once and in full, numbered from 1.
 
         Args:
             paths: notes, folders and text files, relative to the vault or to where one is; a tag
@@ -105,7 +105,7 @@ class Attachments:
         return True
 
     def resolve(self, segment: Segment) -> CurrentSource:
-        """Say what has become of the source of a segment of an earlier turn."""
+        """Return how the source of a segment of an earlier turn changed since."""
         file = Path(segment.source)
         try:
             if file.is_absolute():

@@ -49,7 +49,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class VaultInstructions:
-    """What the AGENTS.md of the notes says, and what the user has decided about it.
+    """The text of a vault's AGENTS.md, and the user's decision about it.
 
     Attributes:
         path: relative to the vault.
@@ -99,7 +99,7 @@ class VaultInstructions:
 
 
 class InstructionDecisions:
-    """Knows what was decided about which text."""
+    """Stores the user's decisions about AGENTS.md files, by the digest of the text."""
 
     def __init__(self, folder: Path) -> None:
         """Name the folder of the decisions; it need not exist."""
@@ -124,7 +124,7 @@ class InstructionDecisions:
         return VaultInstructions(note.path, note.text, note.version, self._decision(note.version))
 
     def decide(self, digest: str, decision: Decision) -> None:
-        """Keep what the user decided about a text.
+        """Store the user's decision about a text.
 
         Raises:
             StorageFailed: it cannot be kept.

@@ -1,4 +1,4 @@
-"""The open folder of notes, and the index over it, which lies among Strata's own files."""
+"""A vault with its index: update, watch, search and read it."""
 
 import logging
 import threading
@@ -36,7 +36,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class IndexFinished:
-    """The index is up to date, or stands where it was stopped."""
+    """The last event of an index update, complete or stopped."""
 
     report: IndexReport
 
@@ -104,7 +104,7 @@ class Library:
 
     @property
     def is_updating(self) -> bool:
-        """Whether somebody in this process has asked for an update that goes on."""
+        """Whether an update that this process asked for is running."""
         return self._updates > 0
 
     @property
@@ -113,7 +113,7 @@ class Library:
         return self._is_stopped
 
     def stop(self) -> None:
-        """End the updates that go on now, whoever began them; what they have done is kept.
+        """Stop all running updates; what they have done is kept.
 
         A question begins none by itself until one was asked for.
         """
@@ -121,7 +121,7 @@ class Library:
         self._index.updates.stop()
 
     def settles(self, cancel: CancelToken) -> bool:
-        """Tell whether no update goes on now, or ends in a moment; true after a cancel too.
+        """Wait a moment for a running update; return whether none runs then, also after a cancel.
 
         What was just saved is taken up that fast. What takes longer is not worth waiting for.
         """
@@ -200,33 +200,33 @@ class Library:
 
     @property
     def is_paused(self) -> bool:
-        """Whether updates stand still until `resume`."""
+        """Whether updates are paused until `resume`."""
         return self._index.throttle.is_paused
 
     def pause(self) -> None:
-        """Let updates stand still, from the next note or batch on."""
+        """Pause updates from the next note or batch on."""
         self._index.throttle.pause()
 
     def resume(self) -> None:
-        """Let updates go on."""
+        """Resume paused updates."""
         self._index.throttle.resume()
 
     @property
     def is_mending(self) -> bool:
-        """Whether the index was damaged and has not been made anew yet."""
+        """Whether the index was damaged and is not rebuilt yet."""
         return self._index.is_mending
 
     @property
     def is_watched(self) -> bool:
-        """Whether changes of the folder are followed, so that a damaged index is made anew."""
+        """Whether the folder is watched, so that a damaged index is rebuilt."""
         return self._index.is_watched
 
     def take_warning(self) -> str:
-        """Return, once, that the index was damaged and is made anew; empty where it was not."""
+        """Return, once, a warning that the index was damaged; empty where it was not."""
         return self._index.take_warning()
 
     def status(self) -> IndexStatus:
-        """Tell what the index holds, leaves out and why, and what it takes on the disk."""
+        """Return the status of the index: its notes, what is excluded and why, its size on disk."""
         return self._index.status()
 
     def retry(self, paths: Sequence[str] | None = None) -> None:
@@ -273,7 +273,7 @@ class Library:
         return self._search_whole(lambda: self._index.list_notes(query, limit, offset))
 
     def search_within(self, segments: Sequence[Segment], query: str, k: int) -> Sequence[Hit]:
-        """Find the best `k` passages of what is attached, of the notes or from elsewhere."""
+        """Find the best `k` passages within attachments, from the vault or from elsewhere."""
         return self._index.search_texts(_read_texts(segments), query, k)
 
     def find_related(self, path: str, k: int = 8) -> list[RelatedNote]:
@@ -281,20 +281,20 @@ class Library:
         return self._index.find_related(path, k)
 
     def why_not_sent(self, path: str, query: str, k: int, in_play: Collection[str] = ()) -> str:
-        """Say in a sentence why a note is, or is not, among the passages a model is given."""
+        """Explain in a sentence why a note is, or is not, among the passages a model is given."""
         shown = self._index.search(query, k, in_play=in_play).hits
         return self._index.why_not(query, path, shown, in_play)
 
     def why_not(self, path: str, query: str, k: int = 8) -> str:
-        """Say in a sentence why a note is not among the `k` hits of a query."""
+        """Explain in a sentence why a note is not among the `k` hits of a query."""
         return self._index.why_not(query, path, self._index.excerpts(query, k).hits)
 
     def self_test(self, cancel: CancelToken) -> SelfTest:
-        """Ask for the notes themselves, and tell how often and how fast they are found."""
+        """Measure how often and how fast search finds the notes of this vault."""
         return self._index.self_test(lambda: cancel.is_cancelled)
 
     def notes(self) -> tuple[NoteState, ...]:
-        """Return what is known of every file in the folder."""
+        """Return the state of every file in the folder."""
         return self._index.notes()
 
     def tags(self) -> dict[str, tuple[str, ...]]:
@@ -333,7 +333,7 @@ class Library:
         return self._index.health()
 
     def close(self) -> None:
-        """End the child processes and let go of the index."""
+        """End the child processes and close the index."""
         self._index.close()
 
     def _search_whole(self, search: Callable[[], SearchResult]) -> SearchResult:
@@ -389,7 +389,7 @@ class NoLibrary:
         raise VaultNotChosen
 
     def search_within(self, segments: Sequence[Segment], query: str, k: int) -> Sequence[Hit]:
-        """Find the best `k` passages of what is attached."""
+        """Find the best `k` passages within attachments."""
         return search_texts(_read_texts(segments), query, k)
 
 

@@ -115,7 +115,7 @@ class LongTexts:
 
 
 def _find_names(file: Path, names: Iterable[str]) -> set[str]:
-    """Return those names that stand in a file, however large it is."""
+    """Return the names that occur in a file of any size."""
     found: set[str] = set()
     rest = b""
     try:

@@ -1,4 +1,4 @@
-"""What an RPC does while it goes on listening: turns, searches, indexing."""
+"""Run turns, searches and indexing while the server goes on reading requests."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -17,7 +17,7 @@ MOST_AT_ONCE: Final = 4
 
 
 class Jobs:
-    """Runs turns, one a chat, and other work beside them, and tells of both.
+    """Runs turns, one a chat, and other work beside them, and writes their events.
 
     It has a pool of its own: a turn waits for work that the chains' pool does.
     """
@@ -49,7 +49,7 @@ class Jobs:
         events: Callable[[CancelToken], Iterator[Event]],
         accept: Callable[[Event], None],
     ) -> None:
-        """Begin a turn, and tell what happens in it; the last event is `turn_end`.
+        """Start a turn and write its events; the last event is `turn_end`.
 
         Args:
             id: that of the request.
@@ -108,7 +108,7 @@ class Jobs:
         self._submit(self._token(session), run)
 
     def abort(self, session: str | None) -> bool:
-        """Stop what a chat is busy with; return whether it was."""
+        """Cancel the running work of a chat, and return whether there was any."""
         with self._changed:
             cancel = None if session is None else self._busy.get(session)
         if cancel is not None:
@@ -133,13 +133,13 @@ class Jobs:
         return cancel
 
     def _set_free(self, session: str | None) -> None:
-        """Let a chat be asked again; before the end is told, since whoever hears it may go on."""
+        """Mark a chat as free, before its end is reported, since the caller may go on then."""
         if session is not None:
             with self._changed:
                 del self._busy[session]
 
     def _tell(self, id: Any, session: str, events: Iterator[Event]) -> Json:
-        """Tell of each event but the last, and return what that says."""
+        """Write each event but the last, and return the data of the last."""
         end: Json = {}
         for event in events:
             if (told := convert_event(event)) is None:
@@ -166,6 +166,6 @@ class Jobs:
 
 
 def explain(error: Exception) -> ErrorInfo:
-    """Return what is told of an error; a bug reaches the log with its trace."""
+    """Describe an error; a bug is logged with its trace."""
     log_bug(error)
     return describe(error)

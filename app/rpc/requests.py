@@ -1,4 +1,4 @@
-"""What may be asked over RPC: one JSON object a line, checked before anything is done with it."""
+"""The requests of the RPC: parse and check one JSON object a line."""
 
 import json
 import math
@@ -80,7 +80,7 @@ class SetAutoCompaction(Request):
 
 
 class GetContext(Request):
-    """Tell what the model saw, or would see next.
+    """Get what the model saw, or would see next.
 
     Attributes:
         text: a question that is not asked yet, with what is to be attached to it.
@@ -94,17 +94,17 @@ class GetContext(Request):
 
 
 class GetEntries(Request):
-    """Tell the lines of a chat."""
+    """Get the lines of a chat."""
 
     path_only: bool = False
 
 
 class GetState(Request):
-    """Tell what is going on."""
+    """Get the state of the server."""
 
 
 class Pin(Request):
-    """Keep a message or a segment whatever has to go, or let go of it."""
+    """Pin or unpin a message or a segment."""
 
     target: str
     on: bool

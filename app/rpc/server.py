@@ -35,7 +35,7 @@ TIME_TO_SAVE_S: Final = 10.0
 
 
 def serve_standard_streams(assistant: Assistant) -> None:
-    """Serve whoever is at the other end of standard input and output, until it hangs up.
+    """Serve requests from standard input until it ends.
 
     What libraries print meanwhile goes to standard error. SIGTERM ends it as Ctrl-C does.
     """
@@ -269,7 +269,7 @@ class RPC:
         return {"markdown": markdown, "context": found, "read_whole": read}
 
     def _estimate_reading(self, question: AskRequest) -> Json | None:
-        """Tell what reading what is attached takes, or why it cannot be read."""
+        """Return the cost of reading the attachments whole, or why they cannot be read."""
         try:
             cost = self._assistant.estimate_reading(question)
         except CannotRead as error:

@@ -1,4 +1,4 @@
-"""The way out of an RPC: responses and events, one JSON object a line, never two in one another."""
+"""The output of the RPC: responses and events, one whole JSON object a line."""
 
 import json
 import threading
@@ -37,15 +37,15 @@ class Wire:
         self._progress: tuple[Any, Json] | None = None
 
     def respond(self, id: Any, command: str | None, data: Json) -> None:
-        """Say that a request was carried out."""
+        """Write the response of a request that succeeded."""
         self._line({**_head(id, command), "success": True, "data": data})
 
     def refuse(self, id: Any, command: str | None, error: ErrorInfo) -> None:
-        """Say that a request was not carried out, and why."""
+        """Write the response of a request that failed."""
         self._line({**_head(id, command), "success": False, "error": error.to_dict()})
 
     def event(self, name: str, id: Any, session: str | None, data: Json) -> None:
-        """Say what has happened on behalf of a request; progress only where there is any."""
+        """Write an event of a request."""
         if name == "index_progress":
             if self._progress == (id, data):
                 return

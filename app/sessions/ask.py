@@ -1,4 +1,4 @@
-"""Questions, asked and asked again: from what the user typed to a stream of events.
+"""Run turns: from what the user typed to a stream of events.
 
 A question is put behind the active leaf, behind an entry that was named (`ask`), beside an earlier
 wording of itself (`edit`); an answer is made once more beside itself (`regenerate`).
@@ -59,7 +59,7 @@ __all__ = ["AskRequest", "PinRoom", "TurnRunner"]
 
 @dataclass(frozen=True)
 class _TurnStart:
-    """A turn that is about to run, in a chat that stands where it is to be added.
+    """A turn that is about to run, in a chat whose active path ends where it belongs.
 
     Attributes:
         turn: without what is attached to it.
@@ -74,7 +74,7 @@ class _TurnStart:
 
 @dataclass(frozen=True)
 class PinRoom:
-    """What is pinned in a chat, and the budget of its next request."""
+    """The pins of a chat, and the budget of its next request."""
 
     pins: Pins
     budget: int
@@ -126,7 +126,7 @@ class TurnRunner:
     def regenerate(
         self, session: str, entry: str, model: str | None, cancel: CancelToken
     ) -> Iterator[Event]:
-        """Answer a question once more, with what was sent along then.
+        """Regenerate an answer, with the same attachments and passages.
 
         Args:
             session: the chat.
@@ -169,7 +169,7 @@ class TurnRunner:
     def summarise(
         self, branch: Sequence[Turn], model: str | None, chat: Session, cancel: CancelToken
     ) -> BranchSummary:
-        """Return what was said in a branch; an outline where no model makes a summary."""
+        """Summarise a branch; make an outline where no model is set."""
         turn = self._builder.build_turn(AskRequest("", "chat", model))
         chain = Chain("chat", secrets.key_for, customization=self._customization.collect(False))
         return summarise_branch(TurnContext.open(chain, turn, chat, cancel), branch)
@@ -191,7 +191,7 @@ class TurnRunner:
         return preview(self._builder.build_chain(turn.mode), turn, chat)
 
     def estimate_reading(self, chat: Session | None, request: AskRequest) -> ReadingCost | None:
-        """Return what it takes at most to read what is attached whole; None where all of it fits.
+        """Return the most that reading the attachments whole costs; None where all of them fit.
 
         No model is asked.
 
@@ -202,14 +202,14 @@ class TurnRunner:
         return measure_reading(self._builder.build_chain(turn.mode), turn, chat)
 
     def pin_room(self, chat: Session) -> PinRoom:
-        """Return what a further pin of a chat is measured by."""
+        """Return the pins of a chat and the budget for more."""
         path = chat.path()
         report = self.prepare_next(chat, AskRequest("", find_last_mode(path))).report
         counter = load_counter(report.model)
         return PinRoom(replay_path(path, counter).pins, report.budget, counter)
 
     def rebuild_request(self, chat: Session) -> PreparedRequest:
-        """Return the first request of the last turn on a chat's path, made anew from the log."""
+        """Rebuild the first request of the last turn on a chat's path from the log."""
         path = chat.path()
         turn = self._builder.build_turn(AskRequest("", find_last_mode(path), find_last_model(path)))
         return rebuild(self._builder.build_chain(turn.mode), turn, chat)
@@ -234,7 +234,7 @@ class TurnRunner:
                 chat.close()
 
     def _run_turn(self, chat: Session, begun: _TurnStart, cancel: CancelToken) -> Iterator[Event]:
-        """Run a turn; where its first request cannot be made, the chat goes on as before it."""
+        """Run a turn; where its first request cannot be made, take the user message back."""
         require_model(begun.turn)
         leaf, is_prepared = chat.tree.leaf, False
         try:
@@ -269,7 +269,7 @@ class TurnRunner:
         chat.keep_counts(partial(load_counter, turn.model))
 
     def _report_damage(self, warnings: list[str]) -> Iterator[Event]:
-        """Say, once, that the index or the database beside the chats was damaged."""
+        """Warn, once, that the index or the database beside the chats was damaged."""
         library = self._vault.library
         said = (self._sessions.take_warning(), "" if library is None else library.take_warning())
         for warning in filter(None, said):
@@ -347,7 +347,7 @@ def _find_failed_session(named: str | None, chat: Session | None) -> str | None:
 
 
 def _complete_event(event: Event, warnings: Sequence[str], chat: Session) -> Event:
-    """Add to the end of a turn what the chain cannot know."""
+    """Add the warnings of the turn to its last event."""
     if not isinstance(event, TurnEnded):
         return event
     result = replace(event.result, warnings=(*warnings, *event.result.warnings))

@@ -46,14 +46,14 @@ class AbandonedBranch:
 
 
 class BranchEditor:
-    """Adds to chats what is not a turn."""
+    """Appends branch choices, labels, pins, summaries and messages of programs to chats."""
 
     def __init__(self, sessions: SessionStore, asking: TurnRunner) -> None:
         self._sessions = sessions
         self._asking = asking
 
     def select_leaf(self, session: str, entry: str) -> AbandonedBranch:
-        """Let a chat go on where the branch of an entry ends; return what it has left by that.
+        """Make the branch of an entry the active one, and return the branch that was left.
 
         Raises:
             SessionMissing: there is no such chat.
@@ -96,7 +96,7 @@ class BranchEditor:
             return copy.id
 
     def label(self, session: str, entry: str, text: str) -> str:
-        """Give an entry a name in its chat, and return the entry that says so.
+        """Label an entry of a chat, and return the label's entry.
 
         An empty name takes it off.
 

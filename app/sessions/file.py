@@ -29,7 +29,7 @@ _DECODER: Final = json.JSONDecoder()
 
 @dataclass(frozen=True)
 class LoadedLog:
-    """What a chat's file holds.
+    """The content of a chat's file.
 
     Attributes:
         whole_bytes: how much of the file is entries.
@@ -66,7 +66,7 @@ class LoadedLog:
 
 @dataclass(frozen=True)
 class LogIndex:
-    """What is looked up in a log again and again.
+    """An index of a log: its tree, its active path and its entries by kind.
 
     Attributes:
         path: the active path, from the root to the active leaf.
@@ -199,7 +199,7 @@ def _read_log(session: str, content: bytes) -> LoadedLog:
 
 
 def _objects(content: bytes, lines: Sequence[bytes]) -> list[dict[str, Any] | None]:
-    """Read the lines of a file; None stands for one that is no JSON object.
+    """Read the lines of a file as JSON objects; a line that is none becomes None.
 
     The whole file is decoded at once and read in place, which takes half the time of reading each
     line by itself; where that comes to a line that it cannot read, this one is looked at alone.

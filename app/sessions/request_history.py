@@ -1,4 +1,4 @@
-"""A chat looked at again: how it reads, and what a model saw of it."""
+"""Show past requests: the transcript of a chat, and what the model saw."""
 
 from collections import deque
 from collections.abc import Mapping
@@ -94,7 +94,7 @@ def describe_request(prepared: PreparedRequest, chat: Session | None, full: bool
 
 
 def why_sent(library: Library, chat: SessionPort, path: str, k: int) -> str:
-    """Say why a note was, or was not, among the passages for the last question of a chat.
+    """Explain why a note was, or was not, among the passages for the last question of a chat.
 
     The search is made again, over the notes as they are now.
 
@@ -120,7 +120,7 @@ def why_sent(library: Library, chat: SessionPort, path: str, k: int) -> str:
 
 
 def _find_provider_count(chat: Session, report: Mapping[str, Any]) -> dict[str, int] | None:
-    """Return what the service itself counted of a request; None where it counted nothing."""
+    """Return the provider's token counts of a request; None where there are none."""
     turn = turn_ids(chat.path())[-1]
     for usage in reversed(chat.usage()):
         if usage.turn_id == turn and usage.request == report["request"]:
@@ -131,7 +131,7 @@ def _find_provider_count(chat: Session, report: Mapping[str, Any]) -> dict[str, 
 def _shown(
     body: Mapping[str, Any], wire: Mapping[str, Any] | None, chat: Session | None
 ) -> dict[str, Any]:
-    """Return a request in full, and what was added to single requests of its chat so far."""
+    """Return a request in full, with the log of ephemeral messages of its chat."""
     return {"request_body": body, "wire": wire, "ephemeral_log": _ephemeral_log(chat)}
 
 

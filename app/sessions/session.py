@@ -142,7 +142,7 @@ class Session:
         return tuple(entry for entry in others if entry.data.get("customType") == custom_type)
 
     def list_degraded(self) -> tuple[str, ...]:
-        """Return what beside the log does not work, one sentence each."""
+        """Return the failures of the database beside the log, one sentence each."""
         return tuple(self._degraded)
 
     def append(self, entries: Sequence[Entry]) -> None:
@@ -317,7 +317,7 @@ class Session:
         self._is_new = False
 
     def close(self) -> None:
-        """Let go of the lock."""
+        """Close the file and release its lock."""
         if self._handle is not None:
             if self._has_written and not self.problems and self._remember is not None:
                 self._remember(self._log, os.fstat(self._handle))
@@ -349,7 +349,7 @@ def timestamp(seconds: float) -> str:
 
 
 def _find_last_compaction(path: Sequence[Entry]) -> int | None:
-    """Return where the last compaction stands in a path; None where there is none."""
+    """Return the position of the last compaction in a path; None where there is none."""
     places = [
         at
         for at, entry in enumerate(path)
@@ -359,13 +359,13 @@ def _find_last_compaction(path: Sequence[Entry]) -> int | None:
 
 
 def _count_messages(path: tuple[Entry, ...], counter: TokenCounter) -> Snapshot:
-    """Return what a counter finds in the messages of a path, nearly all of which it knows."""
+    """Return the token counts of the messages of a path, by the hash of each."""
     said = replay_path(path, counter).messages
     return {_name_counter(counter): {m.digest.hex(): count_message(m, counter) for m in said}}
 
 
 def _recall_counts(path: Sequence[Entry], snapshot: Snapshot, counter: TokenCounter) -> None:
-    """Let the messages of a path know what was counted of them before."""
+    """Restore the token counts of the messages of a path."""
     known = snapshot.get(_name_counter(counter))
     if not known:
         return
