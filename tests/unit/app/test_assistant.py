@@ -20,6 +20,7 @@ from tests.support.model_server import Answer, ModelServer
 from tests.support.turns import ask, result_of
 from vault.errors import VaultMissing
 from vault.index import VaultIndex
+from vault.indexing.throttle import UpdateQueue
 
 
 def test_a_folder_that_is_remembered_is_opened_by_the_next_run(
@@ -125,7 +126,7 @@ def test_a_question_does_not_wait_for_an_index_that_is_paused_meanwhile(
 def test_a_question_does_not_wait_long_for_what_the_watcher_takes_up(
     reading: Assistant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(VaultIndex, "wait_until_idle", lambda _self, _timeout_s: False)
+    monkeypatch.setattr(UpdateQueue, "wait_until_idle", lambda _self, _timeout_s: False)
     events = ask(reading, "How many litres does the barrel hold?")
     assert not any(isinstance(event, IndexProgressed) for event in events)
 

@@ -89,7 +89,7 @@ def test_being_interrupted_is_no_fault(
 def test_a_fault_in_a_thread_of_the_command_line_is_logged(tmp_path: Path) -> None:
     code = (
         "import sys, threading\n"
-        "from app import cli_verbs\n"
+        "from app.cli import verbs as cli_verbs\n"
         "from app.__main__ import main\n"
         "run = cli_verbs.build\n"
         "def build(*given):\n"
