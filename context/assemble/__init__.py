@@ -1,17 +1,24 @@
-"""Assemble one request from the layers, and measure each part.
+"""From turns to the draft of one request, measured by layer, before it is made to fit.
 
-    apply_hooks   The base of a request: its path replayed, then shaped by the hooks of this run.
-    attachments   L2: what earlier turns left behind, as the model is reminded of it.
-    base          What a request would be without trimming it any further, without compaction and
-                  the guard.
-    inputs        What a request is made from, and what the making needs from outside.
-    request       A request on its way through the pipeline: what is in it, how large that is, how
-                  it renders.
-    turn_context  How much of a turn's own context its last message may hold.
-    turn_end      The end of a turn: hooks look at what it came to, and may shape what later
-                  requests see of it.
+    PrepareInputs + Ports ─ apply_hooks ─→ HookedPath ─┐
+    sources of earlier turns ─ attachments ─→ L2 ──────┼─ builder ─→ RequestPlan with RequestDraft
+    passages ─ turn_context ─→ L3 within its share ────┘
+
+    inputs        `PrepareInputs`, `HistoryPolicy`, and `Ports`: all that reaches outside
+    apply_hooks   hooks of `before_request`, `ephemeral` and `turn_end`; patches → log entries
+    attachments   carry-forward (L2): attachments and cited notes of earlier turns, in short form
+    turn_context  the share of a turn's passages; the tokens that history leaves free for the tail
+    request       `Preamble` (T, L1), `Tail` (L2, L3, E, L5) and `RequestDraft`: tokens, messages
+    builder       `build_plan`: puts the parts together, with the trims and drops of the path
+
+The order on the wire is decided by `context.layers.WIRE_ORDER`; `Tail` and `RequestDraft` put their
+parts into it with `sort_by_wire`. `builder` applies the trims and drops that are stored in the log,
+and leaves out the sources and passages that exceed their share; the rest is up to `context.fit`.
 
 May import: `context.history`, `context.log` and the contract modules.
+Holds always: L2 is built with the first request of a turn and then kept; a source that is excluded
+by now is not sent; hooks run for a request that is sent and at the end of a turn, not for a
+preview; rendered text is never parsed back into segments.
 """
 
 __all__ = ["apply_hooks", "attachments", "builder", "inputs", "request", "turn_context"]

@@ -1,27 +1,29 @@
-"""Make a request fit its budget: trim, compact, drop, and keep the cached prefix.
+"""Make a request fit its budget, and keep the prefix that providers cache.
 
-    cache          How a request continues the previous one: what a provider's prompt cache can
-                   reuse, and why not.
-    compact        The compaction of a history: clear old results, summarise old turns, leave out
-                   what is too much.
-    drop           Which earlier turns a request holds. Only whole turns leave, the oldest first.
-    force_compact  A compaction apart from any request: asked for, or due when a turn has ended.
-    guard          The last step before every request: nothing larger than the budget leaves.
-    marks          Where a provider's prompt cache may end, for those providers that want to be
-                   told.
-    outline        A summary without a model: what was asked and how the answers began, the newest
-                   in full view.
-    policy         What is decided for good before a request is sent: a trim, a compaction.
-    shrink_tail    What a last message that is too large gives up, and in which order.
-    shrink_work    The work of a turn in progress, made smaller: results shrink, the calls stay
-                   visible.
-    summaries      What a summary of old turns is asked with, and what it has to be to be taken.
-    trim           Trimming in the pipeline: how much further the history and the work are
-                   shortened, and when.
-    usage_note     What a model is told once its request takes much of the budget, and it can do
-                   something about it.
+    RequestPlan ─ policy ─┬─ decide_trim → trim → TrimEntry
+                          └─ decide_compaction → compact → TransformEntry with a summary, DropEntry
+    RequestDraft ─ guard: drop, shorten ─→ GuardReport ─ seal ─→ PreparedRequest
+    RequestDraft + previous request ─ cache ─→ reused tokens, and the reasons for each change
 
-May import: `context.report`, `context.assemble`, `context.history`, `context.log`.
+    policy         decides what lasts: when to trim, when to compact and why
+    trim           plans how far the history and the work are trimmed
+    compact        compacts in a request, on demand (`compact_session`) and after a turn
+    compact_steps  the steps of a compaction: clear old results, summarise, leave turns out
+    summaries      checks a model's summary; builds an outline where there is no model
+    guard          the last step: enforces the budget; only `seal` can build a `PreparedRequest`
+    drop           chooses the whole turns that leave, the oldest first
+    shorten        shortens the last message, answers and tool results, for one request alone
+    cache          compares a request with the previous one, by the prefix that both have in common
+    marks          places cache marks for providers that need them
+
+Trims and compactions are decided in `policy`. A drop is decided in `guard` (`_cut_history`) where
+the history itself is too large, and stored by `pipeline`; a compaction can end with a drop too. All
+other steps of the guard hold for one request alone.
+
+May import: `context.report`, `context.assemble`, `context.history`, `context.log` and the contract
+modules.
+Holds always: only a request that passed the guard can be sent; only compaction calls a model; a
+trim or compaction never makes the history larger; whatever is left out has a reason.
 """
 
 __all__ = ["cache", "compact", "drop", "guard", "marks", "policy", "summaries"]
