@@ -13,7 +13,6 @@ from typing import Final, Literal, Self, TypeVar, cast, get_args
 
 from context.carry_forward import wrap_prior
 from context.errors import MalformedEntry
-from context.messages import replace_surrogates
 
 Piece = TypeVar("Piece")
 SegmentKind = Literal["note", "selection", "folder", "tag", "url", "file", "image", "passage"]
@@ -238,3 +237,17 @@ def _read_heading(value: object) -> tuple[str, ...]:
     if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
         return tuple(value)
     raise MalformedEntry("A segment's heading is a list of texts.")
+
+
+def replace_surrogates(text: str) -> str:
+    """Return a text that can be written as UTF-8: U+FFFD in the place of each lone surrogate.
+
+    Two halves of a pair that stand side by side are joined.
+    """
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text

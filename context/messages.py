@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, Final, Literal, Self, cast, get_args
 
 from context.errors import MalformedMessage
+from context.layers import replace_surrogates
 
 
 class FrozenMapping(Mapping[str, object]):
@@ -54,20 +55,6 @@ class FrozenMapping(Mapping[str, object]):
 
 NO_FIELDS: Final = FrozenMapping({})
 _FROZEN: Final = (int, float, FrozenMapping)
-
-
-def replace_surrogates(text: str) -> str:
-    """Return a text that can be written as UTF-8: U+FFFD in the place of each lone surrogate.
-
-    Two halves of a pair that stand side by side are joined.
-    """
-    if text.isascii():
-        return text
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return text
 
 
 def clean_json(value: Any) -> Any:

@@ -13,9 +13,8 @@ from app.library.attachments import Attachments, Selection
 from chains.events import Mode
 from chains.models import EXTRACTIVE
 from chains.request.request import TurnRequest
-from context.layers import Layer, Segment
+from context.layers import Layer, Segment, replace_surrogates
 from context.log.entries import Entry, MessageEntry, SegmentsEntry
-from context.messages import replace_surrogates
 from vault.errors import VaultError
 
 __all__ = [

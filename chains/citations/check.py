@@ -10,8 +10,7 @@ from chains.citations.map_notes import QuotedNotes
 from chains.citations.parser import Claim, parse_answer
 from chains.citations.quotes import VerbatimText, count_words, normalize_text, remove_markup
 from context.layers import Segment
-from vault.notes.kinds import find_page
-from vault.notes.links import note_name
+from vault.notes.kinds import find_page, note_name
 
 __all__ = ["Citation", "CitationReport", "Unverified", "check_citations", "find_heading"]
 

@@ -11,7 +11,8 @@ from context.fit.cache import encode_message, make_message_body
 from context.fit.guard import PreparedRequest
 from context.history.tool_pairing import list_tool_results
 from context.history.turns import MeasuredTurn
-from context.messages import Message, compact_json, replace_surrogates
+from context.layers import replace_surrogates
+from context.messages import Message, compact_json
 
 __all__ = [
     "CallAssembler",

@@ -10,9 +10,9 @@ from chains.errors import ToolFailed
 from chains.events import ToolStatus
 from chains.llm.port import RequestedCall
 from context.errors import MalformedEntry
-from context.layers import Segment
+from context.layers import Segment, replace_surrogates
 from context.log.entries import Entry, OtherEntry
-from context.messages import ToolDefinition, clean_json, replace_surrogates
+from context.messages import ToolDefinition, clean_json
 from vault.errors import VaultError
 
 __all__ = ["Tool", "ToolOutcome", "ToolRegistry", "ToolRun", "parse_arguments"]

@@ -243,7 +243,7 @@ def _make_entries(
     patch = _make_patch(outcome, result, now)
     figures = f"{result.before_tokens:,} → {result.after_tokens:,} tokens"
     markdown = outcome.summary.removeprefix(f"{HEAD}\n")
-    display = {"title": "Compaction", "summary": figures, "markdown": markdown}
+    display = {"title": "Compacted", "summary": figures, "markdown": markdown}
     transform = TransformEntry(transform_id, None, now, COMPACTION, patch, display)
     if not outcome.drop_to:
         return (transform,) if patch else ()

@@ -201,7 +201,7 @@ def test_everything_that_hooks_do_shows_in_the_full_context(
 
     entries = over.json("sessions", "show", session)["entries"]
     types = [entry["type"] for entry in entries]
-    assert types[:4] == ["message", "custom_message", "ephemeral", "context_transform"]
+    assert types[:5] == ["message", "segments", "custom_message", "ephemeral", "context_transform"]
     assert types.count("context_transform") == 1
     without = over.json("ask", "And?", *CHAT, "--session", session)
     sent = [parts_of(message) for message in server.bodies[-1]["messages"]]

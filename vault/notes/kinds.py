@@ -54,6 +54,17 @@ def find_kind(path: str) -> FileKind:
     return _BY_SUFFIX.get(posixpath.splitext(path)[1].lower(), TEXT)
 
 
+def drop_note_suffix(path: str) -> str:
+    """Return a path without the suffix of a Markdown note; other paths stay whole."""
+    stem, suffix = posixpath.splitext(path)
+    return stem if suffix.lower() in MARKDOWN.suffixes else path
+
+
+def note_name(path: str) -> str:
+    """Return the name that links use for a file: without its folder, a note without its suffix."""
+    return posixpath.basename(drop_note_suffix(path))
+
+
 def is_small_enough(path: str, size: int) -> bool:
     """Return whether a file is small enough to be read; called for every file at every start."""
     return size <= MARKDOWN.max_bytes or size <= find_kind(path).max_bytes

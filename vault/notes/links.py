@@ -10,7 +10,7 @@ from itertools import chain
 from urllib.parse import unquote
 
 from vault.notes.inline import Line, find_block_names
-from vault.notes.kinds import format_page_heading
+from vault.notes.kinds import drop_note_suffix, format_page_heading
 from vault.notes.markdown import Document, Heading
 
 _WIKILINK = re.compile(
@@ -55,14 +55,9 @@ def find_links(lines: Iterable[tuple[int, str]]) -> Iterator[Link]:
                 yield Link(target.strip(), heading.strip(), label.strip(), bool(embed), number)
 
 
-def note_name(path: str) -> str:
-    """Return the name that links use for a file: without its folder, a note without its suffix."""
-    return posixpath.basename(_drop_suffix(path))
-
-
 def fold_link_name(target: str) -> str:
     """Return the name in a link's target, folded so that links to one note compare equal."""
-    return posixpath.basename(_normalize(_drop_suffix(target)))
+    return posixpath.basename(_normalize(drop_note_suffix(target)))
 
 
 def list_link_names(path: str, aliases: Iterable[str]) -> set[str]:
@@ -97,7 +92,7 @@ class LinkResolver:
         self._by_name: dict[str, list[str]] = {}
         self._by_alias: dict[str, str] = {}
         for path, aliases in notes:
-            key = _normalize(_drop_suffix(path))
+            key = _normalize(drop_note_suffix(path))
             self._by_path[key] = path
             self._by_name.setdefault(posixpath.basename(key), []).append(path)
             for alias in aliases:
@@ -109,7 +104,7 @@ class LinkResolver:
         """Return the path of the note or file that `target`, written in `source`, leads to."""
         if not target:
             return source or None
-        key = _normalize(_drop_suffix(target))
+        key = _normalize(drop_note_suffix(target))
         for candidate in self._list_exact_paths(key, _normalize(source)):
             if candidate in self._by_path:
                 return self._by_path[candidate]
@@ -128,7 +123,7 @@ class LinkResolver:
         """Return the shortest path that ends with the link's, first below the note's own folder."""
         tail = f"/{key.lstrip('./')}"
         named = self._by_name.get(posixpath.basename(key), [])
-        fitting = [p for p in named if f"/{_normalize(_drop_suffix(p))}".endswith(tail)]
+        fitting = [p for p in named if f"/{_normalize(drop_note_suffix(p))}".endswith(tail)]
         below = f"{folder}/" if folder else ""
         return min(
             fitting,
@@ -140,11 +135,6 @@ class LinkResolver:
 def _unescape(part: str) -> str:
     r"""Remove the backslash that a `|` has inside a table."""
     return part.removesuffix("\\").strip()
-
-
-def _drop_suffix(path: str) -> str:
-    stem, suffix = posixpath.splitext(path)
-    return stem if suffix.lower() in {".md", ".markdown"} else path
 
 
 def _normalize(text: str) -> str:

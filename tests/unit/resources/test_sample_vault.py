@@ -219,7 +219,7 @@ def test_the_keys_are_those_of_the_window() -> None:
 
 
 def test_the_slash_commands_are_those_there_are() -> None:
-    told = {row[0].strip("`").split(" ")[0] for row in rows_of(named("TurnRunner"), "Commands")}
+    told = {row[0].strip("`").split(" ")[0] for row in rows_of(named("Asking"), "Commands")}
     assert told == {f"/{command.name}" for command in SLASH_COMMANDS}
 
 

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QFrame, QTextEdit, QVBoxLayout, QWidget
 
 from ui.theme import Theme
 from ui.widgets.completion_list import Choice, ChoiceView, Match, find_choices
-from vault.notes.links import note_name
+from vault.notes.kinds import note_name
 
 __all__ = ["Completer", "Offers", "Trigger", "find_trigger"]
 

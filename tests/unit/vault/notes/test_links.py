@@ -1,12 +1,12 @@
 import pytest
 
+from vault.notes.kinds import note_name
 from vault.notes.links import (
     Link,
     LinkResolver,
     find_links,
     fold_link_name,
     list_link_names,
-    note_name,
 )
 
 NOTES = [
