@@ -20,6 +20,7 @@ PACKAGES = ("app", "ui", "chains", "context", "vault", "resources")
 MOST_MODULES_IN_A_FOLDER = 16
 LINES_OF_A_MODULE = range(80, 401)
 LINES_OF_A_FUNCTION = 50
+LINES_OF_A_PAGE = 40
 # Words of the glossary and of the field: search, language models, Qt, files, programs.
 WORDS = frozenset(Path(__file__).with_name("module_words.txt").read_text("utf-8").split())
 _PARTICIPLE = re.compile(r"[a-z]+(ed|ing)")
@@ -108,6 +109,28 @@ def find_import_circles() -> list[list[str]]:
     return sorted(map(list, circles))
 
 
+def find_incomplete_pages() -> dict[str, list[str]]:
+    """Name, by package, the modules and sub-packages that its page does not mention."""
+    found = {}
+    for path, tree in modules().items():
+        if path.endswith("/__init__.py") and not path.startswith("resources"):
+            page, folder = ast.get_docstring(tree) or "", Path(path).parent
+            names = {_child_name(other, folder) for other in modules()} - {""}
+            absent = [name for name in names if not re.search(rf"\b{name}\b", page)]
+            if absent:
+                found[folder.as_posix()] = sorted(absent)
+    return found
+
+
+def find_long_pages() -> dict[str, int]:
+    """Count the lines of each package page that has too many."""
+    pages = {
+        p: ast.get_docstring(t) or "" for p, t in modules().items() if p.endswith("__init__.py")
+    }
+    lines = {path: len(page.splitlines()) for path, page in pages.items()}
+    return {path: count for path, count in lines.items() if count > LINES_OF_A_PAGE}
+
+
 RULES = {
     "crowded_folders": find_crowded_folders,
     "modules_of_unfit_size": find_modules_of_unfit_size,
@@ -117,6 +140,8 @@ RULES = {
     "private_module_names": find_private_module_names,
     "imports_past_a_face": find_imports_past_a_face,
     "import_circles": find_import_circles,
+    "incomplete_pages": find_incomplete_pages,
+    "long_pages": find_long_pages,
 }
 
 
@@ -138,8 +163,21 @@ def _count_functions(is_found: Callable[[Function], bool]) -> dict[str, int]:
 def _is_named_by_a_participle(function: Function) -> bool:
     decorators = {n.id for n in function.decorator_list if isinstance(n, ast.Name)}
     first = function.name.lstrip("_").split("_")[0]
+    is_dunder = function.name.startswith("__")
     is_value = decorators & {"property", "cached_property"}
-    return not is_value and not _VERBS.fullmatch(first) and bool(_PARTICIPLE.fullmatch(first))
+    return (
+        not (is_value or is_dunder)
+        and not _VERBS.fullmatch(first)
+        and bool(_PARTICIPLE.fullmatch(first))
+    )
+
+
+def _child_name(path: str, folder: Path) -> str:
+    """Return the name of the module or sub-package of a folder that a path is, or empty."""
+    file = Path(path)
+    if file.name == "__init__.py":
+        return file.parent.name if file.parent.parent == folder else ""
+    return file.stem if file.parent == folder else ""
 
 
 def _words(path: str) -> list[str]:
