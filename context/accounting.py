@@ -1,4 +1,4 @@
-"""The report of one request: what every layer holds, what was left out, what it reuses."""
+"""Build the report of one request: the content of each layer, omissions, the reused prefix."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -93,7 +93,10 @@ def make_report(
 def _collect_warnings(
     inputs: PrepareInputs, shaped: HookedPath, actions: Actions, segments: Sequence[SegmentUse]
 ) -> tuple[str, ...]:
-    """Collect what went wrong; a turn's attachments are told of with its first request."""
+    """Collect the warnings for a request.
+
+    Warnings about attachments come with its turn's first request.
+    """
     attached = warn_of_attachments(segments) if inputs.request == 1 else ()
     warnings = (*inputs.warnings, *attached, *shaped.warnings, *actions.warnings)
     return tuple(dict.fromkeys(warnings))
@@ -102,7 +105,7 @@ def _collect_warnings(
 def _find_changes(
     inputs: PrepareInputs, room: RequestBudget, shaped: HookedPath, guarded: GuardReport
 ) -> Changes:
-    """What was decided since the previous request that may break the cache."""
+    """Return the changes since the previous request that can break the prompt cache."""
     epoch = Epoch(room.budget, inputs.model)
     stored: tuple[Boundary, ...] = (*shaped.reading.drops, *shaped.reading.trims)
     loose = [one for one in stored if not epoch.binds(one)]
@@ -118,7 +121,7 @@ def _list_pins(reading: ReplayedPath, base: RequestPlan) -> Iterator[PinUse]:
 
 
 def _summarise_trim(base: RequestPlan) -> TrimSummary | None:
-    """What shrank of the messages; nothing but their form has changed."""
+    """Summarise how many messages are trimmed, and by how many tokens."""
     reach = max(base.reach.cleaned, base.reach.trimmed)
     if not reach:
         return None
@@ -139,7 +142,7 @@ def _list_compactions(transforms: Iterable[TransformEntry]) -> Iterator[dict[str
     for transform in transforms:
         applied = [op for op in transform.patch if op.get("op") == "compaction_apply"]
         if not applied and transform.transformer_name == COMPACTION:
-            applied = [{}]  # old results were cleared, and that was enough
+            applied = [{}]  # the compaction cleared old results, and needed no summary
         for op in applied:
             yield {
                 "entry": transform.id,
@@ -170,7 +173,7 @@ def _describe_transform(transform: TransformEntry) -> dict[str, object]:
 
 
 def measure_layers(draft: RequestDraft, continued: Continuation) -> dict[Layer, LayerUse]:
-    """Return what every layer of a request holds."""
+    """Return the size and the number of items of each layer."""
     items = {
         Layer.T: len(draft.preamble.tools),
         Layer.L1: len(draft.preamble.system.parts),
@@ -193,7 +196,7 @@ def _list_left_out(
     segments: Iterable[SegmentUse],
     unsent: Sequence[Segment],
 ) -> tuple[LeftOut, ...]:
-    """Everything that is missing from the request; nothing, where there is no request."""
+    """List everything that the request leaves out, with the reasons."""
     if not guarded.fits:
         return ()
     cut = base.draft.history[: guarded.cut]
@@ -209,14 +212,14 @@ def _list_left_out(
 
 
 def _list_losses(segments: Iterable[SegmentUse]) -> Iterator[LeftOut]:
-    """What earlier turns left behind that is not read any more."""
+    """List carried segments whose source is excluded or gone."""
     for use in segments:
         if use.reason in LOSSES:
             yield LeftOut(Layer.L2, (use.segment.id,), 0, use.original_tokens, use.reason)
 
 
 def _list_instructions(inputs: PrepareInputs, draft: RequestDraft) -> Iterator[SegmentUse]:
-    """What of L1 was written in a note; a hook may have taken it away."""
+    """List the parts of L1 that were written in notes, unless a hook removed them."""
     for segment in inputs.instructions:
         sent = draft.preamble.part_tokens.get(segment.id)
         if sent is None:
@@ -250,7 +253,7 @@ def _list_segments(base: RequestPlan, guarded: GuardReport) -> Iterator[SegmentU
 
 
 def _list_unsent(inputs: PrepareInputs, base: RequestPlan) -> Iterator[SegmentUse]:
-    """Return the attachments that had no room at all."""
+    """List the attachments of which nothing fitted."""
     for segment in inputs.unsent:
         size = _count_whole(segment, base.draft.tail.counter)
         yield SegmentUse(segment, 0, size, "dropped", SHARE)

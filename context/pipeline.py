@@ -1,10 +1,9 @@
-"""The story of one request, from the entries of a chat to what may be sent.
+"""Prepare one request, from the entries of a session to a request that may be sent.
 
-Path replayed and shaped by hooks → earlier turns as the boundaries of the path leave them → the
-turn's own context, what earlier turns left behind, what is kept in mind → measure → trim → compact
-→ ephemeral hooks → note of how much is used → guard → comparison with the previous request →
-report → marks → `PreparedRequest`. No step but compaction calls a model, and a preview writes
-nothing, runs no hook and shows an outline in the place of a summary that a model would make.
+Replay the path → run hooks → apply stored trims and drops → add the turn's context, carry-forward
+and memory → measure → trim → compact → run ephemeral hooks → add the note on usage → guard →
+compare with the previous request → report → place marks → `PreparedRequest`. Only compaction calls
+a model. A preview writes nothing, runs no hook, and has an outline in place of a model's summary.
 """
 
 from collections.abc import Sequence
@@ -49,13 +48,13 @@ Mode = Literal["send", "preview"]
 
 
 def prepare(inputs: PrepareInputs, ports: Ports, mode: Mode = "send") -> PreparedRequest:
-    """Put a request together that fits its budget, and say what is in it and what is not.
+    """Build a request that fits its budget, with a report of its content and of what was left out.
 
-    What stays from now on, transforms of hooks, a trim, a compaction and a cut of the history, is
-    appended in one write, unless this is a preview.
+    New entries (transforms, a trim, a compaction, a drop) are appended in one write, unless this
+    is a preview.
 
     Raises:
-        ContextOverflow: when instructions, tools and the question alone exceed the budget; then
+        ContextOverflow: when instructions, tools and the user message alone exceed the budget; then
             nothing is appended.
         ContextHookError: when a hook fails; then nothing is appended either.
         BadInputs: when the path does not end with this turn's user message, or with work on it.
@@ -79,7 +78,7 @@ def prepare(inputs: PrepareInputs, ports: Ports, mode: Mode = "send") -> Prepare
 
 @dataclass(frozen=True)
 class _Decided:
-    """A request once it is decided what stays from now on."""
+    """A request after the decisions to trim and to compact."""
 
     shaped: HookedPath
     base: RequestPlan
@@ -110,10 +109,10 @@ class _Decided:
 def _decide(
     inputs: PrepareInputs, ports: Ports, room: RequestBudget, shaped: HookedPath, is_sent: bool
 ) -> _Decided:
-    """Trim, then compact, where that is due; nothing is decided for what cannot be sent anyway.
+    """Decide whether to trim and to compact. Nothing is decided for a request that cannot fit.
 
-    A trim may spare the compaction that is due without it. Where it does not, it is not made: what
-    the compaction keeps is trimmed as far as that needs it.
+    A trim can make a compaction unnecessary. If it does not, the trim is discarded, and the
+    compaction decides how far the turns that it keeps are trimmed.
     """
     decided = _Decided(shaped, build_plan(inputs, ports, room, shaped))
     if not can_fit(decided.base.draft, room.budget):
@@ -202,10 +201,10 @@ def prepare_call(
     temperature: float = 0.0,
     takes_marks: bool = False,
 ) -> PreparedRequest:
-    """Return a request that holds all of this, or none.
+    """Build a request for a single call outside of the turns. Nothing is left out of it.
 
     Raises:
-        ContextOverflow: it does not fit its budget whole.
+        ContextOverflow: when the call exceeds its budget.
     """
     tail = Tail((), Message("user", question), preamble.counter)
     draft = RequestDraft(preamble, TurnList.of(history), tail)
@@ -222,7 +221,7 @@ def prepare_call(
         options=options,
     )
     marks = place_marks(draft, model) if takes_marks else ()
-    # No request goes on from a call, so that its question is not worth keeping.
+    # No later request continues a call, so its user message needs no cache mark.
     return seal(guarded, envelope, report, tuple(mark for mark in marks if mark.layer != Layer.W))
 
 

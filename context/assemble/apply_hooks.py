@@ -1,4 +1,4 @@
-"""The base of a request: its path replayed, then shaped by the hooks of this run.
+"""Replay the path of a request, and apply the hooks of this run.
 
 What a `before_request` hook changes is stored and replayed from then on. What an `ephemeral` hook
 changes belongs to this request alone: its patch is replayed once and forgotten.
@@ -22,14 +22,14 @@ TRIMMED: Final = "old results and words were trimmed"
 
 @dataclass(frozen=True)
 class HookedPath:
-    """What a request is made from, once everything has had its say.
+    """The replayed path of a request, with the effect of hooks and of entries not stored yet.
 
     Attributes:
         envelope: instructions, tools, options and the uncached messages.
-        transforms: those that are replayed from now on.
-        new: what is to be stored when the request is sent.
-        reasons: why the prompt cache is broken since the previous request.
-        touched: which of T, L1 and L4 those reasons are about.
+        transforms: the transforms that are replayed for later requests.
+        new: the entries to store when the request is sent.
+        reasons: the reasons why the prompt cache breaks after the previous request.
+        touched: the layers among T, L1 and L4 that these reasons concern.
     """
 
     reading: ReplayedPath
@@ -44,7 +44,7 @@ class HookedPath:
 def replay_with_hooks(
     inputs: PrepareInputs, ports: Ports, room: RequestBudget, is_sent: bool
 ) -> HookedPath:
-    """Replay the path of a request, and let `before_request` hooks at it where it is sent.
+    """Replay the path of a request, and run `before_request` hooks on it if it is sent.
 
     Raises:
         ContextHookError: when a hook fails; nothing was stored.
@@ -69,7 +69,7 @@ def add_entries(
     ports: Ports,
     room: RequestBudget,
 ) -> HookedPath:
-    """Return the request once these entries stand at the end of its path too, one by one."""
+    """Return the hooked path with entries added at the end of its path."""
     if not entries:
         return shaped
     new = (*shaped.new, *link_entries(entries, (shaped.new or inputs.path)[-1].id))
@@ -78,7 +78,7 @@ def add_entries(
 
 
 def link_entries(entries: Iterable[Entry], parent: str) -> tuple[Entry, ...]:
-    """Return the entries one behind the other, the first behind `parent`."""
+    """Link entries into a chain, the first one below `parent`."""
     chain: list[Entry] = []
     for entry in entries:
         chain.append(replace(entry, parent_id=chain[-1].id if chain else parent))
@@ -88,7 +88,7 @@ def link_entries(entries: Iterable[Entry], parent: str) -> tuple[Entry, ...]:
 def apply_ephemeral_hooks(
     shaped: HookedPath, inputs: PrepareInputs, ports: Ports, room: RequestBudget
 ) -> HookedPath:
-    """Let `ephemeral` hooks at a request that is about to be sent; it alone has what they change.
+    """Run `ephemeral` hooks on a request to be sent. Their changes hold for this request alone.
 
     Raises:
         ContextHookError: when a hook fails; nothing was stored.
@@ -120,7 +120,10 @@ def _make_hooked_path(
     decided: Iterable[Entry] = (),
     earlier: HookedPath | None = None,
 ) -> HookedPath:
-    """Return the request; `decided` is what was decided with it, after what `earlier` knows."""
+    """Build the hooked path from a replayed path.
+
+    `decided` are the new entries, `earlier` is the hooked path before them.
+    """
     reasons, touched = _collect_reasons(decided)
     if earlier is not None:
         reasons = tuple(dict.fromkeys((*earlier.reasons, *reasons)))
@@ -140,7 +143,7 @@ def _make_hooked_path(
 
 
 def make_uncached_message(texts: Iterable[str], messages: Iterable[Message]) -> Message | None:
-    """Return everything that belongs to one request alone as one message; None for nothing."""
+    """Join everything that belongs to one request alone into one message, or return None."""
     parts: list[Part] = [TextPart(text) for text in texts if text]
     for message in messages:
         content = message.content
@@ -154,7 +157,7 @@ def make_uncached_message(texts: Iterable[str], messages: Iterable[Message]) -> 
 def make_transform_entries(
     transforms: Iterable[Transform], parent: str | None, now: str
 ) -> tuple[TransformEntry, ...]:
-    """Return what patches do to the cached part, one entry behind the other."""
+    """Build the log entries of transforms, each below the previous one."""
     entries: list[TransformEntry] = []
     for transform in transforms:
         cached = tuple(op for op in transform.patch if op.get("scope") == "cached")
@@ -167,7 +170,7 @@ def make_transform_entries(
 def make_hook_envelope(
     inputs: PrepareInputs, ports: Ports, room: RequestBudget, reading: ReplayedPath
 ) -> ContextEnvelope:
-    """Return the envelope that hooks look at: the base of a request with its cached messages."""
+    """Build the envelope for hooks: the request so far, with its cached messages."""
     return replace(
         _make_envelope(inputs, ports, room, reading), messages=Messages(reading.messages)
     )
@@ -176,7 +179,7 @@ def make_hook_envelope(
 def _make_envelope(
     inputs: PrepareInputs, ports: Ports, room: RequestBudget, reading: ReplayedPath
 ) -> ContextEnvelope:
-    """The envelope without its messages, which only hooks ask for."""
+    """Build the envelope of a request without its messages."""
     base = ContextEnvelope(
         system=System(inputs.system),
         tools=inputs.tools,
@@ -196,7 +199,7 @@ def _find_new_entries(path: tuple[Entry, ...]) -> list[Entry]:
 
 
 def _collect_reasons(entries: Iterable[Entry]) -> tuple[tuple[str, ...], frozenset[Layer]]:
-    """Why these entries break the cache, and on which layers."""
+    """Return the reasons why entries break the prompt cache, and the layers that they change."""
     reasons: list[object] = []
     touched: set[Layer] = set()
     for entry in entries:
@@ -210,7 +213,7 @@ def _collect_reasons(entries: Iterable[Entry]) -> tuple[tuple[str, ...], frozens
 
 
 def _find_layer(op: str) -> Layer:
-    """The layer that a patch operation on the cached part changes."""
+    """Return the layer that a patch operation changes."""
     if op.startswith("tools"):
         return Layer.T
     return Layer.L1 if op.startswith(("system", "options")) else Layer.L4
@@ -219,7 +222,7 @@ def _find_layer(op: str) -> Layer:
 def _keep_runnable(
     shaped: tuple[ToolDefinition, ...], given: tuple[ToolDefinition, ...]
 ) -> tuple[tuple[ToolDefinition, ...], tuple[str, ...]]:
-    """A patch can describe a tool, but not bring the code that runs it."""
+    """Keep the tools that can be run. A patch can describe a tool, but not add code for it."""
     names = {tool.name for tool in given}
     missing = (tool.name for tool in shaped if tool.name not in names)
     warnings = (
@@ -229,7 +232,7 @@ def _keep_runnable(
 
 
 def _limit_options(options: Mapping[str, object], room: RequestBudget) -> FrozenMapping:
-    """An answer may be shorter than its reserve, never longer."""
+    """Limit the answer length in the options to the reserve."""
     wanted = options.get("maxTokens")
     is_number = isinstance(wanted, int) and not isinstance(wanted, bool) and wanted > 0
     most = min(wanted, room.reserve) if is_number and isinstance(wanted, int) else room.reserve
@@ -237,7 +240,7 @@ def _limit_options(options: Mapping[str, object], room: RequestBudget) -> Frozen
 
 
 def run_turn_end_hooks(inputs: PrepareInputs, ports: Ports) -> tuple[TransformEntry, ...]:
-    """Let the `turn_end` hooks at what a turn came to, and append their patches in one write.
+    """Run `turn_end` hooks on a finished turn, and append their patches in one write.
 
     Args:
         inputs: as for the requests of the turn, the path with its last answer at the end.

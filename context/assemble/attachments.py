@@ -1,4 +1,4 @@
-"""L2: what earlier turns left behind, as the model is reminded of it.
+"""Carry-forward (L2): attachments and cited notes of earlier turns, as the model sees them.
 
 What the user attached is read at its present version and compacted, the same way each time; what is
 gone or may no longer be read leaves with a line that says so. A selection is kept as it was made,
@@ -30,11 +30,11 @@ _LINES: Final[Mapping[Loss, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class CurrentSource:
-    """What has become of the source of a segment.
+    """The current state of a segment's source.
 
     Attributes:
-        text: the present raw text, where it has changed.
-        version: the hash of that text's file.
+        text: the current raw text, if it has changed.
+        version: the hash of the file with that text.
     """
 
     state: SourceState
@@ -43,7 +43,7 @@ class CurrentSource:
 
     @property
     def loss(self) -> Loss | None:
-        """Why it is not read any more; None where it still is."""
+        """The reason why the source is not read any more; None if it still is."""
         match self.state:
             case "gone" | "excluded" as loss:
                 return loss
@@ -56,11 +56,11 @@ Resolve = Callable[[Segment], CurrentSource]
 
 @dataclass(frozen=True, slots=True)
 class CarryForward:
-    """The segments of L2, and those that its share has no room for.
+    """The segments of L2, and the segments that exceed its share.
 
     Attributes:
-        full: what each segment was made from, by id.
-        lost: what was only cited, so that nothing stands for it once its note is not read any more.
+        full: the complete segment that each segment was shortened from, by id.
+        lost: cited segments whose note is not read any more; nothing replaces them in the request.
     """
 
     segments: tuple[Segment, ...] = ()
@@ -69,20 +69,20 @@ class CarryForward:
     lost: tuple[tuple[Segment, Loss], ...] = ()
 
     def without(self, others: Sequence[Segment]) -> tuple[Segment, ...]:
-        """Return the segments that do not stand elsewhere already."""
+        """Return the segments that are not among others."""
         there = {segment.id for segment in others}
         return tuple(segment for segment in self.segments if segment.id not in there)
 
 
 def describe_excluded(segment: Segment, resolve: Resolve) -> Segment | None:
-    """Return what is told of a segment whose source is excluded by now; `None` where it is not."""
+    """Return the notice for a segment whose source is excluded now, or None if it is not."""
     if resolve(segment).state != "excluded":
         return None
     return _replace_by_line(segment, "excluded")
 
 
 def find_loss(segment: Segment) -> Loss | None:
-    """Return what has become of a segment of which but a line that says so is left."""
+    """Return why a segment consists of a notice only: its source is excluded or gone; else None."""
     if segment.layer is not Layer.L2 or segment.version is not None:
         return None
     return next((loss for loss, line in _LINES.items() if segment.content == line), None)
@@ -96,13 +96,13 @@ def make_carry_forward(
     room_tokens: int,
     tools: Tools = None,
 ) -> CarryForward:
-    """Return what earlier turns left behind, less what this turn has anyway.
+    """Build L2 from the sources of earlier turns, without those that this turn has itself.
 
     Args:
         now: the segments of this turn.
-        resolve: says what has become of a source; nothing excluded is sent.
-        room_tokens: what L2 may hold; what was used least recently leaves first, pins never.
-        tools: the names of those that the request has, by which the model may read more.
+        resolve: returns the current state of a source; nothing excluded is sent.
+        room_tokens: the budget of L2; the least recently used sources leave first, pins never.
+        tools: the names of the request's tools, with which the model can read more.
     """
     found = [(item, resolve(item.segment)) for item in _select_sources(carried, now)]
     entries = [
@@ -130,7 +130,10 @@ def _last_use(entry: tuple[CarriedSource, Segment, Segment]) -> int:
 
 
 def _select_sources(carried: CarriedSources, now: Sequence[Segment]) -> Iterator[CarriedSource]:
-    """What is carried and not in this turn already; an attached note says more than a cited one."""
+    """Select the carried sources that this turn does not have.
+
+    An attached note is preferred to a citation of it.
+    """
     taken = {make_source_key(segment) for segment in now}
     sources = {segment.source for segment in now if segment.kind != "selection"}
     attached = {
@@ -147,7 +150,7 @@ def _select_sources(carried: CarriedSources, now: Sequence[Segment]) -> Iterator
 def _make_segments(
     segment: Segment, source: CurrentSource, tools: Tools
 ) -> Iterator[tuple[Segment, Segment]]:
-    """The segment on L2, and what it was made from."""
+    """Build each L2 segment of a source, paired with the complete segment."""
     if segment.kind == "passage":
         if not source.loss:
             yield _move_to_l2(segment, _describe_citation(segment)), segment

@@ -1,4 +1,4 @@
-"""What a request would be without trimming it any further, without compaction and the guard.
+"""Build the plan of a request: its draft before new trims, a compaction and the guard.
 
 The history as the boundaries of the path leave it, the turn's own context with what earlier turns
 left behind, what is kept in mind, and the work so far.
@@ -41,17 +41,17 @@ NOTHING_KEPT: Final = "(nothing)"
 
 @dataclass(frozen=True)
 class RequestPlan:
-    """What the request would be without the guard.
+    """The plan of a request: its draft before the guard, and the values that decisions need.
 
     Attributes:
-        line: history, question and work as they were said, less what rests left out.
-        reach: how far of it is trimmed.
-        standing_tail: what the history has to leave free for tails beyond this request.
-        resting: the turns that earlier drops leave out.
-        prior: L2, where this request made it.
-        found: this turn's segments before any left, those of L2 included.
-        unfit: those that exceed the share of their kind.
-        asked: the question of the previous request.
+        line: history, user message and work before trimming, without dropped turns.
+        reach: how far `line` is trimmed.
+        standing_tail: the tokens that the history leaves free for the tails of later requests too.
+        resting: the turns that stored drops leave out.
+        prior: L2, if this request built it.
+        found: all segments of this turn and of L2, before any was left out.
+        unfit: the segments that exceed the share of their kind.
+        asked: the user message of the previous request.
     """
 
     draft: RequestDraft
@@ -72,10 +72,10 @@ def build_plan(
     shaped: HookedPath,
     prior: CarryForward | None = None,
 ) -> RequestPlan:
-    """Return what a request is made from.
+    """Build the plan of a request from its replayed and hooked path.
 
     Args:
-        prior: L2 less its pins, where it is made already.
+        prior: L2 without pins, if it is built already.
 
     Raises:
         BadInputs: when the path does not end with this turn's question, or with work on it.
@@ -122,7 +122,7 @@ def _is_open(turn: Turn, turn_id: str) -> bool:
 def _make_carry_forward(
     inputs: PrepareInputs, ports: Ports, room: RequestBudget, shaped: HookedPath
 ) -> CarryForward:
-    """L2 is made with the first request of a turn, and then stays what it was."""
+    """Build L2 in the first request of a turn. Later requests keep that."""
     reading, tools = shaped.reading, {tool.name for tool in shaped.envelope.tools}
     segments = reading.open.turn.segments if reading.open else ()
     is_made = inputs.request > 1 or any(segment.layer is Layer.L2 for segment in segments)
@@ -138,7 +138,7 @@ def _collect_pins(
     shown: tuple[TurnList, tuple[Message, ...]],
     found: tuple[Segment, ...],
 ) -> tuple[Segment, ...]:
-    """What is pinned and no longer sent where it was said; of notes only what may be read."""
+    """Collect pinned items whose turn is not sent. An excluded note becomes a notice."""
     if not reading.pins.segments:
         return ()
     history, work = shown
@@ -153,7 +153,7 @@ def _collect_pins(
 
 
 def _append_lead(history: TurnList, lead: tuple[Message, ...], counter: TokenCounter) -> TurnList:
-    """What an extension said before the question stands behind the earlier turns."""
+    """Append the messages that an extension added before the user message to the history."""
     if not lead:
         return history
     ids = tuple(message.id for message in lead if message.id is not None)
@@ -161,7 +161,7 @@ def _append_lead(history: TurnList, lead: tuple[Message, ...], counter: TokenCou
 
 
 def _make_uncached(reading: ReplayedPath, envelope: ContextEnvelope) -> Message | None:
-    """What changed of E since the turn began, and what belongs to this request alone."""
+    """Build the message with changes of the memory and with content for this request alone."""
     changed = ""
     if reading.open is not None and reading.open.memory != reading.memory:
         changed = f"{MEMORY_CHANGED}\n{reading.memory.render() or NOTHING_KEPT}"

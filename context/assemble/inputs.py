@@ -1,4 +1,4 @@
-"""What a request is made from, and what the making needs from outside."""
+"""The inputs of a request, and the ports to everything outside of `context`."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ from context.tokens import TokenCounter
 
 @dataclass(frozen=True, slots=True)
 class PreviousQuestion:
-    """The question of the previous request: its text, and whether it is being worked on still."""
+    """The user message of the previous request, and whether its turn is still in progress."""
 
     text: str | None = None
     is_same_turn: bool = False
@@ -26,16 +26,16 @@ class PreviousQuestion:
 
 @dataclass(frozen=True)
 class SummaryTask:
-    """The old turns that a summary is to stand for.
+    """The request for a summary of old turns.
 
     Attributes:
-        said: as they were said, oldest first; an earlier summary stands at their head.
-        sent: the same turns as the chat's requests begin with them, so that a provider has them at
-            hand; empty where they do not.
-        preamble: tools and instructions of the chat.
-        room: the budget that each call has to keep to.
-        most_tokens: how long the summary may be.
-        instructions: what the user wants to see in it.
+        said: the turns before trimming, oldest first; an earlier summary comes first.
+        sent: the same turns as the session's requests begin with them, so that a provider has
+            them in its cache; empty if requests do not begin with them.
+        preamble: tools and instructions of the session.
+        room: the budget of each call.
+        most_tokens: the maximum length of the summary.
+        instructions: the user's instructions for the summary.
     """
 
     said: tuple[MeasuredTurn, ...]
@@ -49,19 +49,19 @@ class SummaryTask:
 
     @property
     def continues(self) -> bool:
-        """Whether a call can begin as the chat's requests do."""
+        """Whether a call can begin with the same messages as the session's requests."""
         return bool(self.sent)
 
     @property
     def shortened(self) -> tuple[MeasuredTurn, ...]:
-        """What is trimmed or cleared in `sent`, as it was said, with the calls of those turns."""
+        """The turns of `sent` that are trimmed or cleared, in full, with their tool calls."""
         counter = self.preamble.counter
         pairs = zip(self.sent, self.said, strict=False)
         return tuple(_restore_turn(sent, said, counter) for sent, said in pairs if sent != said)
 
     @property
     def turns(self) -> tuple[MeasuredTurn, ...]:
-        """What a call holds of them, so that nothing that was said is missing in it."""
+        """The turns in the call: as sent, followed by the full form of shortened ones."""
         return (*self.sent, *self.shortened) if self.continues else self.said
 
 
@@ -77,13 +77,13 @@ def _restore_turn(sent: MeasuredTurn, said: MeasuredTurn, counter: TokenCounter)
 
 @dataclass(frozen=True, slots=True)
 class HistoryPolicy:
-    """How a history is kept within its room before the guard has to leave anything out.
+    """The settings that keep the history within its budget before the guard has to act.
 
     Attributes:
-        auto_compact: whether old turns become a summary without being asked.
+        auto_compact: whether old turns are summarised automatically.
         keep_last: how many of the newest assistant messages are trimmed last.
-        clean_after: results of tools older than so many turns are the first to shrink.
-        can_summarise: whether a model is there for it; an outline stands in otherwise.
+        clean_after: tool results older than this number of turns are shortened first.
+        can_summarise: whether a model can summarise; otherwise an outline is built.
     """
 
     policy: BudgetPolicy = field(default_factory=BudgetPolicy)
@@ -95,24 +95,23 @@ class HistoryPolicy:
 
 @dataclass(frozen=True)
 class PrepareInputs:
-    """What a request is made from.
+    """The inputs of one request.
 
     Attributes:
-        model_limit: the model's own input limit; `None` where it is not known.
-        path: the active path, this turn's segments and user message at its end, also where they
-            are not stored yet; in a tool loop the calls and results so far behind them.
+        model_limit: the model's own input limit; `None` if it is not known.
+        path: the active path. It ends with this turn's user message and segments, stored or not,
+            followed by the tool calls and results so far.
         turn: the id of this turn.
-        request: from 1 on; from the second on, the context of the turn is what it was.
-        tools: those that can be run.
-        factor: what the session's budget is divided by so far, where usage was reported.
+        request: the number of the request in its turn, from 1; later ones keep the turn's context.
+        tools: the tools that can be run.
+        factor: the divisor of the session's budget so far, from reported usage.
         previous: the previous request on this path, or its neutral body.
-        instructions: what of the system parts somebody wrote in a note, each with the part's name
-            as its id, for the report.
-        takes_marks: whether the provider is told where its cache may end; by the model's name
-            where it is not said.
-        unsent: attachments of which nothing is sent, because they have no room; for the report.
-        summary_instructions: what the user wants to see in a summary.
-        history_policy: how the history is kept within its room; None leaves all of it to the guard.
+        instructions: the system parts that were written in notes, for the report; the id of each
+            segment is the name of its part.
+        takes_marks: whether the provider takes cache marks; `None` decides by the model's name.
+        unsent: attachments of which nothing fits the budget, for the report.
+        summary_instructions: the user's instructions for summaries.
+        history_policy: when to trim and compact; None leaves everything to the guard.
     """
 
     session: str | None
@@ -138,15 +137,15 @@ class PrepareInputs:
 
 @dataclass(frozen=True)
 class Ports:
-    """What the pipeline needs from outside.
+    """The functions and objects outside of `context` that the pipeline calls.
 
     Attributes:
         append: writes entries to the log, in one write.
-        hooks: the user's code; it runs only when a request is sent.
-        resolve: says what has become of something that was attached or cited. Without it nothing
-            is carried forward, since it might be excluded by now.
-        cancel: looked at before hooks run, and handed on to them.
-        summarise: makes a summary with a model. Without it, or where it fails, an outline is made.
+        hooks: the user's hooks; they run only when a request is sent or a turn has ended.
+        resolve: returns the current state of an attached or cited source. Without it nothing is
+            carried forward, since the source might be excluded by now.
+        cancel: checked before hooks run, and passed to them.
+        summarise: summarises with a model. Without it, or if it fails, an outline is built.
         breaker: remembers compactions that freed nothing.
     """
 
@@ -162,6 +161,6 @@ class Ports:
 
 
 def compute_request_budget(inputs: PrepareInputs, counter: TokenCounter) -> RequestBudget:
-    """Return the budget of a request, and what it comes from."""
+    """Return the budget of a request, with the values that it was computed from."""
     limits = inputs.threshold, inputs.model_limit, inputs.max_output_tokens
     return compute_budget(counter, *limits, inputs.factor)

@@ -1,4 +1,4 @@
-"""A request on its way through the pipeline: what is in it, how large that is, how it renders."""
+"""The draft of a request: its parts, their tokens by layer, its messages in wire order."""
 
 import hashlib
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ from context.tokens import (
 
 @dataclass(frozen=True)
 class Preamble:
-    """What stands before the conversation: tool definitions and the system message."""
+    """The beginning of a request: tool definitions and the system message."""
 
     system: System
     tools: tuple[ToolDefinition, ...]
@@ -30,28 +30,28 @@ class Preamble:
 
     @cached_property
     def tool_sizes(self) -> tuple[tuple[str, int], ...]:
-        """The name of each tool with its size."""
+        """The tokens of each tool, with its name."""
         return tuple((tool.name, count_tool(tool, self.counter)) for tool in self.tools)
 
     @cached_property
     def tool_tokens(self) -> int:
-        """The size of T."""
+        """The tokens of layer T."""
         return sum(size for _, size in self.tool_sizes)
 
     @cached_property
     def system_tokens(self) -> int:
-        """The size of L1; a request without instructions has no system message."""
+        """The tokens of layer L1. A request without instructions has no system message."""
         text = self.system.compiled
         return count_message(Message("system", text), self.counter) if text else 0
 
     @cached_property
     def part_tokens(self) -> Mapping[str, int]:
-        """The size of each part of L1, by its name."""
+        """The tokens of each part of L1, by its name."""
         return {part.name: count_part(part.text, self.counter) for part in self.system.parts}
 
     @cached_property
     def digest(self) -> bytes:
-        """A hash of what goes on the wire of it."""
+        """A hash of the tools and the system message as sent."""
         tools = [tool.to_dict() for tool in self.tools]
         text = compact_json([tools, self.system.compiled])
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
@@ -61,22 +61,22 @@ class Preamble:
 def make_preamble(
     system: System, tools: tuple[ToolDefinition, ...], counter: TokenCounter
 ) -> Preamble:
-    """Return the preamble of these parts, the same value for the same parts.
+    """Return the preamble of a system message and tools, the same object for equal arguments.
 
-    It is the largest text that stays the same from request to request, so it is counted once.
+    The preamble is the largest text that requests have in common, so it is counted once.
     """
     return Preamble(system, tools, counter)
 
 
 @dataclass(frozen=True)
 class Tail:
-    """The last question of a request: the segments and notes of this turn, then what was typed.
+    """The last user message of a request: segments and notes of the turn, then the typed text.
 
     Attributes:
         segments: L2 and L3, in the order in which they were attached or ranked.
         question: the bare user message.
-        notes: E, as it was when the turn began.
-        tools: the names of those that the request has; None where that is not known.
+        notes: layer E, as it was when the turn began.
+        tools: the names of the request's tools; None if not known.
     """
 
     segments: tuple[Segment, ...]
@@ -87,14 +87,14 @@ class Tail:
 
     @cached_property
     def blocks(self) -> tuple[tuple[Layer, str], ...]:
-        """The rendered text before the question, by layer, in the order of the wire."""
+        """The rendered text before the typed text, by layer, in the order of the wire."""
         texts = {layer: render_segments(self.on(layer)) for layer in (Layer.L2, Layer.L3)}
         texts[Layer.E] = self.notes
         return tuple((layer, text) for layer, text in sort_by_wire(texts) if text)
 
     @cached_property
     def message(self) -> Message:
-        """The message as it is sent: bare text, or one text part a layer and the question last."""
+        """The message as sent: text, or a text part for each layer with the typed text last."""
         if not self.blocks:
             return self.question
         content = self.question.content
@@ -106,7 +106,7 @@ class Tail:
 
     @cached_property
     def tokens(self) -> Mapping[Layer, int]:
-        """The size of each layer of the message; what is around the message counts to L5."""
+        """The tokens of each layer of the message. The overhead of the message counts as L5."""
         sizes = {layer: count_part(text, self.counter) for layer, text in self.blocks}
         sizes[Layer.L5] = count_message(self.question, self.counter)
         if self.blocks and isinstance(self.question.content, str):
@@ -115,7 +115,7 @@ class Tail:
 
     @cached_property
     def total(self) -> int:
-        """The size of the whole message."""
+        """The tokens of the whole message."""
         return sum(self.tokens.values())
 
     def on(self, layer: Layer) -> tuple[Segment, ...]:
@@ -125,13 +125,13 @@ class Tail:
 
 @dataclass(frozen=True)
 class RequestDraft:
-    """What the request would be if it were sent now.
+    """The draft of a request: its parts before it is sent.
 
     Attributes:
-        history: the earlier turns that are in it, oldest first.
-        work: W, what was called and found in this turn so far.
-        uncached: the one message behind everything that belongs to this request alone.
-        pins: what is kept whatever happens.
+        history: the earlier turns in the request, oldest first.
+        work: layer W, the tool calls and results of this turn so far.
+        uncached: the last message, which belongs to this request alone.
+        pins: the messages and segments that are always kept.
     """
 
     preamble: Preamble
@@ -143,7 +143,7 @@ class RequestDraft:
 
     @cached_property
     def layers(self) -> Mapping[Layer, int]:
-        """The size of every layer; together they are `used`."""
+        """The tokens of each layer. Together they are `used`."""
         counter = self.tail.counter
         question_saved, *work_saved = self._merged[: 1 + len(self.work)]
         work = sum(count_message(message, counter) for message in self.work)
@@ -163,27 +163,27 @@ class RequestDraft:
 
     @property
     def uncached_tokens(self) -> int:
-        """The size of the uncached message, which counts to E."""
+        """The tokens of the uncached message, which count as layer E."""
         if self.uncached is None:
             return 0
         return count_message(self.uncached, self.tail.counter) - self._merged[-1]
 
     @property
     def used(self) -> int:
-        """The size of the request."""
+        """The tokens of the request."""
         return sum(self.layers.values())
 
     @cached_property
     def history_messages(self) -> tuple[Message, ...]:
-        """The messages of L4; listing them takes as long as there are many."""
+        """The messages of layer L4. The time to list them grows with their number."""
         return self.history.messages
 
     @cached_property
     def question(self) -> Message:
-        """The message that asks, with this turn's context.
+        """The user message with this turn's context.
 
-        With tools it always consists of parts: the message for this request alone joins it in the
-        first request of a turn, and the later ones begin with the same bytes.
+        In a request with tools it always consists of parts: the uncached message is merged with it
+        in the first request of a turn, and later requests begin with the same bytes.
         """
         message = self.tail.message
         if not self._has_parts_only:
@@ -196,7 +196,7 @@ class RequestDraft:
 
     @cached_property
     def _merged(self) -> tuple[int, ...]:
-        """What each message behind the history saves by joining the one before it."""
+        """The tokens that each message after the history saves by merging with the previous one."""
         saved, counter = [], self.tail.counter
         before = self.history[-1].messages[-1:] if self.history else ()
         joined = before if self.history.is_last_joined else ()
@@ -209,17 +209,17 @@ class RequestDraft:
 
     @property
     def present(self) -> tuple[Message, ...]:
-        """The messages behind the history, as they are sent."""
+        """The messages after the history, as sent."""
         return self._order({Layer.L5: (self.question,), Layer.W: self.work})
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """All messages, as they are sent."""
+        """All messages, as sent."""
         now = {Layer.L5: (self.question,), Layer.W: self.work}
         return self._order({Layer.L4: self.history_messages, **now})
 
     def _order(self, messages: Mapping[Layer, tuple[Message, ...]]) -> tuple[Message, ...]:
-        """Return the messages of these layers as they are sent, the uncached one last."""
+        """Put messages into the order of the wire, the uncached message last."""
         last = () if self.uncached is None else (self.uncached,)
         ordered = (message for _, some in sort_by_wire(messages) for message in some)
         return (*ordered, *last)

@@ -1,4 +1,4 @@
-"""How much of a turn's own context its last message may hold."""
+"""Limit the share of a turn's passages, and compute the tokens that the history leaves free."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ STANDING_TURNS: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class FittedTail:
-    """A tail whose passages keep to their share, and the passages that left it."""
+    """A tail whose passages fit their share, and the passages that were left out."""
 
     tail: Tail
     dropped: tuple[Segment, ...] = ()
@@ -46,10 +46,10 @@ def fit_passages(tail: Tail, budget: int) -> FittedTail:
 
 
 def count_lasting_tail(tail: Tail, earlier: Sequence[MeasuredTurn], budget: int) -> int:
-    """Return what the history has to leave free for tails, for more than this request.
+    """Return the tokens that the history leaves free for the tails of this and later requests.
 
-    That is the tail itself, but at most a quarter of the budget, so that one large question does
-    not shorten the history for ever; only when four turns running were larger does all of it count.
+    These are the tokens of the tail, but at most a quarter of the budget, so that one large user
+    message does not shorten the history for ever. After four larger turns in a row, all counts.
     """
     most = int(budget * STANDING_SHARE)
     if tail.total <= most:
@@ -62,12 +62,15 @@ def count_lasting_tail(tail: Tail, earlier: Sequence[MeasuredTurn], budget: int)
 
 
 def _is_retrieved(segment: Segment) -> bool:
-    """On L2 a passage is but a line that names its note."""
+    """Return whether a segment is a retrieved passage of this turn.
+
+    On L2 a passage is only a line that names its note.
+    """
     return segment.is_retrieved and segment.layer is Layer.L3
 
 
 def compute_passages_share(budget: int, question_tokens: int) -> int:
-    """Return what the passages of a turn may take together beside its question."""
+    """Return the tokens that the passages of a turn may take beside its user message."""
     return max(int(budget * PASSAGES_SHARE) - question_tokens, int(budget * LEAST_PASSAGES_SHARE))
 
 

@@ -1,8 +1,8 @@
-"""How a request continues the previous one: what a provider's prompt cache can reuse, and why not.
+"""Compare a request with the previous one: the reusable prefix, and the reasons for each change.
 
-A provider reuses the beginning that two requests have in common, in the order of tools,
-instructions, messages. From turn to turn that beginning should only grow; wherever it does not,
-there is a reason.
+A provider's prompt cache reuses the prefix that two requests have in common, in the order of tools,
+instructions, messages. From turn to turn that prefix should only grow. Where it does not, the
+report names a reason.
 """
 
 import hashlib
@@ -34,12 +34,12 @@ _BODY: Final = "body"
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What was decided since the previous request that may break the cache.
+    """The decisions since the previous request that can break the prompt cache.
 
     Attributes:
-        reasons: those of transforms and trims.
-        touched: which of T, L1 and L4 these change, so that no other reason has to be found.
-        dropped: how many turns leave with this request.
+        reasons: the reasons of transforms and trims.
+        touched: the layers among T, L1 and L4 that these explain.
+        dropped: the number of turns that this request drops.
         epoch: why turns may have come back: another model, a raised threshold.
     """
 
@@ -54,7 +54,7 @@ NO_CHANGES: Final = Changes()
 
 @dataclass(frozen=True, slots=True)
 class Continuation:
-    """The prefix for the report, and which layers were reused."""
+    """The comparison for the report, and the layers that the cache can reuse."""
 
     prefix: Prefix
     reused: frozenset[Layer] = frozenset()
@@ -70,10 +70,10 @@ def compare_requests(
 
     Args:
         draft: the request as it will be sent.
-        previous: the previous request or its neutral body; `None` for the first request. Where it
-            is the request and its history goes on in this one, only what is new is compared.
-        asked: the question of the previous request.
-        changes: what was decided since then.
+        previous: the previous request or its neutral body; `None` for the first request. If it is
+            the request and this one continues its history, only new messages are compared.
+        asked: the user message of the previous request.
+        changes: the decisions since the previous request.
     """
     digest = hash_prefix(draft)
     if previous is None:
@@ -103,10 +103,12 @@ def compare_requests(
 def _collect_reasons(
     same_tools: bool, same_system: bool, found: Sequence[str], changes: Changes
 ) -> tuple[str, ...]:
-    """Return the reasons in the order of the wire; those of transforms stand for what they change.
+    """Return the reasons in the order of the wire.
+
+    Reasons of transforms replace those of the layers that they changed.
 
     Args:
-        found: why the messages changed, as far as that can be seen from them.
+        found: the reasons that the messages themselves show.
     """
     if same_tools and same_system and not found:
         return ()
@@ -125,7 +127,7 @@ def hash_prefix(draft: RequestDraft) -> str:
 
 
 def _continues(previous: RequestDraft, draft: RequestDraft) -> bool:
-    """Whether the history of a request is known to begin with all of the one before it."""
+    """Return whether a history is known to begin with the whole history of the previous request."""
     return previous.history.common(draft.history) == len(previous.history)
 
 
@@ -136,7 +138,7 @@ def _compare_continued(
     asked: PreviousQuestion,
     changes: Changes,
 ) -> Continuation:
-    """Compare what stands behind the history that two requests have in common."""
+    """Compare two requests that begin with the same history, from its end on."""
     earlier = len(previous.history)
     now = (*draft.history[earlier:].messages, *draft.present)
     same = _count_equal(previous.present, now)
@@ -176,7 +178,7 @@ def _make_body(draft: RequestDraft) -> dict[str, object]:
 
 
 def make_message_body(message: Message) -> dict[str, object]:
-    """Return a message as it goes on the wire, which knows no entry ids."""
+    """Return the JSON of a message as sent, without its entry id."""
     data = message.to_dict()
     return {"role": data["role"], "content": data["content"]}
 
@@ -187,7 +189,7 @@ def encode_message(message: Message) -> str:
 
 
 class _PreviousRequest:
-    """The previous request, as far as it is compared."""
+    """The previous request in the form that is compared."""
 
     def __init__(self, body: Mapping[str, object], asked: PreviousQuestion) -> None:
         messages = body.get("messages")
@@ -198,10 +200,10 @@ class _PreviousRequest:
         self.is_same_turn = asked.is_same_turn
 
     def stable(self, now: Sequence[Message]) -> int:
-        """How many of the messages should be there again.
+        """Return how many of the messages are expected again in the next request.
 
-        What stands before the last question was history; the question itself had a tail, which only
-        the requests of the same turn have again, and all but the uncached message with it.
+        The messages before the last user message are history. The user message had a tail, which
+        only requests of the same turn repeat, with all messages but the uncached one.
         """
         if not self.is_same_turn:
             return self.question
@@ -212,7 +214,7 @@ class _PreviousRequest:
         return len(self.messages)
 
     def _find(self, text: str | None) -> int:
-        """Where the question stands: behind the last answer, before the work on it."""
+        """Return the position of the last user message, before the tool calls of its turn."""
         last = len(self.messages) - 1
         start = next((at for at in range(last, -1, -1) if _is_answer(self.messages[at])), 0)
         asked = [at for at in range(start, len(self.messages)) if self._is_user(at)]
@@ -260,7 +262,7 @@ def _find_reused(
 def _explain_messages(
     before: _PreviousRequest, draft: RequestDraft, same: int, changes: Changes
 ) -> list[str]:
-    """Name everything that changed among the messages, by where they part."""
+    """Return the reasons for all changes among the messages, from the first difference on."""
     history = draft.history_messages
     earlier = before.messages[: before.question]
     reasons = []
@@ -275,10 +277,10 @@ def _explain_messages(
 
 
 def _explain_tail(earlier: object, question: Message) -> list[str]:
-    """Name what happened to the question of a turn and its context, apart from their form.
+    """Return the reasons for a change of a turn's user message and its context.
 
-    The last part is what was typed. A question without context is a string in a request without
-    tools and a text part in one with tools: where only this differs, the tools are the reason.
+    The last part is the typed text. A user message without context is a string in a request without
+    tools and a text part in one with tools. If only this differs, the tools are the reason.
     """
     before, now = _list_parts(earlier), _list_parts(make_message_body(question))
     reasons = [] if before[-1:] == now[-1:] else [HISTORY_CHANGED]
@@ -289,7 +291,7 @@ def _explain_tail(earlier: object, question: Message) -> list[str]:
 
 
 def _list_parts(message: object) -> list[object]:
-    """Return the parts of a message; a string is one text part."""
+    """Return the parts of a message. A string is one text part."""
     content = message.get("content") if isinstance(message, Mapping) else None
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
@@ -324,7 +326,7 @@ def _is_same(earlier: object, message: Message) -> bool:
 def _explain_history(
     before: Sequence[object], now: Sequence[Message], same: int, changes: Changes
 ) -> list[str]:
-    """Name what happened to the history, from how the two differ."""
+    """Return the reasons for a change of the history."""
     if Layer.L4 in changes.touched:
         return [_describe_drop(changes.dropped)] if changes.dropped else [HISTORY_CHANGED]
     gone = _find_position(before, now[0]) if now else len(before)

@@ -1,4 +1,4 @@
-"""A compaction apart from any request: asked for, or due when a turn has ended."""
+"""Compact the history of a session: in a request, on demand, and after a turn."""
 
 from dataclasses import dataclass, replace
 from typing import Final
@@ -46,12 +46,12 @@ CLEARED: Final = "old results were cleared"
 
 @dataclass(frozen=True)
 class History:
-    """The history that a compaction is made of.
+    """The history that is compacted.
 
     Attributes:
         shown: the turns as they are sent, oldest first.
-        line: the same turns as they were said, with the question and the work in progress.
-        reach: how far they are trimmed, or have to be trimmed now.
+        line: the same turns before trimming, with the user message and the work in progress.
+        reach: how far the turns are trimmed, or have to be trimmed now.
         resting: older turns that a drop leaves out.
     """
 
@@ -63,16 +63,16 @@ class History:
 
     @property
     def kept_as(self) -> TurnList:
-        """The turns as they are kept: with their answers in full, whatever else is trimmed."""
+        """The turns in the form that is kept: answers in full, everything else as trimmed."""
         return self.line.shown_parts(self.reach.after(0))[0]
 
 
 @dataclass(frozen=True)
 class Compaction:
-    """A compaction that freed something; its entries are not stored yet.
+    """A compaction that freed tokens, with entries that are not stored yet.
 
     Attributes:
-        summary: empty where none was needed.
+        summary: the text of the summary; empty if none was needed.
     """
 
     entries: tuple[Entry, ...]
@@ -83,24 +83,24 @@ class Compaction:
 
     @property
     def entry(self) -> str:
-        """Where it is stored."""
+        """The id of the entry that stores the compaction."""
         return self.entries[0].id
 
     @property
     def has_trimmed(self) -> bool:
-        """Whether anything of what it kept is trimmed."""
+        """Whether any of the kept turns is trimmed."""
         trims = (entry for entry in self.entries if isinstance(entry, TrimEntry))
         return any(trim.tokens_after < trim.tokens_before for trim in trims)
 
     def to_dict(self) -> dict[str, object]:
-        """Return it as JSON."""
+        """Return the compaction as JSON."""
         return write_compaction(self.result, self.entry, self.summary, self.by)
 
 
 def write_compaction(
     result: CompactResult, entry: str | None, summary: str, by: Maker
 ) -> dict[str, object]:
-    """Return what a compaction did, as JSON; `entry` is None where there was nothing to do."""
+    """Return the result of a compaction as JSON. `entry` is None if nothing was compacted."""
     return {
         "before_tokens": result.before_tokens,
         "after_tokens": result.after_tokens,
@@ -121,7 +121,7 @@ def preview_compaction(
     room: RequestBudget,
     why: Why,
 ) -> Compaction | None:
-    """Return about what `compact` would come to; no model is asked and nothing is remembered."""
+    """Estimate a compaction without asking a model and without recording the attempt."""
     has_model = inputs.history_policy is not None and inputs.history_policy.can_summarise
     order = replace(_plan_compaction(past, now, inputs, ports, room, why), is_foretold=has_model)
     return _run_compaction(
@@ -137,7 +137,7 @@ def compact_history(
     room: RequestBudget,
     why: Why,
 ) -> Compaction | None:
-    """Return a compaction of the history, or `None` where there is nothing that it would free.
+    """Compact the history, or return `None` if that would free nothing.
 
     Raises:
         Whatever the port for summaries raises when it is cancelled.
@@ -174,7 +174,10 @@ def _run_compaction(
 def _trim_again(
     order: CompactionPlan, outcome: CompactionOutcome, past: History, now: HistoryUsage
 ) -> tuple[PlannedTrim | None, int]:
-    """Decide again how far the kept turns are trimmed; return that and what the history takes."""
+    """Decide again how far the kept turns are trimmed.
+
+    Return that trim, and the tokens of the history then.
+    """
     if past.reach == TrimOffsets():
         return None, outcome.tokens(order.counter)
     summary, counter = outcome.summary_tokens(order.counter), order.counter
@@ -188,11 +191,11 @@ def _trim_again(
 
 
 def make_history(sent: RequestPlan, planned: RequestPlan) -> History:
-    """Return the history of a request.
+    """Return the history for the compaction of a request.
 
     Args:
-        sent: what it would be with the trims that are stored.
-        planned: with a further trim that is due but not enough by itself.
+        sent: the plan of the request with the stored trims.
+        planned: the plan with a further trim, which is due but does not free enough.
     """
     draft = sent.draft
     return History(draft.history, sent.line, planned.reach, sent.resting, draft.preamble)
@@ -283,10 +286,10 @@ def _make_patch(
 
 @dataclass(frozen=True)
 class CompactionReport:
-    """What a compaction did.
+    """The result of a compaction outside of a request.
 
     Attributes:
-        entry: where it is stored; None where there was nothing to compact.
+        entry: the id of the entry that stores it; None if there was nothing to compact.
     """
 
     result: CompactResult
@@ -296,20 +299,20 @@ class CompactionReport:
     warnings: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
-        """Return it as JSON."""
+        """Return the report as JSON."""
         return write_compaction(self.result, self.entry, self.summary, self.by)
 
 
 def compact_session(inputs: PrepareInputs, ports: Ports, why: Why = "asked") -> CompactionReport:
-    """Compact a chat apart from any request, whatever its fill.
+    """Compact a session on demand, whatever its size.
 
-    What it comes to is appended in one write; where it frees nothing, nothing is.
+    Its entries are appended in one write. If it frees nothing, nothing is appended.
 
     Args:
-        inputs: as for a request; the path may also end with an answer, and a turn that is worked on
-            stays as it is.
-        why: `asked` makes a summary of everything before the last complete turn; any other reason
-            compacts to the usual share of the room.
+        inputs: as for a request; the path may also end with an answer. A turn in progress stays
+            as it is.
+        why: `asked` summarises everything before the last complete turn; any other reason compacts
+            to the usual share of the history budget.
 
     Source: "Context Management Enhancements", 7.
     """
@@ -323,7 +326,7 @@ def compact_session(inputs: PrepareInputs, ports: Ports, why: Why = "asked") -> 
 
 
 def compact_if_due(inputs: PrepareInputs, ports: Ports) -> CompactionReport | None:
-    """Compact a chat whose turn has ended and that fills its room; `None` where it does not."""
+    """Compact a session after a turn, or return `None` if its history is not full enough."""
     history_policy = inputs.history_policy
     room = compute_request_budget(inputs, ports.counter)
     if history_policy is None or not history_policy.auto_compact:
@@ -356,7 +359,7 @@ def _try_compaction(
 def _read_history(
     inputs: PrepareInputs, ports: Ports, room: RequestBudget
 ) -> tuple[History, HistoryUsage]:
-    """The history of a chat, with what requests hold beside it as far as that is known now."""
+    """Read the history of a session, and measure its use of the budget."""
     reading, counter = replay_path(inputs.path, ports.counter), ports.counter
     envelope = make_hook_envelope(inputs, ports, room, reading)
     start = make_preamble(envelope.system, envelope.tools, counter)
@@ -379,7 +382,7 @@ def _read_history(
 
 
 def _find_current_turn(reading: ReplayedPath, turn: str) -> CurrentTurn | None:
-    """The last turn, where it is the one that is being worked on."""
+    """Return the last turn if it is the given one and still in progress."""
     current = reading.open
     if current is None or current.turn.turn_id != turn or current.turn.is_ended:
         return None

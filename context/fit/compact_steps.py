@@ -1,7 +1,7 @@
-"""The compaction of a history: clear old results, summarise old turns, leave out what is too much.
+"""The steps of a compaction: clear old results, summarise old turns, leave out turns.
 
-Each step runs only while the history is above its target. What comes out are entries, so nothing
-has happened until they are stored; a compaction that frees nothing comes to nothing.
+Each step runs only while the history is above its target. The steps change a `CompactionOutcome`,
+not the log: `context.fit.compact` makes entries of it, or discards it if it frees nothing.
 
 Source: "Context Management Enhancements", 3 and 7; "Context Engineering Optimization", 3.2.
 """
@@ -31,20 +31,19 @@ TRUNCATE: Final = "truncate"
 
 @dataclass(frozen=True)
 class CompactionPlan:
-    """What a compaction is to do.
+    """The inputs of a compaction.
 
     Attributes:
         shown: the turns as they are sent now, oldest first.
-        kept_as: the same turns as they are kept, where they are: with their answers in full.
-        said: the same turns as they were said.
+        kept_as: the same turns in the form that is kept: with their answers in full.
+        said: the same turns before trimming.
         resting: older turns that are not sent, but are summarised with the others.
         continues: whether the chat's requests begin with `shown`.
-        target: what they may take afterwards.
-        is_whole: whether everything before the last complete turn becomes a summary, whatever
-            there is room for.
-        is_foretold: whether a model would make the summary, of which an outline gives the size.
+        target: the tokens that the turns may take afterwards.
+        is_whole: whether everything before the last complete turn is summarised, even if it fits.
+        is_foretold: whether a preview estimates the size of a model's summary by an outline.
         pinned: messages that stay as they are.
-        task: how a summary is asked for, its turns still to be named.
+        task: the request for a summary, without its turns.
     """
 
     shown: tuple[MeasuredTurn, ...]
@@ -61,21 +60,21 @@ class CompactionPlan:
 
     @property
     def shown_tokens(self) -> int:
-        """What the turns take as they are sent now."""
+        """The tokens of the turns as they are sent now."""
         return sum(turn.tokens for turn in self.shown)
 
 
 @dataclass
 class CompactionOutcome:
-    """What a compaction comes to, step by step.
+    """The result of a compaction so far; each step changes it.
 
     Attributes:
         turns: the history afterwards, without the summary.
-        cleared: the messages whose results are shown by their number of lines, by id.
-        summary: the text that stands for the turns before `turns`; empty where there is none.
-        summarised: how many turns it stands for.
-        drop_to: how many of `turns` are left out as well.
-        warnings: why it did not go as it should.
+        cleared: messages whose results are replaced by their number of lines, by id.
+        summary: the summary of the turns before `turns`; empty if there is none.
+        summarised: the number of turns in the summary.
+        drop_to: the number of `turns` that are left out as well.
+        warnings: one sentence for each failure.
     """
 
     turns: tuple[MeasuredTurn, ...]
@@ -89,29 +88,29 @@ class CompactionOutcome:
 
     @property
     def is_attempt(self) -> bool:
-        """Whether anything was tried, a summary that was not taken included."""
+        """Whether a step ran, even if its summary was rejected."""
         return bool(self.strategies or self.warnings)
 
     @property
     def first_kept(self) -> int:
-        """How many of the turns that the compaction was given are in requests no more."""
+        """The number of given turns that requests no longer hold."""
         return self.summarised + self.drop_to
 
     def summary_tokens(self, counter: TokenCounter) -> int:
-        """Return what the summary takes."""
+        """Return the tokens of the summary."""
         return count_message(Message("user", self.summary), counter) if self.summary else 0
 
     def tokens(self, counter: TokenCounter) -> int:
-        """Return what the history takes now."""
+        """Return the tokens of the history after the steps so far."""
         kept = sum(turn.tokens for turn in self.turns[self.drop_to :])
         return self.summary_tokens(counter) + kept
 
 
 def run_steps(order: CompactionPlan, summarise: Summarise | None) -> CompactionOutcome:
-    """Return what the steps of a compaction come to.
+    """Run the steps of a compaction, and return their outcome.
 
     Raises:
-        Whatever `summarise` raises beside `SummaryFailed`, as when it is cancelled.
+        Any exception of `summarise` but `SummaryFailed`, such as that of a cancelled call.
     """
     outcome = CompactionOutcome(order.kept_as)
     if outcome.tokens(order.counter) > order.target:
@@ -126,7 +125,7 @@ def run_steps(order: CompactionPlan, summarise: Summarise | None) -> CompactionO
 def make_result(
     order: CompactionPlan, outcome: CompactionOutcome, after_tokens: int
 ) -> CompactResult:
-    """Return the figures of a compaction; what it comes to is known once trims are decided anew."""
+    """Return the figures of a compaction. `after_tokens` includes the trims decided after it."""
     kept = outcome.turns[outcome.drop_to :]
     return CompactResult(
         order.shown_tokens,
@@ -142,7 +141,7 @@ def _count_messages(turns: Sequence[MeasuredTurn]) -> int:
 
 
 def _clear(order: CompactionPlan, outcome: CompactionOutcome) -> None:
-    """Show large old results by their number of lines, from the oldest on until the target."""
+    """Replace large old results by their number of lines, from the oldest on until the target."""
     messages = [message for turn in outcome.turns for message in turn.messages]
     share, least_bytes = ConversationSignals.measure(messages).clearing
     split = find_safe_split(messages, int(len(messages) * share))
@@ -183,7 +182,7 @@ def replace_messages(
 def _summarise(
     order: CompactionPlan, outcome: CompactionOutcome, summarise: Summarise | None
 ) -> None:
-    """Let a summary stand for the oldest turns: a model's, else an outline."""
+    """Replace the oldest turns by a summary of a model, or by an outline."""
     cut = _count_summarised(order, outcome)
     old = outcome.turns[:cut]
     if not any(turn.turn.user is not None for turn in old):
@@ -201,7 +200,7 @@ def _summarise(
 
 
 def _count_summarised(order: CompactionPlan, outcome: CompactionOutcome) -> int:
-    """How many of the oldest turns have to go, so that what stays fits with a summary."""
+    """Return how many of the oldest turns to summarise, so that the rest and the summary fit."""
     last = find_guaranteed_turn(outcome.turns)
     if order.is_whole:
         return last

@@ -1,7 +1,7 @@
-"""Which earlier turns a request holds. Only whole turns leave, the oldest first.
+"""Choose the earlier turns of a request. Only whole turns are dropped, the oldest first.
 
-A cut that stays is made deep, to three quarters of the room, and then rests: a window that slides
-by a turn each time would break the provider's prompt cache at every request.
+A stored drop goes down to three quarters of the history budget, and then holds for many requests:
+a window that slides by one turn each time would break the provider's prompt cache at every request.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ ROOM: Final = "room"
 
 @dataclass(frozen=True, slots=True)
 class FittedTurns:
-    """The turns that stay and those that leave, each oldest first."""
+    """The kept turns and the dropped ones, each oldest first."""
 
     kept: TurnList
     dropped: TurnList = field(default_factory=TurnList.of)
@@ -31,7 +31,7 @@ def fit_turns(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
 
     Args:
         turns: oldest first.
-        room_tokens: what they may hold together, counted as in `context.tokens`.
+        room_tokens: the tokens that they may take together, counted as in `context.tokens`.
 
     Returns:
         The kept turns in their order, and the dropped ones, for the report.
@@ -44,10 +44,10 @@ def fit_turns(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
 
 
 def fit_for_now(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
-    """Keep what fits, as `fit_turns` does, but let questions without an answer go as well.
+    """Keep the turns that fit like `fit_turns`, but also drop user messages without an answer.
 
-    A question that failed after the last answered turn would otherwise stand in the way until the
-    next answer.
+    Otherwise a user message that failed after the last answered turn would stay until the next
+    answer.
     """
     fitted = fit_turns(turns, room_tokens)
     if not fitted.kept:
@@ -61,7 +61,7 @@ def fit_for_now(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
 
 
 def fit_without_guarantee(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
-    """Keep the newest whole turns that fit, if need be none."""
+    """Keep the newest whole turns that fit, possibly none."""
     cut = _cut(turns, room_tokens, len(turns))
     known = TurnList.of(turns)
     return FittedTurns(known[cut:], known[:cut])
@@ -81,7 +81,7 @@ def make_drop_entry(
     sizes: tuple[int, int],
     epoch: Epoch,
 ) -> DropEntry:
-    """Return the entry that leaves out all turns before `first_kept` from now on.
+    """Return the entry that drops all turns before `first_kept` from later requests.
 
     Args:
         place: id, parent and timestamp of the entry.

@@ -1,8 +1,9 @@
-"""The last step before every request: nothing larger than the budget leaves.
+"""The last step before a request is sent: enforce the budget.
 
-While a draft is over its budget, the least valuable is left out first. No model is asked, and each
-thing left out is named. What cannot be left out and is still too large ends in `ContextOverflow`.
-Only what passed here becomes a `PreparedRequest`, the one thing that a model is called with.
+While a draft exceeds its budget, the least valuable content is left out first. No model is called,
+and the report names everything left out. If the content that must be sent is too large, the
+pipeline raises `ContextOverflow`. Only a draft that passed the guard becomes a `PreparedRequest`,
+and a model is called with nothing else.
 """
 
 from collections.abc import Sequence
@@ -51,14 +52,14 @@ _BODY: Final = "body"
 
 @dataclass(frozen=True)
 class PreparedRequest:
-    """A request that passed the guard; nothing else can be sent.
+    """A request that passed the guard, and may be sent.
 
     Attributes:
-        base: its envelope, without the messages that are cached.
-        draft: what is in it.
-        marks: where the provider's prompt cache may end, for those that want to be told.
-        ends_loop: whether the work has outgrown the budget, so that no tools are offered any more
-            and the answer to this request has to be the last.
+        base: the envelope of the request, without its messages.
+        draft: the content of the request.
+        marks: where the provider's prompt cache may end, for providers that need marks.
+        ends_loop: whether the work exceeds the budget, so that no more tools are offered and the
+            answer to this request is the last.
     """
 
     base: ContextEnvelope
@@ -74,12 +75,12 @@ class PreparedRequest:
 
     @property
     def segments(self) -> tuple[Segment, ...]:
-        """This turn's context as sent, which may be less than was found; for the log."""
+        """This turn's context as sent, for the log. It can be less than was found."""
         return self.draft.tail.segments
 
     @cached_property
     def messages(self) -> tuple[Message, ...]:
-        """The messages as they are sent, this turn's context in front of its question."""
+        """The messages as sent, with this turn's context before its user message."""
         return self.draft.messages
 
     @cached_property
@@ -97,7 +98,7 @@ class PreparedRequest:
         return {**self._head, "messages": messages, **self._end}
 
     def encode_body(self) -> EncodedJson:
-        """Return `request_body` as text; only messages that were never sent are encoded."""
+        """Return `request_body` as text. Only messages that were never sent are encoded anew."""
         head, end = compact_json(self._head), compact_json(self._end)
         history = self.draft.history.accumulate(_BODY, _encode_turns)
         now = map(encode_message, self.draft.present)
@@ -122,14 +123,14 @@ def _encode_turns(known: str | None, turns: Sequence[MeasuredTurn]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class GuardReport:
-    """What the guard made of a draft.
+    """The result of the guard for a draft.
 
     Attributes:
-        draft: what fits; or, where nothing does, what cannot be left out.
-        steps: what was done, in order.
-        left_out: what it cost.
-        cut: how many of the given turns are left out from now on; 0 while the boundary rests.
-        ends_loop: whether the tools had to go, so that the loop ends with this request.
+        draft: the draft that fits; or, if none does, the content that cannot be left out.
+        steps: the names of the steps that changed the draft, in order.
+        left_out: the records of everything that was left out.
+        cut: how many of the given turns a new drop leaves out; 0 if no drop is needed.
+        ends_loop: whether the tools were left out, so that the loop ends with this request.
     """
 
     draft: RequestDraft
@@ -141,13 +142,13 @@ class GuardReport:
 
 
 def enforce_budget(draft: RequestDraft, budget: int, standing_tail: int) -> GuardReport:
-    """Make a draft fit its budget, leaving out the least valuable first.
+    """Make a draft fit its budget, leaving out the least valuable content first.
 
     Args:
-        draft: what the request would be.
-        budget: what the request may hold.
-        standing_tail: what the history has to leave free for tails beyond this request; a cut that
-            stays is measured against it, a cut for this request alone against the real tail.
+        draft: the request before the guard.
+        budget: the maximum tokens of the request.
+        standing_tail: the tokens that the history leaves free for the tails of later requests too.
+            A drop to be stored is measured against it, other steps against the real tail.
 
     Source: "Token Budget Enforcement", phases 1 and 2.
     """
@@ -163,7 +164,7 @@ def enforce_budget(draft: RequestDraft, budget: int, standing_tail: int) -> Guar
 
 
 def can_fit(draft: RequestDraft, budget: int) -> bool:
-    """Return whether what cannot be left out of a draft is within the budget."""
+    """Return whether the content that cannot be left out of a draft is within the budget."""
     return draft.used <= budget or _strip(draft).used <= budget
 
 
@@ -177,10 +178,10 @@ def seal(
     report: ContextReport,
     marks: tuple[CacheMark, ...] = (),
 ) -> PreparedRequest:
-    """Turn a draft that passed into a request that can be sent.
+    """Turn a draft that passed the guard into a request that may be sent.
 
     Raises:
-        UnguardedRequest: when it did not pass.
+        UnguardedRequest: when the draft did not pass.
     """
     if not guarded.fits or report.used > report.budget:
         raise UnguardedRequest("This request is over its budget and cannot be sent.")
@@ -189,7 +190,7 @@ def seal(
 
 @dataclass(frozen=True)
 class _GuardState:
-    """A draft on its way through the steps."""
+    """The draft and the records of the guard between two steps."""
 
     draft: RequestDraft
     budget: int
@@ -199,28 +200,31 @@ class _GuardState:
     cut: int = 0
 
     def room_beside(self, tail_tokens: int) -> int:
-        """What L4 and W may hold."""
+        """Return the tokens that L4 and W may take beside a tail."""
         layers = self.draft.layers
         return self.budget - layers[Layer.T] - layers[Layer.L1] - tail_tokens
 
     @property
     def room_now(self) -> int:
-        """What L4 may hold in this request."""
+        """The tokens that L4 may take in this request."""
         tail = self.draft.tail.total + self.draft.uncached_tokens
         return self.room_beside(tail) - self.draft.layers[Layer.W]
 
     def after(self, step: str, draft: RequestDraft, left_out: Sequence[LeftOut]) -> "_GuardState":
-        """The state after a step; a step that left nothing out was none."""
+        """Return the state after a step, unchanged if the step left nothing out."""
         return self.done(step, draft, left_out) if left_out else self
 
     def done(self, step: str, draft: RequestDraft, left_out: Sequence[LeftOut]) -> "_GuardState":
-        """The state after a step that may have made things smaller and left nothing out."""
+        """Return the state after a step, which may have left nothing out."""
         steps = self.steps if self.steps[-1:] == (step,) else (*self.steps, step)
         all_left_out = (*self.left_out, *left_out)
         return replace(self, draft=draft, steps=steps, left_out=all_left_out)
 
     def with_turns(self, fitted: FittedTurns, step: str, reason: str) -> "_GuardState":
-        """The state with fewer turns; what is pinned in them moves to the head of L2."""
+        """Return the state with fewer turns.
+
+        Pinned items of dropped turns move to the head of L2.
+        """
         if not fitted.dropped:
             return self
         pins, tail = self.draft.pins, self.draft.tail
@@ -232,18 +236,21 @@ class _GuardState:
 
 
 def record_dropped_turns(dropped: Sequence[MeasuredTurn], reason: str) -> LeftOut:
-    """Return the record of whole turns that a request does not hold."""
+    """Return the record of whole turns that are left out."""
     turns = TurnList.of(dropped)
     return LeftOut(Layer.L4, turns.entries, len(turns), turns.tokens, reason)
 
 
 def record_dropped_segment(segment: Segment, reason: str, counter: TokenCounter) -> LeftOut:
-    """Return the record of a segment that a request does not hold."""
+    """Return the record of a segment that is left out."""
     return LeftOut(segment.layer, (segment.id,), 0, count_segment(segment, counter), reason)
 
 
 def _cut_history(passing: _GuardState) -> _GuardState:
-    """Cut deep where the history itself is over its room, so that the cut can rest."""
+    """Drop turns for good if the history itself exceeds its budget.
+
+    The drop is deep, to hold for long.
+    """
     room, work = passing.room_beside(passing.standing_tail), passing.draft.layers[Layer.W]
     if passing.draft.layers[Layer.L4] + work <= room:
         return passing
@@ -252,7 +259,10 @@ def _cut_history(passing: _GuardState) -> _GuardState:
 
 
 def _make_room(passing: _GuardState) -> _GuardState:
-    """Leave out what a large tail has no room for, this time only; pins may make it larger."""
+    """Leave out turns for this request alone, to make room for a large tail.
+
+    Moved pins can enlarge the tail.
+    """
     while passing.draft.used > passing.budget:
         fitted = fit_for_now(passing.draft.history, passing.room_now)
         if not fitted.dropped:
@@ -302,7 +312,7 @@ def _shorten_work(passing: _GuardState) -> _GuardState:
 
 
 def _end_loop(passing: _GuardState) -> _GuardState:
-    """Offer no tools any more, and keep of the work what there is room for."""
+    """Offer no more tools, and keep the part of the work that fits."""
     before = passing.draft
     if not before.work:
         return passing

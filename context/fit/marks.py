@@ -1,7 +1,7 @@
-"""Where a provider's prompt cache may end, for those providers that want to be told.
+"""Choose where a provider's prompt cache may end, for providers that need cache marks.
 
-At most four places are marked, each only where what stands before it is large enough to be kept.
-What belongs to one request alone is never marked.
+At most four positions are marked, each only if the prefix before it is large enough to be cached.
+Content that belongs to one request alone is never marked.
 """
 
 import re
@@ -14,10 +14,10 @@ from context.messages import Message
 from context.tokens import count_message
 
 MOST_MARKS: Final = 4
-BLOCKS_BETWEEN: Final = 15  # a provider looks back over 20 blocks for what it has kept
-LEAST_PREFIX: Final = 4_096  # of models that the table does not know
+BLOCKS_BETWEEN: Final = 15  # a provider searches the last 20 blocks for a cached prefix
+LEAST_PREFIX: Final = 4_096  # for models that are not in the table
 
-# From the provider's page on prompt caching; the first that fits a model's name counts.
+# From the provider's page on prompt caching. The first row that matches a model's name counts.
 _LEAST_PREFIXES: Final = (
     (re.compile(r"claude-opus-4[-.][56]|claude-haiku-4[-.]5"), 4_096),
     (re.compile(r"claude-opus-4[-.]7|claude-sonnet-4[-.]6"), 2_048),
@@ -29,7 +29,7 @@ _TAKES_MARKS: Final = re.compile(r"^(anthropic/|bedrock/|vertex_ai/|openrouter/|
 
 @dataclass(frozen=True, slots=True)
 class CacheMark:
-    """The cache may end behind this.
+    """A position in the request after which the cache may end.
 
     Attributes:
         layer: `L1` for the end of the instructions, `L4` for the history, `W` for the work.
@@ -45,10 +45,10 @@ class CacheMark:
 
 
 def find_least_prefix(model: str) -> int | None:
-    """Return the smallest prefix that a model's provider keeps; None where it takes no marks.
+    """Return the smallest prefix that a model's provider caches, or None if it takes no marks.
 
     Args:
-        model: the name with its provider's prefix; a bare one is the provider's own.
+        model: the name of the model, with or without the provider's prefix.
     """
     name = model.lower()
     if "claude" not in name or not _TAKES_MARKS.match(name):
@@ -60,10 +60,10 @@ def find_least_prefix(model: str) -> int | None:
 def place_marks(
     draft: RequestDraft, model: str, boundary: str | None = None
 ) -> tuple[CacheMark, ...]:
-    """Return where the cache may end, in the order of the wire.
+    """Return the positions where the cache may end, in the order of the wire.
 
     Args:
-        boundary: the id of the message that the last trim, drop or compaction left at the head.
+        boundary: the id of the first message after the last trim, drop or compaction.
     """
     least = find_least_prefix(model)
     if least is None:
@@ -82,14 +82,14 @@ def place_marks(
 
 
 def _find_boundary(draft: RequestDraft, boundary: str | None) -> int | None:
-    """Where the boundary stands in the first turn, unless that is the end of the history."""
+    """Return the position of the boundary in the first turn, unless the history ends there."""
     head = draft.history[0].messages if len(draft.history) else ()
     at = next((at for at, m in enumerate(head) if boundary is not None and m.id == boundary), None)
     return None if at == draft.history.message_count - 1 else at
 
 
 def _count_tokens_before(mark: CacheMark, draft: RequestDraft) -> int:
-    """How many tokens stand before a mark."""
+    """Return the number of tokens before a mark."""
     layers, counter, at = draft.layers, draft.tail.counter, mark.message
     before = layers[Layer.T] + layers[Layer.L1]
     if at is None:
@@ -103,7 +103,7 @@ def _count_tokens_before(mark: CacheMark, draft: RequestDraft) -> int:
 
 
 def _mark_work(draft: RequestDraft, start: int) -> list[CacheMark]:
-    """In a tool loop the end of the work, then the last place in between."""
+    """Return marks for the end of the work, then for an earlier position in it."""
     if not draft.work and not draft.preamble.tools:
         return []
     end = start + len(draft.work)

@@ -1,8 +1,8 @@
-"""What is decided for good before a request is sent: a trim, a compaction.
+"""Decide before a request is sent whether to trim and whether to compact the history.
 
-Both answer to what lasts: tools, instructions, history, work, and of the tail no more than what
-tails take beyond this request. What is decided becomes entries; the request is then made from the
-path that ends with them.
+Both decisions depend on the lasting content alone: tools, instructions, history, work, and the part
+of the tail that later requests are expected to have too. A decision is stored as entries, and the
+request is then built from the path that ends with them.
 """
 
 from dataclasses import dataclass, replace
@@ -22,19 +22,19 @@ from context.history.boundaries import Epoch
 from context.layers import Layer
 from context.log.entries import Entry
 
-# Why a compaction is made: the history fills its room, no further question fits, it was asked for,
-# the provider said that the request is too long.
+# The reason for a compaction: the history fills its budget, no more user messages fit, the user
+# asked for it, or the provider reported that the request is too long.
 Why = Literal["auto", "block", "asked", "overflow"]
 
 
 @dataclass(frozen=True)
 class HistoryUsage:
-    """What a request holds as far as that lasts.
+    """The use of the budget by content that later requests have too.
 
     Attributes:
-        beside: tools, instructions and the standing part of the tail.
-        history: L4, `work` W.
-        question: what of `beside` the question takes.
+        beside: tokens of tools, instructions and the lasting part of the tail.
+        history: tokens of L4; `work` those of W.
+        question: the tokens of the user message, which `beside` includes.
     """
 
     budget: int
@@ -45,27 +45,27 @@ class HistoryUsage:
 
     @property
     def used(self) -> int:
-        """All of it."""
+        """The tokens of all lasting content."""
         return self.beside + self.history + self.work
 
     @property
     def room(self) -> int:
-        """What history and work may take."""
+        """The tokens that history and work may take."""
         return max(0, self.budget - self.beside)
 
     @property
     def beside_line(self) -> int:
-        """What requests hold beside history, question and work."""
+        """The tokens of lasting content beside history, user message and work."""
         return self.beside - self.question
 
     def should_compact(self, history_policy: HistoryPolicy) -> bool:
-        """Return whether history and work fill their room, or the whole its budget."""
+        """Return whether a compaction is due: the history budget or the whole budget is full."""
         is_full = history_policy.policy.should_compact(self.history + self.work, self.room)
         return is_full or history_policy.policy.is_blocked(self.used, self.budget)
 
 
 def measure_usage(base: RequestPlan, budget: int) -> HistoryUsage:
-    """Return what a request holds as far as that lasts."""
+    """Measure the use of the budget by lasting content."""
     layers = base.draft.layers
     beside = layers[Layer.T] + layers[Layer.L1] + base.standing_tail
     return HistoryUsage(budget, beside, layers[Layer.L4], layers[Layer.W], layers[Layer.L5])
@@ -74,10 +74,10 @@ def measure_usage(base: RequestPlan, budget: int) -> HistoryUsage:
 def decide_trim(
     base: RequestPlan, inputs: PrepareInputs, ports: Ports, room: RequestBudget, why: Why | None
 ) -> tuple[Entry, ...]:
-    """Return the trim that has to be made now, if any.
+    """Return the entry of a trim if one is due, or nothing.
 
     Args:
-        why: why a compaction is due, where this does not spare it.
+        why: the reason for a compaction that is due without the trim, or None.
     """
     history_policy, now = inputs.history_policy, measure_usage(base, room.budget)
     if history_policy is None or not history_policy.policy.should_trim(now.used, now.budget):
@@ -96,9 +96,9 @@ def decide_trim(
 def decide_compaction(
     base: RequestPlan, inputs: PrepareInputs, ports: Ports, room: RequestBudget
 ) -> Why | None:
-    """Return why a compaction has to be made now, if one has.
+    """Return the reason for a compaction if one is due.
 
-    Before a further question is accepted, a chat that is blocked is compacted whatever the
+    A session whose budget is exhausted is compacted before the next user message, whatever the
     settings say.
     """
     history_policy = inputs.history_policy
@@ -123,7 +123,10 @@ _NOTE: Final = (
 
 
 def add_usage_note(draft: RequestDraft, budget: int, policy: BudgetPolicy) -> RequestDraft:
-    """Return a request with the note, where it is due; it belongs to this request alone."""
+    """Add the note on the used budget to a request, if it is due.
+
+    The note belongs to this request alone.
+    """
     can_compact = any(tool.name == COMPACT_CONTEXT for tool in draft.preamble.tools)
     if not can_compact or not policy.should_trim(draft.used, budget):
         return draft

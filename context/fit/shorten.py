@@ -1,9 +1,9 @@
-"""What a last message that is too large gives up, and in which order.
+"""Shorten a last message that is too large, and answers and tool results, for one request.
 
-Retrieved passages leave from the lowest rank. Then members of folders and tags, what earlier turns
-left behind, and what was named are shortened by their sections, as little as need be, and leave
-only where there is no room for their shortest form either. Selections and pins stay whole or leave
-whole. What was attached last comes last.
+Retrieved passages are left out first, from the lowest rank on. Then members of folders and tags,
+sources of earlier turns, and named notes are shortened by their sections, no more than necessary,
+and left out only if their shortest form does not fit. Selections and pins are kept whole or left
+out. The latest attachment comes last.
 
 Source: "Token Budget Enforcement", phase 2; "L2 Carry-Forward Compaction".
 """
@@ -26,20 +26,20 @@ from context.tokens import TokenCounter, count_segment
 SHORT_ANSWER_CHARS: Final = 2_000
 SHORT_RESULT_CHARS: Final = 2_000
 LEAST_PREVIEW_CHARS: Final = 100
-CHARS_PER_TOKEN: Final = 8  # more than any text that says something
+CHARS_PER_TOKEN: Final = 8  # more than any meaningful text has
 PRECISION: Final = 64
-ATTEMPTS: Final = 4  # counts of parts do not quite add up to that of the whole
-SPARE_TOKENS: Final = 32  # what is cut to measure leaves room for whoever counts a little otherwise
+ATTEMPTS: Final = 4  # the counts of the parts do not add up exactly to that of the whole
+SPARE_TOKENS: Final = 32  # spare room for counters that differ slightly
 
 _SHORTENED_KINDS: Final = ("note", "folder", "tag", "url", "file")
 
 
 @dataclass(frozen=True, slots=True)
 class ShortenedTail:
-    """A tail that gave something up.
+    """A shortened tail, and the segments that were left out of it.
 
     Attributes:
-        left_out: what left it whole, in that order; what was shortened is still in the tail.
+        left_out: the segments that were left out, in that order; shortened ones are in the tail.
     """
 
     tail: Tail
@@ -47,7 +47,7 @@ class ShortenedTail:
 
 
 def shorten_tail(tail: Tail, most_tokens: int) -> ShortenedTail:
-    """Return the tail within so many tokens, or without segments where that is not to be had."""
+    """Return the tail within a number of tokens, or without segments if it cannot be that small."""
     gone: list[Segment] = []
     for group in _group_by_worth(tail.segments):
         if tail.total <= most_tokens:
@@ -66,9 +66,9 @@ def shorten_tail(tail: Tail, most_tokens: int) -> ShortenedTail:
 def shorten_segment(
     segment: Segment, most_tokens: int, counter: TokenCounter, tools: Tools = None
 ) -> Segment | None:
-    """Return as much of a segment as so many tokens hold, about; `None` where that is nothing.
+    """Return a segment shortened to about a number of tokens, or `None` if nothing fits.
 
-    Its lines are no longer those of the source.
+    The lines of a shortened segment are no longer those of the source.
     """
     for sections in (len(segment.content), MOST_SECTIONS):
         found = _find_longest(
@@ -80,7 +80,7 @@ def shorten_segment(
 
 
 def _select_affordable(tail: Tail, group: Sequence[Segment], most_tokens: int) -> Sequence[Segment]:
-    """Those of a group that there is room for, if each were as short as it may be."""
+    """Return the segments of a group that fit if each has its shortest form."""
     least: dict[str, Segment | None] = {part.id: _shorten_most(part, tail) for part in group}
     for at, segment in enumerate(group):
         if _replace_segments(tail, least).total <= most_tokens:
@@ -90,7 +90,7 @@ def _select_affordable(tail: Tail, group: Sequence[Segment], most_tokens: int) -
 
 
 def _shorten_in_tail(tail: Tail, segment: Segment, most_tokens: int) -> Tail:
-    """Shorten a segment as far as the tail needs it, or as far as it goes."""
+    """Shorten a segment until the tail fits, or to its shortest form."""
     room, fitting = count_segment(segment, tail.counter), tail
     for _ in range(ATTEMPTS):
         room -= fitting.total - most_tokens
@@ -104,7 +104,7 @@ def _shorten_in_tail(tail: Tail, segment: Segment, most_tokens: int) -> Tail:
 
 
 def _replace_segments(tail: Tail, others: Mapping[str, Segment | None]) -> Tail:
-    """Put other segments in the place of some; nothing in that of those which leave."""
+    """Replace segments of a tail. None removes a segment."""
     found = (others.get(segment.id, segment) for segment in tail.segments)
     return replace(tail, segments=tuple(segment for segment in found if segment is not None))
 
@@ -112,7 +112,7 @@ def _replace_segments(tail: Tail, others: Mapping[str, Segment | None]) -> Tail:
 def _find_longest(
     cut: Callable[[int, int], Segment], most_tokens: int, sections: int, counter: TokenCounter
 ) -> Segment | None:
-    """Search for the longest previews of sections with which a segment fits."""
+    """Find the longest previews of sections with which a segment fits."""
     best = cut(LEAST_PREVIEW_CHARS, sections)
     if count_segment(best, counter) > most_tokens:
         return None
@@ -128,7 +128,7 @@ def _find_longest(
 
 
 def _shorten_most(segment: Segment, tail: Tail) -> Segment:
-    """The shortest form of a segment; itself where it has no shorter one."""
+    """Return the shortest form of a segment, or the segment itself if it cannot be shortened."""
     if not _can_be_shortened(segment):
         return segment
     least = _shorten_sections(segment, tail.tools, LEAST_PREVIEW_CHARS, MOST_SECTIONS)
@@ -146,7 +146,7 @@ def _shorten_sections(segment: Segment, tools: Tools, preview_chars: int, sectio
 
 
 def _group_by_worth(segments: Sequence[Segment]) -> Iterable[Sequence[Segment]]:
-    """What leaves first, from retrieved passages to what was attached last, in groups."""
+    """Group segments by value: retrieved passages first, the latest attachment last."""
     attached = [part for part in segments if part.layer is Layer.L3 and part.kind != "passage"]
     newest = attached[-1] if attached else None
     groups: dict[int, list[Segment]] = {}
@@ -172,7 +172,7 @@ def _rate(segment: Segment, is_newest: bool) -> int:
 
 
 def clean_older_results(work: Sequence[Message]) -> tuple[Message, ...]:
-    """Replace all results but those of the latest calls by their number of lines."""
+    """Replace all results except those of the latest calls by their number of lines."""
     latest = _find_last_batch(work)
     older = (_clean_result(message) for message in work[:latest])
     return (*older, *work[latest:])
@@ -184,12 +184,12 @@ def clean_results(work: Sequence[Message]) -> tuple[Message, ...]:
 
 
 def shorten_results(work: Sequence[Message]) -> tuple[Message, ...]:
-    """Keep the beginning of every result."""
+    """Shorten every result to its beginning."""
     return tuple(_shorten_result(message) for message in work)
 
 
 def drop_oldest_batch(work: Sequence[Message]) -> tuple[Message, ...]:
-    """Leave out the oldest calls with their results, and what was said around them."""
+    """Leave out the oldest calls with their results and the text around them."""
     batches = [at for at, message in enumerate(work) if message.role == "assistant"]
     return tuple(work[batches[1] :]) if len(batches) > 1 else ()
 
@@ -202,7 +202,7 @@ def _find_last_batch(work: Sequence[Message]) -> int:
 
 
 def _clean_result(message: Message) -> Message:
-    """A short result may be shorter than what would stand for it."""
+    """Replace a message's results by their number of lines, where that is shorter."""
     cleaned = clean_tool_output(message)
     if isinstance(message.content, str) or isinstance(cleaned.content, str):
         return message
@@ -227,7 +227,7 @@ def _shorten_result_part(part: Part) -> Part:
 
 
 def shorten_answer(message: Message) -> Message:
-    """Return an answer with the beginning of its text; any other message as it is."""
+    """Shorten an answer to the beginning of its text. Other messages stay unchanged."""
     if message.role != "assistant":
         return message
     if isinstance(message.content, str):

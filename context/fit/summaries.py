@@ -1,4 +1,4 @@
-"""What a summary of old turns is asked with, and what it has to be to be taken."""
+"""Check the summary of a model, and build an outline without a model."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final, Literal
@@ -20,22 +20,22 @@ Maker = Literal["model", "outline", "none"]
 
 
 def compute_summary_size(room_tokens: int) -> int:
-    """Return how many tokens a summary may have in a room for the history."""
+    """Return the maximum tokens of a summary for a history budget."""
     return min(SUMMARY_TOKENS, max(LEAST_SUMMARY_TOKENS, int(room_tokens * SUMMARY_SHARE)))
 
 
 def format_summary(text: str) -> str:
-    """Return a summary as it stands in a request."""
+    """Format a summary as a request shows it."""
     return f"{HEAD}\n{text.strip()}"
 
 
 def check_summary(
     text: str, turns: Sequence[MeasuredTurn], most_tokens: int, counter: TokenCounter
 ) -> str:
-    """Return a summary as it is stored, cut to its length.
+    """Check a summary, and cut it to its maximum length.
 
     Raises:
-        SummaryFailed: it is empty, or no smaller than what it stands for.
+        SummaryFailed: the summary is empty, or not smaller than the turns that it replaces.
     """
     if not text.strip():
         raise SummaryFailed("The summary is empty.")
@@ -54,7 +54,7 @@ def check_summary(
 def restore_results(
     turns: Sequence[MeasuredTurn], counter: TokenCounter
 ) -> tuple[MeasuredTurn, ...]:
-    """Return turns with the results that an earlier compaction had cleared in their place again."""
+    """Restore the results that an earlier compaction cleared in turns."""
     return tuple(_restore_turn(turn, counter) for turn in turns)
 
 
@@ -67,7 +67,7 @@ def _restore_turn(turn: MeasuredTurn, counter: TokenCounter) -> MeasuredTurn:
 
 
 def _restore_message(message: Message, said: Message | None) -> Message:
-    """What was said, where nothing but its results was taken from it."""
+    """Return the original message, if only its results differ."""
     if said is None or isinstance(said.content, str) or len(said.content) != len(message.content):
         return message
     emptied = clean_tool_output(said).content
@@ -79,16 +79,16 @@ def _restore_message(message: Message, said: Message | None) -> Message:
 LINE_CHARS: Final = (240, 120, 60, 24)
 LEAST_CHARS: Final = LINE_CHARS[-1]
 EMPTY: Final = "…"
-# Its answers say that no model is set, and then quote notes or name them.
+# The answers of this model say that no model is set, and then quote or name notes.
 QUOTING_MODEL: Final = "extractive"
 
 
 def make_outline(turns: Sequence[MeasuredTurn], most_tokens: int, counter: TokenCounter) -> str:
-    """Return what the turns were about, within so many tokens; the same for the same turns.
+    """Build an outline of turns within a number of tokens, always the same for the same turns.
 
-    All turns are told of in shorter lines first; only then the oldest are merely counted.
+    Lines are shortened first. Only if that is not enough, the oldest turns are merely counted.
     """
-    # A line takes a token at the least, so that more turns need not be looked at.
+    # A line takes at least one token, so older turns cannot fit.
     for chars in LINE_CHARS if len(turns) <= most_tokens else ():
         lines = [line for turn in turns for line in _describe_turn(turn, chars)]
         text = "\n".join([*lines, *_list_sources(turns)])
@@ -103,7 +103,7 @@ def make_outline(turns: Sequence[MeasuredTurn], most_tokens: int, counter: Token
 def _select_newest(
     turns: Sequence[MeasuredTurn], most_tokens: int, counter: TokenCounter
 ) -> list[str]:
-    """The last lines that fit, with some room for saying how many do not."""
+    """Return the newest lines that fit, with room for the number of omitted turns."""
     room = most_tokens - count_message(
         Message("user", format_summary("- 0000 more before that")), counter
     )
@@ -138,7 +138,10 @@ def _describe_turn(turn: MeasuredTurn, chars: int) -> Iterator[str]:
 
 
 def _find_quotations(answer: str) -> str:
-    """Return what an answer quotes, else the notes it names, without the sentence before that."""
+    """Return the quotations of an answer, or else the notes that it names.
+
+    The sentence before them is left out.
+    """
     lines = answer.split("\n")
     for sign in (">", "- "):
         if found := [line.removeprefix(sign).strip() for line in lines if line.startswith(sign)]:

@@ -1,10 +1,10 @@
-"""Trimming in the pipeline: how much further the history and the work are shortened, and when.
+"""Plan how far the history and the work of a turn are trimmed.
 
-At eighty percent of the budget, results of tools and what was said around them shrink from the
-oldest on, until sixty percent are used, so that the boundary rests for many turns. The answers that
-end a turn are worth more in a summary: they are trimmed only where no compaction can run, and never
-the newest ones. The newest messages of the assistant come last, and the results that were just
-brought in never. After a compaction all of this is decided anew for what it kept.
+At eighty percent of the budget, tool results and the text around tool calls are trimmed from the
+oldest on, until sixty percent are used, so that the boundary holds for many turns. The answers that
+end a turn are worth more in a summary: they are trimmed only if no compaction can run, and never
+the newest ones. The newest messages of the assistant are trimmed last, the latest results never.
+After a compaction all of this is decided again for the turns that it kept.
 
 Source: "Budget-Aware Trimming"; "Context Engineering Optimization", 3.5.
 """
@@ -33,9 +33,9 @@ from context.tokens import count_message
 from context.trimming import TrimPass, keep_from_index
 
 TARGET: Final = 0.60
-# Breaking the cache has to pay: where the target is out of reach, half of the way to it is asked.
+# Breaking the cache must be worth it: if the target cannot be reached, half of the way is needed.
 LEAST_SHARE_OF_WAY: Final = 0.5
-# A compaction breaks more of it, and forgets more, so that it is spared for less.
+# A compaction breaks more of the cache and loses more text, so a smaller gain is enough.
 LEAST_SHARE_BEFORE_COMPACTION: Final = 0.3
 
 REACHED: Final = "threshold"
@@ -45,14 +45,14 @@ COMPACTED: Final = "compaction"
 
 @dataclass(frozen=True, slots=True)
 class PlannedTrim:
-    """A trim that is worth its price.
+    """A planned trim, which is worth breaking the cache.
 
     Attributes:
         up_to: the first entry that stays as it is.
-        trimmed_to: the first entry of which more is left than `[trimmed]`.
-        answers_to: the first entry whose answers stay; empty where all answers do.
-        before: tokens of the messages so far, and `after` what they come to.
-        reason: whether the target was reached, or that it was decided after a compaction.
+        trimmed_to: the first entry that is not replaced by `[trimmed]`.
+        answers_to: the first entry whose answers stay; empty if all answers stay.
+        before: the tokens of the messages before the trim; `after` those after it.
+        reason: whether the target was reached, or the trim belongs to a compaction.
     """
 
     up_to: str
@@ -63,7 +63,7 @@ class PlannedTrim:
     reason: str
 
     def make_entry(self, place: tuple[str, str | None, str], epoch: Epoch) -> TrimEntry:
-        """Return the trim as it is stored."""
+        """Return the log entry of the trim."""
         extra: dict[str, object] = {MODEL: epoch.model, TRIMMED_TO: self.trimmed_to}
         if self.answers_to:
             extra[ANSWERS_TO] = self.answers_to
@@ -83,13 +83,13 @@ def plan_trim(
     has_answers: bool,
     least_share: float = LEAST_SHARE_OF_WAY,
 ) -> PlannedTrim | None:
-    """Return how far to trim from here on; `None` where the boundary rests.
+    """Plan how far to trim beyond the stored trims, or return `None` if no trim is due.
 
     Args:
-        beside: the tokens that requests hold beside these messages, as far as that lasts.
-        start: how far is trimmed already.
+        beside: the tokens of lasting content beside these messages.
+        start: how far the messages are trimmed already.
         has_answers: whether answers may be trimmed too.
-        least_share: how much of the way to its target it has to cover where that is out of reach.
+        least_share: the share of the way to the target that must be covered if it is out of reach.
     """
     target = int(budget * TARGET) - beside
     most = int(budget * history_policy.policy.trim_at) - beside
@@ -109,13 +109,13 @@ def plan_trim_after_compaction(
 ) -> tuple[TrimOffsets, PlannedTrim]:
     """Decide again how far the turns that a compaction kept are trimmed.
 
-    Where they fit as they were said, nothing of them is. Otherwise the boundary stays: what would
-    come back at the head of the history would be trimmed again soon, and break the cache there.
+    If the turns fit untrimmed, none is trimmed. Otherwise the boundary stays: messages that came
+    back at the head of the history would soon be trimmed again, and break the cache there.
 
     Args:
-        line: what was kept, as it was said.
-        reach: how far it is trimmed otherwise; answers are left as they are.
-        target: what the messages may take together.
+        line: the kept turns before trimming.
+        reach: how far the turns are trimmed otherwise; answers stay in full.
+        target: the tokens that the messages may take together.
     """
     before = _count_tokens(line, line.messages)
     if before <= target:
@@ -149,7 +149,7 @@ def _find_offsets(
     has_answers: bool,
     most: int,
 ) -> TrimOffsets:
-    """Clean what is old, then trim, then trim what is protected if there is no other way."""
+    """Find how far to trim: clear old results, trim, then trim protected messages if needed."""
     end = line.latest_batch
     protected = min(end, keep_from_index(line.messages, history_policy.keep_last))
     is_old = min(protected, line.start_of_turn(history_policy.clean_after))

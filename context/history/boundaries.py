@@ -1,8 +1,8 @@
-"""Where the trims and drops of a path reach, and what requests show before that.
+"""Apply the stored trims and drops of a path to its messages and turns.
 
-A boundary is the id of the first entry that stays as it is; positions are derived from it. It
-binds as long as its epoch lasts: a larger budget or another model begins a new one, in which what
-it left out may come back.
+A boundary is the id of the first entry that stays as it is. Positions are derived from it. A
+boundary holds for an epoch: a larger budget or another model begins a new one, in which trimmed and
+dropped content may come back.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -23,26 +23,29 @@ from context.trimming import TRIMMED
 MODEL: Final = "model"
 TRIMMED_TO: Final = "trimmedUpToEntryId"
 ANSWERS_TO: Final = "answersUpToEntryId"
-ANSWERS: Final = "answers"  # of earlier trims: the answers up to TRIMMED_TO are trimmed too
-ANEW: Final = "anew"  # a trim that was decided after a compaction replaces the trims before it
+ANSWERS: Final = "answers"  # in earlier trims: the answers up to TRIMMED_TO are trimmed too
+ANEW: Final = "anew"  # a trim that was decided after a compaction replaces the previous trims
 
 Boundary = DropEntry | TrimEntry
 
 
 @dataclass(frozen=True, slots=True)
 class Epoch:
-    """While these stay the same, boundaries only move forward."""
+    """The budget and the model of a request.
+
+    While both stay the same, boundaries only move forward.
+    """
 
     budget: int
     model: str
 
     def binds(self, boundary: Boundary) -> bool:
-        """Return whether what was decided then holds now."""
+        """Return whether a stored boundary holds in this epoch."""
         is_large = boundary.budget is None or boundary.budget >= self.budget
         return self.is_of(boundary) and is_large
 
     def is_of(self, boundary: Boundary) -> bool:
-        """Return whether it was decided for the model of this epoch."""
+        """Return whether a stored boundary was decided for the model of this epoch."""
         return boundary.extra.get(MODEL) in (None, self.model)
 
 
@@ -51,9 +54,9 @@ class TrimOffsets:
     """How far into a list of messages the trims of an epoch reach, as positions.
 
     Attributes:
-        cleaned: before it, results are shown by their number of lines at the most.
-        trimmed: before it, results and what was said around them are `[trimmed]`.
-        answers: before it, last words are `[trimmed]` as well.
+        cleaned: results before this position are replaced by their number of lines, or trimmed.
+        trimmed: results and the text around tool calls before this position are `[trimmed]`.
+        answers: final answers before this position are `[trimmed]` as well.
     """
 
     cleaned: int = 0
@@ -61,7 +64,7 @@ class TrimOffsets:
     answers: int = 0
 
     def join(self, other: "TrimOffsets") -> "TrimOffsets":
-        """Return the further of both."""
+        """Return the larger offset of both, for each kind."""
         return TrimOffsets(
             max(self.cleaned, other.cleaned),
             max(self.trimmed, other.trimmed),
@@ -69,18 +72,18 @@ class TrimOffsets:
         )
 
     def after(self, gone: int) -> "TrimOffsets":
-        """Return the reach once so many of the oldest messages are gone; answers are in full."""
+        """Return the offsets after the oldest messages are removed. Answers are in full then."""
         return TrimOffsets(max(0, self.cleaned - gone), max(0, self.trimmed - gone))
 
     def form(self, at: int, message: Message, counter: TokenCounter) -> Message:
-        """Return what stands for the message at a position."""
+        """Return the form in which a message is sent by its position: full, cleaned or trimmed."""
         if at < self.trimmed and can_be_trimmed(message, at < self.answers):
             return trim_message(message, counter)
         return clean_message(message, counter) if at < self.cleaned else message
 
 
 def find_trim_offsets(trims: Sequence[TrimEntry], messages: Sequence[Message]) -> TrimOffsets:
-    """Return how far trims reach into the messages; all of them have to bind."""
+    """Return how far trims reach into the messages. All given trims have to hold."""
     if not trims:
         return TrimOffsets()
     cleaned_to = {trim.up_to_entry_id for trim in trims}
@@ -92,13 +95,13 @@ def find_trim_offsets(trims: Sequence[TrimEntry], messages: Sequence[Message]) -
 
 
 def find_trimmed_end(trim: TrimEntry) -> str:
-    """Return before which entry a trim left nothing but `[trimmed]`."""
+    """Return the id of the first entry that a trim does not replace by `[trimmed]`."""
     found = trim.extra.get(TRIMMED_TO)
     return found if isinstance(found, str) else trim.up_to_entry_id
 
 
 def find_answers_end(trim: TrimEntry) -> str | None:
-    """Return before which entry the answers are trimmed too; None where no answer is."""
+    """Return the id of the first entry whose answers a trim keeps; None if it keeps all."""
     found = trim.extra.get(ANSWERS_TO)
     if isinstance(found, str):
         return found
@@ -106,14 +109,14 @@ def find_answers_end(trim: TrimEntry) -> str | None:
 
 
 def add_trim(trims: tuple[TrimEntry, ...], new: TrimEntry) -> tuple[TrimEntry, ...]:
-    """Return the trims that hold once a new one is stored; one decided anew stands alone."""
+    """Add a stored trim to the trims that hold. A trim after a compaction replaces the others."""
     return (new,) if new.extra.get(ANEW) else (*trims, new)
 
 
 def count_dropped_turns(
     drops: Iterable[DropEntry], turns: Sequence[MeasuredTurn], epoch: Epoch
 ) -> int:
-    """Return how many of the oldest turns the drops of this path leave out."""
+    """Return how many of the oldest turns the stored drops leave out."""
     known = TurnList.of(turns)
     binding = (known.position(drop.up_to_entry_id) for drop in drops if epoch.binds(drop))
     return max((at for at in binding if at is not None), default=0)
@@ -122,7 +125,7 @@ def count_dropped_turns(
 def show_turns(
     turns: TurnList, reach: TrimOffsets, pinned: frozenset[str], counter: TokenCounter
 ) -> TurnList:
-    """Return the turns as they are shown within that reach; pinned messages stay as they are."""
+    """Return the turns in the form in which they are sent. Pinned messages stay as they are."""
     furthest = max(reach.cleaned, reach.trimmed)
     if not furthest:
         return turns
@@ -143,7 +146,10 @@ def show_messages(
     pinned: frozenset[str],
     counter: TokenCounter,
 ) -> tuple[Message, ...]:
-    """Return messages as they are shown; `start` is the position of the first."""
+    """Return messages in the form in which they are sent.
+
+    `start` is the position of the first one.
+    """
     return tuple(
         message if message.id in pinned else reach.form(at, message, counter)
         for at, message in enumerate(messages, start)
@@ -174,29 +180,29 @@ _TRIMMED_BYTES: Final = len(TRIMMED)
 
 
 def clean_message(message: Message, counter: TokenCounter) -> Message:
-    """Return the message with each result by its number of lines, or as it is."""
+    """Replace each tool result of a message by its number of lines, where that is shorter."""
     if isinstance(message.content, str):
         return message
     return _make_once("cleaned", _clean_results, message, counter)
 
 
 def trim_message(message: Message, counter: TokenCounter) -> Message:
-    """Return the message with `[trimmed]` for its words and results, or as it is."""
+    """Replace the text and the results of a message by `[trimmed]`, where that is shorter."""
     return _make_once("trimmed", _trim_parts, message, counter)
 
 
 def is_tool_work(message: Message) -> bool:
-    """Return whether it is a tool's result, or what the assistant said when it called tools."""
+    """Return whether a message is a tool result, or the assistant's message with tool calls."""
     return message.role == "tool" or (
         message.role == "assistant" and bool(list_tool_calls(message))
     )
 
 
 def can_be_trimmed(message: Message, has_answers: bool) -> bool:
-    """Return whether trimming may touch it at all.
+    """Return whether a message may be trimmed at all.
 
     Args:
-        has_answers: whether that goes for a turn's last words too.
+        has_answers: whether final answers may be trimmed too.
     """
     return is_tool_work(message) or (has_answers and is_final(message))
 
@@ -254,12 +260,12 @@ def _with_parts(message: Message, parts: tuple[Part, ...]) -> Message:
 
 @dataclass(frozen=True)
 class TrimInput:
-    """The messages that trimming looks at, in the order of the wire, as they were said.
+    """The messages that trimming works on, untrimmed, in the order of the wire.
 
     Attributes:
-        history: the earlier turns, less those that rest left out.
-        question: of the turn in progress, never touched; None between turns.
-        work: of that turn.
+        history: the earlier turns, without dropped ones.
+        question: the user message of the turn in progress, never trimmed; None between turns.
+        work: the tool calls and results of that turn.
     """
 
     history: TurnList
@@ -270,30 +276,30 @@ class TrimInput:
 
     @cached_property
     def messages(self) -> tuple[Message, ...]:
-        """All of them."""
+        """All messages: history, user message and work."""
         question = () if self.question is None else (self.question,)
         return (*self.history.messages, *question, *self.work)
 
     def shown(self, reach: TrimOffsets) -> tuple[Message, ...]:
-        """Return the messages as they are sent within that reach."""
+        """Return the messages in the form in which they are sent."""
         return tuple(
             message if message.id in self.pinned else reach.form(at, message, self.counter)
             for at, message in enumerate(self.messages)
         )
 
     def shown_parts(self, reach: TrimOffsets) -> tuple[TurnList, tuple[Message, ...]]:
-        """Return the history and the work as they are sent within that reach."""
+        """Return the history and the work in the form in which they are sent."""
         history = show_turns(self.history, reach, self.pinned, self.counter)
         start = len(self.messages) - len(self.work)
         return history, show_messages(self.work, start, reach, self.pinned, self.counter)
 
     def start_of_turn(self, age: int) -> int:
-        """Return the position of the first message that is not older than so many turns."""
+        """Return the position of the first message that is at most a number of turns old."""
         return self.history[: max(0, len(self.history) - age)].message_count
 
     @property
     def latest_batch(self) -> int:
-        """The position of the latest calls of this turn; without any, that of its question."""
+        """The position of the latest tool calls of this turn, or else of its user message."""
         start = self.history.message_count
         for at in range(len(self.messages) - 1, start, -1):
             if list_tool_calls(self.messages[at]):
@@ -304,7 +310,7 @@ class TrimInput:
         """Return the position of the first answer that is never trimmed.
 
         Args:
-            keep_last: how many of the newest answers that goes for, beside the last complete turn.
+            keep_last: the number of newest answers to protect, beside the last complete turn.
         """
         last = find_guaranteed_turn(self.history)
         end = at = self.history[:last].message_count
@@ -318,7 +324,10 @@ class TrimInput:
         return end if kept >= keep_last else 0
 
     def entry_at(self, at: int) -> str:
-        """Return the first entry at or behind a position; nothing made up is an entry."""
+        """Return the id of the first entry at or after a position.
+
+        Generated messages have no entry.
+        """
         names = (message.id for message in self.messages[at:])
         return next((name for name in names if name is not None and ":" not in name), "")
 

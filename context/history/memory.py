@@ -1,6 +1,6 @@
-"""What is kept in mind beside the messages of a chat: scratchpad, progress and facts.
+"""The memory of a session beside its messages: scratchpad, progress and facts.
 
-It is a function of the path: each `memory_update` gives new values of some of its parts.
+The memory is a function of the path: each `memory_update` entry sets new values of some parts.
 
 Source: "Context Engineering Optimization", 3.3.
 """
@@ -17,7 +17,7 @@ MEMORY_CHANGED: Final = "[Your memory has changed in this turn. It now reads:]"
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What is being done, what of it is done, and what is left."""
+    """The current task, its completed steps, and its open steps."""
 
     current_objective: str = ""
     completed_steps: tuple[str, ...] = ()
@@ -25,7 +25,7 @@ class Progress:
 
     @classmethod
     def read(cls, data: Mapping[str, object]) -> "Progress":
-        """Read progress from JSON; what is not there is empty."""
+        """Read progress from JSON. Missing fields are empty."""
         objective = data.get("currentObjective")
         return cls(
             objective if isinstance(objective, str) else "",
@@ -44,14 +44,14 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """The memory of a chat at some point of its path."""
+    """The memory of a session at one position of its path."""
 
     scratchpad: str = ""
     progress: Progress = Progress()
     facts: tuple[str, ...] = ()
 
     def after(self, update: MemoryUpdateEntry) -> "Memory":
-        """Return the memory with the parts that an update gives."""
+        """Return the memory after an update."""
         memory = self
         if update.scratchpad is not None:
             memory = replace(memory, scratchpad=update.scratchpad)
@@ -70,7 +70,10 @@ class Memory:
         }
 
     def render(self) -> str:
-        """Return the memory as the model reads it, escaped; empty where there is nothing in it."""
+        """Render the memory for the model, escaped.
+
+        An empty memory is rendered as an empty text.
+        """
         blocks = (
             ("facts", _list_items("", self.facts)),
             ("scratchpad", self.scratchpad),

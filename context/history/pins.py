@@ -1,4 +1,4 @@
-"""What is kept whatever happens, and where it goes when its turn is no longer sent.
+"""Pinned messages and segments, which requests always hold.
 
 Source: "Strata: the design", 4.8.
 """
@@ -19,18 +19,18 @@ PINNED_SOURCE: Final = "this chat"
 
 @dataclass(frozen=True)
 class Pins:
-    """What is pinned on a path, by the id that was named, in the order of the path.
+    """The pinned items of a path by id, in the order of the path.
 
     Attributes:
-        segments: each as it stands on L2 when its turn is not sent.
-        messages: which of them are messages, and so stand in the history until a cut.
+        segments: the form of each item on L2, for when its turn is not sent.
+        messages: the ids of pinned messages, which stay in the history until their turn is dropped.
     """
 
     segments: Mapping[str, Segment]
     messages: frozenset[str]
 
     def after(self, pin: PinEntry, before: Iterable[Entry]) -> "Pins":
-        """Return the pins once an entry of the path has changed them."""
+        """Return the pins after an entry of the path has changed them."""
         if not pin.on:
             kept = {name: item for name, item in self.segments.items() if name != pin.target}
             return Pins(kept, self.messages - {pin.target})
@@ -43,11 +43,11 @@ class Pins:
     def select_moved(
         self, shown: Iterable[Message], here: Sequence[Segment]
     ) -> tuple[Segment, ...]:
-        """Return those that nothing else in a request holds.
+        """Return the pinned items that the rest of a request does not hold.
 
         Args:
-            shown: the messages of its history and work.
-            here: the segments of its turn.
+            shown: the messages of the request's history and work.
+            here: the segments of the request's turn.
         """
         if not self.segments:
             return ()
@@ -62,10 +62,10 @@ NO_PINS: Final = Pins({}, frozenset())
 def check_pin(
     pins: Pins, pin: PinEntry, path: Sequence[Entry], budget: int, counter: TokenCounter
 ) -> Pins:
-    """Return the pins with one more.
+    """Return the pins with one more, or raise `BadPin`.
 
     Raises:
-        BadPin: there is nothing of that id, or the pins would take more than their share.
+        BadPin: no item has that id, or the pins would take more than their share of the budget.
     """
     if pin.on and _find_target(pin.target, path) is None:
         raise BadPin(f"There is nothing to pin under {pin.target}: name a message or a segment.")
@@ -81,7 +81,7 @@ def check_pin(
 
 
 def compute_pins_limit(budget: int) -> int:
-    """Return what all pins together may take of a budget."""
+    """Return the maximum tokens of all pins for a budget."""
     return int(budget * PINS_SHARE)
 
 

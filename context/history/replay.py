@@ -1,9 +1,8 @@
-"""A path replayed as turns, continued from where an earlier reading of the same chat ended.
+"""Replay a path as turns, continuing from an earlier replay of the same session.
 
-What was said becomes turns; a `context_transform` is applied to exactly the messages that stand
-before it, by its patch alone: no hook runs. A chat only grows at its end, so reading it again costs
-what is new. The last few readings are remembered; a reading depends on the path alone, so
-forgetting one changes nothing but speed.
+Messages become turns. The patch of a `context_transform` is applied to exactly the messages before
+it, and no hook runs. A session only grows at its end, so the next replay reads only new entries.
+The last few results are cached. They depend on the path alone, so the cache changes only the speed.
 """
 
 from collections.abc import Iterable, Sequence
@@ -43,17 +42,17 @@ from context.patches import apply_patch, request_ops
 from context.tokens import TokenCounter
 
 REMEMBERED_READINGS: Final = 8
-LOOKED_AT_FIRST: Final = 8  # where paths differ, they mostly do at their ends
+LOOKED_AT_FIRST: Final = 8  # paths mostly differ at their ends
 
 
 @dataclass(frozen=True)
 class CurrentTurn:
-    """The last turn of a path, which may go on.
+    """The last turn of a path, which can continue.
 
     Attributes:
-        patched: its messages as the last transform left them; None where there was none.
-        seen: how many of the things said in it that transform has seen, the question included.
-        memory: what was kept in mind when it was asked.
+        patched: its messages after the last transform; None if there was none.
+        seen: how many of its messages that transform has seen, the user message included.
+        memory: the memory when the turn began.
     """
 
     turn: Turn
@@ -63,14 +62,14 @@ class CurrentTurn:
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """The turn as it is sent while it goes on."""
+        """The messages of the turn as sent while it is in progress."""
         return seal_calls(self._so_far)
 
     @property
     def parts(self) -> tuple[tuple[Message, ...], Message, tuple[Message, ...]]:
-        """What stands before the question, the question, and the work on it.
+        """The messages before the user message, the user message, and the work after it.
 
-        A question that a patch took away is sent as it was asked.
+        A user message that a patch removed is sent in its original form.
         """
         messages, asked = self.messages, self.turn.user
         if asked is None:
@@ -85,7 +84,7 @@ class CurrentTurn:
 
     @property
     def as_history(self) -> tuple[Message, ...]:
-        """The turn once another has begun."""
+        """The messages of the turn as sent once another turn has begun."""
         return self.turn.messages if self.patched is None else self.turn.close_turn(self._so_far)
 
     @property
@@ -95,7 +94,7 @@ class CurrentTurn:
         return (*self.patched, *self.turn.shown[self.seen :])
 
     def measure(self, counter: TokenCounter) -> MeasuredTurn:
-        """Return the turn as one that is over, the same value each time."""
+        """Return the turn as a finished, measured one, the same object each time."""
         known = self._measured.get(counter)
         if known is None:
             measured = MeasuredTurn.measure(self.turn, self.as_history, counter)
@@ -107,26 +106,26 @@ class CurrentTurn:
         return {}
 
     def with_said(self, entry: TurnEntry) -> "CurrentTurn":
-        """Return the turn with one more thing said in it."""
+        """Return the turn with one more message."""
         return CurrentTurn(self.turn.with_said(entry), self.memory, self.patched, self.seen)
 
     def after_patch(self, messages: Sequence[Message]) -> "CurrentTurn":
-        """Return the turn with these messages in place of those that it had."""
+        """Return the turn with its messages replaced by those of a patch."""
         return replace(self, patched=tuple(messages), seen=len(self.turn.shown))
 
 
 @dataclass(frozen=True)
 class ReplayedPath:
-    """What a path comes to.
+    """The result of replaying a path.
 
     Attributes:
-        before: the entries that were read.
+        before: the entries of the path.
         earlier: all turns but the last, measured, oldest first.
-        open: the last turn; None where nothing was said yet.
-        drops: those whose boundary still stands in the path, as do `trims`.
-        transforms: those that were applied, in order.
-        problems: what could not be applied, one sentence each.
-        carried: what the user attached and the answers cited before the last turn.
+        open: the last turn; None if the path has no message.
+        drops: the drops whose boundary is still in the path; `trims` likewise.
+        transforms: the transforms that were applied, in order.
+        problems: one sentence for each transform that could not be applied.
+        carried: attachments and cited notes of the turns before the last one.
     """
 
     counter: TokenCounter
@@ -144,23 +143,23 @@ class ReplayedPath:
 
     @property
     def current(self) -> Turn | None:
-        """The last turn; `None` where nothing was said yet."""
+        """The last turn; `None` if the path has no message."""
         return None if self.open is None else self.open.turn
 
     @property
     def turns(self) -> TurnList:
-        """All turns, the last one as if it were over."""
+        """All turns, the last one as if it were finished."""
         if self.open is None:
             return self.earlier
         return self.earlier.with_turn(self.open.measure(self.counter))
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """The cached messages: every message of the path, as the transforms left them."""
+        """The cached messages: all messages of the path after its transforms."""
         return (*self.earlier.messages, *(self.open.messages if self.open else ()))
 
     def is_begun_by(self, path: tuple[Entry, ...], counter: TokenCounter) -> bool:
-        """Return whether this is what the path begins with."""
+        """Return whether a path begins with the entries of this one."""
         count, last = len(self.before), max(0, len(self.before) - LOOKED_AT_FIRST)
         is_likely = self.counter == counter and path[last:count] == self.before[last:]
         return is_likely and path[:count] == self.before
@@ -175,7 +174,7 @@ _memory: Final = _ReplayCache()
 
 
 def replay_path(path: tuple[Entry, ...], counter: TokenCounter) -> ReplayedPath:
-    """Return what a path comes to, its earlier turns measured with the counter."""
+    """Replay a path, and measure its earlier turns with the counter."""
     start = _find_known_start(path, counter)
     asked = max(len(start.before), _find_last_question(path))
     before_question = _continue_replay(start, path[:asked])
@@ -190,7 +189,7 @@ def replay_path(path: tuple[Entry, ...], counter: TokenCounter) -> ReplayedPath:
 def apply_request_ops(
     envelope: ContextEnvelope, transforms: Iterable[TransformEntry]
 ) -> ContextEnvelope:
-    """Return the envelope with what transforms did to instructions, tools and options."""
+    """Apply the operations of transforms on instructions, tools and options to an envelope."""
     for transform in transforms:
         if ops := request_ops(transform.patch):
             envelope = apply_patch(envelope, ops).envelope
@@ -200,10 +199,10 @@ def apply_request_ops(
 def replay(
     path: tuple[Entry, ...], base: ContextEnvelope, counter: TokenCounter
 ) -> ContextEnvelope:
-    """Return the envelope of a path: the base, with its messages, as its transforms left them.
+    """Build the envelope of a path: the base with the messages of the path after its transforms.
 
     Args:
-        base: instructions, tools and options; its messages are those of the path afterwards.
+        base: instructions, tools and options; its messages are replaced by those of the path.
     """
     reading = replay_path(path, counter)
     shaped = apply_request_ops(base, reading.transforms)
@@ -217,7 +216,7 @@ def _find_known_start(path: tuple[Entry, ...], counter: TokenCounter) -> Replaye
 
 
 def _find_last_question(path: tuple[Entry, ...]) -> int:
-    """Where the entries of the last question begin: what it was sent with, or itself."""
+    """Return the position of the last user message, or of the segments stored before it."""
     at = len(path) - 1
     while at > 0 and not _is_question(path[at]):
         at -= 1
@@ -240,7 +239,7 @@ def _continue_replay(start: ReplayedPath, path: tuple[Entry, ...]) -> ReplayedPa
 
 
 class _Replayer:
-    """Reads one entry after the other."""
+    """Reads entries one by one, and builds the replayed path."""
 
     def __init__(self, start: ReplayedPath) -> None:
         self._counter = start.counter
@@ -272,7 +271,7 @@ class _Replayer:
         )
 
     def read(self, entry: Entry, before: Sequence[Entry] = ()) -> None:
-        """Take an entry in; `before` is the path up to it, which only a pin asks for."""
+        """Read one entry. Only a pin needs `before`, the path up to the entry."""
         match entry:
             case MessageEntry() | CustomMessageEntry():
                 self._say(entry)
@@ -289,7 +288,7 @@ class _Replayer:
             case MemoryUpdateEntry():
                 self._memory = self._memory.after(entry)
             case _:
-                pass  # it changes nothing that is sent
+                pass  # the entry changes nothing that is sent
 
     def _send_along(self, entry: SegmentsEntry) -> None:
         if self._open is not None and self._open.turn.is_sent_with(entry):
@@ -348,7 +347,7 @@ class _Replayer:
         self._trims = tuple(trim for trim in self._trims if trim.up_to_entry_id in there)
 
     def _measure(self, group: MessageGroup, earlier: Sequence[MeasuredTurn]) -> MeasuredTurn:
-        """A group as a turn; a result that a patch took away is missed no less than any other."""
+        """Measure a group as a turn. A call without a result gets one that says so."""
         messages = seal_calls(group.messages)
         if group.turn is None:
             ids = tuple(message.id for message in messages if message.id is not None)

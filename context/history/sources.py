@@ -1,6 +1,6 @@
-"""What earlier turns leave behind for later ones: what the user attached, what an answer cited.
+"""The sources that earlier turns leave for later ones: attachments and cited notes.
 
-Retrieved passages are not carried forward; of those that were cited, the note is remembered.
+Retrieved passages are not carried forward. If an answer cites one, the note of it is.
 """
 
 import re
@@ -16,11 +16,11 @@ _CITATION: Final = re.compile(r"\[(\d{1,4})\]")
 
 @dataclass(frozen=True, slots=True)
 class CarriedSource:
-    """Something to carry forward.
+    """A source to carry forward.
 
     Attributes:
-        segment: as it was attached or retrieved last, in full.
-        used: when that was; a later turn has a larger number.
+        segment: the latest version that was attached or retrieved, in full.
+        used: the number of the turn that used it last.
     """
 
     segment: Segment
@@ -29,34 +29,34 @@ class CarriedSource:
 
 @dataclass(frozen=True)
 class CarriedSources:
-    """Everything that earlier turns leave behind, in the order of first appearance."""
+    """All sources that earlier turns leave, in the order of first appearance."""
 
     items: Mapping[str, CarriedSource] = field(default_factory=dict)
     turns: int = 0
 
 
 class SourceCollector:
-    """Adds one turn after the other to what is carried."""
+    """Collects the sources to carry forward, turn by turn."""
 
     def __init__(self, start: CarriedSources) -> None:
         self._items = dict(start.items)
         self._turns = start.turns
 
     def add(self, turn: Turn) -> None:
-        """Take what a turn that has ended leaves behind."""
+        """Collect the sources of a turn that has ended."""
         self._turns += 1
         for segment in (*_list_attached(turn), *_list_cited(turn)):
             self._items[make_source_key(segment)] = CarriedSource(segment, self._turns)
 
     def collect(self) -> CarriedSources:
-        """Return what was collected so far."""
+        """Return the sources collected so far."""
         return CarriedSources(dict(self._items), self._turns)
 
 
 def make_source_key(segment: Segment) -> str:
-    """Return what makes two segments the same thing: a note by its path, a selection by its lines.
+    """Return the key by which sources are compared: a note's path, a selection's lines.
 
-    A cited note is another thing than the attached one, which says more.
+    A cited note has another key than the attached one, which holds more text.
     """
     if segment.kind == "selection":
         return f"selection {segment.lines} {segment.source}"

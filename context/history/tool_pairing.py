@@ -1,7 +1,7 @@
-"""What a request shows of messages that were cut off: always something that a model can read.
+"""Complete messages that were interrupted, so that a model can read them.
 
-Nothing here changes an entry. A call without a result gets one that says so, a result without its
-call is left out, and what broke off is marked.
+No entry is changed. A call without a result gets one that says so, a result without its call is
+left out, and an interrupted message is marked.
 """
 
 from collections.abc import Sequence
@@ -16,10 +16,10 @@ _SEALED: Final = ":sealed"
 
 
 def seal_calls(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """Return the messages with exactly one result right behind each tool call.
+    """Return the messages with exactly one result directly after each tool call.
 
-    A result is looked for up to the next message of the assistant; what stands between moves
-    behind the results.
+    A result is searched up to the next message of the assistant. Messages between a call and its
+    results move behind the results.
     """
     if not any(message.role == "tool" or list_tool_calls(message) for message in messages):
         return tuple(messages)
@@ -46,7 +46,7 @@ def is_final(message: Message) -> bool:
 
 
 def mark_interrupted(message: Message) -> Message:
-    """Return an answer that broke off, marked as such; one with calls is marked behind them."""
+    """Mark an answer as interrupted. If it has calls, the mark follows them."""
     if list_tool_calls(message):
         return message
     content = message.content
@@ -57,12 +57,12 @@ def mark_interrupted(message: Message) -> Message:
 
 
 def make_interruption(last: Message) -> Message:
-    """Return the message that ends a turn without an answer."""
+    """Build the message that ends a turn without an answer."""
     return Message("assistant", INTERRUPTED, f"{last.id}:interrupted")
 
 
 def _pair_results(messages: Sequence[Message]) -> list[Message]:
-    """A message of the assistant and what follows it, with exactly the results that it needs."""
+    """Return an assistant's message and those after it, with one result for each call."""
     if not messages:
         return []
     others = [message for message in messages[1:] if message.role != "tool"]
@@ -83,7 +83,7 @@ def _pair_results(messages: Sequence[Message]) -> list[Message]:
 
 
 def _keep_results(message: Message, open_calls: set[str]) -> Message | None:
-    """The results of a message that still are waited for, which then no longer are."""
+    """Keep the results of open calls in a message, and mark these calls as answered."""
     is_synthetic = message.id is not None and message.id.endswith(_SEALED)
     if message.role != "tool" or is_synthetic or isinstance(message.content, str):
         return None

@@ -1,4 +1,4 @@
-"""Turns in a row that can be long: they grow and are cut without being copied or counted anew."""
+"""A list of many turns that grows and is cut without copying or counting again."""
 
 import hashlib
 from bisect import bisect_left
@@ -10,7 +10,7 @@ from context.messages import Message
 from context.offload import Offloaded
 
 REMEMBERED_DIGESTS: Final = 4
-REMEMBERED_VALUES: Final = 8  # three of a request, for each of the last places where one began
+REMEMBERED_VALUES: Final = 8  # three values of a request, for each of the last starting positions
 _MESSAGES: Final = "messages"
 KEPT_CLAIMS: Final = 64
 
@@ -18,9 +18,11 @@ T = TypeVar("T")
 
 
 class TurnList(Sequence[MeasuredTurn]):
-    """Measured turns, oldest first; immutable, though lists that begin alike share what they hold.
+    """Measured turns, oldest first.
 
-    Tokens, messages and positions of any part are known at once; adding a turn costs that turn.
+    Lists are immutable; lists with a common beginning share its data.
+
+    Tokens, messages and positions of any slice are known at once. Adding a turn measures it alone.
     """
 
     __slots__ = ("_start", "_stop", "_store")
@@ -32,7 +34,7 @@ class TurnList(Sequence[MeasuredTurn]):
 
     @classmethod
     def of(cls, turns: Iterable[MeasuredTurn] = ()) -> "TurnList":
-        """Return the turns as such a list."""
+        """Build a list of turns."""
         if isinstance(turns, TurnList):
             return turns
         store = _Store(turns)
@@ -84,13 +86,13 @@ class TurnList(Sequence[MeasuredTurn]):
         return TurnList.of((*self, turn))
 
     def common(self, other: "TurnList") -> int:
-        """Return with how many turns both begin, as far as that is known without comparing any."""
+        """Return how many turns at the beginning are known to be shared with another list."""
         if other._store is not self._store or other._start != self._start:
             return 0
         return min(len(self), len(other))
 
     def position(self, entry: str) -> int | None:
-        """Return which turn an entry belongs to."""
+        """Return the position of the turn that an entry belongs to, or None."""
         place = self._store.places.get(entry)
         if place is None or not self._start <= place < self._stop:
             return None
@@ -98,51 +100,51 @@ class TurnList(Sequence[MeasuredTurn]):
 
     @property
     def tokens(self) -> int:
-        """The tokens of the turns together, less what merging neighbours on the wire saves."""
+        """The tokens of all turns, without those that merging neighbours on the wire saves."""
         return self._store.count(self._start, self._stop)
 
     @property
     def is_last_joined(self) -> bool:
-        """Whether the last message joins the one before it, where neighbours are merged."""
+        """Whether the last message is merged with the one before it on the wire."""
         return bool(self) and self._store.is_joined(self._stop - 1, self._start)
 
     @property
     def message_count(self) -> int:
-        """How many messages they are."""
+        """The number of messages in all turns."""
         return self._store.messages[self._stop] - self._store.messages[self._start]
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """Their messages, one after the other."""
+        """The messages of all turns, in order."""
         return self.accumulate(_MESSAGES, _add_messages)
 
     def accumulate(
         self, form: Hashable, extend: "Callable[[T | None, Sequence[MeasuredTurn]], T]"
     ) -> T:
-        """Return what is made of the turns, continued from what was made of the first of them.
+        """Return a value computed over the turns, extending the value of the first ones.
 
         Args:
-            form: what is made, the same for the same `extend`.
-            extend: takes what was made so far, None for nothing, and the turns that follow.
+            form: the key of the value, the same for the same `extend`.
+            extend: takes the value so far, None at first, and the following turns.
         """
         value: T = self._store.accumulate(form, self._start, self._stop, extend)
         return value
 
     @property
     def entries(self) -> "EntryIds":
-        """The entries that they are made of."""
+        """The ids of the entries of all turns."""
         return EntryIds(self)
 
     @property
     def offloaded(self) -> Iterator[Offloaded]:
-        """The results that are kept elsewhere, of which stubs stand in them."""
+        """The offloaded results, whose stubs are in the turns."""
         places, turns = self._store.with_stubs, self._store.turns
         for place in places[bisect_left(places, self._start) : bisect_left(places, self._stop)]:
             yield from turns[place].offloaded
 
     @property
     def digest(self) -> bytes:
-        """A hash of what goes on the wire of them."""
+        """A hash of the messages of all turns as sent."""
         return self._store.digest(self._start, self._stop)
 
     @property
@@ -157,7 +159,7 @@ def _add_messages(
 
 
 class EntryIds(Sequence[str]):
-    """The entries of turns, listed only when somebody looks at them."""
+    """The ids of the entries of turns, listed on demand."""
 
     __slots__ = ("_turns",)
 
@@ -190,7 +192,7 @@ class EntryIds(Sequence[str]):
 
 
 class _Store:
-    """What lists share that begin alike; it only grows, at its end."""
+    """The shared data of lists with a common beginning. It only grows, at its end."""
 
     def __init__(self, turns: Iterable[MeasuredTurn]) -> None:
         self.turns: list[MeasuredTurn] = []
@@ -206,11 +208,14 @@ class _Store:
             self._add(turn)
 
     def append(self, turn: MeasuredTurn, at: int) -> bool:
-        """Add a turn behind the first `at`, unless another one stands there already."""
+        """Add a turn at a position, unless another one is there already.
+
+        Return whether the turn is there now.
+        """
         if at < len(self.turns) and self.turns[at] is turn:
             return True
         claim = object()
-        # Two threads may read the same chat on; whoever sets the key first adds the turn.
+        # Two threads can extend the same session. The one that sets the key first adds the turn.
         if at != len(self.turns) or self._claims.setdefault(at, claim) is not claim:
             return False
         self._add(turn)
@@ -218,7 +223,7 @@ class _Store:
         return True
 
     def digest(self, start: int, stop: int) -> bytes:
-        """Return a hash of the turns in between, continued from the last one that began there."""
+        """Return the hash of a range of turns, continued from a known start."""
         reached, known = self._digests.pop(start, (start, hashlib.sha256()))
         if reached > stop:
             reached, known = start, hashlib.sha256()
@@ -233,7 +238,7 @@ class _Store:
     def accumulate(
         self, form: Hashable, start: int, stop: int, extend: Callable[[Any, Any], Any]
     ) -> Any:
-        """Return what is made of the turns in between, continued from what began there before."""
+        """Return the value of a range of turns, continued from a known start."""
         key = form, start
         reached, value = self._made.pop(key, (start, None))
         if reached > stop:
@@ -246,7 +251,7 @@ class _Store:
         return value
 
     def count(self, start: int, stop: int) -> int:
-        """Return the tokens of the turns in between, whose first one has nothing before it."""
+        """Return the tokens of a range of turns, without a turn before it."""
         if start >= stop:
             return 0
         tokens = self.tokens[stop] - self.tokens[start] + self._merged[start]
@@ -259,11 +264,11 @@ class _Store:
         return tokens
 
     def is_joined(self, place: int, start: int) -> bool:
-        """Return whether the last message of a turn joins the one before it.
+        """Return whether the last message of a turn is merged with the one before it.
 
         Args:
-            place: the turn.
-            start: the first turn that counts.
+            place: the position of the turn.
+            start: the position of the first turn of the range.
         """
         turn = self.turns[place]
         return turn.is_last_joined(place > start and self._merged[place] > 0)
@@ -282,7 +287,7 @@ class _Store:
 
 
 def find_guaranteed_turn(turns: Sequence[MeasuredTurn]) -> int:
-    """Return the position of the last answered turn; of the last one where none was answered."""
+    """Return the position of the last answered turn, or of the last turn if none was answered."""
     for at in range(len(turns) - 1, -1, -1):
         if turns[at].turn.is_complete:
             return at

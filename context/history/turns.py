@@ -1,6 +1,6 @@
-"""From the entries of a log to the turns of a conversation.
+"""Build turns from the entries of a path.
 
-Nothing here edits an entry: what is repaired, is repaired in the view.
+No entry is edited. Repairs are made in the messages that are shown.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,13 +27,13 @@ TurnEntry = MessageEntry | CustomMessageEntry
 
 @dataclass(frozen=True)
 class Turn:
-    """A user message, what was said in answer to it, and what was sent along.
+    """A user message with its answers and segments.
 
     Attributes:
-        entry_ids: the entries it is made of, in their order.
-        user: the user message; `None` only for what stands before any question.
-        said: everything behind the question: answers, tool results, messages of extensions.
-        noted: what else is kept with its segments, or with its user message by older versions.
+        entry_ids: the ids of the entries of the turn, in order.
+        user: the user message; `None` only for messages before the first user message.
+        said: the entries after the user message: answers, tool results, messages of extensions.
+        noted: other data stored with the segments, or by older versions with the user message.
     """
 
     turn_id: str
@@ -45,60 +45,60 @@ class Turn:
 
     @property
     def answers(self) -> tuple[MessageEntry, ...]:
-        """The messages of the assistant and the results of its tools."""
+        """The assistant's messages and the results of its tools."""
         return tuple(entry for entry in self.said if isinstance(entry, MessageEntry))
 
     @property
     def is_complete(self) -> bool:
-        """Whether something was answered."""
+        """Whether the turn has a final answer with text."""
         return any(
             is_final(answer.message) and answer.message.text.strip() for answer in self.answers
         )
 
     @property
     def is_ended(self) -> bool:
-        """Whether the assistant has said its last word, so that nothing is to be sent any more."""
+        """Whether the turn has ended with a final message of the assistant."""
         return bool(self.answers) and is_final(self.answers[-1].message)
 
     @cached_property
     def messages(self) -> tuple[Message, ...]:
-        """The turn as history: bare user text and answers, an interrupted end marked as such."""
+        """The messages of the turn as history: plain user text, answers, a marked interruption."""
         return self.close_turn(self.shown)
 
     @cached_property
     def shown(self) -> tuple[Message, ...]:
-        """The messages as they were said, broken-off answers marked as such."""
+        """The original messages of the turn, with interrupted answers marked."""
         question = () if self.user is None else (self.user.message,)
         return (*question, *(_show_entry(entry) for entry in self.said))
 
     def close_turn(self, messages: Sequence[Message]) -> tuple[Message, ...]:
-        """Return these messages of the turn as history: every call has a result, and it ends."""
+        """Return messages of the turn as history: each call has a result, the turn has an end."""
         sealed = seal_calls(messages)
         if self.user is None or self.is_ended:
             return sealed
         return (*sealed, make_interruption(sealed[-1] if sealed else self.user.message))
 
     def is_sent_with(self, entry: SegmentsEntry) -> bool:
-        """Return whether these segments belong to the turn."""
+        """Return whether a segments entry belongs to the turn."""
         return self.user is not None and self.turn_id == entry.turn_id
 
     def with_segments(self, entry: SegmentsEntry) -> "Turn":
-        """Return the turn with what was sent along when it was answered anew."""
+        """Return the turn with the segments of a later entry, after it was answered again."""
         ids, noted = (*self.entry_ids, entry.id), entry.extra or self.noted
         return replace(self, entry_ids=ids, segments=entry.segments, noted=noted)
 
     def with_said(self, entry: TurnEntry) -> "Turn":
-        """Return the turn with one more thing said in it."""
+        """Return the turn with one more entry."""
         ids, said = (*self.entry_ids, entry.id), (*self.said, entry)
         return Turn(self.turn_id, ids, self.user, said, self.segments, self.noted)
 
 
 def find_active_path(entries: Sequence[Entry], leaf: str | None = None) -> tuple[Entry, ...]:
-    """Return the path entries from the root to a leaf, in their order.
+    """Return the path entries from the root to a leaf, in order.
 
     Args:
         entries: a whole log.
-        leaf: where the path ends; otherwise at the active leaf.
+        leaf: the id of the last entry; by default the active leaf.
 
     Raises:
         UnknownEntry: when `leaf` is not a path entry of the log.
@@ -107,7 +107,7 @@ def find_active_path(entries: Sequence[Entry], leaf: str | None = None) -> tuple
 
 
 def begin_turn(entry: TurnEntry, waiting: SegmentsEntry | None = None) -> Turn:
-    """Return a turn that begins with this entry, and with its segments where these are its own."""
+    """Build a turn that begins with an entry, with the waiting segments if they belong to it."""
     if isinstance(entry, CustomMessageEntry):
         return Turn("", (entry.id,), None, (entry,))
     own = waiting if waiting is not None and waiting.turn_id == entry.turn_id else None
@@ -120,8 +120,8 @@ def begin_turn(entry: TurnEntry, waiting: SegmentsEntry | None = None) -> Turn:
 def list_turns(path: Iterable[Entry]) -> tuple[Turn, ...]:
     """Return the turns of a path, oldest first.
 
-    The segments of a turn stand behind its user message; older versions wrote them before it. Of
-    several, the last ones count: with those it was answered anew.
+    The segments of a turn follow its user message; older versions wrote them before it. If there
+    are several, the last ones count, since the turn was answered again with them.
     """
     found: list[Turn] = []
     waiting: SegmentsEntry | None = None
@@ -151,7 +151,7 @@ def _show_entry(entry: TurnEntry) -> Message:
 
 @dataclass
 class MessageGroup:
-    """Neighbouring messages that belong together; `turn` is None for what a patch brought in."""
+    """Neighbouring messages of one turn. `turn` is None for messages that a patch added."""
 
     turn: int | None
     messages: list[Message] = field(default_factory=list)
@@ -160,12 +160,12 @@ class MessageGroup:
 def group_messages(
     messages: Sequence[Message], owners: Mapping[str, int], last: int, question: Message | None
 ) -> tuple[list[MessageGroup], tuple[Message, ...]]:
-    """Return the earlier messages in groups, and those of the last turn.
+    """Group the earlier messages by turn. Return these groups, and the messages of the last turn.
 
     Args:
-        owners: which turn each id belonged to before the patch.
-        last: the last turn, which everything from its first message on belongs to.
-        question: of the last turn, to know it again where a patch has taken the ids away.
+        owners: the position of the turn that each id belonged to before the patch.
+        last: the position of the last turn; all messages from its first one on belong to it.
+        question: the user message of the last turn, to recognise it if a patch removed its id.
     """
     start = _find_last_turn(messages, owners, last, question)
     groups: list[MessageGroup] = []
@@ -199,10 +199,10 @@ def _begins_group(group: MessageGroup, message: Message, owner: int | None) -> b
 
 @dataclass(frozen=True)
 class MeasuredTurn:
-    """An earlier turn with the messages that stand for it, and their tokens.
+    """An earlier turn with its messages as sent, and their tokens.
 
     Attributes:
-        counter: the counter of the tokens; None where neighbouring turns are never merged.
+        counter: the token counter; None if neighbouring turns are never merged.
     """
 
     turn: Turn
@@ -214,7 +214,7 @@ class MeasuredTurn:
     def measure(
         cls, turn: Turn, messages: Sequence[Message], counter: TokenCounter
     ) -> "MeasuredTurn":
-        """Count the messages that stand for a turn."""
+        """Measure a turn with the given messages."""
         tokens = sum(count_message(message, counter) for message in messages)
         joined: tuple[Message, ...] = ()
         for pair in pairwise(messages):
@@ -223,7 +223,7 @@ class MeasuredTurn:
         return cls(turn, tuple(messages), tokens, counter)
 
     def count_merged_with(self, before: "MeasuredTurn", *, is_joined: bool) -> int:
-        """Return the tokens saved where this turn's first message joins the last one before it.
+        """Return the tokens saved by merging this turn's first message with the last one before it.
 
         Args:
             before: the turn before this one.
@@ -238,10 +238,10 @@ class MeasuredTurn:
         return count_merged(*pair, self.counter, joined=joined)
 
     def is_last_joined(self, is_first_joined: bool) -> bool:
-        """Return whether the last message joins the one before it.
+        """Return whether the turn's last message is merged with the one before it.
 
         Args:
-            is_first_joined: whether the first one joins the turn before this one.
+            is_first_joined: whether the first message is merged with the turn before.
         """
         if len(self.messages) < 2:
             return is_first_joined
@@ -249,12 +249,12 @@ class MeasuredTurn:
 
     @cached_property
     def digest(self) -> bytes:
-        """A hash of what goes on the wire of it."""
+        """A hash of the turn's messages as sent."""
         return b"".join(message.digest for message in self.messages)
 
     @property
     def offloaded(self) -> tuple[Offloaded, ...]:
-        """The results that are kept elsewhere, of which stubs stand here."""
+        """The offloaded results, whose stubs are in the turn's messages."""
         results = [part for message in self.messages for part in list_tool_results(message)]
         found = (read_stub(result.content) for result in results)
         return tuple(stub for stub in found if stub is not None) if results else ()

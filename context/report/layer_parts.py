@@ -1,4 +1,4 @@
-"""What the layers without segments hold: each tool, each part of the instructions, the turns.
+"""List the parts of layers without segments: tools, parts of the instructions, turns.
 
 Source: "Context Envelope and Hooks", "/context".
 """
@@ -19,12 +19,12 @@ PartKind = Literal["tool", "instructions", "summary", "turn", "turns", "messages
 
 @dataclass(frozen=True, slots=True)
 class LayerPart:
-    """A piece of a layer.
+    """One part of a layer in the report.
 
     Attributes:
-        name: of a tool or a part of the instructions; empty for others.
-        entry: the question of a turn; None for what is none.
-        turns: how many turns it is.
+        name: the name of a tool or of a part of the instructions; else empty.
+        entry: the id of a turn's user message; None for other parts.
+        turns: the number of turns in the part.
     """
 
     kind: PartKind
@@ -45,9 +45,9 @@ class LayerPart:
 
 
 def list_layer_parts(draft: RequestDraft) -> Mapping[Layer, tuple[LayerPart, ...]]:
-    """Return what T, L1 and L4 hold, in the order of the wire.
+    """Return the parts of T, L1 and L4, in the order of the wire.
 
-    Of the turns the newest are told one by one, the older ones together.
+    The newest turns are listed one by one, the older ones together.
     """
     before = draft.preamble
     tools = (LayerPart("tool", size, name) for name, size in before.tool_sizes)
@@ -78,5 +78,8 @@ def _describe_turn(history: TurnList, at: int) -> LayerPart:
 
 
 def _count_tokens(history: TurnList, start: int, stop: int) -> int:
-    """Count turns where they stand; a first message that joins the one before it is smaller."""
+    """Count the tokens of a range of turns in their place.
+
+    Merging with the turn before saves tokens.
+    """
     return history[:stop].tokens - history[:start].tokens

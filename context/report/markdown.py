@@ -1,4 +1,4 @@
-"""A report, and the request that it tells of, as Markdown.
+"""Render a report, and its request, as Markdown.
 
 Both are read from their JSON, so that a stored report reads like a fresh one.
 """
@@ -25,12 +25,12 @@ _NAMES: Final[Mapping[Layer, str]] = {
 
 _MAKERS: Final = {"model": "summarised by a model", "outline": "as an outline"}
 
-# The JSON of a report or a request, as it was written by `ContextReport.to_dict`.
+# The JSON of a report or a request, as written by `ContextReport.to_dict`.
 Json = Mapping[str, Any]
 
 
 def report_markdown(context: Json) -> str:
-    """Return the layer table of a report, with what was left out.
+    """Render the layer table of a report, with everything left out.
 
     Args:
         context: the JSON of a `ContextReport`.
@@ -47,11 +47,11 @@ def report_markdown(context: Json) -> str:
 
 
 def envelope_markdown(context: Json, body: Json) -> str:
-    """Return a request in full, after its layer table.
+    """Render a whole request, after its layer table.
 
     Args:
-        context: the JSON of a `ContextReport`, with the chat's `ephemeral_log` beside it.
-        body: the neutral form of the request that it tells of.
+        context: the JSON of a `ContextReport`, with the session's `ephemeral_log` added.
+        body: the neutral form of the request.
     """
     messages = body["messages"]
     cached = len(messages) - int(context.get("uncached", 0))
@@ -135,7 +135,7 @@ def _left_out(context: Json) -> str:
 
 
 def _describe_shortened(context: Json) -> Iterable[str]:
-    """What stands in the place of old messages: markers, and the last summary."""
+    """Yield lines about shortened old messages: markers, and the last summary."""
     if trimmed := context.get("trimmed"):
         sizes = _change(trimmed["tokens_before"], trimmed["tokens_after"])
         yield f"- trimmed: {_plural(trimmed['messages'], 'message')} ({sizes})"
@@ -148,7 +148,10 @@ def _describe_shortened(context: Json) -> Iterable[str]:
 
 
 def _change(before: int | None, after: int | None) -> str:
-    """The sizes before and after; empty where an older log does not tell them."""
+    """Format the sizes before and after a change.
+
+    Older logs do not store them: the text is empty then.
+    """
     if before is None or after is None:
         return ""
     return f"~{short_count(before)} → ~{short_count(after)} tokens"
@@ -166,7 +169,7 @@ def _ephemerals(context: Json) -> str:
 
 
 def _system(compiled: str, parts: Sequence[Json]) -> str:
-    """The system message, each part of it by its name; whole where the parts are not known."""
+    """Render the system message part by part, or whole if its parts are not known."""
     if sum(part["chars"] for part in parts) != len(compiled):
         return _fence(compiled)
     shown, start = [], 0

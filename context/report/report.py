@@ -1,4 +1,4 @@
-"""What a request held, what was left out of it and why, as JSON and as Markdown."""
+"""The report of a request: its content, everything left out, and the reasons, as JSON."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,11 +18,11 @@ SegmentState = Literal["full", "compacted", "shrunk", "dropped", "pinned"]
 
 @dataclass(frozen=True, slots=True)
 class LayerUse:
-    """The size of one layer.
+    """The size of one layer in a request.
 
     Attributes:
-        cached: whether it was reused from the previous request.
-        items: how many things it holds: tools, parts, turns, segments or messages.
+        cached: whether the layer was reused from the previous request.
+        items: the number of its tools, parts, turns, segments or messages.
     """
 
     tokens: int = 0
@@ -36,7 +36,7 @@ class LayerUse:
 
 @dataclass(frozen=True, slots=True)
 class SegmentUse:
-    """What became of a segment in one request."""
+    """The use of one segment in a request: sent, shortened or left out."""
 
     segment: Segment
     tokens: int
@@ -45,7 +45,7 @@ class SegmentUse:
     reason: str | None = None
 
     def to_dict(self) -> dict[str, object]:
-        """Return the segment's fate as JSON."""
+        """Return the use of the segment as JSON."""
         segment = self.segment
         return {
             "id": segment.id,
@@ -64,11 +64,11 @@ class SegmentUse:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """Something that a request does not hold, and why.
+    """Content that a request leaves out, with the reason.
 
     Attributes:
         entries: ids of log entries, or of segments on the layers that hold those.
-        turns: how many whole turns it was; 0 where it was something else.
+        turns: the number of whole turns; 0 for other content.
         reason: `room`, `tail`, `share`, `budget`, `work`, `shortened`, `gone`, `excluded` or
             `history_guarantee_broken`.
     """
@@ -80,7 +80,7 @@ class LeftOut:
     reason: str
 
     def to_dict(self) -> dict[str, object]:
-        """Return the omission as JSON."""
+        """Return the left-out content as JSON."""
         return {
             "layer": str(self.layer),
             "entries": list(self.entries),
@@ -92,12 +92,12 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class Prefix:
-    """How this request continues the previous one on its path.
+    """The comparison of this request's prefix with the previous request on its path.
 
     Attributes:
-        hash: of tools, instructions and history, in the order of the wire.
-        tokens_reused: the size of the beginning that both have in common.
-        changed: whether the earlier beginning was not merely appended to; then there are reasons.
+        hash: the hash of tools, instructions and history, in the order of the wire.
+        tokens_reused: the tokens of the common prefix.
+        changed: whether the earlier prefix was changed and not only extended; then with reasons.
     """
 
     hash: str
@@ -117,14 +117,14 @@ class Prefix:
 
 @dataclass(frozen=True, slots=True)
 class Actions:
-    """What was decided with a request to keep the history within its room.
+    """The actions that kept the history within its budget.
 
     Attributes:
-        trim: whether old results and words shrank from here on.
-        compact: whether old turns became a summary, or old results were cleared.
-        block: whether that was done since no further question was accepted before.
-        warnings: what went wrong with it.
-        compaction: its figures, as JSON.
+        trim: whether a trim was stored.
+        compact: whether a compaction was stored: a summary, or cleared results.
+        block: whether the compaction was needed before a user message could be accepted.
+        warnings: one sentence for each failure.
+        compaction: the figures of the compaction, as JSON.
     """
 
     trim: bool = False
@@ -136,11 +136,11 @@ class Actions:
 
 @dataclass(frozen=True, slots=True)
 class TrimSummary:
-    """What of a request is trimmed.
+    """The extent of the trims in a request.
 
     Attributes:
         up_to_entry: the first entry that stays as it is.
-        messages: how many are shorter than they were said.
+        messages: the number of shortened messages.
     """
 
     up_to_entry: str
@@ -149,7 +149,7 @@ class TrimSummary:
     tokens_after: int
 
     def to_dict(self) -> dict[str, object]:
-        """Return it as JSON."""
+        """Return the summary as JSON."""
         return {
             "up_to_entry": self.up_to_entry,
             "messages": self.messages,
@@ -160,7 +160,7 @@ class TrimSummary:
 
 @dataclass(frozen=True, slots=True)
 class PinUse:
-    """Something that is pinned, wherever it stands in the request.
+    """A pinned item, wherever it is in the request.
 
     Attributes:
         target: the id of the message or the segment.
@@ -183,20 +183,20 @@ class PinUse:
 
 @dataclass(frozen=True, slots=True)
 class ContextReport:
-    """What one request held.
+    """The report of one request.
 
     Attributes:
-        ephemerals: how many messages were added to this request alone.
-        offloaded: the results whose stubs are in it.
-        compactions: those that were replayed, as JSON.
-        transforms: the persisted ones that were replayed, as JSON.
-        system_parts: the name of each, and how many characters of the system message it is.
-        parts: what the layers without segments hold.
+        ephemerals: the number of messages added to this request alone.
+        offloaded: the offloaded results whose stubs are in the request.
+        compactions: the compactions of the path, as JSON.
+        transforms: the stored transforms that were replayed, as JSON.
+        system_parts: the name of each part of the system message, and its number of characters.
+        parts: the parts of layers without segments.
         has_uncached: whether the last message belongs to this request alone.
-        pins: all of the path, in its order.
-        policy: the fractions of the budget at which something is done.
-        auto_compact: whether old turns become a summary without being asked.
-        instruction_tokens: what of L1 the user, the vault or the project wrote.
+        pins: all pins of the path, in order.
+        policy: the fractions of the budget at which to trim, compact and block.
+        auto_compact: whether old turns are summarised automatically.
+        instruction_tokens: the tokens of L1 written by the user, the vault or the project.
     """
 
     session: str | None
@@ -229,7 +229,7 @@ class ContextReport:
 
     @property
     def components(self) -> ContextBudget:
-        """The request by component; its effective window is the budget.
+        """The tokens of the request by component. The effective window is the budget.
 
         Source: "Context Management Enhancements", 1.
         """
@@ -247,12 +247,12 @@ class ContextReport:
 
     @property
     def budget(self) -> int:
-        """What the request may hold."""
+        """The maximum tokens of the request."""
         return self.components.effective_window
 
     @property
     def used(self) -> int:
-        """What it holds: the layers together."""
+        """The tokens of all layers together."""
         return self.components.used_tokens
 
     @property
@@ -261,7 +261,7 @@ class ContextReport:
         return self.components.used_percentage
 
     def to_dict(self) -> dict[str, object]:
-        """Return every field that the outside relies on; those of parts not there yet are empty."""
+        """Return the report as JSON, with every documented field."""
         return {
             "session": self.session,
             "when": self.when,
@@ -304,7 +304,7 @@ class ContextReport:
         }
 
     def to_markdown(self) -> str:
-        """Return the report as text for a person."""
+        """Render the report as Markdown."""
         return report_markdown(self.to_dict())
 
     def _actions(self) -> dict[str, object]:

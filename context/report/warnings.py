@@ -1,8 +1,8 @@
-"""Warnings about what the user attached to a turn and a request holds only in part, or not at all.
+"""Warnings about attachments that a request holds only in part, or not at all.
 
-They are made from the rows of the report, so that they agree with it in every mode: an attachment
-may be too large for its share and be searched within, and the guard may shorten or leave out what
-the request has no room for.
+The warnings are built from the rows of the report, so that they agree with it in every mode: an
+attachment may be too large for its share and be searched instead, and the guard may shorten or
+leave out segments that do not fit.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,12 +12,12 @@ from context.layers import Layer, name_lines
 from context.report.report import SegmentUse
 
 SHARE: Final = "share"
-MOST_NAMED: Final = 2  # attachments that get a sentence of their own
+MOST_NAMED: Final = 2  # the number of attachments that get a sentence each
 _WAY_OUT: Final = "Attach less, or raise autoCompactThreshold."
 
 
 def warn_of_attachments(uses: Sequence[SegmentUse]) -> tuple[str, ...]:
-    """Return a sentence for each attachment of a turn that is not sent whole.
+    """Build a sentence for each attachment of a turn that is not sent whole.
 
     More than two attachments with the same fate share one sentence.
 
@@ -36,7 +36,7 @@ def warn_of_attachments(uses: Sequence[SegmentUse]) -> tuple[str, ...]:
 
 
 def _warn_of_searched(attached: Sequence[SegmentUse], parted: set[str]) -> Iterator[str]:
-    """Name the attachments that were searched within, with the passages that are sent."""
+    """Yield sentences about searched attachments, with the number of passages sent."""
     sizes = {u.segment.source: u.original_tokens for u in attached if u.segment.source in parted}
     passages = dict.fromkeys(sizes, 0)
     is_looked_up = True
