@@ -474,7 +474,7 @@ def test_a_note_opens_at_its_lines_beside_the_conversation(
     window.show_note("garden/Tomatoes.md", 3, 6)
     assert window.column.note_dock.isVisible()
     assert window.column.note.path == "garden/Tomatoes.md"
-    assert window.column.note.text.marked_lines() == (3, 6)
+    assert window.column.note.text.find_marked_lines() == (3, 6)
     assert window.column.sources_dock._head.is_folded
 
 
@@ -497,7 +497,7 @@ def test_a_link_in_an_answer_opens_the_note_at_its_heading(
     links = LinkResolver((note.path, ()) for note in notes)
     window.controllers.notes.listing = NoteListing(notes, links=links)
     window.controllers.notes.follow_link("note:Watering#In winter")
-    assert window.column.note.text.marked_lines() == (7, 7)
+    assert window.column.note.text.find_marked_lines() == (7, 7)
     window.controllers.notes.follow_link("note:Nothing")
     assert window.notifier.texts() == ["There is no note named Nothing."]
 

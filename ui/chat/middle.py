@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from ui.chat.composer.composer import Composer
 from ui.theme import dress
-from ui.widgets.controls import ElidedLabel, IconButton, button, wrapped
+from ui.widgets.controls import ElidedLabel, IconButton, button, make_wrapped_label
 from ui.widgets.geometry import Scaled, set_in
 from ui.widgets.surfaces import Header, Notice, Pane
 
@@ -155,12 +155,12 @@ class Welcome(Pane):
         text = QVBoxLayout()
         text.setSpacing(8)
         text.addWidget(self._notice)
-        text.addWidget(wrapped("Choose a folder of notes.", "display"))
-        text.addWidget(wrapped(_SENTENCE, "body", "secondary"))
+        text.addWidget(make_wrapped_label("Choose a folder of notes.", "display"))
+        text.addWidget(make_wrapped_label(_SENTENCE, "body", "secondary"))
         text.addSpacing(8)
         text.addLayout(self._buttons())
         text.addSpacing(16)
-        text.addWidget(wrapped(_PRIVACY, "caption", "tertiary"))
+        text.addWidget(make_wrapped_label(_PRIVACY, "caption", "tertiary"))
         block = QWidget()
         block.setMaximumWidth(560)
         block.setLayout(text)

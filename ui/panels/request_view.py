@@ -10,7 +10,7 @@ from PySide6.QtGui import QGuiApplication, QTextCursor, QTextOption
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QPlainTextEdit, QTextEdit, QVBoxLayout, QWidget
 
 from ui.theme import Theme, dress, tokens
-from ui.widgets.controls import button, label, wrapped
+from ui.widgets.controls import button, label, make_wrapped_label
 from ui.widgets.find_bar import FindBar
 from ui.widgets.menus import MenuButton
 
@@ -42,7 +42,7 @@ class RequestView(QDialog):
         self.forms.set_value("body")
         self.forms.chosen.connect(self._show)
         self._title = label("", "h2")
-        self._about = wrapped("", "caption", "secondary")
+        self._about = make_wrapped_label("", "caption", "secondary")
         self.text = QPlainTextEdit()
         self.text.setReadOnly(True)
         self.text.setAccessibleName("The request")

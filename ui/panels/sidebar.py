@@ -24,7 +24,7 @@ from ui.panels.index.state import IndexState
 from ui.panels.notes.folders import Folders
 from ui.panels.notes.vault import NoteTree
 from ui.theme import Theme
-from ui.widgets.controls import IconButton, label, paint_focus, plain_tip, wrapped
+from ui.widgets.controls import IconButton, label, make_wrapped_label, paint_focus, plain_tip
 from ui.widgets.geometry import Scaled
 from ui.widgets.lists import paint_text
 from ui.widgets.surfaces import Hairline, Header, Pane
@@ -241,7 +241,7 @@ class _SectionHead(Scaled, QWidget):
 
 
 def _quiet(text: str) -> QLabel:
-    made = wrapped(text, "caption", "tertiary")
+    made = make_wrapped_label(text, "caption", "tertiary")
     made.setContentsMargins(16, 2, 16, 6)
     return made
 

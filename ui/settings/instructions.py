@@ -8,7 +8,7 @@ from app.errors import describe
 from app.library.instructions import MOST_CHARS, UserInstructions
 from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import dress
-from ui.widgets.controls import button, label, one_line, wrapped
+from ui.widgets.controls import button, label, make_wrapped_label, one_line
 from ui.widgets.figures import count
 from ui.widgets.geometry import scale_size
 
@@ -34,7 +34,7 @@ class InstructionsSection(QWidget):
         self._saves = LatestOnly(runner, 0, self)
         self._saves.answered.connect(self._on_saved)
         self._saves.failed.connect(self._on_failed)
-        self.state = wrapped("", "caption", "secondary")
+        self.state = make_wrapped_label("", "caption", "secondary")
         self.field = QPlainTextEdit()
         self.field.setAccessibleName("Your instructions")
         self.field.setPlaceholderText("Such as: Answer in British English. Keep it short.")
@@ -128,6 +128,6 @@ class InstructionsSection(QWidget):
         column.setContentsMargins(0, 10, 0, 10)
         column.setSpacing(6)
         column.addWidget(label("Your instructions", "ui_strong"))
-        column.addWidget(wrapped(_HELP, "caption", "secondary"))
+        column.addWidget(make_wrapped_label(_HELP, "caption", "secondary"))
         column.addWidget(self.field)
         column.addLayout(buttons)

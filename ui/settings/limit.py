@@ -21,7 +21,7 @@ from ui.settings.rows import Control, SettingRow
 from ui.settings.writer import SettingsWriter
 from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import Theme, dress
-from ui.widgets.controls import IconLabel, label, wrapped
+from ui.widgets.controls import IconLabel, label, make_wrapped_label
 from ui.widgets.figures import count, percent, plural
 from ui.widgets.geometry import scale_size
 
@@ -166,7 +166,7 @@ class _Effect(QFrame):
         self._asks.failed.connect(self._on_failed)
         self._now, self._new = _Half("now"), _Half("new")
         self._icon = IconLabel("info", "text.secondary", 16)
-        self._sentence = wrapped("", "caption", "secondary")
+        self._sentence = make_wrapped_label("", "caption", "secondary")
         self._lay_out()
 
     def begin(self, preview: Preview) -> None:

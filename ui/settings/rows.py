@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.config.schema import SettingSpec, use_labels
 from ui.settings.writer import SettingsWriter
-from ui.widgets.controls import IconButton, label, wrapped
+from ui.widgets.controls import IconButton, label, make_wrapped_label
 
 __all__ = ["Control", "MakeControl", "SettingRow"]
 
@@ -37,7 +37,7 @@ class SettingRow(QWidget):
         super().__init__()
         self.spec = spec
         self._writer = writer
-        self._problem = wrapped("", "caption", "danger")
+        self._problem = make_wrapped_label("", "caption", "danger")
         self._problem.hide()
         self.reset_button = IconButton("arrow-counter-clockwise", f"Reset {spec.label}", size=24)
         self.reset_button.clicked.connect(self._on_reset)
@@ -88,7 +88,7 @@ class SettingRow(QWidget):
         texts = QVBoxLayout()
         texts.setSpacing(2)
         texts.addLayout(self._name())
-        texts.addWidget(wrapped(use_labels(self.spec.help), "caption", "secondary"))
+        texts.addWidget(make_wrapped_label(use_labels(self.spec.help), "caption", "secondary"))
         texts.addStretch(1)
         row = QHBoxLayout()
         row.setSpacing(8)

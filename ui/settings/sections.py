@@ -11,7 +11,7 @@ from app.config.secrets import is_readable_on_the_way
 from app.errors import describe
 from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import Theme, dress, tokens
-from ui.widgets.controls import ElidedLabel, IconLabel, button, label, wrapped
+from ui.widgets.controls import ElidedLabel, IconLabel, button, label, make_wrapped_label
 from ui.widgets.figures import percent, plural
 from ui.widgets.geometry import clear_layout, scale_size
 from ui.widgets.menus import MenuButton
@@ -36,7 +36,7 @@ class TextSizeSection(QWidget):
         texts.setSpacing(2)
         texts.addWidget(label("Text size", "ui_strong"))
         help_ = "Of text, rows and icons. Ctrl++ and Ctrl+- change it too."
-        texts.addWidget(wrapped(help_, "caption", "secondary"))
+        texts.addWidget(make_wrapped_label(help_, "caption", "secondary"))
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 10, 0, 10)
         row.addLayout(texts, 1)
@@ -67,7 +67,7 @@ class KeySection(QWidget):
         self._saves.answered.connect(self._on_saved)
         self._saves.failed.connect(self._on_failed)
         self.title = label("Key", "ui_strong")
-        self.state = wrapped("", "caption", "secondary")
+        self.state = make_wrapped_label("", "caption", "secondary")
         self.field = QLineEdit()
         self.field.setEchoMode(QLineEdit.EchoMode.Password)
         scale_size(self.field, 264)
@@ -181,7 +181,7 @@ class IndexSection(QWidget):
         self._assistant = assistant
         self._lists = LatestOnly(runner, 0, self)
         self._lists.answered.connect(self.show_notes)
-        self.state = wrapped("", "caption", "secondary")
+        self.state = make_wrapped_label("", "caption", "secondary")
         self._rows = QVBoxLayout()
         self._rows.setSpacing(2)
         head = QHBoxLayout()
@@ -225,7 +225,7 @@ class PrivacySection(QWidget):
         self._assistant = assistant
         self._asks = LatestOnly(runner, 0, self)
         self._asks.answered.connect(self._on_choices)
-        self._text = wrapped("", "caption", "secondary")
+        self._text = make_wrapped_label("", "caption", "secondary")
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 10, 0, 10)
         column.setSpacing(2)

@@ -30,10 +30,10 @@ __all__ = [
     "Switch",
     "button",
     "label",
+    "make_wrapped_label",
     "one_line",
     "paint_focus",
     "plain_tip",
-    "wrapped",
 ]
 
 
@@ -200,7 +200,7 @@ def label(text: str, kind: str = "ui", tone: str = "primary", *, numbers: bool =
     return made
 
 
-def wrapped(text: str, kind: str = "ui", tone: str = "primary") -> QLabel:
+def make_wrapped_label(text: str, kind: str = "ui", tone: str = "primary") -> QLabel:
     """Return plain text that breaks into as many lines as it needs."""
     made = label(text, kind, tone)
     made.setWordWrap(True)

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from ui.theme import Theme, dress
-from ui.widgets.controls import IconLabel, button, wrapped
+from ui.widgets.controls import IconLabel, button, make_wrapped_label
 from ui.widgets.geometry import Scaled, clear_layout
 from ui.widgets.texts import from_left
 
@@ -97,8 +97,8 @@ class Notice(QFrame):
         self._tone = tone
         theme = Theme.current()
         self._icon = IconLabel("warning", "amber.text")
-        self._title = wrapped("", "ui_strong")
-        self._text = wrapped("", "caption")
+        self._title = make_wrapped_label("", "ui_strong")
+        self._text = make_wrapped_label("", "caption")
         self._actions = QHBoxLayout()
         self._actions.setSpacing(theme.space(4))
         texts = QVBoxLayout()

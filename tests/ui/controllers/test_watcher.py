@@ -255,4 +255,4 @@ def test_marked_lines_are_found_again_or_marked_no_more(
 ) -> None:
     note.show_note(made(lines(9)), 3, 4)
     note.show_changed(made(now))
-    assert note.text.marked_lines() == marked
+    assert note.text.find_marked_lines() == marked

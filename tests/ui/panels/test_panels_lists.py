@@ -250,7 +250,7 @@ def long_note(lines: int) -> Note:
 
 def test_the_cited_lines_are_marked_and_in_view(note: NotePanel) -> None:
     note.show_note(long_note(400), 211, 213)
-    assert note.text.marked_lines() == (211, 213)
+    assert note.text.find_marked_lines() == (211, 213)
     first = note.text.first_visible_line()
     assert first <= 211 <= first + 10
     marked = Theme.current().color("diff.mark_bg")

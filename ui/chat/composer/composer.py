@@ -21,7 +21,7 @@ from ui.chat.composer.parts import (
 )
 from ui.chat.composer.text import ComposerText
 from ui.theme import Theme
-from ui.widgets.controls import wrapped
+from ui.widgets.controls import make_wrapped_label
 from ui.widgets.geometry import OUTDENT, Scaled, set_in
 from ui.widgets.menus import MenuButton
 
@@ -90,7 +90,7 @@ class Composer(Scaled, QWidget):
         self.models = MenuButton("Model", "cpu", "ui_strong")
         self._error, self._note = ComposerLine("danger"), ComposerLine("info")
         self.offer, self.queue = ComposerLine("info"), ComposerLine("info")
-        self._hint = wrapped(_HINT, "caption", "tertiary")
+        self._hint = make_wrapped_label(_HINT, "caption", "tertiary")
         self._hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._frame = ComposerFrame()
         self.modes.set_choices([(mode, words[0], words[2]) for mode, words in _MODES.items()])

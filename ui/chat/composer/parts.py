@@ -17,7 +17,14 @@ from PySide6.QtWidgets import (
 
 from ui.icons import icon
 from ui.theme import Theme, dress
-from ui.widgets.controls import IconButton, IconLabel, button, one_line, paint_focus, wrapped
+from ui.widgets.controls import (
+    IconButton,
+    IconLabel,
+    button,
+    make_wrapped_label,
+    one_line,
+    paint_focus,
+)
 from ui.widgets.figures import percent
 from ui.widgets.geometry import Scaled
 from ui.widgets.texts import from_left
@@ -163,7 +170,7 @@ class ComposerLine(Scaled, QFrame):
         self._tone = tone
         is_danger = tone == "danger"
         mark = ("x-circle", "danger.text") if is_danger else ("info", "text.secondary")
-        self._text = wrapped("", "ui", "danger" if is_danger else "secondary")
+        self._text = make_wrapped_label("", "ui", "danger" if is_danger else "secondary")
         self._ways = QHBoxLayout()
         self._ways.setSpacing(10)
         self._said = QBoxLayout(QBoxLayout.Direction.LeftToRight)

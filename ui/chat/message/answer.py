@@ -14,7 +14,7 @@ from ui.chat.message.steps import Steps
 from ui.markdown.page.card import Source
 from ui.markdown.page.view import MarkdownView
 from ui.theme import Theme
-from ui.widgets.controls import button, wrapped
+from ui.widgets.controls import button, make_wrapped_label
 from ui.widgets.figures import minutes_clock, plural
 from ui.widgets.geometry import OUTDENT
 from ui.widgets.surfaces import AccessibleFrame
@@ -152,7 +152,7 @@ class Answer(AccessibleFrame):
         line = QHBoxLayout()
         line.setContentsMargins(OUTDENT, 8, OUTDENT, 0)
         line.setSpacing(12)
-        line.addWidget(wrapped(self.ending, "ui", "secondary"), 1)
+        line.addWidget(make_wrapped_label(self.ending, "ui", "secondary"), 1)
         if can_retry:
             line.addWidget(button("Try again", "link", self.retry_requested.emit))
         self._extras.addLayout(line)

@@ -10,7 +10,7 @@ from app.config.schema import use_labels
 from app.errors import ErrorInfo
 from ui.chat.message.parts import paint_callout
 from ui.theme import Theme
-from ui.widgets.controls import IconLabel, button, one_line, wrapped
+from ui.widgets.controls import IconLabel, button, make_wrapped_label, one_line
 from ui.widgets.geometry import OUTDENT
 from ui.widgets.surfaces import AccessibleFrame
 from ui.widgets.texts import from_left
@@ -51,9 +51,9 @@ class Failure(AccessibleFrame):
         super().__init__(QAccessible.Role.AlertMessage, parent)
         icon_name, ways_out = _WAYS_OUT.get(info.code, _OTHER)
         first, *rest = _SENTENCE.split(use_labels(one_line(info.message)), 1)
-        self.title = wrapped(from_left(first.rstrip(".")), "ui_strong")
+        self.title = make_wrapped_label(from_left(first.rstrip(".")), "ui_strong")
         detail = " ".join([*rest, use_labels(one_line(info.hint or ""))]).strip()
-        self.detail = wrapped(from_left(detail), "caption", "secondary")
+        self.detail = make_wrapped_label(from_left(detail), "caption", "secondary")
         self.detail.setVisible(bool(detail))
         self.setAccessibleName(f"{first} {detail}".strip())
         self.buttons = [self._button(word, way) for word, way in ways_out]

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 from ui.icons import paint_icon
 from ui.markdown.page.spacing import CALLOUT_INSET
 from ui.theme import Theme, dress
-from ui.widgets.controls import ElidedLabel, IconLabel, label, one_line, wrapped
+from ui.widgets.controls import ElidedLabel, IconLabel, label, make_wrapped_label, one_line
 from ui.widgets.figures import count
 from ui.widgets.geometry import OUTDENT, Scaled
 from ui.widgets.surfaces import AccessibleFrame
@@ -71,14 +71,14 @@ class Doubts(Scaled, AccessibleFrame):
         self._head = QHBoxLayout()
         icon = IconLabel("warning", "amber.graphic")
         self._head.addWidget(icon, 0, Qt.AlignmentFlag.AlignVCenter)
-        self._head.addWidget(wrapped(title, "h3", "amber"), 1)
+        self._head.addWidget(make_wrapped_label(title, "h3", "amber"), 1)
         self._told = QVBoxLayout()
         self._told.setSpacing(4)
         for sentence in sentences[:_MOST_DOUBTS]:
-            self._told.addWidget(wrapped(from_left(one_line(sentence)), "body"))
+            self._told.addWidget(make_wrapped_label(from_left(one_line(sentence)), "body"))
         if len(sentences) > _MOST_DOUBTS:
             more = f"And {count(len(sentences) - _MOST_DOUBTS)} more, marked in the text."
-            self._told.addWidget(wrapped(more, "body", "secondary"))
+            self._told.addWidget(make_wrapped_label(more, "body", "secondary"))
         texts = QVBoxLayout(self)
         texts.setContentsMargins(_PADDING, 10, OUTDENT, 12)
         texts.setSpacing(4)

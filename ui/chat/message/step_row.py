@@ -10,7 +10,7 @@ from ui.chat.message.code import CodeBox
 from ui.chat.message.step_words import StepView
 from ui.icons import paint_icon
 from ui.theme import Theme
-from ui.widgets.controls import paint_focus, plain_tip, wrapped
+from ui.widgets.controls import make_wrapped_label, paint_focus, plain_tip
 from ui.widgets.lists import paint_text
 
 __all__ = ["StepRow"]
@@ -31,7 +31,7 @@ class StepRow(QWidget):
     def __init__(self, step: StepView) -> None:
         super().__init__()
         self.step = step
-        self.said = wrapped("", "ui", "secondary")
+        self.said = make_wrapped_label("", "ui", "secondary")
         self.said.setContentsMargins(4, 4, 4, 4)
         self.said.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.line = _StepLine()

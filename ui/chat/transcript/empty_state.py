@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from ui.icons import paint_icon
 from ui.theme import Theme, dress
-from ui.widgets.controls import one_line, paint_focus, wrapped
+from ui.widgets.controls import make_wrapped_label, one_line, paint_focus
 from ui.widgets.figures import ago, plural
 from ui.widgets.geometry import OUTDENT, set_in
 from ui.widgets.lists import paint_text
@@ -27,14 +27,14 @@ class EmptyState(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._about = wrapped("", "body", "secondary")
+        self._about = make_wrapped_label("", "body", "secondary")
         self.questions: list[_Question] = []
         self._rows = QVBoxLayout()
         self._rows.setSpacing(8)
         self._column = QVBoxLayout(self)
         self._column.setSpacing(8)
         self._column.addStretch(2)
-        self._heading = wrapped("Ask your notes", "display")
+        self._heading = make_wrapped_label("Ask your notes", "display")
         self._said = (self._heading, self._about)
         self._column.addWidget(self._heading)
         self._column.addWidget(self._about)

@@ -147,7 +147,7 @@ class Feed(QWidget):
             self.show_latest()
         self._slots.append(slot)
         self._last += 1
-        return self._bring(slot, self._last - self._first - 1)
+        return self._restore(slot, self._last - self._first - 1)
 
     def insert(self, index: int, slot: Slot) -> None:
         """Put something between two messages, by its place in the whole chat."""
@@ -157,7 +157,7 @@ class Feed(QWidget):
             self._last += 1
         elif index <= self._last:
             self._last += 1
-            self._bring(slot, index - self._first)
+            self._restore(slot, index - self._first)
 
     def remove(self, slot: Slot) -> None:
         """Take a message out of the chat."""
@@ -189,7 +189,7 @@ class Feed(QWidget):
         if slot.row is not None:
             place = self._column.indexOf(slot.row)
             self._put_away(slot)
-            self._bring(slot, place)
+            self._restore(slot, place)
 
     def slots(self) -> list[Slot]:
         """Return the whole chat."""
@@ -212,7 +212,7 @@ class Feed(QWidget):
         self._first = max(0, place - _AT_ONCE // 2)
         self._last = min(len(self._slots), place + _AT_ONCE // 2)
         for at, shown in enumerate(self._slots[self._first : self._last]):
-            self._bring(shown, at)
+            self._restore(shown, at)
         self._wants_older, self._wants_newer = self.has_older, self.has_newer
         self._start()
 
@@ -239,7 +239,7 @@ class Feed(QWidget):
         self._first = max(0, self._last - _AT_ONCE)
         for place, slot in enumerate(self._slots[self._first : self._last]):
             if slot.row is None:
-                self._bring(slot, place)
+                self._restore(slot, place)
         self._wants_older = self._first > 0
         self._start()
 
@@ -253,20 +253,20 @@ class Feed(QWidget):
         if live > MOST_LIVE:
             self._trim()
         elif self._wants_older:
-            self._bring_older(live)
+            self._restore_older(live)
         elif self._wants_newer:
-            self._bring_newer()
+            self._restore_newer()
         else:
             self._timer.stop()
 
-    def _bring_older(self, live: int) -> None:
+    def _restore_older(self, live: int) -> None:
         self._first -= 1
-        self._bring(self._slots[self._first], 0)
+        self._restore(self._slots[self._first], 0)
         self._wants_older = self.has_older and live + 1 < _READY
         self._is_older_side = True
 
-    def _bring_newer(self) -> None:
-        self._bring(self._slots[self._last], self._last - self._first)
+    def _restore_newer(self) -> None:
+        self._restore(self._slots[self._last], self._last - self._first)
         self._last += 1
         self._wants_newer = False
         self._is_older_side = False
@@ -285,7 +285,7 @@ class Feed(QWidget):
             self._first += 1
         self._put_away(slot)
 
-    def _bring(self, slot: Slot, place: int) -> MessageRow:
+    def _restore(self, slot: Slot, place: int) -> MessageRow:
         slot.row = MessageRow(slot.make(), slot.gap)
         self._column.insertWidget(place, slot.row)
         slot.row.show()

@@ -86,9 +86,9 @@ class Finder(QObject):
                 field.setExtraSelections(_marks(found, at))
                 self._marked.append(field)
                 if at >= 0:
-                    self._bring(field, found[at])
+                    self._scroll_to(field, found[at])
 
-    def _bring(self, field: QTextEdit, place: QTextCursor) -> None:
+    def _scroll_to(self, field: QTextEdit, place: QTextCursor) -> None:
         cursor = QTextCursor(place)
         cursor.setPosition(place.selectionStart())
         rect: QRect = field.cursorRect(cursor)

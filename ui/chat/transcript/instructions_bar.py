@@ -5,7 +5,7 @@ from PySide6.QtGui import QAccessible, QPainter, QPaintEvent, QResizeEvent, QTex
 from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
 from ui.theme import Theme, dress
-from ui.widgets.controls import IconLabel, button, label, wrapped
+from ui.widgets.controls import IconLabel, button, label, make_wrapped_label
 from ui.widgets.geometry import OUTDENT, set_in
 from ui.widgets.surfaces import AccessibleFrame
 
@@ -43,7 +43,7 @@ class InstructionsBar(QWidget):
         dress(self.text, "code", "")
         self.refuse = button("Don't use them", "", self._on_refused)
         self.accept = button("Use them", "", self._on_accepted)
-        self._about = wrapped("", "caption", "secondary")
+        self._about = make_wrapped_label("", "caption", "secondary")
         self._card = _Card()
         self._card.setAccessibleName(_TITLE)
         self._lay_out()

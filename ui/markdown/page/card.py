@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from context.layers import name_lines
 from ui.theme import Theme, dress
-from ui.widgets.controls import ElidedLabel, IconLabel, one_line, wrapped
+from ui.widgets.controls import ElidedLabel, IconLabel, make_wrapped_label, one_line
 from ui.widgets.figures import place
 from ui.widgets.lists import paint_text
 from ui.widgets.texts import is_rtl
@@ -71,7 +71,7 @@ class CitationCard(QFrame):
         self._place = ElidedLabel("", Qt.TextElideMode.ElideMiddle)
         dress(self._place, "caption", "secondary")
         self._passage = _Passage()
-        self._doubt = wrapped("", "caption", "amber")
+        self._doubt = make_wrapped_label("", "caption", "amber")
         head = QHBoxLayout()
         head.setSpacing(8)
         head.addWidget(self._title, 1)

@@ -17,7 +17,14 @@ from ui.markdown.blocks import (
 )
 from ui.theme import Theme
 
-__all__ = ["CALLOUT_INSET", "CODE_PADDING", "Inset", "gap_above", "inset_of", "padding_below"]
+__all__ = [
+    "CALLOUT_INSET",
+    "CODE_PADDING",
+    "Inset",
+    "compute_padding_below",
+    "gap_above",
+    "inset_of",
+]
 
 CODE_PADDING = 12
 _HANG = 22
@@ -51,13 +58,13 @@ def inset_of(boxes: tuple[Box, ...]) -> Inset:
 
 def gap_above(leaf: Leaf, previous: Leaf | None) -> float:
     """Return the space above a leaf, with the padding of the boxes that end and begin there."""
-    opened = padding_above(leaf, previous)
+    opened = compute_padding_above(leaf, previous)
     if previous is None:
         return opened
-    return _distance(leaf, previous) + padding_below(previous, leaf) + opened
+    return _distance(leaf, previous) + compute_padding_below(previous, leaf) + opened
 
 
-def padding_above(leaf: Leaf, previous: Leaf | None) -> float:
+def compute_padding_above(leaf: Leaf, previous: Leaf | None) -> float:
     """Return the padding of the boxes that begin with a leaf, and of the leaf itself."""
     before = previous.boxes if previous else ()
     inner = sum(_PADDING[box.kind] for box in leaf.boxes if box not in before)
@@ -66,7 +73,7 @@ def padding_above(leaf: Leaf, previous: Leaf | None) -> float:
     return inner + (CODE_PADDING if isinstance(leaf, Missing) else 0)
 
 
-def padding_below(leaf: Leaf, following: Leaf | None = None) -> float:
+def compute_padding_below(leaf: Leaf, following: Leaf | None = None) -> float:
     """Return the padding of the boxes that end with a leaf, and of the leaf itself."""
     after = following.boxes if following else ()
     outer = sum(_PADDING[box.kind] for box in leaf.boxes if box not in after)

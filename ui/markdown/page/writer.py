@@ -36,7 +36,7 @@ from ui.markdown.page.decorations import (
     Span,
 )
 from ui.markdown.page.formats import Formats
-from ui.markdown.page.spacing import CODE_PADDING, gap_above, inset_of, padding_below
+from ui.markdown.page.spacing import CODE_PADDING, compute_padding_below, gap_above, inset_of
 from ui.markdown.page.table import (
     alignment_of,
     as_it_stands,
@@ -88,9 +88,9 @@ class DocumentWriter:
         return self._code
 
     @property
-    def padding_below(self) -> float:
+    def compute_padding_below(self) -> float:
         """The room that the last leaf's background takes below its text."""
-        return padding_below(self._previous) if self._previous else 0
+        return compute_padding_below(self._previous) if self._previous else 0
 
     def write(self, final: Sequence[Leaf], tail: Sequence[Leaf] = ()) -> None:
         """Take the tail back, append what is final, and write the new tail behind it."""

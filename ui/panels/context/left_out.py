@@ -93,7 +93,7 @@ def _list_searched(segments: Sequence[Mapping[str, Any]]) -> Iterator[LeftOutRow
     for source, parts in by_source.items():
         lost = parts[0]["original_tokens"] - sum(part["tokens"] for part in parts)
         reason = f"Searched within: {plural(len(parts), 'passage')} used"
-        below = (_opening(Detail(source, source)),)
+        below = (_make_open_row(Detail(source, source)),)
         yield LeftOutRow(parts[0]["layer"], one_line(source), max(0, lost), reason, below)
 
 
@@ -117,7 +117,7 @@ def _list_dropped(
     unit = {"shortened": "long answer", "work": "result"}.get(dropped["reason"], "passage")
     what = known[0].text if len(known) == 1 else plural(max(1, len(entries)), unit)
     is_there = dropped["reason"] not in _UNREADABLE
-    opening = tuple(_opening(detail) for detail in known if detail.path and is_there)
+    opening = tuple(_make_open_row(detail) for detail in known if detail.path and is_there)
     below = known if len(known) > 1 else opening
     return LeftOutRow(dropped["layer"], what, dropped["tokens"], reason, below)
 
@@ -182,11 +182,11 @@ def _segment(segment: Mapping[str, Any]) -> LeftOutRow:
         reason = f"Shrunk to {count(segment['tokens'])}{why}"
     detail = _detail(segment)
     is_there = detail.path and segment["reason"] not in _UNREADABLE
-    below = (_opening(detail),) if is_there else ()
+    below = (_make_open_row(detail),) if is_there else ()
     return LeftOutRow(segment["layer"], detail.text, lost, reason, below)
 
 
-def _opening(detail: Detail) -> Detail:
+def _make_open_row(detail: Detail) -> Detail:
     return replace(detail, text="Open the note")
 
 

@@ -17,7 +17,7 @@ from ui.panels.context.rows import LayerTree, PinList
 from ui.panels.context.sections import SIDE, MemoryText, Section, memory_lines
 from ui.panels.context.words import Counted, Prices, price_sentence, what_changed, window_sentence
 from ui.theme import Theme, dress
-from ui.widgets.controls import button, label, wrapped
+from ui.widgets.controls import button, label, make_wrapped_label
 from ui.widgets.figures import count, percent
 from ui.widgets.geometry import make_scroll_area
 from ui.widgets.menus import MenuButton
@@ -72,14 +72,14 @@ class ContextPanel(Pane):
         self._of = label("tokens", "ui", "secondary", numbers=True)
         self._percent = label("", "ui_strong", numbers=True)
         self._bar = ContextBar()
-        self._window = wrapped("", "caption", "secondary")
+        self._window = make_wrapped_label("", "caption", "secondary")
         self._notice = Notice()
         self._said: tuple[NoticeText, Sequence[Act]] | None = None
         self._rows = LayerTree()
         self._left_out = LeftOutList()
         self._left_out_box = Section("Left out of this request", self._left_out)
-        self._change = wrapped("", "caption", "secondary")
-        self._price = wrapped("", "caption", "secondary")
+        self._change = make_wrapped_label("", "caption", "secondary")
+        self._price = make_wrapped_label("", "caption", "secondary")
         reuse = _column(self._change, self._price)
         self._reuse_box = Section("Reused from before", reuse, "lightning", "success.graphic")
         self._memory = MemoryText()

@@ -5,7 +5,7 @@ from typing import Any
 
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from ui.widgets.controls import IconLabel, button, label, wrapped
+from ui.widgets.controls import IconLabel, button, label, make_wrapped_label
 from ui.widgets.geometry import clear_layout
 from ui.widgets.surfaces import Hairline
 
@@ -79,7 +79,7 @@ class MemoryText(QWidget):
             is_cut = len(text) > _SHORT_CHARS and not self._is_whole
             is_long = is_long or len(text) > _SHORT_CHARS
             shown = f"{text[:_SHORT_CHARS].rstrip()}…" if is_cut else text
-            self._column.addWidget(wrapped(shown, "caption", tone))
+            self._column.addWidget(make_wrapped_label(shown, "caption", tone))
         if is_long:
             word = "Show less" if self._is_whole else "Show all"
             self._column.addWidget(button(word, "link", self._fold))

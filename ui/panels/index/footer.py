@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from ui.panels.index.state import IndexState
 from ui.theme import Theme, dress
-from ui.widgets.controls import ElidedLabel, IconButton, button, wrapped
+from ui.widgets.controls import ElidedLabel, IconButton, button, make_wrapped_label
 from ui.widgets.figures import plural
 from ui.widgets.geometry import Scaled
 from ui.widgets.surfaces import Pane
@@ -35,10 +35,10 @@ class IndexFooter(Scaled, Pane):
         self.details.clicked.connect(self.details_requested)
         self._line = ElidedLabel()
         dress(self._line, "caption", "secondary", numbers=True)
-        self._more = wrapped("", "caption", "secondary")
+        self._more = make_wrapped_label("", "caption", "secondary")
         self.act = button("", "link")
         self.act.clicked.connect(self._on_act)
-        self._progress = wrapped("")
+        self._progress = make_wrapped_label("")
         dress(self._progress, "caption", "primary", numbers=True)
         self.pause = IconButton("pause", "Pause reading the notes", size=24, icon_px=14)
         self.pause.clicked.connect(self._on_pause)

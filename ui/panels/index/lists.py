@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QVBoxLayout, QWidge
 
 from ui.panels.index.state import NotesByState
 from ui.theme import dress, tokens
-from ui.widgets.controls import button, label, one_line, wrapped
+from ui.widgets.controls import button, label, make_wrapped_label, one_line
 from ui.widgets.figures import count, plural
 from ui.widgets.lists import Index
 from ui.widgets.long_list import LongList, TwoLines
@@ -54,7 +54,7 @@ class NoteLists(QWidget):
         self.list.setModel(self._model)
         self.list.chosen.connect(self._on_chosen)
         self.list.menu_wanted.connect(self._fill_menu)
-        self._empty = wrapped("", "caption", "tertiary")
+        self._empty = make_wrapped_label("", "caption", "tertiary")
         self._empty.setContentsMargins(16, 4, 16, 8)
         self._chosen = ""
         self._lay_out()

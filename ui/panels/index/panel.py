@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from ui.panels.index.lists import NoteLists
 from ui.panels.index.run import RunBox
 from ui.panels.index.state import IndexState, NotesByState
-from ui.widgets.controls import button, one_line, wrapped
+from ui.widgets.controls import button, make_wrapped_label, one_line
 from ui.widgets.figures import ago, plural, size
 from ui.widgets.geometry import make_scroll_area
 from ui.widgets.surfaces import Hairline, Notice, Pane
@@ -36,7 +36,7 @@ class IndexPanel(Pane):
         self._chunks = 0
         self.run = RunBox()
         self.lists = NoteLists()
-        self._facts = wrapped("", "caption", "secondary")
+        self._facts = make_wrapped_label("", "caption", "secondary")
         self.rebuild = button("Rebuild the index…", "link", self._ask_to_rebuild)
         self.question = Notice("info")
         self.question.hide()

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from ui.panels.index.footer import show_pause
 from ui.panels.index.state import IndexState
 from ui.theme import Theme
-from ui.widgets.controls import IconButton, IconLabel, button, wrapped
+from ui.widgets.controls import IconButton, IconLabel, button, make_wrapped_label
 
 __all__ = ["RunBox"]
 
@@ -24,9 +24,9 @@ class RunBox(QWidget):
         super().__init__(parent)
         self._state = IndexState()
         self._icon = IconLabel("check-circle", "success.graphic", 16)
-        self._text = wrapped("", "ui_strong")
+        self._text = make_wrapped_label("", "ui_strong")
         self._bar = _Bar()
-        self._more = wrapped("", "caption", "secondary")
+        self._more = make_wrapped_label("", "caption", "secondary")
         self.pause = IconButton("pause", "Pause reading the notes", size=24, icon_px=14)
         self.pause.clicked.connect(self._on_pause)
         self.cancel = IconButton("x", "Stop reading the notes", size=24, icon_px=14)

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from context.layers import name_lines
 from ui.panels.notes.note_text import NoteText
 from ui.theme import dress
-from ui.widgets.controls import ElidedLabel, IconButton, label, wrapped
+from ui.widgets.controls import ElidedLabel, IconButton, label, make_wrapped_label
 from ui.widgets.figures import count, place
 from ui.widgets.surfaces import Header, Notice, Pane
 
@@ -40,7 +40,7 @@ class NotePanel(Pane):
         self._place = ElidedLabel("", Qt.TextElideMode.ElideMiddle)
         dress(self._title, "ui_strong")
         dress(self._place, "caption", "secondary")
-        self._cut = wrapped("", "caption", "secondary")
+        self._cut = make_wrapped_label("", "caption", "secondary")
         self._cut.setContentsMargins(16, 6, 16, 6)
         self._notice = Notice("danger")
         self.text = NoteText()
@@ -79,7 +79,7 @@ class NotePanel(Pane):
             return
         self._notice.hide()
         if note.version != self._note.version:
-            lines = self.text.marked_lines()
+            lines = self.text.find_marked_lines()
             lines = _find_again(self._note.text, note.text, lines) if lines else None
             at = self.text.verticalScrollBar().value()
             self.show_note(note, *(lines or (0, 0)))

@@ -87,7 +87,7 @@ class NoteText(QPlainTextEdit):
         is_before = last.position() == end and last.blockNumber() > first
         return first + self._start, last.blockNumber() - is_before + self._start
 
-    def marked_lines(self) -> tuple[int, int] | None:
+    def find_marked_lines(self) -> tuple[int, int] | None:
         """Return the lines that are marked."""
         return (self._first, self._last) if self._first else None
 

@@ -17,7 +17,7 @@ from PySide6.QtGui import QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QMenu, QSizePolicy, QVBoxLayout, QWidget
 
 from ui.theme import Theme, dress
-from ui.widgets.controls import ElidedLabel, one_line, wrapped
+from ui.widgets.controls import ElidedLabel, make_wrapped_label, one_line
 from ui.widgets.lists import Index
 from ui.widgets.long_list import LongList, TwoLines
 from ui.widgets.surfaces import Pane
@@ -47,7 +47,7 @@ class RelatedPanel(Pane):
         super().__init__("panel", parent)
         self._about = ElidedLabel("", Qt.TextElideMode.ElideMiddle)
         dress(self._about, "caption", "secondary")
-        self._said = wrapped("", "ui", "tertiary")
+        self._said = make_wrapped_label("", "ui", "tertiary")
         self._said.setContentsMargins(16, 0, 16, 8)
         self._awaited = ""
         self.skeleton = Skeleton()

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 from ui.icons import paint_icon
 from ui.notify import announce
 from ui.theme import Theme
-from ui.widgets.controls import one_line, plain_tip, wrapped
+from ui.widgets.controls import make_wrapped_label, one_line, plain_tip
 from ui.widgets.figures import place
 from ui.widgets.geometry import make_scroll_area
 from ui.widgets.lists import ROW, FitTree, Index, paint_row_field, paint_text
@@ -103,7 +103,7 @@ class SourcesPanel(Pane):
         self.list.menu_wanted.connect(self._fill_menu)
         self.list.entered.connect(self._on_entered)
         self.list.viewport().installEventFilter(self)
-        self._empty = wrapped("Sources appear here with the answer.", "ui", "tertiary")
+        self._empty = make_wrapped_label("Sources appear here with the answer.", "ui", "tertiary")
         self._empty.setContentsMargins(16, 8, 16, 8)
         self._reason = Notice("info")
         self._lay_out()
