@@ -1,12 +1,15 @@
 """The widgets of one message: user message, answer, error or divider.
 
-    answer ──> parts, steps ──> step_row ──> step_words, code
+    answer ──> ui.markdown.page.view (draws the text)
+           ──> parts, steps ──> step_row ──> step_words, code
            ──> answer_tools ──> tools <── user
-    blocks, failures and sources stand alone
+    failures ──> parts
+    blocks and sources import no other module of this package
 
-    answer        An answer: its text while it streams, the current step, and the actions below
-                  it.
-    answer_tools  The actions below an answer, and the model that gave it.
+    answer        An answer: the steps, the text, and the actions below it. `Answer` keeps the
+                  text and passes it on to `MarkdownView` in `ui/markdown/page/view.py`, the
+                  widget that draws it.
+    answer_tools  The actions below an answer, and the name of the model that wrote it.
     blocks        Blocks between messages: dividers for dropped, summarised or changed history,
                   and notes.
     code          Plain text of tools (arguments, results) in a monospaced box that can be
@@ -19,13 +22,14 @@
     step_row      One step of an agent: a line that expands to the arguments and the result.
     step_words    Sentences for the steps of an agent, one by one and as a summary.
     steps         The steps of an agent: a summary line that expands to one row for each step.
-    tools         Tools of a message: its action buttons, pin, versions and name, laid out in a
-                  strip.
+    tools         The tools of a message: action buttons, pin, versions and name, in one strip.
     user          A user message: plain text, folded when it is long, and an editor to change it.
 
 May import: PySide6, `ui.markdown.page`, `ui.chat.composer`, `ui.widgets`, `ui.theme`, `ui.icons`,
-and values of `app`, `chains.events` and `chains.citations`. Must not: know the transcript.
-Holds always: foreign text is plain; each widget has an accessible name and role.
+and values of `app`, `chains.events`, `chains.citations`, `context.layers` and `vault.notes.kinds`.
+Must not import: `ui.chat.transcript`.
+Holds always: user messages, errors, and the arguments and results of tools are shown as plain text.
+Each message widget has an accessible name and role.
 """
 
 __all__ = ["answer", "blocks", "failures", "sources", "step_words", "tools", "user"]

@@ -1,4 +1,8 @@
-"""An answer: its text while it streams, the current step, and the actions below it."""
+"""An answer: the steps, the text, and the actions below it.
+
+`Answer` keeps the text and passes it on to `MarkdownView` in `ui/markdown/page/view.py`, the widget
+that draws it.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -26,17 +30,21 @@ _BROKEN = "The connection broke off. What had arrived is kept."
 
 
 class Answer(AccessibleFrame):
-    """One answer.
+    """The widget of one answer; its `view`, a `MarkdownView`, draws the text.
 
-    `citation_activated` carries path and lines, `citation_pointed` its entry and the number that is
-    pointed at, 0 for none; `action_requested` carries a `MessageAction`.
+    `citation_activated` carries the path and the first and last line of a source.
+    `citation_pointed` carries the answer's entry ID and the number of the hovered citation, or 0
+    when the pointer leaves it. `action_requested` carries a `MessageAction`.
 
     Attributes:
-        doubts: what the sources do not bear out, if anything.
-        ending: why the answer is not whole, if it is not.
-        model: who gave it, once it is finished.
-        seconds: how long it took, or has taken so far.
-        steps: what an agent did for it.
+        doubts: the callout with unverified citations; None if there are none.
+        ending: why the answer is incomplete; empty if it is complete.
+        model: the name of the model that wrote the answer; empty until it is finished.
+        seconds: the time the answer took, or has taken so far; None if it is unknown.
+        steps: the list of the agent's steps.
+        step: the line with the current step, visible while the answer streams.
+        tools: the actions below a finished answer.
+        view: the widget that draws the text.
     """
 
     citation_activated = Signal(str, int, int)
@@ -68,51 +76,51 @@ class Answer(AccessibleFrame):
 
     @property
     def text(self) -> str:
-        """The answer in Markdown, as far as it has arrived."""
+        """The Markdown text that has arrived so far."""
         return self._text
 
     @property
     def entry(self) -> str:
-        """The answer's place in the log, once it has one."""
+        """The ID of the answer's entry in the log; empty until it is stored."""
         return self._entry
 
     def show_step(self, text: str, seconds: float) -> None:
-        """Show what is being done, and since when."""
+        """Show the current step, and the seconds since the start of the turn."""
         self.seconds = seconds
         self.step.show_step(text, seconds)
 
     def append(self, text: str) -> None:
-        """Add what has arrived."""
+        """Append text that has arrived."""
         self._text += text
         if text:
             self.view.show()
         self.view.append(text)
 
     def begin_step(self, step: StepView) -> None:
-        """Show a step that has begun; what has arrived of the text was said before it."""
+        """Add a running step; the text that arrived before it moves into the step's row."""
         self.steps.begin_step(replace(step, said=self._text.strip()))
         if self._text:
             self.set_text("")
 
     def set_text(self, text: str) -> None:
-        """Show a whole answer."""
+        """Replace the text with a complete one."""
         self._text = text
         self.view.set_markdown(text)
         self.view.setVisible(bool(text))
 
     def set_sources(self, sources: Mapping[int, Source]) -> None:
-        """Tell what the numbers stand for."""
+        """Set the source of each citation number."""
         self._sources = sources
         self.view.set_sources(sources)
         self._say()
 
     def finish(self, entry: str | None, time: str = "", text: str | None = None) -> None:
-        """End the stream: the actions take the place of the step.
+        """End the stream, and show the actions in place of the current step.
 
         Args:
-            entry: the answer's place in the log; None where it has none.
-            time: ISO 8601.
-            text: the whole answer, where it may differ from what arrived.
+            entry: the ID of the answer's entry in the log; None if it is not stored.
+            time: when the answer was written, in ISO 8601; empty if it is unknown.
+            text: the complete answer if it may differ from the streamed text, or None.
         """
         if text is not None and text != self._text:
             self.set_text(text)
@@ -124,20 +132,20 @@ class Answer(AccessibleFrame):
         self._say()
 
     def show_place(self, entry: str, siblings: Sequence[str] = (), label: str = "") -> None:
-        """Tell where it stands in the chat, which other answers there are, and its name."""
+        """Set the answer's entry ID, the entry IDs of its versions, and the user's name for it."""
         self._entry = entry
         self.tools.show_place(entry, siblings, label)
 
     def show_pin(self, is_pinned: bool) -> None:
-        """Tell whether it is pinned."""
+        """Show whether the answer is pinned."""
         self.tools.show_pin(is_pinned)
 
     def show_steps(self, steps: Sequence[StepView]) -> None:
-        """Show what an agent did for it."""
+        """Show the steps that an agent took for this answer."""
         self.steps.set_steps(steps)
 
     def show_doubts(self, sentences: Sequence[str]) -> None:
-        """Say below the text what the sources do not bear out."""
+        """Show a callout below the text with a sentence for each unverified citation."""
         if tuple(sentences) == (self.doubts.sentences if self.doubts else ()):
             return
         if self.doubts is not None:
@@ -147,7 +155,12 @@ class Answer(AccessibleFrame):
         self._extras.insertLayout(0, _outdent(self.doubts))
 
     def show_end(self, *, is_stopped: bool, can_retry: bool) -> None:
-        """Say that the answer is not whole."""
+        """Show why the answer is incomplete.
+
+        Args:
+            is_stopped: whether the user stopped it; otherwise the connection broke off.
+            can_retry: whether to offer "Try again".
+        """
         self.ending = _STOPPED if is_stopped else _BROKEN
         line = QHBoxLayout()
         line.setContentsMargins(OUTDENT, 8, OUTDENT, 0)
@@ -158,7 +171,7 @@ class Answer(AccessibleFrame):
         self._extras.addLayout(line)
 
     def copy(self) -> None:
-        """Put the answer on the clipboard, in Markdown."""
+        """Copy the answer to the clipboard as Markdown."""
         QGuiApplication.clipboard().setText(self._text)
 
     def _lay_out(self) -> None:

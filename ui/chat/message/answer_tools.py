@@ -1,4 +1,4 @@
-"""The actions below an answer, and the model that gave it."""
+"""The actions below an answer, and the name of the model that wrote it."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -19,9 +19,9 @@ _Kind = Literal["again", "branch", "label", "saw", "pin", "unpin"]
 
 
 class AnswerTools(ToolStrip):
-    """Below an answer, always: its actions left; right, who gave it, where, and how long it took.
+    """The strip below an answer: actions at the left; model, its location and time at the right.
 
-    `action_requested` carries a `MessageAction`; `copied` asks for the text.
+    `action_requested` carries a `MessageAction`; `copied` is emitted when the user clicks Copy.
     """
 
     copied = Signal()
@@ -50,7 +50,7 @@ class AnswerTools(ToolStrip):
         self.show_place("", (), "")
 
     def show_place(self, entry: str, siblings: Sequence[str], label: str) -> None:
-        """Tell where the answer stands; one without a place can only be copied."""
+        """Set entry ID, versions and label; an answer without an entry ID can only be copied."""
         self._entry = entry
         self.siblings.show_versions(siblings, entry)
         self.label.show_label(label)
@@ -58,11 +58,11 @@ class AnswerTools(ToolStrip):
             tool.setVisible(bool(entry))
 
     def show_pin(self, is_pinned: bool) -> None:
-        """Tell whether the answer is pinned."""
+        """Show whether the answer is pinned."""
         self.pin.show_pin(is_pinned)
 
     def show_about(self, model: str, where: str, seconds: float | None) -> None:
-        """Say who answered, such as `qwen3:14b, on this computer · 6.8 s`."""
+        """Show model, location and time, such as `qwen3:14b, on this computer · 6.8 s`."""
         by = f"{model}, {where}" if where else model
         time = "" if seconds is None else took(seconds)
         self.about.set_text(" · ".join(part for part in (by, time) if part))

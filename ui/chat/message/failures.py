@@ -43,7 +43,7 @@ _OTHER = ("x-circle", (_RETRY,))
 
 
 class Failure(AccessibleFrame):
-    """The error of a failed turn; `chosen` carries the chosen action, as `retry`."""
+    """The error of a failed turn; `chosen` carries the action of the clicked button, as `retry`."""
 
     chosen = Signal(str)
 
@@ -60,14 +60,14 @@ class Failure(AccessibleFrame):
         self._lay_out(icon_name)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Put the buttons below the words where there is no room beside them."""
+        """Put the buttons below the text if the widget is narrow, and next to it otherwise."""
         super().resizeEvent(event)
         is_narrow = self.width() < Theme.current().px(_NARROW)
         way = QBoxLayout.Direction.TopToBottom if is_narrow else QBoxLayout.Direction.LeftToRight
         self._row.setDirection(way)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the soft ground and the bar."""
+        """Paint the soft background and the bar at its left."""
         ground = self.rect().adjusted(OUTDENT, 0, -OUTDENT, 0)
         paint_callout(QPainter(self), QRectF(ground), "danger")
 

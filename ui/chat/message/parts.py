@@ -25,7 +25,7 @@ _PADDING = 12
 
 
 class StepLine(Scaled, AccessibleFrame):
-    """What is being done just now, and for how long."""
+    """The line with the current step and the seconds it has taken."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(QAccessible.Role.StatusBar, parent)
@@ -45,11 +45,11 @@ class StepLine(Scaled, AccessibleFrame):
 
     @property
     def text(self) -> str:
-        """The step in words."""
+        """The sentence that describes the current step."""
         return self._text.whole
 
     def show_step(self, text: str, seconds: float) -> None:
-        """Show a step, and how long it has been going on."""
+        """Show a step, and the seconds it has taken if they are at least 0.1."""
         if text != self._text.whole:
             self._text.set_text(text)
             self._text.updateGeometry()
@@ -61,7 +61,7 @@ class StepLine(Scaled, AccessibleFrame):
 
 
 class Doubts(Scaled, AccessibleFrame):
-    """An amber callout with what the sources do not bear out."""
+    """An amber callout that lists the unverified citations of an answer, six at most."""
 
     def __init__(self, sentences: Sequence[str], parent: QWidget | None = None) -> None:
         super().__init__(QAccessible.Role.Note, parent)
@@ -87,11 +87,11 @@ class Doubts(Scaled, AccessibleFrame):
         self._fit()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the soft ground and the bar."""
+        """Paint the soft background and the bar at its left."""
         paint_callout(QPainter(self), QRectF(self.rect()), "amber")
 
     def _fit(self) -> None:
-        """Stand the texts where a callout of the answer has them."""
+        """Align the texts with those of a Markdown callout in the answer."""
         theme = Theme.current()
         inset = theme.px(CALLOUT_INSET) - _PADDING
         self._head.setSpacing(inset - theme.px(16))
@@ -99,7 +99,7 @@ class Doubts(Scaled, AccessibleFrame):
 
 
 def paint_callout(painter: QPainter, rect: QRectF, tone: str) -> None:
-    """Draw a callout's ground with the bar at its left."""
+    """Paint a callout: a soft background with a bar at its left."""
     theme = Theme.current()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     shape = QPainterPath()
@@ -123,7 +123,7 @@ def _title(sentences: Sequence[str]) -> str:
 
 
 class _Spinner(QWidget):
-    """A turning mark; without motion a dot that stays."""
+    """A spinner; with animations turned off, a still dot."""
 
     def __init__(self) -> None:
         super().__init__()

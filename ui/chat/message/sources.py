@@ -16,12 +16,12 @@ def sources_of(
     citations: Iterable[Citation] = (),
     unverified: Iterable[Unverified] = (),
 ) -> dict[int, Source]:
-    """Return a source for every number, also for those in doubt.
+    """Return the source of each citation number, including numbers that are unverified.
 
     Args:
-        segments: the passages that were sent; those without a number cannot be cited.
-        citations: what was found of the answer; none while it arrives.
-        unverified: what was not.
+        segments: the segments that were sent; those without a number cannot be cited.
+        citations: the checked citations of the answer; none while it streams.
+        unverified: the citations and quotes that could not be verified.
     """
     verified: dict[int, Citation] = {}
     for citation in citations:
@@ -40,7 +40,7 @@ def sources_of(
 
 
 def doubts_of(unverified: Iterable[Unverified], sources: dict[int, Source]) -> list[str]:
-    """Return a sentence for each claim that the sources do not bear out."""
+    """Return a sentence for each unverified citation or quote."""
     return [_sentence(claim, sources) for claim in unverified]
 
 

@@ -22,7 +22,7 @@ _HEAD = 28
 
 
 class Steps(AccessibleFrame):
-    """What an agent did for one answer; nothing is shown while it has done nothing."""
+    """The steps that an agent took for one answer; hidden while there are none."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(QAccessible.Role.Grouping, parent)
@@ -43,21 +43,21 @@ class Steps(AccessibleFrame):
 
     @property
     def steps(self) -> list[StepView]:
-        """What is shown, in its order."""
+        """The steps in the order in which they are shown."""
         return [row.step for row in self._rows]
 
     @property
     def rows(self) -> list[StepRow]:
-        """The rows of the steps."""
+        """The row of each step, in order."""
         return list(self._rows)
 
     @property
     def is_open(self) -> bool:
-        """Whether the single steps are shown."""
+        """Whether the list is expanded, so that each step is shown."""
         return not self._list.isHidden()
 
     def set_steps(self, steps: Sequence[StepView]) -> None:
-        """Show these steps; what is open stays open."""
+        """Show the given steps; rows that were expanded stay expanded."""
         known = {row.step.id: row for row in self._rows}
         rows = [known.get(step.id) or StepRow(step) for step in steps]
         for row in self._rows:
@@ -72,14 +72,14 @@ class Steps(AccessibleFrame):
         self._say()
 
     def begin_step(self, step: StepView) -> None:
-        """Add a step that has begun."""
+        """Add a step that has started."""
         row = StepRow(step)
         self._rows.append(row)
         self._column.addWidget(row)
         self._say()
 
     def end_step(self, id: str, status: str, seconds: float) -> None:
-        """Say how a step went."""
+        """Show the status of a finished step, and the seconds it took."""
         for row in self._rows:
             if row.step.id == id:
                 row.set_step(replace(row.step, status=status, seconds=seconds))
@@ -98,7 +98,7 @@ class Steps(AccessibleFrame):
 
 
 class _Head(QAbstractButton):
-    """The folded line: chevron, what was done, how long it took."""
+    """The summary line: chevron, summary of all steps, total time."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -110,11 +110,11 @@ class _Head(QAbstractButton):
 
     @property
     def took(self) -> str:
-        """How long all steps took."""
+        """The total time of all steps, such as `1.4 s`; empty if it is unknown."""
         return self._took
 
     def show_words(self, words: str, took: str) -> None:
-        """Say what was done and how long it took."""
+        """Show the summary of the steps and their total time."""
         self._took = took
         self.setText(words)
         self.setToolTip(plain_tip(words))
@@ -122,17 +122,17 @@ class _Head(QAbstractButton):
         self.update()
 
     def set_open(self, is_open: bool) -> None:
-        """Turn the chevron."""
+        """Point the chevron down if the list is expanded, and right otherwise."""
         self._is_open = is_open
         self._name()
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Return the height of the line."""
+        """Return a small width and the height of one line."""
         return QSize(160, Theme.current().px(_HEAD))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the line."""
+        """Paint chevron, summary, total time and focus ring."""
         theme, painter = Theme.current(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         tone = "text.primary" if self.underMouse() else "text.secondary"

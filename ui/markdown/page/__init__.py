@@ -1,5 +1,8 @@
 """A page: Markdown leaves in a Qt text document, with the view that shows and decorates it.
 
+`MarkdownView` in `view` is the widget that draws an answer. `Answer` in
+`ui/chat/message/answer.py` only passes the text on to it while the answer streams.
+
     leaves ──> writer ──> document + decorations ──> view ──> painter
                  └─> formats, spacing, table          └─> wide, citations, code
 
@@ -11,19 +14,20 @@
                  position.
     formats      Qt's character and block formats for each kind of text, from the design tokens.
     geometry     Positions of text in a document after layout.
-    painter      Paints the decorations under and beside the text: backgrounds, pills, markers,
+    painter      Paints the decorations behind and next to the text: backgrounds, pills, markers,
                  lines.
     spacing      The space between leaves, and the indentation of boxes.
-    table        The formats of a table: full width, padded cells, no lines of its own.
-    view         The view of one Markdown text, which may grow while it is read; nothing is
-                 fetched.
-    wide         Horizontal scrolling of code and tables that are wider than the page.
-    writer       Writes leaves into a document: final ones once, those of the tail until they are
-                 replaced.
+    table        The Qt formats of a table: full width, padded cells, no borders.
+    view         `MarkdownView`, the widget that draws one Markdown text, such as an answer while
+                 it streams. It never loads images or files.
+    wide         Horizontal scrolling of code and tables that are wider than the view.
+    writer       Writes leaves into a document: final leaves once, tail leaves until the next
+                 update replaces them.
 
-May import: PySide6, `ui.markdown`, `ui.widgets`, `ui.theme`, `ui.icons`, `ui.notify`.
-Holds always: final text is never written again while more arrives; the document holds plain text
-with formats, never HTML; copied text is what is read, with `[1]`.
+May import: PySide6, `ui.markdown`, `ui.widgets`, `ui.theme`, `ui.icons`, `ui.notify`,
+values of `context.layers`.
+Holds always: final text is not written again while more text arrives. The document contains plain
+text with formats, never HTML. Copied text is the text as it is read, with citations such as `[1]`.
 """
 
 __all__ = ["card", "formats", "spacing", "view"]
