@@ -1,4 +1,4 @@
-"""Longer text made shorter without a model, always the same way.
+"""Shorten long texts without a model, always the same way.
 
 Source: "Token Budget Enforcement", "L2 Carry-Forward Compaction".
 """
@@ -9,7 +9,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
-# The names of the tools that a request has; None where that is not known.
+# The names of the request's tools; None if not known.
 Tools = Collection[str] | None
 
 VERBATIM_CHARS: Final = 5_000
@@ -26,10 +26,10 @@ _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
 
 
 def truncate_with_ellipsis(text: str, max_chars: int) -> str:
-    """Shorten to about `max_chars` characters at a sentence, else a paragraph, else a word.
+    """Shorten a text to about `max_chars` characters, at the end of a sentence, paragraph or word.
 
-    The place is looked for in the first `max_chars` characters, and the ellipsis comes on top. A
-    text that fits comes back unchanged.
+    The end is searched in the first `max_chars` characters, a sentence first, then a paragraph,
+    then a word. The ellipsis is not counted. A text that fits is returned unchanged.
     """
     if len(text) <= max_chars:
         return text
@@ -49,10 +49,10 @@ def truncate_with_ellipsis(text: str, max_chars: int) -> str:
 def compact_by_section(
     text: str, preview_chars: int = PREVIEW_CHARS, max_sections: int = MOST_SECTIONS
 ) -> str:
-    """Keep the headings of a Markdown text and the beginning of what stands below each.
+    """Keep the headings of a Markdown text and the beginning of each section.
 
-    What stands before the first heading is a section too. A text that is one section is shortened
-    as a whole.
+    The text before the first heading is a section too. A text with a single section is shortened as
+    a whole.
     """
     sections = _split_sections(text)
     if len(sections) < 2:
@@ -65,20 +65,20 @@ def compact_by_section(
 
 
 def prior_context(source: str, kind: str, text: str, tools: Tools = None) -> str:
-    """Return an earlier turn's attachment as it is carried forward, escaped.
+    """Format the attachment of an earlier turn as it is carried forward, escaped.
 
     Up to 5,000 characters are kept word for word; a longer text keeps its structure and previews,
-    and ends with a line that tells how to get all of it.
+    and ends with a line that says how to read all of it.
 
     Args:
-        tools: the names of those that the request has; None where that is not known.
+        tools: the names of the request's tools; None if not known.
     """
     content = html.escape(shorten_carried_text(source, kind, text, tools), quote=False)
     return wrap_prior(source, kind, content)
 
 
 def shorten_carried_text(source: str, kind: str, text: str, tools: Tools = None) -> str:
-    """Return what is carried forward of a text, not escaped yet."""
+    """Shorten a text for carry-forward, without escaping it."""
     is_short = len(text) <= VERBATIM_CHARS
     return text if is_short else shorten_text(source, kind, text, tools=tools)
 
@@ -91,10 +91,10 @@ def shorten_text(
     max_sections: int = MOST_SECTIONS,
     tools: Tools = None,
 ) -> str:
-    """Return the structure of a text with previews, and a line that tells how to get all of it.
+    """Return the headings of a text with previews, and a line that says how to read all of it.
 
-    A text that was shortened before keeps one line that says so. The line names a tool only where
-    the request has it.
+    A text that was shortened before keeps a single such line. The line names a tool only if the
+    request has it.
     """
     name, argument = ("fetch_url", "url") if kind in ("url", "youtube") else ("read_note", "path")
     by_tool = f'[Shortened. For the full text use the "{name}" tool with {argument}="{source}".]'
@@ -105,14 +105,14 @@ def shorten_text(
 
 
 def wrap_prior(source: str, kind: str, content: str) -> str:
-    """Return content that is escaped already, wrapped with where it comes from."""
+    """Wrap escaped content in an element that names its source."""
     attributes = f'source="{html.escape(source)}" type="{html.escape(kind)}"'
     return f"<prior_context {attributes}>\n{content}\n</prior_context>"
 
 
 @dataclass(frozen=True, slots=True)
 class _Section:
-    """A heading line, empty before the first one, and what stands below it."""
+    """A heading line, empty for the first section, with the text below it."""
 
     heading: str
     body: str
@@ -125,7 +125,10 @@ class _Section:
 
 
 def _split_sections(text: str) -> list[_Section]:
-    """Split at the headings; what stands before the first one counts unless it is blank."""
+    """Split a text at its headings.
+
+    Text before the first heading is a section unless it is blank.
+    """
     sections: list[tuple[str, list[str]]] = [("", [])]
     fence = ""
     for line in text.splitlines(keepends=True):
@@ -139,7 +142,10 @@ def _split_sections(text: str) -> list[_Section]:
 
 
 def _update_fence(line: str, fence: str) -> str:
-    """The fence that is open behind a line; a fence ends with its own sign, as long or longer."""
+    """Return the code fence that is open after a line.
+
+    A fence ends with the same sign, at least as long.
+    """
     match = _FENCE.match(line)
     if match is None:
         return fence

@@ -1,4 +1,4 @@
-"""Old verbose tool output shortened to its number of lines; the calls stay visible.
+"""Replace old tool output by its number of lines. The calls stay visible.
 
 Source: "Context Engineering Optimization", 3.5.
 """
@@ -14,9 +14,9 @@ _CLEANED: Final = re.compile(r"\[Content truncated: \d+ lines\]")
 
 
 def clean_tool_output(message: Message) -> Message:
-    """Return the message with each tool result replaced by `[Content truncated: N lines]`.
+    """Replace each tool result of a message by `[Content truncated: N lines]`.
 
-    A result that is already so is left, and so is the stub of a stored one.
+    A replaced result and the stub of an offloaded one stay unchanged.
     """
     if isinstance(message.content, str):
         if message.role != "tool":
@@ -38,5 +38,5 @@ def _clean(content: str) -> str:
 
 
 def _count_lines(text: str) -> int:
-    """A line end at the very end begins no further line."""
+    """Count the lines of a text. A line end at the very end begins no further line."""
     return text.count("\n") + (bool(text) and not text.endswith("\n"))

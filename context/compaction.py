@@ -1,4 +1,4 @@
-"""Values and pure decisions of making a long conversation shorter.
+"""Values and pure decisions for the compaction of long conversations.
 
 Source: "Context Management Enhancements", 3 and 7; "Context Engineering Optimization", 3.2.
 """
@@ -22,20 +22,20 @@ HEAD: Final = "[Summary of the earlier conversation]"
 
 @dataclass
 class CircuitBreaker:
-    """Stops compactions after three attempts in a row that freed nothing.
+    """Stops compactions after three attempts in a row that freed no tokens.
 
-    It is closed again when one frees something, or when the model or the budget changes.
+    Compactions are possible again once one frees tokens, or the model or the budget changes.
     """
 
     attempts: int = 0
     circumstances: tuple[str, int] | None = None
 
     def is_tripped(self, model: str, budget: int) -> bool:
-        """Return whether another attempt under these circumstances is given up before it begins."""
+        """Return whether compactions with this model and budget are stopped."""
         return self.circumstances == (model, budget) and self.attempts >= MOST_ATTEMPTS
 
     def record(self, model: str, budget: int, has_shrunk: bool) -> None:
-        """Take note of how an attempt ended."""
+        """Record whether an attempt freed tokens."""
         if has_shrunk or self.circumstances != (model, budget):
             self.attempts = 0
         self.circumstances = (model, budget)
@@ -44,7 +44,7 @@ class CircuitBreaker:
 
 @dataclass(frozen=True, slots=True)
 class CompactResult:
-    """What a compaction did, in tokens and messages."""
+    """The result of a compaction, in tokens and messages."""
 
     before_tokens: int
     after_tokens: int
@@ -54,7 +54,7 @@ class CompactResult:
 
 
 class ConversationSignals(NamedTuple):
-    """How much of a conversation is tools, and how much of it failed."""
+    """The shares of messages with tools and with errors in a conversation."""
 
     error_density: float
     tool_call_density: float
@@ -72,7 +72,7 @@ class ConversationSignals(NamedTuple):
 
     @property
     def clearing(self) -> tuple[float, int]:
-        """Among which oldest share of messages results are cleared, and from how many bytes on."""
+        """The share of oldest messages to clear results in, and the minimum bytes of a result."""
         if self.error_density > HIGH_ERROR_DENSITY:
             return 0.35, LARGE_RESULT_BYTES
         if self.tool_call_density > HIGH_TOOL_DENSITY:
@@ -81,10 +81,10 @@ class ConversationSignals(NamedTuple):
 
 
 def find_safe_split(messages: Sequence[Message], target: int) -> int:
-    """Return where to cut so that no tool call is separated from its result.
+    """Return a position to cut at, so that no tool call is separated from its result.
 
     Returns:
-        The nearest position at or before `target`, but 2 at the least.
+        The nearest position at or before `target`, but at least 2.
     """
     unsafe = _find_positions_inside_calls(messages)
     for at in range(min(target, len(messages)), LEAST_SPLIT - 1, -1):
@@ -94,7 +94,7 @@ def find_safe_split(messages: Sequence[Message], target: int) -> int:
 
 
 def _find_positions_inside_calls(messages: Sequence[Message]) -> set[int]:
-    """The positions between a call and the last result that answers it."""
+    """Return the positions between a call and the last of its results."""
     called: dict[str, int] = {}
     inside: set[int] = set()
     for at, message in enumerate(messages):

@@ -1,4 +1,4 @@
-"""Everything of one request, before it is rendered: system, tools, messages, options."""
+"""The envelope: a whole request as a value, before it is rendered."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -34,7 +34,7 @@ class SystemPart:
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """The parts of the system message, and the text that they make together."""
+    """The parts of the system message, and their joined text."""
 
     parts: tuple[SystemPart, ...] = ()
 
@@ -46,11 +46,11 @@ class System:
 
 @dataclass(frozen=True, slots=True)
 class Messages:
-    """The messages of the active path, and those that belong to this request alone.
+    """The messages of the active path, and the messages that belong to one request alone.
 
     Attributes:
         cached: every message of the active path, the current turn's bare user text included.
-        uncached: sent behind everything, never stored.
+        uncached: messages sent after all others, never stored.
     """
 
     cached: tuple[Message, ...] = ()
@@ -58,22 +58,22 @@ class Messages:
 
 
 class CancelPort(Protocol):
-    """Says whether the user has stopped what is going on."""
+    """The port that reports whether the user has stopped the work in progress."""
 
     @property
     def is_cancelled(self) -> bool:
-        """Whether it is to end as soon as it can."""
+        """Whether the work has to stop as soon as possible."""
 
     def raise_if_cancelled(self) -> None:
-        """End it, where it is to end."""
+        """Raise an exception if the work has to stop."""
 
 
 @dataclass(frozen=True, slots=True)
 class RequestMeta:
-    """What a request is for; not part of the JSON of an envelope.
+    """The purpose of a request, which is not part of an envelope's JSON.
 
     Attributes:
-        cancel: for hooks that take long; None where nobody can stop the request.
+        cancel: the cancel token for long hooks; None if the request cannot be stopped.
     """
 
     model: str = ""
@@ -99,11 +99,11 @@ class ContextEnvelope:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, object]) -> Self:
-        """Read an envelope from JSON; `compiled` is made anew from the parts.
+        """Read an envelope from JSON. `compiled` is computed again from the parts.
 
         Raises:
             MalformedEnvelope: when a part is missing or of another type.
-            MalformedMessage: when a message or a tool definition is not one.
+            MalformedMessage: when a message or a tool definition is malformed.
         """
         system, messages = _object(data, "system"), _object(data, "messages")
         return cls(
@@ -131,7 +131,7 @@ class ContextEnvelope:
 
 
 class EncodedJson(Mapping[str, Any]):
-    """A JSON object as text, which is decoded only when somebody looks into it."""
+    """A JSON object as text, decoded on first access."""
 
     def __init__(self, text: str) -> None:
         self.text = text

@@ -1,19 +1,19 @@
-"""What can go wrong while a request is put together.
+"""The errors that are raised while a request is built.
 
     ContextError
-    ├── MalformedMessage    a message, part or tool definition that is not one
-    ├── MalformedEntry      a log entry that is not one
+    ├── MalformedMessage    a malformed message, part or tool definition
+    ├── MalformedEntry      a malformed log entry
     ├── UnknownEntry        an entry id that is not in the log
-    ├── MalformedEnvelope   an envelope that is not one
+    ├── MalformedEnvelope   a malformed envelope
     ├── ContextPatchError   a patch of an envelope that cannot be applied
     ├── ContextHookError    a context hook that failed, so that nothing was sent
     │   └── HookPatchError  … because its patch cannot be applied; a ContextPatchError as well
-    ├── SummaryFailed       no summary of old messages could be made by a model
-    ├── BadPin              something cannot be pinned
+    ├── SummaryFailed       a model could not summarise old messages
+    ├── BadPin              an item that cannot be pinned
     ├── BadPolicy           budget thresholds out of order
     ├── BadInputs           the inputs of a request contradict each other
-    ├── UnguardedRequest    a request that did not come out of the guard
-    └── ContextOverflow     what cannot be left out is larger than the budget
+    ├── UnguardedRequest    a request that did not pass the guard
+    └── ContextOverflow     content that must be sent exceeds the budget
 
 Each message is one sentence that a person can act on; `app.errors` turns it into a code and a hint.
 """
@@ -22,53 +22,53 @@ from typing import Protocol
 
 
 class LayerReport(Protocol):
-    """The part of a context report that an overflow is explained with."""
+    """The interface of a context report that explains an overflow."""
 
     @property
     def budget(self) -> int:
-        """What the request may hold."""
+        """The maximum tokens of the request."""
 
     @property
     def used(self) -> int:
-        """What the request would hold at the least."""
+        """The minimum tokens of the request."""
 
     def to_dict(self) -> dict[str, object]:
-        """Return the report with every field that the outside relies on."""
+        """Return the report as JSON, with every documented field."""
 
     def to_markdown(self) -> str:
-        """Return the report as text for a person."""
+        """Render the report as Markdown."""
 
 
 class ContextError(Exception):
-    """The root of everything that `context` raises."""
+    """The base class of all errors of `context`."""
 
 
 class MalformedMessage(ContextError, ValueError):
-    """A message, one of its parts or a tool definition does not have the agreed shape."""
+    """Raised when a message, a part or a tool definition does not have the agreed shape."""
 
 
 class MalformedEntry(ContextError, ValueError):
-    """An entry of a session log does not have the agreed shape."""
+    """Raised when an entry of a session log does not have the agreed shape."""
 
 
 class UnknownEntry(ContextError, LookupError):
-    """An entry id is not in the log."""
+    """Raised when an entry id is not in the log."""
 
 
 class MalformedEnvelope(ContextError, ValueError):
-    """An envelope does not have the agreed shape."""
+    """Raised when an envelope does not have the agreed shape."""
 
 
 class ContextPatchError(ContextError, ValueError):
-    """A patch of an envelope cannot be applied."""
+    """Raised when a patch of an envelope cannot be applied."""
 
 
 class ContextHookError(ContextError):
-    """A context hook failed; the request was given up and nothing was stored.
+    """Raised when a context hook failed. The request is aborted, and nothing is stored.
 
     Attributes:
-        name: of the hook.
-        reason: the boundary it ran at, `before_request`, `ephemeral` or `turn_end`.
+        name: the name of the hook.
+        reason: the boundary at which it ran: `before_request`, `ephemeral` or `turn_end`.
     """
 
     def __init__(self, name: str, reason: str, detail: str = "") -> None:
@@ -79,37 +79,37 @@ class ContextHookError(ContextError):
 
 
 class HookPatchError(ContextHookError, ContextPatchError):
-    """A context hook returned a patch that cannot be applied."""
+    """Raised when a context hook returned a patch that cannot be applied."""
 
 
 class SummaryFailed(ContextError):
-    """A model made no summary that can be used; an outline takes its place."""
+    """Raised when a model's summary cannot be used. An outline replaces it."""
 
 
 class BadPin(ContextError, ValueError):
-    """There is nothing to pin, or pins would take more of the budget than they may."""
+    """Raised when an item does not exist, or pins would take more of the budget than they may."""
 
 
 class BadPolicy(ContextError, ValueError):
-    """The thresholds of a budget policy are not 0 < trim ≤ compact ≤ block ≤ 1."""
+    """Raised unless the thresholds of a budget policy satisfy 0 < trim ≤ compact ≤ block ≤ 1."""
 
 
 class BadInputs(ContextError, ValueError):
-    """The inputs of a request contradict each other."""
+    """Raised when the inputs of a request contradict each other."""
 
 
 class UnguardedRequest(ContextError, TypeError):
-    """Somebody other than the guard tried to make a request that can be sent."""
+    """Raised when code outside of the guard builds a request to be sent."""
 
 
 class ContextOverflow(ContextError):
-    """What has to be sent is larger than the budget, so nothing was sent.
+    """Raised when the content that must be sent exceeds the budget. Nothing is sent.
 
     Attributes:
-        report: the layer table, where the overflow was found before sending; `None` where only the
-            provider reported it.
-        ways_out: what the user can do, most helpful first.
-        limit: the context length that the provider's error names; None where it names none.
+        report: the report, if the overflow was found before sending; `None` if only the provider
+            reported it.
+        ways_out: the actions that the user can take, most helpful first.
+        limit: the context length that the provider's error names; None if it names none.
     """
 
     def __init__(

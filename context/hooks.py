@@ -1,11 +1,11 @@
-"""Code of the user and of installed packages that shapes what the model sees.
+"""Hooks: code of the user and of installed packages that changes requests and messages.
 
-A context hook looks at an envelope and answers with a patch, which is data: it is stored and
-replayed, the hook is not run again. A message hook looks at one finished message before it is
-stored and used. Both get values that cannot change, so no hook reaches into another.
+A context hook reads an envelope and returns a patch. The patch is data: it is stored and replayed,
+and the hook is not run again. A message hook reads one finished message before it is stored and
+used. Both get immutable values, so no hook can change the values of another.
 
-A context hook that fails aborts the request and leaves no trace. A message hook that fails is
-reported, and the message stays as it was.
+If a context hook fails, the request is aborted and nothing is stored. If a message hook fails, the
+error is reported and the message stays as it was.
 
 Source: "Context Engineering", "Hook boundaries" and "Error handling".
 """
@@ -27,7 +27,7 @@ HOOK_KINDS: Final[tuple[str, ...]] = get_args(HookKind)
 
 @dataclass(frozen=True, slots=True)
 class ContextEvent:
-    """A boundary of the agent loop: what is about to be sent, or what a turn came to."""
+    """The argument of a context hook: the envelope of a request, or of a finished turn."""
 
     reason: ContextReason
     envelope: ContextEnvelope
@@ -35,11 +35,11 @@ class ContextEvent:
 
 @dataclass(frozen=True, slots=True)
 class ContextResult:
-    """What a context hook wants changed.
+    """The changes that a context hook asks for.
 
     Attributes:
         patch: the JSON of the operations; see `context.patches`.
-        transformer_name: what the change is called; otherwise the name of the hook.
+        transformer_name: the name of the change; by default the name of the hook.
         display: how the transcript shows it, `{title, summary, markdown}`.
     """
 
@@ -57,14 +57,14 @@ class MessageEvent:
 
 @dataclass(frozen=True, slots=True)
 class AgentStartEvent:
-    """A question that is about to be worked on."""
+    """The argument of a hook at the start of a turn: the text of the user message."""
 
     prompt: str
 
 
 @dataclass(frozen=True, slots=True)
 class CustomMessage:
-    """A message that an extension adds to a chat, which the model reads as the user's."""
+    """A message that an extension adds to a session. The model reads it as the user's."""
 
     custom_type: str
     content: str | tuple[Part, ...]
@@ -78,11 +78,11 @@ AgentStartHandler = Callable[[AgentStartEvent], CustomMessage | None]
 
 @dataclass(frozen=True, slots=True)
 class Transform:
-    """A patch that a hook made and that was found sound.
+    """A valid patch of a hook.
 
     Attributes:
         entry_id: the id of the entry that it is stored in.
-        reasons: why it breaks the prompt cache.
+        reasons: the reasons why the patch breaks the prompt cache.
     """
 
     entry_id: str
@@ -94,21 +94,21 @@ class Transform:
 
 @dataclass(frozen=True, slots=True)
 class ContextRun:
-    """What the context hooks made of an envelope."""
+    """The result of all context hooks for an envelope."""
 
     envelope: ContextEnvelope
     transforms: tuple[Transform, ...] = ()
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Why the prompt cache is broken, each reason once."""
+        """The reasons why the prompt cache breaks, each one once."""
         reasons = (reason for transform in self.transforms for reason in transform.reasons)
         return tuple(dict.fromkeys(reasons))
 
 
 @dataclass(frozen=True, slots=True)
 class MessageRun:
-    """What the message hooks made of a message, and what went wrong, one sentence each."""
+    """The result of all message hooks for a message, with one sentence for each error."""
 
     message: Message
     problems: tuple[str, ...] = ()
@@ -116,7 +116,7 @@ class MessageRun:
 
 @dataclass(frozen=True, slots=True)
 class AgentStartRun:
-    """What is to be added at the start of a turn, and what went wrong, one sentence each."""
+    """The messages that hooks add at the start of a turn, with one sentence for each error."""
 
     messages: tuple[CustomMessage, ...] = ()
     problems: tuple[str, ...] = ()
@@ -129,7 +129,7 @@ class _Hook:
 
 
 class HookRegistry:
-    """The hooks of this run, in the order in which they were registered."""
+    """The registered hooks of this run, in order."""
 
     def __init__(self) -> None:
         self._hooks: dict[str, list[_Hook]] = {kind: [] for kind in HOOK_KINDS}
@@ -146,10 +146,10 @@ class HookRegistry:
         """Register a hook.
 
         Args:
-            name: what it is called in reports and errors; otherwise the name of the function.
+            name: the name in reports and errors; by default the name of the function.
 
         Raises:
-            ValueError: for another kind than `context`, `message` or `before_agent_start`.
+            ValueError: when the kind is not `context`, `message` or `before_agent_start`.
         """
         if kind not in self._hooks:
             raise ValueError(f"There is no hook {kind!r}; there are {', '.join(HOOK_KINDS)}.")
@@ -158,7 +158,7 @@ class HookRegistry:
 
     @contextmanager
     def all_or_nothing(self) -> Iterator[None]:
-        """Take back what was registered while it is entered, where that ends with an error."""
+        """Undo the registrations of the `with` block if it raises an error."""
         before = {kind: list(hooks) for kind, hooks in self._hooks.items()}
         try:
             yield
@@ -167,19 +167,19 @@ class HookRegistry:
             raise
 
     def has(self, kind: HookKind) -> bool:
-        """Return whether there is a hook of a kind."""
+        """Return whether a hook of a kind is registered."""
         return bool(self._hooks[kind])
 
     def run_context(
         self, reason: ContextReason, envelope: ContextEnvelope, new_id: Callable[[], str]
     ) -> ContextRun:
-        """Let every context hook look at the envelope, as those before it left it.
+        """Run every context hook on the envelope, each on the result of the previous one.
 
-        Nothing is stored here; the transforms of a phase are to be stored together.
+        Nothing is stored here. The caller stores the transforms of a phase together.
 
         Raises:
-            ContextHookError: when a hook fails, or its patch cannot be applied. Where the request
-                was cancelled meanwhile, that is raised instead.
+            ContextHookError: when a hook fails, or its patch cannot be applied. If the request was
+                cancelled meanwhile, the exception of the cancel token is raised instead.
         """
         transforms: list[Transform] = []
         for hook in self._hooks["context"]:
@@ -193,7 +193,7 @@ class HookRegistry:
         return ContextRun(envelope, tuple(transforms))
 
     def run_message(self, message: Message) -> MessageRun:
-        """Return a finished message as the message hooks want it."""
+        """Run every message hook on a finished message, and return the result."""
         problems: list[str] = []
         for hook in self._hooks["message"]:
             try:
@@ -222,7 +222,7 @@ def _run_handler(hook: _Hook, event: ContextEvent) -> ContextResult | None:
     except Exception as error:
         cancel = event.envelope.meta.cancel
         if cancel is not None:
-            cancel.raise_if_cancelled()  # a hook that gives up when it is told to has not failed
+            cancel.raise_if_cancelled()  # a hook that stops when cancelled has not failed
         raise ContextHookError(hook.name, event.reason, _describe_error(error)) from error
     if result is not None and not isinstance(result, ContextResult):
         found = f"it returned {type(result).__name__} instead of ContextResult or None"
@@ -235,7 +235,7 @@ def _apply_result(
 ) -> tuple[ContextEnvelope, Transform]:
     name = result.transformer_name or hook.name
     try:
-        # As it will be stored, so that a replay comes to the same.
+        # In the form that is stored, so that a replay gives the same result.
         patch = tuple(FrozenMapping(op) for op in result.patch)
         patched = apply_patch(
             event.envelope,

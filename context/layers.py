@@ -1,7 +1,7 @@
-"""The named layers of a request, and the segments that sit on them.
+"""The layers of a request, and the segments on them.
 
-A segment's text is escaped when the segment is built, so that a note may hold any tag or fence, and
-rendered text is never parsed back into segments.
+A segment's text is escaped when the segment is built, so that a note may contain any tag or fence.
+Rendered text is never parsed back into segments.
 """
 
 import html
@@ -34,8 +34,8 @@ class Layer(StrEnum):
 
 
 _LAYERS: Final[Mapping[str, Layer]] = {str(layer): layer for layer in Layer}
-# The order of the layers in a request and in its report; `sort_by_wire` is the way to keep to it.
-# Tools and instructions come first in any case, by the interface of the providers.
+# The order of the layers in a request and in its report, applied by `sort_by_wire`.
+# Tools and instructions always come first in the interfaces of the providers.
 WIRE_ORDER: Final[tuple[Layer, ...]] = (
     Layer.T,
     Layer.L1,
@@ -57,10 +57,10 @@ class Segment:
         lines: first and last line, from 1, inclusive.
         version: a hash of the source as it was read.
         content: the text, escaped.
-        number: what the source is cited by.
-        derived: how the text was made where it is not the source's own, such as `map_reduce`.
-        whole_tokens: the size of the whole attachment, when this is only an excerpt of it: a
-            passage that was found in it, or, in a preview, about as much of it as will be sent.
+        number: the number by which the source is cited.
+        derived: how the text was derived if it is not the source's own, such as `map_reduce`.
+        whole_tokens: the tokens of the whole attachment if this is an excerpt: a passage found in
+            it, or, in a preview, about as much of it as will be sent.
     """
 
     id: str
@@ -78,7 +78,7 @@ class Segment:
     whole_tokens: int | None = None
 
     def __post_init__(self) -> None:
-        # `source` stays as it is: a file whose name is not UTF-8 is found by it.
+        # `source` stays as it is, since a file whose name is not UTF-8 is found by it.
         object.__setattr__(self, "content", replace_surrogates(self.content))
         object.__setattr__(self, "title", replace_surrogates(self.title))
         object.__setattr__(self, "heading", tuple(map(replace_surrogates, self.heading)))
@@ -100,30 +100,30 @@ class Segment:
         number: int | None = None,
         derived: str = "",
     ) -> Self:
-        """Make a segment from raw text, which is escaped here and nowhere else."""
+        """Build a segment from raw text. The text is escaped here and nowhere else."""
         content = html.escape(text, quote=False)
         place = (id, layer, kind, source, lines, version)
         return cls(*place, content, pinned, title, tuple(heading), number, derived)
 
     @property
     def is_excerpt(self) -> bool:
-        """Whether this is a passage of an attachment that was too large to be sent whole."""
+        """Whether the segment is a passage of an attachment that was too large to be sent whole."""
         return self.kind == "passage" and self.whole_tokens is not None
 
     @property
     def is_retrieved(self) -> bool:
-        """Whether this is a passage that was retrieved, and not one of an attachment."""
+        """Whether the segment is a retrieved passage, not one of an attachment."""
         return self.kind == "passage" and self.whole_tokens is None
 
     @property
     def raw_content(self) -> str:
-        """The text as it stands in its source."""
+        """The text of the segment as in its source, not escaped."""
         text = self.content.replace("&lt;", "<").replace("&gt;", ">")
         return text.replace("&amp;", "&")
 
     @cached_property
     def token_counts(self) -> dict[Hashable, int]:
-        """What each counter found, so that a segment is counted once; see `context.tokens`."""
+        """The cached token counts, by counter; see `context.tokens`."""
         return {}
 
     @classmethod
@@ -173,7 +173,7 @@ class Segment:
         }
 
     def render(self) -> str:
-        """Return the segment as the model reads it: its text, wrapped with its source."""
+        """Render the segment for the model: its text in an element that names its source."""
         source = replace_surrogates(self.source)
         if self.layer is Layer.L2:
             return wrap_prior(source, _PRIOR_TYPES.get(self.kind, self.kind), self.content)
@@ -192,13 +192,13 @@ def sort_by_wire(pieces: Mapping[Layer, Piece]) -> Iterator[tuple[Layer, Piece]]
 
 
 def name_lines(lines: tuple[int, int]) -> str:
-    """Return lines as a sentence names them, such as `line 3` or `lines 3–9`."""
+    """Format a range of lines for a sentence, such as `line 3` or `lines 3–9`."""
     first, last = lines
     return f"line {first}" if first == last else f"lines {first}–{last}"
 
 
 def render_segments(segments: Iterable[Segment]) -> str:
-    """Return the segments as the model reads them, in their order."""
+    """Render segments for the model, in their order."""
     return "\n".join(segment.render() for segment in segments)
 
 
@@ -240,9 +240,9 @@ def _read_heading(value: object) -> tuple[str, ...]:
 
 
 def replace_surrogates(text: str) -> str:
-    """Return a text that can be written as UTF-8: U+FFFD in the place of each lone surrogate.
+    """Replace each lone surrogate by U+FFFD, so that a text can be written as UTF-8.
 
-    Two halves of a pair that stand side by side are joined.
+    Two adjacent halves of a pair are joined.
     """
     if text.isascii():
         return text

@@ -12,10 +12,10 @@ from context.layers import replace_surrogates
 
 
 class FrozenMapping(Mapping[str, object]):
-    """A JSON object that cannot change and can be hashed; its keys are kept sorted.
+    """An immutable, hashable JSON object. Its keys are sorted.
 
-    Sorted keys make equal objects render to equal bytes. Two of them are equal when their JSON is,
-    so `1`, `1.0` and `true` stay apart.
+    Sorted keys make equal objects render to equal bytes. Two objects are equal if their JSON is
+    equal, so `1`, `1.0` and `true` differ.
     """
 
     def __init__(self, items: Mapping[str, object]) -> None:
@@ -58,7 +58,7 @@ _FROZEN: Final = (int, float, FrozenMapping)
 
 
 def clean_json(value: Any) -> Any:
-    """Return the JSON value without lone surrogates, its keys in their order."""
+    """Return a JSON value without lone surrogates, its keys in order."""
     if isinstance(value, str):
         return replace_surrogates(value)
     if isinstance(value, dict):
@@ -67,10 +67,10 @@ def clean_json(value: Any) -> Any:
 
 
 def freeze(value: object) -> object:
-    """Return the JSON value with every object and list made immutable, and no lone surrogates.
+    """Return a JSON value with every object and list made immutable, without lone surrogates.
 
     Raises:
-        TypeError: for anything that JSON cannot hold.
+        TypeError: for a value that JSON does not have.
     """
     if isinstance(value, str):
         return replace_surrogates(value)
@@ -84,7 +84,7 @@ def freeze(value: object) -> object:
 
 
 def thaw(value: object) -> object:
-    """Return the JSON value as fresh dictionaries and lists that the caller may change."""
+    """Return a JSON value as new dictionaries and lists, which the caller may change."""
     if isinstance(value, Mapping):
         return {key: thaw(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -93,12 +93,12 @@ def thaw(value: object) -> object:
 
 
 def thaw_mapping(value: Mapping[str, object]) -> dict[str, object]:
-    """Return the JSON object as a fresh dictionary that the caller may change."""
+    """Return a JSON object as a new dictionary, which the caller may change."""
     return {key: thaw(item) for key, item in value.items()}
 
 
 def compact_json(value: object) -> str:
-    """Return the value as JSON without blanks, not ASCII-escaped, in the order of its keys."""
+    """Return a value as JSON without blanks, not ASCII-escaped, its keys in order."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -108,7 +108,7 @@ ROLES: Final[tuple[str, ...]] = get_args(Role)
 
 @dataclass(frozen=True, slots=True)
 class TextPart:
-    """Words for the reader."""
+    """A part of a message with text for the reader."""
 
     text: str
 
@@ -122,7 +122,7 @@ class TextPart:
 
 @dataclass(frozen=True, slots=True)
 class ReasoningPart:
-    """Words that a model thought before it answered."""
+    """A part of a message with a model's reasoning before its answer."""
 
     text: str
 
@@ -136,7 +136,7 @@ class ReasoningPart:
 
 @dataclass(frozen=True, slots=True)
 class ImagePart:
-    """A picture, as base64 text."""
+    """A part of a message with a picture, as base64 text."""
 
     media_type: str
     data: str
@@ -172,7 +172,7 @@ class ToolCallPart:
 
 @dataclass(frozen=True, slots=True)
 class ToolResultPart:
-    """What a tool answered."""
+    """The result of a tool call."""
 
     tool_call_id: str
     content: str
@@ -200,8 +200,8 @@ class Message:
     """One message of a conversation; deeply immutable, and without lone surrogates.
 
     Attributes:
-        content: bare text, or typed parts.
-        id: the id of the log entry that it came from, where there is one.
+        content: plain text, or typed parts.
+        id: the id of the message's log entry, if there is one.
     """
 
     role: Role
@@ -244,18 +244,18 @@ class Message:
 
     @cached_property
     def token_counts(self) -> dict[Hashable, int]:
-        """What each counter found, so that a message is counted once; see `context.tokens`."""
+        """The cached token counts, by counter; see `context.tokens`."""
         return {}
 
     @cached_property
     def shorter(self) -> "dict[Hashable, Message]":
-        """What may stand for it where it is old, made once; see `context.history.boundaries`."""
+        """The cached shorter forms for old messages; see `context.history.boundaries`."""
         return {}
 
     def encode_once(self, form: Hashable, encode: "Callable[[Message], str]") -> str:
-        """Return what `encode` writes for the message, which is done once for each form.
+        """Return the text that `encode` writes for the message, cached for each form.
 
-        A picture is large, so that the text of one is not kept.
+        The text of a picture is large, so it is not cached.
         """
         text = self._encoded.get(form)
         if text is None:
@@ -271,14 +271,14 @@ class Message:
 
     @cached_property
     def digest(self) -> bytes:
-        """A hash of what goes on the wire, role and content."""
+        """A hash of the message as sent: its role and content."""
         content = self.content if isinstance(self.content, str) else self.to_dict()["content"]
         text = compact_json([self.role, content])
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
     @cached_property
     def text(self) -> str:
-        """The words of the message: its text parts, joined."""
+        """The text of the message: its text parts, joined."""
         if isinstance(self.content, str):
             return self.content
         return "".join(part.text for part in self.content if isinstance(part, TextPart))
@@ -286,7 +286,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class ToolDefinition:
-    """A tool as a model is told of it; `parameters` is a JSON schema."""
+    """The definition of a tool for a model; `parameters` is a JSON schema."""
 
     name: str
     description: str

@@ -1,4 +1,4 @@
-"""What stands in a request for a tool result that is kept elsewhere."""
+"""Stubs in a request for tool results that are stored elsewhere."""
 
 import re
 from dataclasses import dataclass
@@ -15,19 +15,19 @@ _STUB: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Offloaded:
-    """A result that is kept elsewhere."""
+    """A tool result that is stored elsewhere."""
 
     ref_id: str
     tool: str
     bytes: int
 
     def to_dict(self) -> dict[str, object]:
-        """Return it as JSON."""
+        """Return the reference as JSON."""
         return {"ref_id": self.ref_id, "tool": self.tool, "bytes": self.bytes}
 
 
 def offload_stub(tool_name: str, content: str, ref_id: str) -> str:
-    """Return the stub of a stored result: its size, its beginning and how to read the rest.
+    """Build the stub of an offloaded result: its size, its beginning, and how to read the rest.
 
     Source: "Context Management Enhancements", 2.
     """
@@ -41,12 +41,12 @@ def offload_stub(tool_name: str, content: str, ref_id: str) -> str:
 
 
 def is_offload_stub(content: str) -> bool:
-    """Return whether the text is a stub, which holds the only reference to its result."""
+    """Return whether a text is a stub, which holds the only reference to its result."""
     return content.startswith(_OPENING) and content.endswith(_CLOSING)
 
 
 def read_stub(content: str) -> Offloaded | None:
-    """Return what a stub stands for; `None` for any other text."""
+    """Parse a stub, or return `None` for any other text."""
     found = _STUB.fullmatch(content) if is_offload_stub(content) else None
     if found is None:
         return None

@@ -1,6 +1,6 @@
-"""Changes to an envelope as data, so that they can be stored and replayed.
+"""Patches: changes to an envelope as data, so that they can be stored and replayed.
 
-Every operation on the cached part has to say why it breaks the provider's prompt cache.
+Every operation on the cached part must give a reason for breaking the provider's prompt cache.
 
 Source: "Context Engineering", "Patch operations" and "Boundary enforcement rules".
 """
@@ -27,11 +27,11 @@ OPTION_NAMES: Final = ("reasoning", "temperature", "maxTokens")
 
 @dataclass(frozen=True, slots=True)
 class PatchResult:
-    """An envelope after a patch, and what that does to the prompt cache.
+    """An envelope after a patch, and the effect of the patch on the prompt cache.
 
     Attributes:
-        cache_invalidated: whether any operation addressed the cached part, also without effect.
-        reasons: why, each reason once, in order.
+        cache_invalidated: whether any operation addressed the cached part, even without effect.
+        reasons: the reasons for that, each one once, in order.
     """
 
     envelope: ContextEnvelope
@@ -47,18 +47,18 @@ def apply_patch(
     transformer_name: str = "",
     entry_id: str = "",
 ) -> PatchResult:
-    """Return the envelope with the operations applied, after all of them were checked.
+    """Check all operations of a patch, and return the envelope with the operations applied.
 
     Args:
-        envelope: stays as it is.
+        envelope: the envelope to patch, which stays unchanged.
         ops: the JSON of the operations, applied in order.
-        phase: only `ephemeral` patches may address the uncached part.
-        transformer_name: what the patch comes from, for the error message.
-        entry_id: the entry that the patch is stored in; what it brings in is named after it.
+        phase: the phase of the patch; only `ephemeral` ones may address the uncached part.
+        transformer_name: the origin of the patch, for the error message.
+        entry_id: the id of the entry that stores the patch; ids of new messages derive from it.
 
     Raises:
-        ContextPatchError: when an operation is unknown, misses its scope or its reason, or names a
-            message that is not there.
+        ContextPatchError: when an operation is unknown, lacks its scope or its reason, or names a
+            message that does not exist.
     """
     for op in ops:
         _check(op, phase, transformer_name)
@@ -109,14 +109,14 @@ def _apply(envelope: ContextEnvelope, op: Op, newcomers: "_Newcomers") -> Contex
 
 
 class _Newcomers:
-    """Names the messages that a patch brings in after the entry it is stored in."""
+    """Gives ids to the messages that a patch adds, derived from the id of its entry."""
 
     def __init__(self, entry_id: str) -> None:
         self.entry_id = entry_id
         self._number = 0
 
     def read(self, op: Op) -> tuple[Message, ...]:
-        """Read the messages of an operation; those that have an id already keep it."""
+        """Read the messages of an operation. A message that has an id keeps it."""
         return tuple(self._name(message) for message in _each(op, "messages", Message.from_dict))
 
     def _name(self, message: Message) -> Message:

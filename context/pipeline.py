@@ -57,7 +57,7 @@ def prepare(inputs: PrepareInputs, ports: Ports, mode: Mode = "send") -> Prepare
         ContextOverflow: when instructions, tools and the user message alone exceed the budget; then
             nothing is appended.
         ContextHookError: when a hook fails; then nothing is appended either.
-        BadInputs: when the path does not end with this turn's user message, or with work on it.
+        BadInputs: when the path does not end with this turn's user message or its work.
     """
     is_sent = mode == "send"
     room = compute_request_budget(inputs, ports.counter)

@@ -1,4 +1,4 @@
-"""System prompts out of named sections, what never changes first."""
+"""Build system prompts from named sections, the unchanging ones first."""
 
 import html
 from collections.abc import Iterable, Sequence
@@ -9,19 +9,19 @@ from context.envelope import SystemPart
 
 @dataclass(frozen=True, slots=True)
 class PromptSection:
-    """A named part of a prompt; `cacheable` when it stays the same from request to request."""
+    """A named part of a prompt. `cacheable` sections stay the same from request to request."""
 
     name: str
     content: str
     cacheable: bool
 
     def render(self) -> str:
-        """Return the section as an XML element, its content escaped."""
+        """Render the section as an XML element, its content escaped."""
         return f"<{self.name}>\n{html.escape(self.content, quote=False)}\n</{self.name}>"
 
 
 class PromptBuilder:
-    """Puts sections together, static before dynamic, each in the order of adding.
+    """Joins sections, static ones before dynamic ones, each in the order of adding.
 
     Source: "Context Management Enhancements", 4; "Context Engineering Optimization", 3.1.
     """
@@ -30,11 +30,11 @@ class PromptBuilder:
         self.sections = tuple(sections)
 
     def add(self, section: PromptSection) -> "PromptBuilder":
-        """Return a builder with the section added; this one stays as it is."""
+        """Return a builder with the section added. This builder stays unchanged."""
         return PromptBuilder((*self.sections, section))
 
     def build(self) -> tuple[str, list[int]]:
-        """Return the prompt, and where its cacheable beginning ends.
+        """Return the prompt, and the end of its cacheable beginning.
 
         Returns:
             The sections joined by blank lines, and one breakpoint, in characters, after the last
@@ -49,11 +49,11 @@ class PromptBuilder:
 
 @dataclass(frozen=True, slots=True)
 class InstructionsText:
-    """What somebody wrote down for the model, such as an `AGENTS.md`.
+    """Instructions of the user for the model, such as those of an `AGENTS.md`.
 
     Attributes:
-        name: of the section that it becomes, and of the part that hooks address it by.
-        text: as it stands in its file.
+        name: the name of the prompt section, and of the part that hooks address.
+        text: the text of the file.
     """
 
     name: str
@@ -63,15 +63,15 @@ class InstructionsText:
 def make_system_parts(
     name: str, base: Sequence[PromptSection], instructions: Sequence[InstructionsText] = ()
 ) -> tuple[SystemPart, ...]:
-    """Return L1: the app's own prompt, then what the user, the project or the vault adds to it.
+    """Build L1: the app's own prompt, then the instructions of the user, the project or the vault.
 
-    Each addition is a part of its own behind what changes less often, so that a change of it leaves
-    the beginning as it was; an empty one is no part.
+    Each text of instructions is a separate part after those that change less often, so that a
+    change leaves the prefix before it intact. Empty instructions give no part.
 
     Args:
-        name: of the part with the app's own prompt.
-        base: its sections.
-        instructions: from the one that changes least.
+        name: the name of the part with the app's own prompt.
+        base: the sections of the app's own prompt.
+        instructions: the texts of instructions, the one that changes least first.
 
     Source: "Context Management Enhancements", 4.
     """
@@ -88,7 +88,7 @@ def make_system_parts(
 
 
 def _split_at_breakpoint(base: Sequence[PromptSection]) -> tuple[str, str]:
-    """Split a prompt at its breakpoint; without one all of it is static, or all of it dynamic."""
+    """Split a prompt at its breakpoint. Without one, all of it is static, or all of it dynamic."""
     prompt, breakpoints = PromptBuilder(base).build()
     whole = len(prompt) if any(part.cacheable for part in base) else 0
     at = breakpoints[0] if breakpoints else whole

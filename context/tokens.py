@@ -1,8 +1,8 @@
-"""How large things are, counted the same way by whoever asks.
+"""Count tokens of messages, segments and tools in one way for all callers.
 
-Counts are raw. What is uncertain is the budget, which is divided by a factor ("Strata: the design",
-4.5): 1.0 where the tokenizer is the model's own, 1.1 where it is not, and more once a provider has
-reported more than was estimated.
+Counts are not corrected. Uncertainty is in the budget, which is divided by a factor ("Strata: the
+design", 4.5): 1.0 with the model's own tokenizer, 1.1 with another one, and more once a provider
+has reported more than the estimate.
 """
 
 import math
@@ -32,16 +32,16 @@ OWN_FACTOR: Final = 1.0
 GUESSED_FACTOR: Final = 1.1
 FACTOR_STEP: Final = 0.05
 LARGEST_FACTOR: Final = 2.0
-PRIMING_TOKENS: Final = 8  # providers add a few tokens to every request, whatever its size
+PRIMING_TOKENS: Final = 8  # providers add a few tokens to every request of any size
 
 
 @runtime_checkable
 class TokenCounter(Protocol):
-    """Counts the tokens of text, and says what surrounds it on the wire."""
+    """The port of a tokenizer: counts the tokens of text, and gives the overhead on the wire."""
 
     @property
     def name(self) -> str:
-        """What the report calls this counter."""
+        """The name of the counter in the report."""
 
     @property
     def is_exact(self) -> bool:
@@ -49,32 +49,35 @@ class TokenCounter(Protocol):
 
     @property
     def message_overhead(self) -> int:
-        """The tokens that a message takes beside its content."""
+        """The tokens of a message beside its content."""
 
     @property
     def part_overhead(self) -> int:
-        """The tokens that a part takes beside its content."""
+        """The tokens of a part beside its content."""
 
     def count(self, text: str) -> int:
-        """Return the tokens of `text`; quickly, also for hundreds of thousands of characters."""
+        """Return the tokens of a text.
+
+        This must be fast even for hundreds of thousands of characters.
+        """
 
     def __hash__(self) -> int:
-        """Counters are told apart by what they are, as counts are remembered by counter."""
+        """Return a hash by value, since counts are cached by counter."""
 
 
 @runtime_checkable
 class ImageCounter(Protocol):
-    """Counts a picture by the rule of a model's provider."""
+    """The port of a counter for pictures, by the rule of a model's provider."""
 
     def count_image(self, data: str) -> int:
-        """Return the tokens of a picture in base64; `IMAGE_TOKENS` where its size is not known."""
+        """Return the tokens of a picture in base64; `IMAGE_TOKENS` if its size is not known."""
 
 
 @dataclass(frozen=True)
 class ByteEstimator:
-    """Estimates from UTF-8 bytes, for when no tokenizer is at hand.
+    """Estimates tokens from UTF-8 bytes when no tokenizer is available.
 
-    Never from characters: a quarter of those counts Japanese at half.
+    Characters are no measure: a quarter of their number is half of the tokens of Japanese text.
 
     Source: "Budget-Aware Trimming", 7.1.
     """
@@ -85,13 +88,13 @@ class ByteEstimator:
     part_overhead: ClassVar[int] = 3
 
     def count(self, text: str) -> int:
-        """Return the bytes over 3.5, rounded up, and five percent on top."""
+        """Return the number of bytes divided by 3.5, rounded up, plus five percent."""
         size = len(text.encode("utf-8", "surrogatepass"))
         return math.ceil(math.ceil(size / BYTES_PER_TOKEN) * SAFETY)
 
 
 def count_message(message: Message, counter: TokenCounter) -> int:
-    """Return the tokens of a rendered message; each message is counted once by each counter."""
+    """Return the tokens of a rendered message, cached for each counter."""
     tokens = message.token_counts.get(counter)
     if tokens is None:
         tokens = message.token_counts[counter] = _count_content(message, counter)
@@ -99,19 +102,19 @@ def count_message(message: Message, counter: TokenCounter) -> int:
 
 
 def is_merged(before: Message, after: Message) -> bool:
-    """Return whether two neighbours go out as one message; see `chains.llm.wire_messages`."""
+    """Return whether two neighbouring messages are sent as one; see `chains.llm.wire_messages`."""
     return before.role == after.role != "tool"
 
 
 def count_merged(
     before: Message, after: Message, counter: TokenCounter, *, joined: Collection[Message] = ()
 ) -> int:
-    """Return the tokens saved where two neighbours go out as one message.
+    """Return the tokens saved by sending two neighbouring messages as one.
 
-    They share what surrounds a message, and a bare text becomes a part of it.
+    The overhead of a message then counts once, and a plain text becomes a part.
 
     Args:
-        joined: those of the two that are part of a merged message already.
+        joined: the messages among the two that are part of a merged message already.
     """
     if not is_merged(before, after):
         return 0
@@ -121,7 +124,7 @@ def count_merged(
 
 
 def count_segment(segment: Segment, counter: TokenCounter) -> int:
-    """Return the tokens of a rendered segment and the line end behind it; counted once as well."""
+    """Return the tokens of a rendered segment and its line end, cached for each counter."""
     tokens = segment.token_counts.get(counter)
     if tokens is None:
         tokens = segment.token_counts[counter] = counter.count(segment.render() + "\n")
@@ -140,15 +143,15 @@ def count_tool(tool: ToolDefinition, counter: TokenCounter) -> int:
 
 
 def choose_factor(counter: TokenCounter) -> float:
-    """Return what the budget is divided by before any provider has reported usage."""
+    """Return the divisor of the budget before any provider has reported usage."""
     return OWN_FACTOR if counter.is_exact else GUESSED_FACTOR
 
 
 def raise_factor(factor: float, estimated: int, reported: int) -> float:
-    """Return the factor after a provider reported its own count of a request.
+    """Return the factor after a provider has reported its own count of a request.
 
-    It goes up by one step when the request was larger than `estimated × factor`, and never down.
-    One step at a time, up to a limit, because a provider may be wrong about its own usage.
+    The factor rises by one step if the request was larger than `estimated × factor`, and never
+    falls. It rises one step at a time, up to a limit, because a provider may report wrong usage.
     """
     if reported <= estimated * factor + PRIMING_TOKENS or factor >= LARGEST_FACTOR:
         return factor

@@ -1,7 +1,7 @@
-"""Old assistant and tool content becomes `[trimmed]` once a conversation passes its threshold.
+"""Replace old assistant and tool content by `[trimmed]` once a conversation passes a threshold.
 
-User and system text is never touched, tool calls keep their shape, and the boundary only moves
-forward, so that the trimmed beginning stays the same from request to request. Lengths are UTF-8
+User and system text is never changed, and tool calls keep their shape. The boundary only moves
+forward, so that the trimmed beginning stays the same from request to request. Lengths are in UTF-8
 bytes.
 
 Source: "Budget-Aware Trimming".
@@ -40,24 +40,25 @@ TOOL_TOKENS: Final = 8
 
 
 def bytes_to_tokens(n_bytes: int) -> int:
-    """Return the bytes over 3.5, rounded up."""
+    """Return the number of bytes divided by 3.5, rounded up."""
     return math.ceil(n_bytes / BYTES_PER_TOKEN)
 
 
 def estimate_tokens(messages: Sequence[Message]) -> int:
-    """Return a careful estimate of the messages, five percent on top of the sum."""
+    """Return a careful estimate of the tokens of messages: their sum plus five percent."""
     return _with_safety(sum(_message_tokens(message) for message in messages))
 
 
 def estimate_tool_overhead(tools: Sequence[ToolDefinition] | None) -> int:
-    """Return what the tool definitions take beside the messages."""
+    """Return the estimated tokens of the tool definitions."""
     return sum(_tool_tokens(tool) for tool in tools or ())
 
 
 def merge_consecutive_same_role(messages: Iterable[Message]) -> list[Message]:
-    """Make neighbours of the same role one message, which keeps the id of the first.
+    """Merge neighbouring messages of the same role. The merged message keeps the id of the first.
 
-    A string becomes one text part, an empty one drops out; a message that stands alone is left.
+    A string becomes one text part, and an empty one is removed. A message without a neighbour of
+    its role stays unchanged.
     """
     merged: list[Message] = []
     for _, neighbours in groupby(messages, key=lambda message: message.role):
@@ -70,19 +71,19 @@ def merge_consecutive_same_role(messages: Iterable[Message]) -> list[Message]:
 
 
 def dedup_tool_results(messages: Iterable[Message]) -> list[Message]:
-    """Keep the last of several results for the same call, within each tool message."""
+    """Keep the last of several results for the same call, in each tool message."""
     return [_without_earlier_results(message) for message in messages]
 
 
 def remove_xml_tag(tag_name: str, content: str) -> str:
-    """Return the text without the elements of that name and what is in them."""
+    """Return a text without the elements of a name and their content."""
     tag = re.escape(tag_name)
     return re.sub(f"<{tag}>.*?</{tag}>", "", content, flags=re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class ContextTrimmer:
-    """Trims from the oldest message on, lazily, and remembers how far in the metadata.
+    """Trims from the oldest message on, no more than needed. The metadata store the position.
 
     Attributes:
         keep_last_n_assistant_messages: how many of the newest assistant messages stay as they are
@@ -105,9 +106,9 @@ class ContextTrimmer:
         metadata: dict[str, object] | None = None,
         tools: Sequence[ToolDefinition] | None = None,
     ) -> tuple[list[Message], dict[str, object] | None]:
-        """Return the reduced messages, trimmed where they pass the threshold, and the metadata.
+        """Return the reduced messages, trimmed if they pass the threshold, and the metadata.
 
-        The stored index is that of the merged list; it never goes down.
+        The stored index refers to the merged list. It never decreases.
         """
         reduced = self.reduce_context(messages)
         overhead = estimate_tool_overhead(tools)
@@ -128,7 +129,7 @@ class ContextTrimmer:
 def keep_from_index(messages: Sequence[Message], keep_last: int) -> int:
     """Return the position of the first message that the newest assistant messages protect.
 
-    That is 0 where there are not enough of them to trim any.
+    The position is 0 if there are not enough assistant messages to trim any.
     """
     if keep_last <= 0:
         return len(messages)
@@ -138,11 +139,11 @@ def keep_from_index(messages: Sequence[Message], keep_last: int) -> int:
 
 
 class TrimPass:
-    """One pass over a list of messages, keeping their size up to date.
+    """One pass over a list of messages, which tracks their size.
 
-    Args of the constructor: `limit` is what the messages may take; `measure` sizes one of them and
-    `safety` is what the sum is multiplied by; `shorten` returns what stands for a message, or the
-    message itself where it is left as it is.
+    Arguments: `limit` is the maximum size of the messages; `measure` returns the size of one, and
+    `safety` multiplies their sum; `shorten` returns the short form of a message, or the message
+    itself if it stays unchanged.
     """
 
     def __init__(
@@ -163,16 +164,16 @@ class TrimPass:
 
     @property
     def is_over(self) -> bool:
-        """Whether the messages take more than they may."""
+        """Whether the messages exceed their limit."""
         return self.tokens > self._limit
 
     @property
     def tokens(self) -> int:
-        """What the messages take now."""
+        """The size of the messages now."""
         return math.ceil(self._raw * self._safety)
 
     def trim(self, first: int, end: int) -> None:
-        """Shorten all messages from one position up to another."""
+        """Shorten all messages between two positions."""
         for at in range(first, min(end, len(self.messages))):
             self._trim_one(at)
 
@@ -182,11 +183,13 @@ class TrimPass:
         end: int | None = None,
         shorten: Callable[[Message], Message] | None = None,
     ) -> int:
-        """Shorten one message at a time; returns the position behind the last one shortened.
+        """Shorten messages one by one until they fit.
+
+        Return the position after the last shortened one.
 
         Args:
-            end: the first position to leave alone.
-            shorten: in place of the way of the whole pass.
+            end: the first position that is not shortened.
+            shorten: replaces the function of the whole pass.
         """
         last = first
         for at in range(first, len(self.messages) if end is None else end):

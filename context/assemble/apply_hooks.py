@@ -1,7 +1,7 @@
 """Replay the path of a request, and apply the hooks of this run.
 
-What a `before_request` hook changes is stored and replayed from then on. What an `ephemeral` hook
-changes belongs to this request alone: its patch is replayed once and forgotten.
+The patch of a `before_request` hook is stored, and replayed for later requests. The patch of an
+`ephemeral` hook is applied to this request alone.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

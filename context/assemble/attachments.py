@@ -1,8 +1,8 @@
 """Carry-forward (L2): attachments and cited notes of earlier turns, as the model sees them.
 
-What the user attached is read at its present version and compacted, the same way each time; what is
-gone or may no longer be read leaves with a line that says so. A selection is kept as it was made,
-and so are the notes of an attachment that was read whole.
+Attachments are read in their current version and shortened, always the same way. A source that is
+gone or excluded is replaced by a notice. Selections stay unchanged, and so do the notes of a
+map-reduce.
 
 Source: "Token Budget Enforcement", "L2 Carry-Forward Compaction".
 """

@@ -1,7 +1,7 @@
 """Build the plan of a request: its draft before new trims, a compaction and the guard.
 
-The history as the boundaries of the path leave it, the turn's own context with what earlier turns
-left behind, what is kept in mind, and the work so far.
+The draft holds the history after the stored trims and drops, the turn's context, carry-forward,
+memory, and the work so far.
 """
 
 from dataclasses import dataclass
@@ -78,7 +78,7 @@ def build_plan(
         prior: L2 without pins, if it is built already.
 
     Raises:
-        BadInputs: when the path does not end with this turn's question, or with work on it.
+        BadInputs: when the path does not end with this turn's user message or its work.
     """
     reading, counter = shaped.reading, ports.counter
     current = reading.open

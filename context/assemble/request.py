@@ -74,7 +74,7 @@ class Tail:
 
     Attributes:
         segments: L2 and L3, in the order in which they were attached or ranked.
-        question: the bare user message.
+        question: the typed user message, without context.
         notes: layer E, as it was when the turn began.
         tools: the names of the request's tools; None if not known.
     """

@@ -28,7 +28,7 @@ class FittedTail:
 def fit_passages(tail: Tail, budget: int) -> FittedTail:
     """Leave out the lowest ranked passages that together exceed their share of the budget.
 
-    Passages may take a quarter of the budget less what the user typed, but a tenth in any case,
+    Passages may take a quarter of the budget less the user message, but a tenth in any case,
     and all of L3 half of it.
     """
     passages = [segment for segment in tail.segments if _is_retrieved(segment)]

@@ -122,7 +122,7 @@ def _collect_reasons(
 
 
 def hash_prefix(draft: RequestDraft) -> str:
-    """Return a hash of tools, instructions and history that changes when their bytes do."""
+    """Return a hash of tools, instructions and history that changes when they change."""
     return hashlib.sha256(draft.preamble.digest + draft.history.digest).hexdigest()
 
 

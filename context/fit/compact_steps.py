@@ -38,7 +38,7 @@ class CompactionPlan:
         kept_as: the same turns in the form that is kept: with their answers in full.
         said: the same turns before trimming.
         resting: older turns that are not sent, but are summarised with the others.
-        continues: whether the chat's requests begin with `shown`.
+        continues: whether the session's requests begin with `shown`.
         target: the tokens that the turns may take afterwards.
         is_whole: whether everything before the last complete turn is summarised, even if it fits.
         is_foretold: whether a preview estimates the size of a model's summary by an outline.
@@ -172,7 +172,7 @@ def _is_large(message: Message, least_bytes: int) -> bool:
 def replace_messages(
     turn: MeasuredTurn, changed: dict[str, Message], counter: TokenCounter
 ) -> MeasuredTurn:
-    """Return a turn with other messages in the place of those with the same ids."""
+    """Replace messages of a turn by those with the same ids."""
     if not any(message.id in changed for message in turn.messages):
         return turn
     messages = [changed.get(message.id or "", message) for message in turn.messages]

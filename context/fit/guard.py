@@ -85,7 +85,7 @@ class PreparedRequest:
 
     @cached_property
     def envelope(self) -> ContextEnvelope:
-        """The request as an envelope."""
+        """The request as an envelope, with its messages."""
         draft = self.draft
         cached = (*draft.history_messages, draft.tail.question, *draft.work)
         uncached = () if draft.uncached is None else (draft.uncached,)

@@ -51,7 +51,7 @@ class Epoch:
 
 @dataclass(frozen=True, slots=True)
 class TrimOffsets:
-    """How far into a list of messages the trims of an epoch reach, as positions.
+    """The positions in a list of messages up to which the trims of an epoch reach.
 
     Attributes:
         cleaned: results before this position are replaced by their number of lines, or trimmed.

@@ -20,7 +20,7 @@ Place = tuple[str, str | None, str]
 
 
 class Placed(Protocol):
-    """The fields that every entry has."""
+    """The interface of all entries: the fields that every entry has."""
 
     @property
     def id(self) -> str:
@@ -50,7 +50,7 @@ class Kind:
     Attributes:
         read: returns the value for a key of an entry's JSON, or raises `MalformedEntry`.
         write: returns the JSON of a value.
-        keys: the keys, where the value takes others than its own; `write` then returns an object.
+        keys: the keys, if the value has others than the field's; `write` then returns an object.
         is_omitted: says for an entry and the field's value whether the field is not written.
     """
 
@@ -76,7 +76,7 @@ class EntryType:
         Args:
             made: the class; its `type` is the name in JSON.
             on_path: whether entries of this type are part of the tree of a session.
-            constants: what the JSON of each entry holds beside its fields.
+            constants: constant JSON of each entry beside its fields.
             kinds: the fields in the order of the class, which is that of the JSON.
         """
         self.name: str = made.type
@@ -88,7 +88,7 @@ class EntryType:
         self._keys = _PLACE_KEYS.union(constants, *own)
 
     def read(self, data: Json) -> Any:
-        """Return the entry that a JSON object describes, unknown keys kept in `extra`.
+        """Build an entry from a JSON object. Unknown keys are kept in `extra`.
 
         Raises:
             MalformedEntry: when a field is missing or of another type.
@@ -143,7 +143,7 @@ def write_place(entry: Placed) -> dict[str, object]:
 
 
 def read_text(data: Json, key: str, default: str | None = None) -> str:
-    """Return a text; `default` stands for a missing one."""
+    """Read a text; `default` replaces a missing one."""
     value = data.get(key, default)
     if not isinstance(value, str):
         raise _unfit(key, "text")
@@ -151,12 +151,12 @@ def read_text(data: Json, key: str, default: str | None = None) -> str:
 
 
 def read_text_or_none(data: Json, key: str) -> str | None:
-    """Return a text, or None where there is none."""
+    """Read a text, or return None if there is none."""
     return None if data.get(key) is None else read_text(data, key)
 
 
 def read_integer(data: Json, key: str, default: int | None = None) -> int:
-    """Return a whole number; `default` stands for a missing one."""
+    """Read a whole number; `default` replaces a missing one."""
     value = data.get(key, default)
     if not isinstance(value, int) or isinstance(value, bool):
         raise _unfit(key, "a whole number")
@@ -164,7 +164,7 @@ def read_integer(data: Json, key: str, default: int | None = None) -> int:
 
 
 def optional(kind: Kind, default: object = None) -> Kind:
-    """Return the kind of a field that is not written where it has its default value."""
+    """Build the kind of a field that is not written if it has its default value."""
 
     def read(data: Json, key: str) -> object:
         return default if data.get(key) is None else kind.read(data, key)
@@ -173,7 +173,7 @@ def optional(kind: Kind, default: object = None) -> Kind:
 
 
 def one_of(names: tuple[str, ...]) -> Kind:
-    """Return the kind of a text that is one of these names, or None."""
+    """Build the kind of a text that is one of these names, or None."""
 
     def read(data: Json, key: str) -> str | None:
         value = read_text_or_none(data, key)
@@ -258,7 +258,7 @@ OBJECTS: Final = Kind(_read_objects, lambda values: [thaw_mapping(value) for val
 TEXTS: Final = Kind(_read_texts, list)
 SEGMENTS: Final = Kind(partial(_read_each, Segment.from_dict), _write_each)
 MESSAGES: Final = Kind(partial(_read_each, Message.from_dict), _write_each)
-# A message under the keys of its own JSON, and a user message whose role is not written.
+# A message is written under its own keys; the role of a user message is omitted.
 MESSAGE: Final = Kind(lambda data, _: Message.from_dict(data), _write_message, ("role", "content"))
 USER_MESSAGE: Final = Kind(
     lambda data, _: _read_content(data, "content"),

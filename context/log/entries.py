@@ -53,7 +53,7 @@ class Entry:
         return ENTRY_TYPES[self.type].write(self)
 
 
-# Entries on the path: the tree of a session is made of them.
+# Entries on the path, which form the tree of a session.
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class TransformEntry(Entry):
 
 @dataclass(frozen=True, slots=True)
 class BoundaryEntry(Entry):
-    """A position in the history before which requests do not show it as it is in the log.
+    """A position in the history before which requests show messages differently from the log.
 
     Attributes:
         up_to_entry_id: the first entry that stays as it is.
@@ -129,21 +129,21 @@ class BoundaryEntry(Entry):
 
 @dataclass(frozen=True, slots=True)
 class DropEntry(BoundaryEntry):
-    """The oldest turns are left out of requests from here on."""
+    """The entry that leaves out the oldest turns of later requests."""
 
     type: ClassVar[str] = "drop"
 
 
 @dataclass(frozen=True, slots=True)
 class TrimEntry(BoundaryEntry):
-    """Old tool results and answers are replaced by markers from here on."""
+    """The entry that replaces old tool results and answers by markers in later requests."""
 
     type: ClassVar[str] = "trim"
 
 
 @dataclass(frozen=True, slots=True)
 class PinEntry(Entry):
-    """A message or a segment is pinned, or no longer pinned."""
+    """The entry that pins or unpins a message or a segment."""
 
     target: str
     on: bool
@@ -193,7 +193,7 @@ class CustomMessageEntry(Entry):
 
 @dataclass(frozen=True, slots=True)
 class EphemeralEntry(Entry):
-    """The messages that were added to one request alone; a record, never replayed."""
+    """The messages that were added to one request alone: a record that is never replayed."""
 
     messages: tuple[Message, ...]
 
@@ -206,7 +206,7 @@ class UsageEntry(Entry):
 
     Attributes:
         request: the number of the request in its turn; 0 for a call beside the turn's requests.
-        purpose: the purpose of such a call, as `summary`; empty for a request of the turn.
+        purpose: the purpose of such a call, such as `summary`; empty for a request of the turn.
     """
 
     turn_id: str
@@ -224,7 +224,7 @@ class UsageEntry(Entry):
 
 @dataclass(frozen=True, slots=True)
 class ModelChangeEntry(Entry):
-    """Another model answers from here on."""
+    """The entry for a change of the model."""
 
     model: str
 
@@ -233,7 +233,7 @@ class ModelChangeEntry(Entry):
 
 @dataclass(frozen=True, slots=True)
 class OptionsChangeEntry(Entry):
-    """Other settings hold from here on."""
+    """The entry for a change of the settings."""
 
     options: Mapping[str, object]
 
@@ -274,9 +274,9 @@ class LeafEntry(Entry):
 
 @dataclass(frozen=True, slots=True)
 class OtherEntry(Entry):
-    """An entry of an unknown type or schema, kept word for word."""
+    """An entry of an unknown type or schema, kept unchanged."""
 
-    type: str = field()  # without it, the property of `Entry` would be its default
+    type: str = field()  # needed, since the property of `Entry` would be the default otherwise
     data: Mapping[str, object]
 
     def __post_init__(self) -> None:
@@ -284,7 +284,7 @@ class OtherEntry(Entry):
             object.__setattr__(self, "data", FrozenMapping(self.data))
 
     def to_dict(self) -> dict[str, object]:
-        """Return the JSON as it was read, with the present place in the log."""
+        """Return the JSON as it was read, with the current id, parent and timestamp."""
         return thaw_mapping(self.data) | codec.write_place(self)
 
 
@@ -367,7 +367,7 @@ PATH_TYPES: Final = frozenset(row.name for row in _ROWS if row.on_path)
 def parse_entry(data: Mapping[str, object]) -> Entry:
     """Read one entry of a log from JSON; keys that its type does not have are kept in `extra`.
 
-    An entry whose `schemaVersion` is unknown is kept word for word; see `is_unknown_schema`.
+    An entry whose `schemaVersion` is unknown is kept unchanged; see `is_unknown_schema`.
 
     Raises:
         MalformedEntry: when a field of its type is missing or of another type.

@@ -1,7 +1,7 @@
-"""A log as it was written, read into entries: broken references mended, old versions brought up.
+"""Read a stored log into entries: repair broken references, convert old versions.
 
-The same lines are read the same way each time, so that a log that cannot be written to any more can
-still be read. What was mended is told.
+The same lines are always read the same way, so that a log that cannot be written any more can still
+be read. Every repair is recorded.
 """
 
 import hashlib
@@ -75,10 +75,10 @@ class SessionHeader:
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """Something that was not as it has to be, and how it is read instead.
+    """A broken line or reference of a log, and how it is read instead.
 
     Attributes:
-        entry: the id under which the entry is known from here on; empty where it is left out.
+        entry: the id of the repaired entry; empty if the entry is left out.
         text: one sentence for a person.
     """
 
@@ -89,15 +89,15 @@ class Repair:
 
 @dataclass(frozen=True)
 class SessionLog:
-    """What a log says.
+    """The content of a log, with its repairs.
 
     Attributes:
-        header: None where no line says what chat this is.
-        repairs: what was mended, in the order of the lines.
-        unknown: the first entry whose schema is not known here. Such a chat is only read; it can be
-            forked before that entry.
-        is_outdated: whether it is of version 1, or anything in it of an older kind, so that the
-            file is to be rewritten before the first write.
+        header: the header line; None if there is none.
+        repairs: the repairs, in the order of the lines.
+        unknown: the first entry of an unknown schema. Such a session is read-only; it can be forked
+            before that entry.
+        is_outdated: whether the log is of version 1 or has entries of an older kind, so that the
+            file has to be rewritten before the first write.
     """
 
     header: SessionHeader | None
@@ -108,7 +108,7 @@ class SessionLog:
 
     @property
     def why_read_only(self) -> str | None:
-        """One sentence that says why nothing can be added, where that is so."""
+        """The reason why no entry can be added, as a sentence, or None."""
         if self.header is not None and self.header.version > LOG_VERSION:
             return "This chat was written by a newer version of Strata, so it is only read."
         if self.unknown is not None:
@@ -120,7 +120,7 @@ class SessionLog:
 
 
 def read_log(lines: Iterable[Line]) -> SessionLog:
-    """Read the JSON objects of a log, the header among them, in their order."""
+    """Read the JSON objects of a log, the header included, in order."""
     header: SessionHeader | None = None
     objects: list[Line] = []
     for line in lines:
@@ -138,7 +138,7 @@ def read_log(lines: Iterable[Line]) -> SessionLog:
 
 
 def make_log_lines(header: SessionHeader, entries: Iterable[Entry]) -> list[dict[str, object]]:
-    """Return the JSON objects of a log of the present version, the header first."""
+    """Return the JSON objects of a log of the current version, the header first."""
     first = header.to_dict() | {"version": LOG_VERSION}
     return [first, *(entry.to_dict() for entry in entries)]
 
@@ -152,13 +152,13 @@ def _read_header(line: Line) -> SessionHeader | None:
 
 @dataclass
 class _Reader:
-    """Reads one line after the other, knowing what stands above it."""
+    """Reads a log line by line, with references to the lines above."""
 
     is_first_version: bool
     entries: list[Entry] = field(default_factory=list)
     repairs: list[Repair] = field(default_factory=list)
     known: set[str] = field(default_factory=set)
-    renamed: dict[str, str] = field(default_factory=dict)  # what a reference means from here on
+    renamed: dict[str, str] = field(default_factory=dict)  # the current meaning of each reference
     at_place: list[str | None] = field(default_factory=list)
     above: str | None = None
     turn: str = ""
@@ -171,7 +171,7 @@ class _Reader:
             self._mend(place, line)
 
     def _is_sound(self, line: Line) -> bool:
-        """Return whether a line is as it has to be, which nearly all are."""
+        """Return whether a line needs no repair, as nearly all do."""
         if self.is_first_version or self.renamed or line.get("type") == COMPACTION:
             return False
         name, parent = line.get("id"), line.get("parentId", MISSING)
@@ -237,14 +237,14 @@ class _Reader:
         return (Repair("parent", str(data["id"]), text),)
 
     def _new_id(self, place: int, line: Line) -> str:
-        """Make up an id that is the same at every reading."""
+        """Build an id for a line that is the same at every reading."""
         seed = f"{place}\n{compact_json(line)}".encode("utf-8", "surrogatepass")
         while (name := hashlib.sha256(seed).hexdigest()[:8]) in self.known:
             seed += b"+"
         return name
 
     def _as_transform(self, data: Mapping[str, object]) -> dict[str, object]:
-        """An entry of the kind that summaries had once, as the patch that it is today."""
+        """Convert a summary entry of an old version to a transform."""
         operation = {
             "op": "compaction_apply",
             "scope": "cached",
@@ -259,7 +259,7 @@ class _Reader:
         return {**place, **kind, "patch": [operation]}
 
     def _first_kept(self, data: Mapping[str, object]) -> dict[str, object]:
-        """The first message that a summary left standing; where that is not said, all of them."""
+        """Return the reference to the first message that an old summary kept, or to the first."""
         first, index = data.get("firstKeptEntryId"), data.get("firstKeptEntryIndex")
         if isinstance(index, int) and 0 <= index < len(self.at_place):
             first = next((name for name in self.at_place[index:] if name is not None), None)
@@ -277,7 +277,7 @@ def _name_line(line: Line) -> str:
 
 
 def _rename(data: dict[str, object], renamed: Mapping[str, str]) -> None:
-    """Let references mean the nearest entry above of that name."""
+    """Replace references by the nearest entry above with that id."""
     for key in _REFERENCES:
         if isinstance(target := data.get(key), str):
             data[key] = renamed.get(target, target)

@@ -1,7 +1,7 @@
-"""The tree that the entries of a log form: paths, branches, and what stands beside each other.
+"""The tree of a log's entries: paths, branches and siblings.
 
-A message that was edited or answered anew has siblings: the messages with the same nearest message
-above them. What stands between two messages, such as segments, belongs to the branch of the lower.
+A message that was edited or answered again has siblings: messages with the same nearest message
+above. Entries between two messages, such as segments, belong to the branch of the lower message.
 """
 
 from collections.abc import Sequence
@@ -12,10 +12,10 @@ from context.log.entries import Entry, LeafEntry, MessageEntry, SegmentsEntry, i
 
 
 class EntryTree:
-    """The tree of a whole log; it never changes.
+    """The immutable tree of a whole log.
 
-    A missing parent is the path entry above, and where an id stands twice, the nearest one above
-    is meant.
+    A missing parent is replaced by the path entry above. If an id occurs twice, the nearest one
+    above counts.
     """
 
     def __init__(self, entries: Sequence[Entry], links: "_Links | None" = None) -> None:
@@ -23,14 +23,14 @@ class EntryTree:
 
         Args:
             entries: the whole log.
-            links: those of the beginning of it, which are not looked for again.
+            links: the known links of the first entries, which are reused.
         """
         self._entries = entries
         self._links = links or _Links()
         self._links.add(entries[self._links.count :])
 
     def with_entries(self, more: Sequence[Entry]) -> "EntryTree":
-        """Return the tree of a log that has grown; it costs what is new."""
+        """Return the tree of a longer log. Only the new entries are linked."""
         entries, links = (*self._entries, *more), self._links
         is_last = links.count == len(self._entries)
         is_new = is_last and not any(entry.id in links.places for entry in more)
@@ -38,12 +38,12 @@ class EntryTree:
 
     @cached_property
     def leaf(self) -> str | None:
-        """What the last `leaf` entry names, or the last path entry, whichever stands later."""
+        """The active leaf: the target of the last `leaf` entry, or a later path entry."""
         at = self._leaf()
         return None if at is None else self._entries[at].id
 
     def path(self, leaf: str | None = None) -> tuple[Entry, ...]:
-        """Return the path entries from the root to a leaf, the active one by default.
+        """Return the path entries from the root to a leaf, by default to the active one.
 
         Raises:
             UnknownEntry: when `leaf` is not a path entry of the log.
@@ -61,9 +61,9 @@ class EntryTree:
         return None if at is None else self._entries[at].id
 
     def children(self, message_id: str | None) -> tuple[MessageEntry, ...]:
-        """Return the messages whose nearest message above is this one, in the order of the log.
+        """Return the messages whose nearest message above is a given one, in log order.
 
-        For `None` these are the messages that a chat can begin with.
+        For `None` these are the first messages of the session.
         """
         at = None if message_id is None else self._position(message_id)
         return tuple(self._message(child) for child in self._children.get(at, ()))
@@ -74,14 +74,14 @@ class EntryTree:
         return tuple(self._message(child) for child in self._children.get(above, ()))
 
     def newest_leaf(self, entry_id: str) -> str:
-        """Return the last entry of the log that follows an entry: where its branch goes on."""
+        """Return the last entry of the log below an entry, which is the end of its branch."""
         return self._entries[self._newest[self._position(entry_id)]].id
 
     def branch_point(self, message_id: str) -> str | None:
-        """Return the entry that an alternative to a message has to follow; `None` for the root.
+        """Return the entry that an alternative to a message has to follow, or `None` for the root.
 
-        Segments that stand before a user message belong to it; those behind it belong to each
-        answer. An answer is replaced from its first message on, tool calls included.
+        Segments before a user message belong to it, segments after it to each answer. An answer is
+        replaced from its first message on, tool calls included.
         """
         at = self._position(message_id)
         if self._role(at) != "user":
@@ -95,8 +95,8 @@ class EntryTree:
     def answer_point(self, user_message_id: str) -> str:
         """Return the entry that another answer to a user message has to follow.
 
-        It is the last entry before the newest answer; without an answer, the last entry that
-        belongs to the user message.
+        This is the last entry before the newest answer, or, without an answer, the last entry of
+        the user message.
         """
         after = self.children(user_message_id)
         answers = [message for message in after if message.message.role != "user"]
@@ -125,7 +125,7 @@ class EntryTree:
         return at
 
     def _find(self, entry_id: str) -> int | None:
-        """Return the position of a path entry; one that a longer log has is not known here."""
+        """Return the position of a path entry, or None for an entry that only a longer log has."""
         at = self._links.positions.get(entry_id)
         return at if at is not None and at < len(self._entries) else None
 
@@ -180,13 +180,13 @@ class EntryTree:
 
 
 class _Links:
-    """The parents of entries, shared by trees that begin alike; it only grows, at its end.
+    """The parents of entries, shared by trees with a common beginning. They only grow, at the end.
 
     Attributes:
-        count: how many entries are linked.
-        positions: of the path entries, by their ids.
+        count: the number of linked entries.
+        positions: the positions of the path entries, by their ids.
         parents: the position of the parent of each path entry.
-        places: the path entry that an entry is, or hangs on, beside the tree.
+        places: the position of the path entry that an entry is, or is attached to.
     """
 
     def __init__(self) -> None:
@@ -197,7 +197,7 @@ class _Links:
         self._above: int | None = None
 
     def add(self, entries: Sequence[Entry]) -> None:
-        """Link the entries that follow those that are linked."""
+        """Link entries that follow the linked ones."""
         places = self.places
         for at, entry in enumerate(entries, self.count):
             above, name = self._above, entry.parent_id
