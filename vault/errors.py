@@ -2,34 +2,34 @@
 
 VaultError
 ├── VaultMissing        the folder is not there, or its drive is not mounted
-├── VaultUnreadable     it is there, but may not be read
+├── VaultUnreadable the folder exists, but cannot be read
 ├── NoteUnreadable      one note cannot be read as text
-├── ReadingFailed       why no text comes of some bytes, before the note is named
-├── NoteExcluded        a note that is kept away from models
-├── UnsafePath          a path that would leave the vault
+├── ReadingFailed bytes cannot be read as text; `NoteUnreadable` adds the path
+├── NoteExcluded a note that must not be given to a model
+├── UnsafePath a path that leads out of the vault
 ├── IndexBusy           another process owns the index
 ├── IndexUnusable       the catalog cannot be opened or written
-│   └── IndexDamaged    its file is damaged; it is set aside and the index made anew
-├── EmbedderFailed      the embedding model or its process
-├── VectorStoreFailed   the vector store or its process
-├── RerankerFailed      the model that puts passages in order, or its process
-├── ChildDied           a child process ended; whoever uses it starts it anew
+│   └── IndexDamaged its file is damaged; it is set aside and the index rebuilt
+├── EmbedderFailed the embedding model or its process failed
+├── VectorStoreFailed the vector store or its process failed
+├── RerankerFailed the reranking model or its process failed
+├── ChildDied a child process ended; the caller restarts it
 └── ChildRefused        a child process answered with an error
 
-Every message is one sentence for a person, ending with a way out where there is one.
+Every message is one sentence for the user, ending with a solution if there is one.
 """
 
 
 class VaultError(Exception):
-    """Any failure of the vault package."""
+    """The base class of all errors in the vault package."""
 
 
 class VaultMissing(VaultError):
-    """The vault's folder is not there."""
+    """The vault's folder does not exist."""
 
 
 class VaultUnreadable(VaultError):
-    """The vault's folder is there but may not be read."""
+    """The vault's folder exists but cannot be read because of its permissions."""
 
 
 class NoteUnreadable(VaultError):
@@ -37,7 +37,7 @@ class NoteUnreadable(VaultError):
 
     Attributes:
         path: the note, relative to the vault.
-        reason: why, in a few words that can stand in a list beside the path.
+        reason: the reason in a few words, short enough for a list of paths.
     """
 
     def __init__(self, path: str, reason: str):
@@ -50,7 +50,7 @@ class ReadingFailed(VaultError):
     """The bytes of a file cannot be read as text; `NoteUnreadable` names the note.
 
     Attributes:
-        reason: a few words that can stand in a list beside the path.
+        reason: the reason in a few words, short enough for a list of paths.
     """
 
     def __init__(self, reason: str):
@@ -59,11 +59,11 @@ class ReadingFailed(VaultError):
 
 
 class NoteExcluded(VaultError):
-    """A note that is kept away from models, by a pattern or by its own mark.
+    """The note must not be given to a model, because of a pattern or its own private mark.
 
     Attributes:
         path: the note, relative to the vault.
-        rule: what keeps it out.
+        rule: the rule that excludes the note.
     """
 
     def __init__(self, path: str, rule: str):
@@ -78,11 +78,11 @@ class NoteExcluded(VaultError):
 
 
 class UnsafePath(VaultError):
-    """A path that is not inside the vault, or would lead out of it."""
+    """A path that is not inside the vault, or leads out of it by a link."""
 
 
 class IndexBusy(VaultError):
-    """Another process owns this index and brings it up to date."""
+    """Another process owns this index and updates it."""
 
 
 class IndexUnusable(VaultError):
@@ -90,7 +90,7 @@ class IndexUnusable(VaultError):
 
 
 class IndexDamaged(IndexUnusable):
-    """The catalog's file is damaged."""
+    """The catalog's database file is damaged."""
 
 
 class EmbedderFailed(VaultError):
@@ -98,15 +98,15 @@ class EmbedderFailed(VaultError):
 
 
 class RerankerFailed(VaultError):
-    """The model that puts passages in order cannot be used; their order stays as it was found."""
+    """The reranking model cannot be used; the passages keep their order."""
 
 
 class VectorStoreFailed(VaultError):
-    """The vector store is broken, or its process ended; search goes on without it."""
+    """The vector store is broken or its process ended; search works without it."""
 
 
 class ChildDied(VaultError):
-    """A child process ended, or did not answer in time and was ended."""
+    """A child process ended, or was killed because it did not answer in time."""
 
 
 class ChildRefused(VaultError):

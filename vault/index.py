@@ -1,4 +1,4 @@
-"""One folder of notes with its index, for the packages above: update, search, list, check.
+"""The public interface of the vault package: update, search, list and check the index of a folder.
 
 `VaultIndex` may be used while an update runs, and from several threads.
 """
@@ -46,15 +46,15 @@ _NOT_INDEXED = "These notes are not indexed yet; `strata index` does it."
 
 
 class VaultIndex:
-    """A folder of notes and the index over it.
+    """A folder of notes with its search index.
 
-    One process owns an index, by file lock, from its first `update` to `close`. Any other process
-    searches the catalog read-only, and gets `IndexBusy` from `update`, `retry` and `rebuild`. Every
-    method raises `IndexUnusable` when the index cannot be read or written.
+    One process owns an index, by file lock, from its first `update` to `close`. Other processes
+    search the catalog read-only; for them `update`, `retry` and `rebuild` raise `IndexBusy`. Every
+    method raises `IndexUnusable` if the index cannot be read or written.
 
     Attributes:
         throttle: pauses and resumes updates.
-        updates: stops updates, and waits for the one that runs.
+        updates: stops updates, and waits until the running one has ended.
     """
 
     def __init__(
@@ -66,15 +66,17 @@ class VaultIndex:
         options: Callable[[], IndexOptions] = IndexOptions,
         cache_dir: Path | None = None,
     ):
-        """Store the folder and the place of its index; nothing is opened or started yet.
+        """Store the paths of the folder and its index; nothing is opened or started yet.
 
         Args:
             root: the folder of notes.
-            index_dir: holds `catalog.db`, `chroma/` and the lock; made when it is needed.
+            index_dir: the folder of `catalog.db`, `chroma/` and the lock, created when it is
+                needed.
             exclude: patterns as in a `.gitignore`.
-            embedder: one to share with other indexes, which outlives this one.
-            options: returns the present choice; another choice counts from the next update on.
-            cache_dir: keeps what was measured once on this computer.
+            embedder: an embedder shared with other indexes; `close` does not close it.
+            options: returns the current options; a change takes effect with the next update.
+            cache_dir: the folder for measurements made once on this computer, such as which numeric
+                precision is the fastest.
         """
         self.root = root
         self.index_dir = index_dir
@@ -87,7 +89,7 @@ class VaultIndex:
         self._lock = threading.RLock()
         self.updates = UpdateQueue(self.throttle)
         self._watcher: Watcher | None = None
-        self._is_seen_whole = False  # since the folder is watched
+        self._is_seen_whole = False  # since watching began
         self._rebuild_thread: threading.Thread | None = None
 
     def update(
@@ -104,16 +106,17 @@ class VaultIndex:
         Args:
             progress: called several times a second.
             is_cancelled: called between notes and between batches.
-            only: the paths that changed, where they are known; None for all.
-            is_background: nobody waits for this run, so that load and battery may slow it down.
-            fills_store: wait for a vector store that is not synchronized yet; otherwise searches
-                synchronize it, while the exact scan answers them.
+            only: the changed paths, if they are known; None to check the whole folder.
+            is_background: whether the run may be slowed down under load or on battery, because no
+                user is waiting for it.
+            fills_store: whether to wait until the vector store is synchronized. If not, the next
+                search starts that, and the exact scan answers meanwhile.
 
         Raises:
             IndexBusy: another process owns the index.
             VaultMissing: the folder is not there, or its drive is not mounted.
-            VaultUnreadable: it may not be listed.
-            EmbedderFailed: passages cannot be embedded; they are found by their words.
+            VaultUnreadable: the folder cannot be listed because of its permissions.
+            EmbedderFailed: passages cannot be embedded; they are still found by keywords.
         """
         with self.updates.wait_for_turn(is_cancelled, is_background=is_background) as is_over:
             if is_over is None:
@@ -142,13 +145,13 @@ class VaultIndex:
 
     @retry_when_damaged
     def retry(self, paths: Collection[str] | None = None) -> None:
-        """Let the next update read failed files again; all of them where no path is given."""
+        """Make the next update read failed files again: those given, or all for None."""
         catalog, _ = self._handle.own()
         with catalog.transaction():
             Records(catalog).forget_failures(paths)
 
     def rebuild(self) -> None:
-        """Empty the index, ending an update as a cancel does; the next one indexes everything."""
+        """Cancel the running update and empty the index; the next update indexes everything."""
         with self.updates.end_updates():
             catalog, store = self._handle.own()
             with catalog.transaction():
@@ -161,20 +164,21 @@ class VaultIndex:
         progress: ProgressCallback = lambda _progress: None,
         on_failure: Callable[[VaultError], None] = lambda _error: None,
     ) -> None:
-        """Watch the folder from now on, and index what changes in it.
+        """Start to watch the folder and index its changes.
 
-        From then on background updates work half of the time while the machine is on battery, or
-        busy with other programs. The callbacks run in a thread of the watcher.
+        From now on, background updates run only half of the time while the machine is on battery or
+        busy with other programs. The callbacks run in the watcher's thread.
 
         Args:
             on_report: called after each update.
             progress: called several times a second, as by `update`.
-            on_failure: called when a change could not be indexed; the next change tries again.
+            on_failure: called when a change could not be indexed; the next change triggers another
+                attempt.
         """
 
         def on_progress(at: IndexProgress) -> None:
             if at.phase not in ("seen", "scan"):
-                watcher.release()  # words are enough to be found
+                watcher.release()  # the notes can be found by keywords now
             progress(at)
 
         update = partial(self.update, on_progress, is_background=True, fills_store=False)
@@ -191,14 +195,14 @@ class VaultIndex:
             watcher.start()
 
     def take_warning(self) -> str:
-        """Return, once, that the index was damaged; empty where it was not."""
+        """Return the warning about a damaged index once; empty if there is none to report."""
         return self._handle.take_warning()
 
     def close(self) -> None:
-        """End the child processes and give up the lock."""
+        """Stop the child processes and release the lock."""
         with self._lock:
             self._handle.stop_opening()
-        self.throttle.resume()  # a paused update has to notice that it is over
+        self.throttle.resume()  # a paused update has to notice the end
         if self._watcher is not None:
             self._watcher.close()
         rebuild = self._rebuild_thread
@@ -212,13 +216,13 @@ class VaultIndex:
     def search(
         self, query: str, k: int = 8, *, in_play: Collection[str] = (), reranks: bool = True
     ) -> SearchResult:
-        """Find the `k` best passages by words and by meaning.
+        """Find the `k` best passages by keywords and by meaning.
 
         Args:
-            query: words and filters.
-            k: how many at most.
-            in_play: paths of the notes that a conversation is about.
-            reranks: let the cross-encoder put them in order, where one is chosen.
+            query: the text of the query: words and filters.
+            k: the largest number of hits.
+            in_play: the paths of the notes that the session is about; these get a boost.
+            reranks: whether to rerank with the cross-encoder, if the user has chosen one.
         """
         opened = self._handle.open()
         if opened is None:
@@ -244,14 +248,14 @@ class VaultIndex:
 
     @retry_when_damaged
     def excerpts(self, query: str, k: int = 8) -> SearchResult:
-        """Find the `k` best places: passages, and of long notes the sentences that fit."""
+        """Find the `k` best excerpts: passages, shortened to the sentences that match the query."""
         opened = self._handle.open()
         passages = None if opened is None else Passages(opened.catalog)
         return search_excerpts(self.search, passages, query, k)
 
     @retry_when_damaged
     def list_notes(self, query: str, limit: int, offset: int = 0) -> SearchResult:
-        """List every note that fits the filters of a query and holds its words, one hit a note."""
+        """List every note that matches the filters and words of a query, one hit per note."""
         opened = self._handle.open()
         if opened is None:
             return SearchResult(query, (), 0.0, total=0, warnings=(_NOT_INDEXED,))
@@ -262,7 +266,7 @@ class VaultIndex:
 
     @retry_when_damaged
     def search_texts(self, texts: Sequence[AdhocText], query: str, k: int) -> tuple[Hit, ...]:
-        """Find the `k` best passages of some texts, by meaning too where the index has vectors."""
+        """Find the `k` best passages of the given texts; only vectors from the index are used."""
         opened = self._handle.open()
         if opened is None:
             return search_texts(texts, query, k)
@@ -271,7 +275,7 @@ class VaultIndex:
 
     @retry_when_damaged
     def find_related(self, path: str, k: int = 8) -> list[RelatedNote]:
-        """Return the `k` notes nearest to one, in meaning or by a link; no model is needed."""
+        """Return the `k` notes most related to a note by meaning or links; no model is needed."""
         opened = self._handle.open()
         if opened is None:
             return []
@@ -282,20 +286,20 @@ class VaultIndex:
     def why_not(
         self, query: str, path: str, shown: Sequence[Hit], in_play: Collection[str] = ()
     ) -> str:
-        """Explain in a sentence why a note is, or is not, among the hits of a query.
+        """Explain in one sentence why a note is or is not among the hits of a query.
 
         Args:
-            query: what was searched for.
+            query: the query that was searched.
             path: the note.
             shown: the hits that were shown or sent.
-            in_play: paths of the notes that the conversation was about.
+            in_play: the paths of the notes that the session was about.
         """
         many = self.search(query, _MANY_HITS, in_play=in_play).hits
         return why_not(self._records(), path, many, shown)
 
     @retry_when_damaged
     def self_test(self, is_cancelled: Callable[[], bool] = lambda: False) -> SelfTest:
-        """Search for the vault's own notes, and measure how often and how fast they are found."""
+        """Measure how often and how fast a search finds the vault's own notes."""
         opened = self._handle.open()
         if opened is None:
             raise IndexUnusable("There is no index of these notes yet; run: strata index.")
@@ -303,13 +307,13 @@ class VaultIndex:
 
     @property
     def is_mending(self) -> bool:
-        """Whether the index was damaged and has not been rebuilt yet."""
+        """Whether the index was found damaged and is not rebuilt yet."""
         opened = self._handle.opened
         return opened is not None and is_mending(opened.catalog)
 
     @property
     def is_watched(self) -> bool:
-        """Whether changes of the folder are followed; not after it has gone."""
+        """Whether the folder is being watched; false once the folder has been removed."""
         return self._watcher is not None and self._watcher.is_alive
 
     @property
@@ -322,32 +326,32 @@ class VaultIndex:
     @property
     @retry_when_damaged
     def indexed_at(self) -> str | None:
-        """The time when the last complete update ended, in ISO 8601 UTC."""
+        """The time when the last complete update ended, in ISO 8601 UTC; None if there was none."""
         opened = self._handle.open()
         return None if opened is None else opened.catalog.meta("indexed_at")
 
     @retry_when_damaged
     def notes(self) -> tuple[NoteState, ...]:
-        """List every file with its state, by path."""
+        """List every file with its state, sorted by path."""
         records = self._records()
         return () if records is None else tuple(records.list_states())
 
     @retry_when_damaged
     def build_link_resolver(self) -> LinkResolver:
-        """Build the resolver of links to the files of the folder, as they were indexed."""
+        """Build a resolver for links between the indexed notes."""
         records = self._records()
         attachments = read_settings(self.root).attachment_folder
         return LinkResolver(()) if records is None else records.resolve_links(attachments)
 
     @retry_when_damaged
     def tags(self) -> tuple[tuple[str, str], ...]:
-        """List each tag with the path of each note that carries it, by tag, then by path."""
+        """List pairs of a tag and the path of a note that has it, sorted by tag and path."""
         records = self._records()
         return () if records is None else tuple(records.tags())
 
     @retry_when_damaged
     def filter_allowed(self, paths: Sequence[str]) -> frozenset[str]:
-        """Return those notes that no rule excludes now; only changed notes are read."""
+        """Return the notes that no rule excludes at present; only changed notes are read."""
         records = self._records()
         if records is None:
             return frozenset()
@@ -355,7 +359,7 @@ class VaultIndex:
 
     @retry_when_damaged
     def status(self) -> IndexStatus:
-        """Return what the index holds, leaves out and takes on the disk."""
+        """Return the status of the index: counts, excluded and failed files, size on disk."""
         opened = self._handle.open()
         if opened is None:
             return IndexStatus(embedder=self._options().model)
@@ -363,7 +367,7 @@ class VaultIndex:
 
     @retry_when_damaged
     def health(self) -> list[tuple[str, bool, str]]:
-        """Check each part of the index by using it: its name, whether it works, and details."""
+        """Test each part of the index: return its name, whether it works, and details."""
         model = self._options().model
         return HealthCheck(self.root, self._handle, self._embedders, model).run()
 
@@ -377,7 +381,7 @@ class VaultIndex:
         return *self._embedders.pids, self._reranker.pid, None if store is None else store.pid
 
     def _catch_up(self) -> str:
-        """Wait a moment until the latest changes are indexed; return a warning if that is late."""
+        """Wait briefly for the latest changes to be indexed; return a warning if they are not."""
         watcher = self._watcher
         if watcher is None or not watcher.is_alive or self.throttle.is_paused:
             return ""
@@ -388,7 +392,7 @@ class VaultIndex:
         return "" if is_done else _BEHIND
 
     def _rebuild_replaced(self) -> None:
-        """Fill the catalog that took the place of a damaged one, while the folder is watched."""
+        """Start to fill the catalog that replaced a damaged one, if the folder is watched."""
         if self._watcher is not None and not self.updates.is_busy:
             rebuild = partial(self._watcher.call_changed, None)
             self._rebuild_thread = threading.Thread(target=rebuild, name="rebuild", daemon=True)

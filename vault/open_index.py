@@ -1,9 +1,9 @@
-"""An index as one process has it open: as its owner or only for reading; a damaged one is replaced.
+"""Open an index, as its owner or only for reading, and replace a damaged one.
 
-Any call may find the index damaged. SQLite reports damage, or a value that was read has a type, an
-encoding or a length that it cannot have, which raises an ordinary Python exception. So any failure
-of a call has the catalog checked. A damaged catalog is set aside, an empty one takes its place, and
-the call runs once more.
+Any call may find that the index is damaged. Either SQLite reports the damage, or a stored value has
+an impossible type, encoding or length, which raises an ordinary Python exception. So when a call
+fails, the catalog is checked. A damaged catalog is set aside, an empty one replaces it, and the
+call runs again.
 """
 
 import fcntl
@@ -33,14 +33,14 @@ __all__ = ["INDEX_DAMAGED", "IndexHandle", "OpenIndex", "retry_when_damaged", "t
 
 INDEX_DAMAGED: Final = "The index was damaged and is being rebuilt. Your notes are untouched."
 
-# Measured: a talk with Chroma's process takes 4 ms, a scan of so many vectors half of one.
+# Measured: a request to Chroma's process takes 4 ms, a scan of this many vectors half of that.
 _FEW_VECTORS = 5_000
 _NOT_FINISHED = "These notes are not fully indexed yet; results cover what is done so far."
 _log = logging.getLogger(__name__)
 
 
 class OpenIndex:
-    """The open catalog with its exact scan; the vector store too, for the owner."""
+    """An open catalog with its exact scan and, if this process owns the index, its vector store."""
 
     def __init__(self, catalog: Catalog, store: VectorStore | None = None):
         self.catalog = catalog
@@ -53,15 +53,15 @@ class OpenIndex:
     def find_nearest(
         self, vector: "NDArray[np.float32]", k: int, among: Collection[bytes] | None
     ) -> list[tuple[bytes, float]]:
-        """Return the hashes of the nearest texts, from Chroma where it is ready and quicker."""
+        """Return the hashes and cosines of the nearest texts, from Chroma if it is faster."""
         store = self.store
         if store is not None and store.is_ready and among is None and _is_worth_asking(store):
-            with suppress(VectorStoreFailed):  # the exact scan answers in its place
+            with suppress(VectorStoreFailed):  # the exact scan answers instead
                 return store.query(vector, k)
         return self._exact.query(vector, k, among)
 
     def search_in_one_version(self, search: Callable[[], SearchResult]) -> SearchResult:
-        """Search, and again when another embedder's vectors came into use meanwhile."""
+        """Run a search, and repeat it if another embedder's vectors came into use meanwhile."""
         while True:
             before = read_used_model(self.catalog)
             try:
@@ -74,18 +74,18 @@ class OpenIndex:
                 return result
 
     def warn_if_store_failed(self, result: SearchResult) -> SearchResult:
-        """Add a warning when the vector server that the user has chosen was not used."""
+        """Return the result with a warning if the user's vector server could not be used."""
         if self.store is None or self.store.server is None or not self.store.failure:
             return result
         return replace(result, warnings=(*result.warnings, self.store.failure))
 
     def warn_if_unfinished(self, result: SearchResult, behind: str) -> SearchResult:
-        """Add a warning when not every note is indexed yet, else the given one, unless empty."""
+        """Return the result with a warning if indexing is not finished, else with `behind`."""
         warning = _NOT_FINISHED if self.catalog.meta(UNFINISHED) else behind
         return replace(result, warnings=(*result.warnings, warning)) if warning else result
 
     def refill_if_needed(self) -> None:
-        """Synchronize an owner's vector store in a thread; the search does not wait for it."""
+        """Start to synchronize the owner's vector store in a thread; searches don't wait for it."""
         with self._lock:
             if self.store is None or self.store.is_ready or self._is_closed:
                 return
@@ -96,7 +96,7 @@ class OpenIndex:
                 self._refill.start()
 
     def close(self) -> None:
-        """End the store's child and close the catalog."""
+        """Stop the child process of the vector store and close the catalog."""
         with self._lock:
             self._is_closed = True
         if self.store is not None:
@@ -107,9 +107,9 @@ class OpenIndex:
 
 
 class IndexHandle:
-    """The index in one folder: opened when it is first needed, replaced when it is damaged.
+    """The index in one folder, opened when it is first needed and replaced when it is damaged.
 
-    It is safe to use from several threads.
+    This class is safe to use from several threads.
     """
 
     def __init__(
@@ -118,12 +118,13 @@ class IndexHandle:
         server: Callable[[], VectorServer | None],
         on_replaced: Callable[[], None],
     ):
-        """Open nothing yet.
+        """Store the paths and callbacks; nothing is opened yet.
 
         Args:
-            index_dir: holds `catalog.db`, `chroma/` and the lock; made when it is needed.
-            server: returns where the vectors are searched; None for the folder itself.
-            on_replaced: called when an empty catalog has taken the place of a damaged one.
+            index_dir: the folder of `catalog.db`, `chroma/` and the lock, created when it is
+                needed.
+            server: returns the server that stores the vectors; None for `chroma/` in the folder.
+            on_replaced: called after an empty catalog has replaced a damaged one.
         """
         self._index_dir = index_dir
         self._path = index_dir / CATALOG_FILE
@@ -133,13 +134,13 @@ class IndexHandle:
         self._owner_lock: IO[bytes] | None = None
         self._opened: OpenIndex | None = None
         self._former: list[Catalog] = []
-        self._generation = 0  # how often the catalog was set aside
+        self._generation = 0  # the number of times that the catalog was set aside
         self._was_damaged = False
         self._is_closed = False
 
     @property
     def opened(self) -> OpenIndex | None:
-        """The index while it is open."""
+        """The open index; None while it is not open."""
         return self._opened
 
     @property
@@ -153,7 +154,7 @@ class IndexHandle:
         return self._is_closed
 
     def open(self) -> OpenIndex | None:
-        """Return the open index, opening it for reading if needed; None where there is none yet.
+        """Return the index, opened for reading if needed, or None if no index exists yet.
 
         Raises:
             IndexUnusable: it cannot be read, or was closed.
@@ -162,14 +163,14 @@ class IndexHandle:
             self._refuse_if_closed()
             if self._opened is None and self._path.exists():
                 catalog = Catalog(self._path, is_writable=False)
-                if catalog.is_new:  # its maker has it in hand
+                if catalog.is_new:  # its creator has not filled it yet
                     catalog.close()
                     return None
                 self._opened = OpenIndex(catalog)
             return self._opened
 
     def own(self) -> tuple[Catalog, VectorStore]:
-        """Return the catalog and the vector store for writing, and become the owner of the index.
+        """Lock the index as its owner, and return its catalog and vector store for writing.
 
         Raises:
             IndexBusy: another process owns it.
@@ -187,7 +188,7 @@ class IndexHandle:
                 lock.close()
                 raise
             if self._opened is not None:
-                self._former.append(self._opened.catalog)  # a search may be reading it yet
+                self._former.append(self._opened.catalog)  # a search may still be reading it
             self._owner_lock = lock
             self._was_damaged |= catalog.was_damaged
             store = VectorStore(catalog, self._index_dir / "chroma", self._server())
@@ -195,17 +196,17 @@ class IndexHandle:
             return catalog, store
 
     def take_warning(self) -> str:
-        """Return, once, that the index was damaged; empty where it was not."""
+        """Return the warning about a damaged index once; empty if there is none to report."""
         with self._lock:
             was_damaged, self._was_damaged = self._was_damaged, False
         return INDEX_DAMAGED if was_damaged else ""
 
     def has_damage(self, generation: int, error: Exception) -> bool:
-        """Return whether a call failed because of damage, or because the catalog was replaced.
+        """Return whether a call failed because the catalog is damaged or was replaced meanwhile.
 
         Args:
-            generation: that of the catalog which the call used.
-            error: what the call raised.
+            generation: the generation of the catalog that the call used.
+            error: the exception that the call raised.
         """
         if isinstance(error, IndexDamaged):
             return True
@@ -214,10 +215,10 @@ class IndexHandle:
         return is_damaged(self._path)
 
     def replace_damaged(self, generation: int) -> None:
-        """Set the damaged catalog aside and open an empty one, unless that has been done.
+        """Set the damaged catalog aside and open an empty one, unless another call has done so.
 
         Args:
-            generation: that of the catalog in which the damage was found.
+            generation: the generation of the catalog in which the damage was found.
 
         Raises:
             IndexDamaged: another process owns the index.
@@ -245,12 +246,12 @@ class IndexHandle:
             self._on_replaced()
 
     def stop_opening(self) -> None:
-        """Refuse every call from now on; what is open stays so until `close`."""
+        """Refuse every later call; the catalog and the store stay open until `close`."""
         with self._lock:
             self._is_closed = True
 
     def close(self) -> None:
-        """Close the catalog and the vector store, and give up the lock."""
+        """Close the catalog and the vector store, and release the lock."""
         with self._lock:
             self._is_closed = True
             opened, self._opened = self._opened, None
@@ -278,7 +279,7 @@ _Params = ParamSpec("_Params")
 def retry_when_damaged(
     act: Callable[Concatenate[_Self, _Params], _Result],
 ) -> Callable[Concatenate[_Self, _Params], _Result]:
-    """Wrap a method so that it runs again on a new catalog when damage made it fail."""
+    """Wrap a method so that it runs again on a new catalog if damage made it fail."""
 
     @wraps(act)
     def run(self: _Self, /, *args: _Params.args, **kwargs: _Params.kwargs) -> _Result:
@@ -299,10 +300,10 @@ def retry_when_damaged(
 
 
 def take_lock(index_dir: Path) -> IO[bytes]:
-    """Lock an index as its owner, until the returned file is closed.
+    """Lock an index for this process until the returned file is closed.
 
     Raises:
-        IndexBusy: another process is.
+        IndexBusy: another process owns the index.
         IndexUnusable: the folder cannot be written.
     """
     try:
@@ -324,12 +325,12 @@ def take_lock(index_dir: Path) -> IO[bytes]:
 
 
 def _is_worth_asking(store: VectorStore) -> bool:
-    """Return whether a store answers sooner than the scan would; the user's own server is asked."""
+    """Return whether to query a store: it is the user's server, or a scan would be slower."""
     return store.server is not None or store.size > _FEW_VECTORS
 
 
 def _synchronize_quietly(store: VectorStore) -> None:
-    with suppress(VaultError):  # the exact scan serves; `health` says what is wrong
+    with suppress(VaultError):  # the exact scan answers instead; `health` reports the error
         store.synchronize()
 
 

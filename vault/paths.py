@@ -12,10 +12,10 @@ from vault.errors import UnsafePath, VaultMissing, VaultUnreadable
 
 _TRIES: Final = 3
 _BYTE: Final = re.compile(rb"\\x([89a-f][0-9a-f])")
-# Where the system has it, O_PATH: a folder that may be passed through need not be readable.
+# O_PATH, if the system has it: a folder on the way has to be searchable, but not readable.
 _FOLDER: Final = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
 _FILE: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
-# What systems report for a link where none may be: Linux ELOOP (ENOTDIR for a folder), BSD EMLINK.
+# The errors for a link under O_NOFOLLOW: ELOOP on Linux (ENOTDIR for a folder), EMLINK on BSD.
 _LINK_ERRORS: Final = frozenset({errno.ELOOP, errno.ENOTDIR, errno.EMLINK})
 
 
@@ -23,8 +23,8 @@ def check_folder(folder: Path) -> Path:
     """Return the folder's full path.
 
     Raises:
-        VaultMissing: there is no folder there.
-        VaultUnreadable: it may not be read.
+        VaultMissing: there is no folder at this path.
+        VaultUnreadable: the folder cannot be read because of its permissions.
     """
     try:
         root = folder.expanduser().resolve(strict=True)
@@ -39,16 +39,16 @@ def check_folder(folder: Path) -> Path:
 
 
 def safe_path(root: Path, relative: str) -> Path:
-    """Return the file that `relative` names, or refuse it when it is not inside the vault.
+    """Return the full path of a file in the vault, and raise an error for a path outside it.
 
-    Links are followed before the check, so a link to outside is refused as well.
+    Links are resolved before the check, so a link to the outside is refused as well.
 
     Args:
         root: the vault's folder.
         relative: a path below it, with `/`.
 
     Raises:
-        UnsafePath: it is absolute, climbs out with `..`, holds a NUL or leads outside by a link.
+        UnsafePath: the path is absolute, contains NUL, or leads outside by `..` or a link.
     """
     return _resolve_inside(root, relative)[1]
 
@@ -72,19 +72,19 @@ def _resolve_inside(root: Path, relative: str) -> tuple[Path, Path]:
 
 
 def open_inside(root: Path, relative: str) -> int:
-    """Open a file of the vault for reading, and return its descriptor.
+    """Open a file of the vault for reading, and return its file descriptor.
 
-    Links are resolved and checked first. Then each folder is opened in the one above it, following
-    no link, so that a file or folder that is replaced by a link meanwhile cannot lead outside.
-    A FIFO or a device is opened without waiting; the caller has to look at what it got.
+    Links are resolved and checked first. Then each folder is opened relative to its parent without
+    following links, so that replacing a file or folder by a link meanwhile cannot lead outside. A
+    FIFO or a device is opened without blocking; the caller has to check the type of the file.
 
     Args:
         root: the vault's folder.
         relative: a path below it, with `/`.
 
     Raises:
-        UnsafePath: the path leads out of the vault, or did so while it was opened.
-        OSError: the file is not there, or may not be opened.
+        UnsafePath: the path leads out of the vault, or did so while it was being opened.
+        OSError: the file does not exist or cannot be opened.
     """
     for _ in range(_TRIES):
         base, target = _resolve_inside(root, relative)
@@ -96,11 +96,11 @@ def open_inside(root: Path, relative: str) -> int:
 
 
 class _Replaced(Exception):
-    """A part of a path became a link, or stopped being a folder, while it was opened."""
+    """A part of the path became a link, or stopped being a folder, while it was being opened."""
 
 
 def _open_below(base: Path, target: Path) -> int:
-    """Open a file below a folder without following a link in any part of the path between them."""
+    """Open a file below a folder without following links in any part of the path between them."""
     *folders, name = target.relative_to(base).parts or (".",)
     folder = os.open(base, _FOLDER)
     try:
@@ -123,7 +123,7 @@ def _open_part(name: str, flags: int, folder: int) -> int:
 
 
 def _is_file(name: str, folder: int) -> bool:
-    """Return whether a name is that of an ordinary file."""
+    """Return whether a name in a folder is that of a regular file."""
     try:
         return stat.S_ISREG(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
     except OSError:
@@ -140,15 +140,15 @@ def is_text_name(name: str) -> bool:
 
 
 def printable(path: str) -> str:
-    r"""Return a path that can always be written as UTF-8: foreign bytes appear as `\xff`."""
+    r"""Return a path that can always be encoded as UTF-8; invalid bytes are shown as `\xff`."""
     try:
         return os.fsencode(path).decode("utf-8", "backslashreplace")
-    except UnicodeEncodeError:  # half a surrogate pair that stands for no byte: no file's name
+    except UnicodeEncodeError:  # a lone surrogate that encodes no byte, so no file's name
         return path.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def name_on_disk(root: Path, path: str) -> str:
-    """Return the name of a file whose path was made `printable`; any other path as it is."""
+    """Return the path on disk for a path from `printable`; other paths are returned unchanged."""
     if _BYTE.search(path.encode("utf-8", "replace")) is None or os.path.lexists(root / path):
         return path
     data = os.fsencode(path)

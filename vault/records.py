@@ -1,4 +1,4 @@
-"""The catalog's records of files and notes; changes belong in a transaction of the catalog."""
+"""The catalog's records of files and notes; methods that change them need an open transaction."""
 
 import json
 import posixpath
@@ -21,7 +21,7 @@ NEVER_SEEN = FileStat(-1, -1, -1, -1)
 
 
 class FileRow(NamedTuple):
-    """The record of a file; an attribute of -1 makes the next update read the file again."""
+    """The catalog's record of a file; attributes of -1 make the next update read the file again."""
 
     path: str
     id: int
@@ -34,18 +34,18 @@ class FileRow(NamedTuple):
     version: str
 
     def differs(self, seen: FileStat) -> bool:
-        """Return whether the file may have been edited since, as `FileStat.differs` does."""
+        """Return whether the file may have been edited since this record was made."""
         return self[2:6] != seen and self.stat.differs(seen)
 
     @property
     def stat(self) -> FileStat:
-        """The attributes that the file had."""
+        """The recorded attributes of the file."""
         return FileStat(self.mtime_ns, self.size, self.device, self.inode)
 
 
 @dataclass(frozen=True, slots=True)
 class NoteState:
-    """The state of one file in the index; `reason` is the rule that excludes it, or the failure."""
+    """The state of a file in the index; `reason` is the rule that excludes it, or the failure."""
 
     path: str
     title: str
@@ -60,7 +60,7 @@ class Records:
         self._catalog = catalog
 
     def files(self) -> dict[str, FileRow]:
-        """Read what is known of every file, by path."""
+        """Read the record of every file, by path."""
         return {
             row[0]: FileRow._make(row)
             for row in self._catalog.rows(
@@ -69,7 +69,7 @@ class Records:
         }
 
     def find_files(self, paths: Iterable[str]) -> dict[str, FileRow]:
-        """Read what is known of some files, by path."""
+        """Read the records of the given files, by path; unknown paths are left out."""
         rows = self._catalog.rows(
             "SELECT path, id, mtime_ns, size, device, inode, state, reason, version FROM files"
             " WHERE path IN (SELECT value FROM json_each(?))",
@@ -78,19 +78,19 @@ class Records:
         return {row[0]: FileRow._make(row) for row in rows}
 
     def counts(self) -> tuple[int, int]:
-        """Count notes and passages."""
+        """Count the notes and the passages."""
         row = self._catalog.rows(
             "SELECT (SELECT count(*) FROM notes), (SELECT count(*) FROM chunks)"
         )[0]
         return int(row[0]), int(row[1])
 
     def list_by_state(self, state: State) -> tuple[tuple[str, str], ...]:
-        """List the paths in a state with their reasons, by path."""
+        """List the files in a state as pairs of path and reason, sorted by path."""
         statement = "SELECT path, reason FROM files WHERE state = ? ORDER BY path"
         return tuple((row[0], row[1]) for row in self._catalog.rows(statement, (state,)))
 
     def list_states(self) -> list[NoteState]:
-        """List the state of every file, by path."""
+        """List the state of every file, sorted by path."""
         return [
             NoteState(row[0], row[1] or "", row[2], row[3])
             for row in self._catalog.rows(
@@ -100,7 +100,7 @@ class Records:
         ]
 
     def tags(self) -> list[tuple[str, str]]:
-        """List each tag with the path of each note that carries it, by tag, then by path."""
+        """List pairs of a tag and the path of a note that has it, sorted by tag and path."""
         return [
             (row[0], row[1])
             for row in self._catalog.rows(
@@ -110,16 +110,16 @@ class Records:
         ]
 
     def list_names(self, path: str) -> set[str]:
-        """Return the names by which links can mean a note, as `fold_link_name` returns them."""
+        """Return the names that a link to the note can use, as `fold_link_name` returns them."""
         statement = "SELECT name FROM names JOIN files ON files.id = file_id WHERE path = ?"
         return {row[0] for row in self._catalog.rows(statement, (path,))}
 
     def resolve_links_among(self, names: Collection[str], attachments: str) -> LinkResolver:
-        """Build a resolver of those links whose names are among some.
+        """Build a resolver that knows only the notes with one of the given names.
 
         Args:
-            names: as `fold_link_name` returns them.
-            attachments: the folder for attachments as Obsidian's settings name it.
+            names: the names, as `fold_link_name` returns them.
+            attachments: the attachment folder from Obsidian's settings.
         """
         rows = self._catalog.rows(
             "SELECT path, aliases FROM notes JOIN files ON files.id = file_id WHERE file_id IN"
@@ -130,7 +130,7 @@ class Records:
         return LinkResolver(((path, json.loads(aliases)) for path, aliases in rows), attachments)
 
     def resolve_links(self, attachments: str) -> LinkResolver:
-        """Build a resolver of every link, where a title may be used too; arguments as above."""
+        """Build a resolver that knows every note, by its path, aliases and title."""
         rows = self._catalog.rows(
             "SELECT path, aliases, title FROM files LEFT JOIN notes ON file_id = files.id"
             " ORDER BY path"
@@ -139,7 +139,7 @@ class Records:
         return LinkResolver(notes, attachments, [(path, title) for path, _, title in rows if title])
 
     def put_note(self, stat: FileStat, note: Note, chunks: Iterable[Chunk]) -> None:
-        """Store a note in place of what its path held before."""
+        """Store a note, replacing the record of its path."""
         file_id = self._put_file(note.path, stat, "indexed", "", note.version)
         aliases = json.dumps(note.aliases, ensure_ascii=False)
         self._catalog.run(
@@ -166,18 +166,18 @@ class Records:
         )
 
     def put_state(self, path: str, stat: FileStat, state: State, reason: str) -> None:
-        """Record that a file is excluded or failed; what was indexed of it is removed."""
+        """Record a file as excluded or failed, and remove its indexed passages."""
         self._put_file(path, stat, state, reason, "")
 
     def touch(self, path: str, stat: FileStat) -> None:
-        """Record new attributes of a file whose content is the same."""
+        """Record the new attributes of a file whose content is unchanged."""
         self._catalog.run(
             "UPDATE files SET mtime_ns = ?, size = ?, device = ?, inode = ? WHERE path = ?",
             (stat.mtime_ns, stat.size, stat.device, stat.inode, path),
         )
 
     def rename(self, old: str, stat: FileStat, note: Note) -> None:
-        """Change the path of a note; its passages and their vectors stay."""
+        """Change the path of a note, keeping its passages and their vectors."""
         self._remove_words(old)
         self.remove(note.path)
         self._catalog.run("UPDATE files SET path = ? WHERE path = ?", (note.path, old))
@@ -192,10 +192,10 @@ class Records:
         self._put_words(file_id)
 
     def forget_failures(self, paths: Iterable[str] | None = None) -> None:
-        """Make the next update read failed files again, though nothing in them has changed.
+        """Make the next update read failed files again, even if they are unchanged.
 
         Args:
-            paths: which; None for all.
+            paths: the files to read again; None for all failed files.
         """
         unseen = "UPDATE files SET mtime_ns = -1, size = -1 WHERE state = 'failed'"
         if paths is None:
@@ -205,7 +205,7 @@ class Records:
             self._catalog.run(unseen + chosen, (json.dumps(list(paths)),))
 
     def remove(self, path: str) -> None:
-        """Forget a file."""
+        """Remove a file and its passages from the catalog."""
         self._remove_words(path)
         self._catalog.run("DELETE FROM files WHERE path = ?", (path,))
 
@@ -254,7 +254,7 @@ class Records:
         )
 
     def _build_word_rows(self, condition: str, value: str | int) -> list[Row]:
-        """Compute the index words of a note's passages from what is stored."""
+        """Compute the full-text index rows of a note's passages from the stored text."""
         statement = (
             "SELECT chunks.id, path, title, aliases, heading, text FROM chunks"
             " JOIN notes USING (file_id) JOIN files ON files.id = file_id WHERE "
@@ -271,7 +271,7 @@ class Records:
 
 
 class RemovedNotes:
-    """Notes that are gone, by content, so that a new note of the same content is known as moved."""
+    """The notes missing from the folder, by content, to recognise renamed and moved notes."""
 
     def __init__(self, gone: dict[str, FileRow]):
         self._gone = dict(gone)
@@ -281,9 +281,10 @@ class RemovedNotes:
                 self._paths.setdefault(row.version, []).append(path)
 
     def take(self, path: str, version: str, stat: FileStat) -> str | None:
-        """Take a gone path of this content, if possible of the very same file; None without one.
+        """Take the old path of a moved note; None if no missing note has this content.
 
-        The same bytes are another text where they are read as another kind of file.
+        If several match, the one with the same inode is chosen. Only paths of the same file kind
+        match, since another kind is parsed differently.
         """
         known = self._paths.get(version, [])
         alike = [gone for gone in known if find_kind(gone) is find_kind(path)]
@@ -295,7 +296,7 @@ class RemovedNotes:
         return old
 
     def list_rest(self) -> list[tuple[str, FileRow]]:
-        """Return the notes whose content was not found elsewhere."""
+        """Return the missing notes that no call of `take` has matched."""
         return list(self._gone.items())
 
 
