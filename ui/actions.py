@@ -23,7 +23,7 @@ _LEAST_WIDTH = 440
 
 @dataclass(frozen=True)
 class WindowCommand:
-    """A command: its name in code, label, shortcuts, and group in the list of shortcuts."""
+    """A window command with its name, label, shortcuts, and group in the list of shortcuts."""
 
     name: str
     words: str
@@ -75,8 +75,8 @@ def add_actions(window: QWidget, slots: dict[str, Callable[[], object]]) -> dict
     """Add all commands to a window as actions, and return the actions by name.
 
     Args:
-        window: the shortcuts work while it or a part of it has the focus.
-        slots: what each command does, by name.
+        window: the window that gets the actions; shortcuts work while it or a child has the focus.
+        slots: the function that runs each command, by command name.
     """
     actions = {}
     for command in COMMANDS:
@@ -89,7 +89,7 @@ def add_actions(window: QWidget, slots: dict[str, Callable[[], object]]) -> dict
 
 
 def command_choices() -> list[Choice]:
-    """Return the commands as choices for the palette."""
+    """Return all commands except the palette itself as choices for the palette."""
     native = QKeySequence.SequenceFormat.NativeText
     return [
         Choice(
@@ -104,7 +104,7 @@ def command_choices() -> list[Choice]:
 
 
 class ShortcutsDialog(QDialog):
-    """The list of shortcuts (F1)."""
+    """A dialog that lists all keyboard shortcuts (F1)."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)

@@ -1,4 +1,4 @@
-"""The frame of the window: columns, panels and composer, with their remembered places.
+"""The window frame: columns, panels and composer, with their saved sizes and positions.
 
 The first paint shows the frame, so nothing here may import the layers below.
 """
@@ -31,21 +31,21 @@ if TYPE_CHECKING:
 __all__ = ["Navigation", "WindowFrame"]
 
 _HINT_MESSAGES = 10
-# What a title bar and borders take at most: no desktop tells that before a window is shown.
+# Upper limit for title bar and borders; no desktop reports their size before a window is shown.
 _BORDERS = QSize(16, 48)
 
 
 @dataclass(frozen=True)
 class Navigation:
-    """What controllers can ask the window to show.
+    """Functions that controllers call to open notes, chats, settings and folders in the window.
 
     Attributes:
-        show_note: opens a note by its path, at its first and last line (0 for the whole note).
-        open_session: opens a chat by its id; None begins a new one.
-        open_settings: opens the settings at a page.
-        open_folder: opens a folder of notes.
-        choose_folder: lets the user choose a folder of notes and opens it.
-        run_command: runs a command of the window by its name.
+        show_note: opens a note by its path, first and last line; 0 means the whole note.
+        open_session: opens a chat by its session id; None starts a new chat.
+        open_settings: opens the settings at the page with this name.
+        open_folder: opens a folder as the vault.
+        choose_folder: lets the user choose a folder and opens it as the vault.
+        run_command: runs a window command by its name.
     """
 
     show_note: Callable[[str, int, int], object]
@@ -57,14 +57,14 @@ class Navigation:
 
 
 class WindowFrame(QMainWindow):
-    """The three columns of the window at their last places.
+    """The main window's three columns, restored to their saved sizes and positions.
 
     `first_painted` is emitted once, when the window has been drawn for the first time.
 
     Attributes:
-        transcript: the messages of the open chat; there once the notes are open, as what follows.
-        docking: brings the panels of the right column into sight.
-        navigation: what controllers can ask the window to show.
+        transcript: the messages of the open chat. Set in `MainWindow.attach`, like the next two.
+        docking: makes the panels of the right column visible.
+        navigation: functions that controllers call to open notes, chats, settings and folders.
     """
 
     first_painted = Signal()
@@ -82,11 +82,11 @@ class WindowFrame(QMainWindow):
 
     @property
     def font_scale(self) -> float:
-        """The text size of the last time."""
+        """The saved font scale; 1.0 is the normal text size."""
         return self._state.font_scale
 
     def open_on_screen(self) -> None:
-        """Show the window at its last place; maximize it where the screen is too small."""
+        """Show the window at its saved position, or maximized if the screen is too small for it."""
         room = self.screen().availableSize()
         fits = self.width() <= room.width() and self.height() < room.height()  # and a title bar
         if fits or self._state.geometry:
@@ -96,7 +96,7 @@ class WindowFrame(QMainWindow):
             self.showMaximized()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Emit `first_painted` after the first painting."""
+        """Paint the window and emit `first_painted` the first time."""
         super().paintEvent(event)
         if not self._is_painted:
             self._is_painted = True
@@ -134,7 +134,7 @@ class WindowFrame(QMainWindow):
             self.sidebar.footer.show_state(IndexState(message="Loading…"))
 
     def remember_places(self) -> None:
-        """Save the places and sizes for the next start."""
+        """Save the window's sizes, positions and font scale for the next start."""
         state = self._state
         state.geometry = base64.b64encode(self.saveGeometry().data()).decode()
         state.docks = base64.b64encode(self.column.places().data()).decode()
@@ -146,7 +146,7 @@ class WindowFrame(QMainWindow):
         save_state(self._state_path, state)
 
     def count_sent_message(self) -> None:
-        """Count a message that was sent; the hint below the composer goes after ten."""
+        """Count a sent message; after ten, the hint below the composer is hidden."""
         self._state.sent += 1
         self._show_sent_hint()
 
@@ -168,7 +168,7 @@ class WindowFrame(QMainWindow):
         self.set_scale(steps[max(0, min(len(steps) - 1, at + step))] if step else 1.0)
 
     def set_scale(self, scale: float) -> None:
-        """Set the size of all text."""
+        """Set the font scale of the whole window; 1.0 is the normal text size."""
         Theme.current().apply(scale=scale)
         self.columns.arrange()
 
@@ -183,7 +183,7 @@ class WindowFrame(QMainWindow):
         return [self.composer, self.column, self.sidebar, self.rail]
 
     def reset_layout(self) -> None:
-        """Show all columns and panels at their default places."""
+        """Show all columns and panels at their default sizes and positions."""
         self.columns.wants_sidebar = self.columns.wants_right = True
         self.columns.set_widths([])
         self.column.reset()
@@ -191,7 +191,7 @@ class WindowFrame(QMainWindow):
 
 
 def _focus_first(region: QWidget) -> None:
-    """Focus the first widget of a region that takes the focus."""
+    """Focus a region, or its first visible child that accepts the Tab focus."""
     if region.focusPolicy() & Qt.FocusPolicy.TabFocus:
         region.setFocus(Qt.FocusReason.TabFocusReason)
         return

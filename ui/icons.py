@@ -1,7 +1,7 @@
-"""Icons that take their colour from the theme at the moment they are painted.
+"""Icons that take their colours from the theme each time they are painted.
 
 The glyphs are the Phosphor set that QtAwesome ships. Only its font and its table of names are
-read: importing QtAwesome itself loads eleven further fonts and OpenGL before the first window.
+read, because importing QtAwesome itself loads eleven more fonts and OpenGL.
 """
 
 import json
@@ -31,19 +31,20 @@ _GRID = 24.0
 
 
 def icon(name: str, tone: str = "text.secondary", on: str = "accent.base") -> QIcon:
-    """Return an icon that follows the theme.
+    """Return an icon that always uses the colours of the current theme.
 
     Args:
-        name: of the Phosphor set, such as `gear`; our own are `panel-left`, `panel-right` and
-            `up-down`.
-        tone: the colour token at rest; hovered it is `text.primary`, off `text.disabled`.
-        on: the colour token while checked.
+        name: a name from the Phosphor set, such as `gear`, or one of Strata's own icons:
+            `panel-left`, `panel-right` and `up-down`.
+        tone: the colour token of the normal state. A disabled icon uses `text.disabled`; a hovered
+            icon uses `text.primary` if this is `text.secondary`.
+        on: the colour token of the checked state.
     """
     return QIcon(_Engine(name, tone, on))
 
 
 def app_icon() -> QIcon:
-    """Return the program's own icon: layers of notes, one of them cited."""
+    """Return the application icon: three light bars on a square in the accent colour."""
     made = QIcon()
     for size in (16, 32, 48, 64, 128, 256):
         made.addPixmap(_app_pixmap(size))
@@ -51,7 +52,7 @@ def app_icon() -> QIcon:
 
 
 def pixmap(name: str, size: int, tone: str = "text.secondary", ratio: float = 1.0) -> QPixmap:
-    """Return one rendering in the present colours; `size` is in logical pixels."""
+    """Render an icon in the current theme's colours; `size` is in logical pixels."""
     image = QPixmap(QSize(size, size) * ratio)
     image.setDevicePixelRatio(ratio)
     image.fill(Qt.GlobalColor.transparent)
@@ -62,7 +63,7 @@ def pixmap(name: str, size: int, tone: str = "text.secondary", ratio: float = 1.
 
 
 def paint_icon(painter: QPainter, rect: QRect, name: str, tone: str = "text.secondary") -> None:
-    """Paint an icon centred in a rectangle, as large as its shorter side."""
+    """Paint an icon centred in a rectangle, with the rectangle's shorter side as its size."""
     side = min(rect.width(), rect.height())
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -76,7 +77,7 @@ def paint_icon(painter: QPainter, rect: QRect, name: str, tone: str = "text.seco
 
 
 class _Engine(QIconEngine):
-    """Paints one glyph; holds names only, so a change of theme needs no new icon."""
+    """Paints one glyph in the current theme's colours; a theme change needs no new icon."""
 
     def __init__(self, name: str, tone: str, on: str) -> None:
         super().__init__()

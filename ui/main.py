@@ -1,4 +1,4 @@
-"""Start of the window: the Qt application, the first paint, then the notes."""
+"""Start-up of the window: create the Qt application, paint the window, then open the vault."""
 
 import ctypes
 import os
@@ -21,11 +21,11 @@ def run(opening: "Startup", exit_after_show: bool = False) -> int:
     """Show the window until it is closed, and return the exit code.
 
     Args:
-        opening: opens the notes; called after the first paint.
-        exit_after_show: end at the first idle moment after the first paint; for measuring.
+        opening: opens the vault after the first paint.
+        exit_after_show: quit right after the first paint, to measure the start-up time.
 
     Raises:
-        Exception: the error that kept the notes from being opened; the window is closed then.
+        Exception: the vault could not be opened; the window is closed first.
     """
     problem = display_problem(os.environ)
     if problem is not None:
@@ -62,7 +62,7 @@ def run(opening: "Startup", exit_after_show: bool = False) -> int:
 
 
 class _Start:
-    """The second step: opens the notes in a task, then attaches the window to them."""
+    """The second step of start-up: opens the vault in a task, then attaches the window to it."""
 
     def __init__(self, opening: "Startup", window: "MainWindow") -> None:
         self.failure: Exception | None = None
@@ -76,7 +76,7 @@ class _Start:
         task.start()
 
     def _open(self) -> "Assistant":
-        # Imported in the task, so that `attach` only has to make the controllers.
+        # Imports the assistant in the task, so that `attach` only has to create the controllers.
         return self._opening.open()
 
     def _on_opened(self, assistant: "Assistant") -> None:
@@ -89,9 +89,9 @@ class _Start:
 
 
 def display_problem(environ: Mapping[str, str], platform: str = sys.platform) -> str | None:
-    """Return why no window can be shown, in one sentence; None where one can.
+    """Return one sentence that says why no window can be shown, or None if one can be shown.
 
-    Qt ends the whole process where it finds no display, so this is asked first.
+    Qt aborts the process if it finds no display, so this is checked before Qt starts.
     """
     if not platform.startswith("linux") or environ.get("QT_QPA_PLATFORM"):
         return None
@@ -115,7 +115,7 @@ def _wayland_address(environ: Mapping[str, str]) -> str | None:
 
 
 def _x11_addresses(display: str) -> list[tuple[socket.AddressFamily, "str | tuple[str, int]"]]:
-    """Return the addresses of an X server: its socket, also in the abstract namespace."""
+    """Return the socket addresses of an X display; a local one has a path and an abstract name."""
     host, _, rest = display.rpartition(":")
     number = rest.partition(".")[0]
     if host not in {"", "unix"}:
@@ -127,7 +127,7 @@ def _x11_addresses(display: str) -> list[tuple[socket.AddressFamily, "str | tupl
 def _answers(family: socket.AddressFamily, address: "str | tuple[str, int]") -> bool:
     with socket.socket(family, socket.SOCK_STREAM) as probe:
         probe.settimeout(2.0)
-        with suppress(OSError):  # an address that does not answer is no display; the caller says so
+        with suppress(OSError):  # no answer means no display; the caller reports it
             probe.connect(address)
             return True
     return False

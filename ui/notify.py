@@ -1,7 +1,7 @@
-"""Toasts: short messages over the chat, and the toast that reports an unexpected exception.
+"""Toasts: short messages over the chat, including one for unexpected exceptions.
 
-Errors that need a decision are not toasts: they are shown in place until they are resolved.
-`watch_faults` is called once, where the window starts. Python's exception hooks are in
+Errors that need a decision are not toasts: the view they concern shows them until they are
+resolved. `watch_faults` is called once, when the window starts. Python's exception hooks are in
 `app.faults`, which writes the log.
 """
 
@@ -46,10 +46,10 @@ _log = logging.getLogger(__name__)
 
 
 class Notifier(QObject):
-    """Shows at most two toasts at the lower edge of a widget.
+    """Shows up to two toasts at the lower edge of a widget.
 
     Args:
-        place: the column over which the toasts appear.
+        place: the widget that the toasts appear over.
     """
 
     def __init__(self, place: QWidget) -> None:
@@ -60,23 +60,23 @@ class Notifier(QObject):
         place.installEventFilter(self)
 
     def set_bottom(self, height: int) -> None:
-        """Set the free height below the toasts, for the composer."""
+        """Set the height in pixels that stays free below the toasts, for the composer."""
         self._bottom = height
         self._arrange()
 
     def toast(self, text: str, word: str = "", act: Callable[[], object] | None = None) -> None:
-        """Show a message in one line.
+        """Show a one-line message.
 
         Args:
-            text: what happened.
-            word: the label of the one action.
-            act: what the action does.
+            text: the message.
+            word: the label of the action button.
+            act: called when the button is clicked; None shows no button.
         """
         while len(self._toasts) >= _MOST:
             self._drop(self._toasts[0])
         from app.config.schema import (
             use_labels,
-        )  # loads the settings, which the first paint waits for
+        )  # imported here, since it loads the settings and would delay the first paint
 
         text = use_labels(text)
         toast = _Toast(self._place, one_line(text), word, act)
@@ -88,11 +88,11 @@ class Notifier(QObject):
         announce(self._place, text)
 
     def texts(self) -> list[str]:
-        """Return the texts of the visible toasts, the oldest first."""
+        """Return the texts of the visible toasts, oldest first."""
         return [toast.text for toast in self._toasts]
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Move the toasts when the column changes its size."""
+        """Reposition the toasts when the widget below them is resized."""
         if event.type() == QEvent.Type.Resize:
             self._arrange()
         return False
@@ -135,11 +135,11 @@ class FaultNotice(QObject):
         super().__init__(notifier)
         self._notifier = notifier
         self._log_file = log
-        # Queued also in the interface's thread, since the exception may come from painting.
+        # Queued even in the GUI thread, because the exception may come from painting.
         self._reported.connect(self._show, Qt.ConnectionType.QueuedConnection)
 
     def tell(self) -> None:
-        """Show the toast soon. This may be called in any thread."""
+        """Schedule the toast. This may be called from any thread."""
         self._reported.emit()
 
     def _show(self) -> None:
@@ -148,9 +148,9 @@ class FaultNotice(QObject):
 
 
 def watch_faults(notifier: Notifier, log: Path) -> None:
-    """Log every unexpected exception and critical message of Qt from now on, and show a toast.
+    """Log each unexpected exception and critical Qt message from now on, and show a toast.
 
-    Warnings of Qt are only logged, since desktops cause some that no user notices.
+    Qt warnings are only logged, because desktops cause some that users never notice.
     """
     notice = FaultNotice(notifier, log)
     set_fault_listener(notice.tell)
@@ -159,12 +159,12 @@ def watch_faults(notifier: Notifier, log: Path) -> None:
 
 
 def open_log_file(log: Path) -> None:
-    """Open the log in the program that the desktop has for text files."""
+    """Open the log file, or its folder if there is no log yet, in the desktop's default program."""
     QDesktopServices.openUrl(QUrl.fromLocalFile(str(log if log.exists() else log.parent)))
 
 
 def _take_message(kind: QtMsgType, context: QMessageLogContext, text: str) -> None:
-    """Write a message of Qt to the log; debug messages are left out."""
+    """Write a Qt message to the log; debug messages are ignored."""
     if kind in {QtMsgType.QtCriticalMsg, QtMsgType.QtFatalMsg}:
         report_fault(text, f"Qt ({context.category or 'default'})")
     elif kind in _LEVELS:
@@ -172,7 +172,7 @@ def _take_message(kind: QtMsgType, context: QMessageLogContext, text: str) -> No
 
 
 def announce(widget: QWidget, text: str, *, is_urgent: bool = False) -> None:
-    """Announce a change to screen readers that is visible but does not have the focus."""
+    """Announce a change to screen readers that happens outside the focused widget."""
     event = QAccessibleAnnouncementEvent(widget, text)
     if is_urgent:
         event.setPoliteness(QAccessible.AnnouncementPoliteness.Assertive)
@@ -180,7 +180,7 @@ def announce(widget: QWidget, text: str, *, is_urgent: bool = False) -> None:
 
 
 class _Toast(QWidget):
-    """One line, dark on light and light on dark. It stays while the pointer is over it."""
+    """A toast with one line of text, which does not expire while the pointer is over it."""
 
     def __init__(
         self, place: QWidget, text: str, word: str, act: Callable[[], object] | None
@@ -211,11 +211,11 @@ class _Toast(QWidget):
         self.expired.stop()
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Restart the timer."""
+        """Restart the timer when the pointer leaves the toast."""
         self.expired.start()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the background."""
+        """Draw the toast's rounded background."""
         theme, painter = Theme.current(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)

@@ -1,4 +1,4 @@
-"""The palette: finds commands, chats and notes by a few letters of their names."""
+"""The command palette: finds commands, chats and notes by parts of their names."""
 
 from collections.abc import Sequence
 from itertools import chain
@@ -24,9 +24,9 @@ Group = tuple[str, Sequence[Choice]]
 
 
 class Palette(AccessibleFrame):
-    """A popup over the window; a choice, Esc or a click elsewhere closes it.
+    """The palette popup, closed by choosing an item, by Esc or when it loses the focus.
 
-    `chosen` carries the name of a group and the value of the choice.
+    `chosen` carries the name of the group and the value of the chosen item.
     """
 
     chosen = Signal(str, str)
@@ -52,7 +52,7 @@ class Palette(AccessibleFrame):
         self.hide()
 
     def open(self, groups: Sequence[Group], hint: str) -> None:
-        """Show groups of choices; `hint` is the placeholder of the field."""
+        """Open the palette with groups of choices; `hint` is the search field's placeholder."""
         self._groups = groups
         self._came_from = QApplication.focusWidget()
         self.field.setPlaceholderText(hint)
@@ -65,7 +65,7 @@ class Palette(AccessibleFrame):
         self.field.setFocus(Qt.FocusReason.PopupFocusReason)
 
     def dismiss(self) -> bool:
-        """Close the palette and restore the focus; return false where it is not open."""
+        """Close the palette and restore the previous focus; return False if it was not open."""
         if self.isHidden():
             return False
         self.hide()
@@ -74,7 +74,7 @@ class Palette(AccessibleFrame):
         return True
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Handle the keys of the list, before the window handles Esc."""
+        """Handle Esc, Enter and arrow keys in the search field before the window does."""
         if event.type() == QEvent.Type.FocusOut and not self.isHidden():
             self.hide()
         if not isinstance(event, QKeyEvent):

@@ -1,6 +1,6 @@
-"""The state of the window between two starts: places, sizes, the open chat, text size, drafts.
+"""The window state saved between runs: sizes, positions, the open chat, font scale, drafts.
 
-A state file that is missing or damaged means the default layout.
+If the state file is missing or damaged, the default layout is used.
 """
 
 import json
@@ -19,14 +19,16 @@ _log = logging.getLogger(__name__)
 
 @dataclass
 class WindowState:
-    """Places and choices that are not settings.
+    """The saved sizes, positions and choices of the window that are not settings.
 
     Attributes:
-        geometry: the place of the window as Qt packs it, in base64; `docks` likewise.
-        shares: the heights of the docks, by the names of those in one place.
-        columns: the widths of sidebar, middle and right column.
-        session: the id of the chat that was open.
-        sent: the number of sent messages; after ten the hint below the composer is hidden.
+        geometry: the result of Qt's `saveGeometry`, in base64.
+        docks: the places of the docks as Qt saves them, in base64.
+        shares: the relative heights of the dock areas. The key is the names of the docks in an
+            area, joined with spaces.
+        columns: the widths of the sidebar and the right column, in pixels.
+        session: the id of the open chat; empty for a new chat.
+        sent: the number of messages sent so far; after ten the hint below the composer is hidden.
     """
 
     geometry: str = ""
@@ -42,7 +44,7 @@ class WindowState:
 
 
 def load_state(path: Path) -> WindowState:
-    """Read the state of the window; return the default state where there is none."""
+    """Read the window state; return the default state if the file is missing or damaged."""
     try:
         found: Any = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
@@ -54,7 +56,7 @@ def load_state(path: Path) -> WindowState:
 
 
 def save_state(path: Path, state: WindowState) -> None:
-    """Save the state; a disk error is only logged."""
+    """Save the window state; a disk error is only logged."""
     try:
         make_private_folder(path.parent)
         write_atomically(path, json.dumps(asdict(state), indent=1).encode())
@@ -63,7 +65,7 @@ def save_state(path: Path, state: WindowState) -> None:
 
 
 def load_drafts(path: Path) -> dict[str, dict[str, Any]]:
-    """Read the drafts by session; return none where the file cannot be read."""
+    """Read the drafts by session id; return an empty dict if the file cannot be read."""
     try:
         found: Any = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
@@ -76,7 +78,7 @@ def load_drafts(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def save_drafts(path: Path, drafts: dict[str, dict[str, object]]) -> None:
-    """Save the drafts, so that they survive a crash."""
+    """Save the drafts by session id; a disk error is only logged."""
     try:
         make_private_folder(path.parent)
         write_atomically(path, json.dumps(drafts, indent=1, ensure_ascii=False).encode())

@@ -1,11 +1,11 @@
-"""Tasks: work in threads, with results in the interface's thread. Threads meet Qt only here.
+"""Tasks: run work in threads and deliver the results in the GUI thread.
 
-A `Task` runs one iterator of the layers below in its own thread. A `Mailbox` delivers the items to
-the interface's thread in order. Pieces of text that arrive within one frame are joined first, so
-that a fast model costs one repaint each 33 ms and not one each token.
+No other module of `ui` uses threads. A `Task` runs one iterator of the layers below in its own
+thread. A `Mailbox` delivers the items to the GUI thread in order. Text deltas that arrive within
+one frame are joined, so a fast model causes one repaint every 33 ms instead of one per token.
 
-Holds always: signals are emitted in the interface's thread only; after `TaskRunner.close` none
-is; nothing here waits for a thread except `close`.
+Holds always: signals are emitted in the GUI thread only, and never after `TaskRunner.close`;
+only `close` waits for a thread.
 """
 
 import gc
@@ -31,11 +31,11 @@ Call = Callable[[], object]
 
 
 class Mailbox(QObject):
-    """Delivers items from other threads to the interface's thread, in order.
+    """Delivers items from other threads to the GUI thread, in order.
 
     Args:
         parent: the Qt parent.
-        is_paced: deliver the items of one frame together, at most every 33 ms.
+        is_paced: whether to deliver items in batches, at most one batch every 33 ms.
     """
 
     arrived = Signal(object)
@@ -54,7 +54,7 @@ class Mailbox(QObject):
         self._called.connect(self.flush, Qt.ConnectionType.QueuedConnection)
 
     def put(self, item: object) -> None:
-        """Add an item, from any thread; after `close` it is dropped."""
+        """Add an item from any thread. After `close`, items are dropped."""
         with self._lock:
             if self._is_closed:
                 return
@@ -64,13 +64,13 @@ class Mailbox(QObject):
                 self._called.emit()
 
     def close(self) -> None:
-        """Deliver nothing any more."""
+        """Drop the waiting items and deliver no more."""
         with self._lock:
             self._is_closed = True
             self._items.clear()
 
     def flush(self) -> None:
-        """Deliver the waiting items, at the end of the frame where one is going on."""
+        """Deliver the waiting items now, or at the end of the frame if deliveries are paced."""
         wait_s = tokens()["motion"]["stream_flush"] / 1000 - (monotonic() - self._last_flush_s)
         if self._is_paced and wait_s > 0:
             self._timer.start(max(1, round(wait_s * 1000)))
@@ -85,10 +85,10 @@ class Mailbox(QObject):
 
 
 class Task(QObject):
-    """One piece of work: connect to its signals, then call `start`.
+    """An iterator that runs in its own thread. Connect to the signals before calling `start`.
 
-    `yielded` carries each item; `failed` carries the exception; `finished` comes last, once, also
-    after a failure or a cancellation. Being cancelled is not a failure.
+    `yielded` carries each item and `failed` the exception. `finished` is emitted once at the end,
+    even after a failure or a cancellation. Cancellation is not a failure.
     """
 
     yielded = Signal(object)
@@ -106,7 +106,7 @@ class Task(QObject):
         self._thread: threading.Thread | None = None
 
     def start(self) -> "Task":
-        """Start the work; signals that are connected before receive everything."""
+        """Start the work in its thread and return this task; connect the signals before."""
         self.is_running = True
         if self._is_synchronous:
             self._run()
@@ -117,11 +117,11 @@ class Task(QObject):
         return self
 
     def cancel(self) -> None:
-        """Ask the work to stop; `finished` follows when it has stopped."""
+        """Request cancellation; `finished` is emitted when the work has stopped."""
         self.token.cancel()
 
     def close(self, timeout_s: float) -> bool:
-        """Cancel, deliver nothing more, and wait; return whether the work has stopped in time."""
+        """Cancel the task, drop its items and wait; return whether it stopped in time."""
         self.cancel()
         self._mail.close()
         if self._thread is not None:
@@ -131,10 +131,10 @@ class Task(QObject):
 
     def _run(self) -> None:
         try:
-            with suppress(Cancelled):  # no error: the user asked for it and sees "Stopped."
+            with suppress(Cancelled):  # not an error: the user requested it and sees "Stopped."
                 for item in self._work(self.token):
                     self._mail.put(item)
-        except Exception as error:  # noqa: BLE001 - every failure is shown in words by the receiver
+        except Exception as error:  # noqa: BLE001 - the receiver shows every failure to the user
             log_bug(error)
             self._mail.put(_Failure(error))
         self._mail.put(_END)
@@ -151,11 +151,11 @@ class Task(QObject):
 
 
 class TaskRunner(QObject):
-    """Makes tasks, and ends all of them when the window closes.
+    """Creates tasks, and ends all of them when the window closes.
 
     Args:
-        parent: the object whose life bounds that of all tasks.
-        is_synchronous: run each task to its end inside `start`; for tests of what a view does.
+        parent: the Qt parent; the runner and its tasks are deleted with it.
+        is_synchronous: whether `start` runs each task to its end before it returns, for tests.
     """
 
     def __init__(self, parent: QObject | None = None, *, is_synchronous: bool = False) -> None:
@@ -163,11 +163,11 @@ class TaskRunner(QObject):
         self.is_synchronous = is_synchronous
 
     def stream(self, work: Work) -> Task:
-        """Return a task over an iterator, not yet started."""
+        """Return a new task, not yet started, that yields the items of an iterator."""
         return Task(work, self)
 
     def call(self, work: Call) -> Task:
-        """Return a task whose one item is what the function returns, not yet started."""
+        """Return a new task, not yet started, that yields the return value of a function."""
         return Task(lambda _token: iter((work(),)), self)
 
     def mailbox(self) -> Mailbox:
@@ -175,7 +175,7 @@ class TaskRunner(QObject):
         return Mailbox(self)
 
     def close(self, timeout_s: float = 3.0) -> bool:
-        """End every task; return whether all of them have stopped in time."""
+        """Cancel all tasks and wait for them; return whether all stopped within the timeout."""
         deadline_s = monotonic() + timeout_s
         for mailbox in self.findChildren(Mailbox):
             mailbox.close()
@@ -187,9 +187,9 @@ class TaskRunner(QObject):
 
 
 class LatestOnly(QObject):
-    """Runs only the newest of many calls, after a pause between them.
+    """Runs only the most recent of many calls, after a pause without new calls.
 
-    One call runs at a time; of those that come meanwhile only the last is kept.
+    One call runs at a time. While it runs, only the latest new call is kept.
     """
 
     answered = Signal(object)
@@ -205,7 +205,7 @@ class LatestOnly(QObject):
         self._timer.timeout.connect(self._start)
 
     def ask(self, question: Call, *, now: bool = False) -> None:
-        """Replace the waiting call; `now` leaves out the pause."""
+        """Replace the waiting call; with `now`, run it without the pause."""
         self._waiting = question
         self._is_stale = self._task is not None
         if now or self._runner.is_synchronous:
@@ -214,7 +214,7 @@ class LatestOnly(QObject):
             self._timer.start()
 
     def forget(self) -> None:
-        """Drop the waiting call and the result of the running one."""
+        """Drop the waiting call and ignore the result of the running one."""
         self._waiting = None
         self._is_stale = self._task is not None
         self._timer.stop()
@@ -245,23 +245,23 @@ class LatestOnly(QObject):
 
 
 class GarbageCollector(QObject):
-    """Collects reference cycles in the interface's thread for as long as it lives.
+    """Runs Python's garbage collection in the GUI thread only, until `stop` is called.
 
-    Python collects reference cycles in whichever thread allocates. A cycle can hold a widget, and
-    Qt crashes when a widget is destroyed outside its thread, so no task may collect.
-    Python's own thresholds decide what is collected; they are checked twice a second.
+    By default, Python collects reference cycles in the thread that allocates. A cycle can contain
+    a widget, and Qt crashes if a widget is destroyed outside the GUI thread, so tasks must not
+    collect. A timer checks Python's own thresholds twice a second.
     """
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         gc.disable()
-        gc.freeze()  # what is loaded by now stays, and need not be checked each time
+        gc.freeze()  # objects loaded so far live on, so each collection can skip them
         self._timer = QTimer(self, interval=_COLLECT_MS)
         self._timer.timeout.connect(self._collect_what_is_due)
         self._timer.start()
 
     def stop(self) -> None:
-        """Let Python collect by itself again."""
+        """Turn Python's automatic garbage collection on again."""
         self._timer.stop()
         gc.unfreeze()
         gc.enable()
@@ -283,7 +283,7 @@ _END = object()
 
 
 def _join_text(items: list[object]) -> list[object]:
-    from chains.events import TextDelta  # here, since the window is painted before it is loaded
+    from chains.events import TextDelta  # imported late, to not delay the first paint
 
     joined: list[object] = []
     for item in items:

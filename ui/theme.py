@@ -1,7 +1,7 @@
-"""The one place that turns the design tokens into Qt's colours, fonts, sizes and style sheet.
+"""The theme: Qt colours, fonts, sizes and the style sheet, made from the design tokens.
 
-Widgets ask `Theme.current()` for what they paint and repaint on `changed`; no other module of
-`ui` holds a colour. Style Guide: "Depth is one background step and one hairline."
+Widgets read colours and fonts from `Theme.current()` and repaint on `changed`. No other module
+of `ui` defines a colour. Style Guide: "Depth is one background step and one hairline."
 """
 
 import json
@@ -29,15 +29,15 @@ _NUMBERS = QFont.Tag("tnum")
 
 @cache
 def tokens() -> dict[str, Any]:
-    """Return the design tokens as they are shipped; callers must not change them."""
+    """Return the shipped design tokens; callers must not change them."""
     loaded: dict[str, Any] = json.loads(read_text("tokens.json"))
     return loaded
 
 
 class Theme(QObject):
-    """The present look: light or dark, and how large.
+    """The current theme: light or dark mode, and the font scale.
 
-    `changed` is emitted after the application's palette, style sheet and fonts were replaced.
+    `changed` is emitted after the application's palette, style sheet and fonts are replaced.
     """
 
     changed = Signal()
@@ -60,11 +60,12 @@ class Theme(QObject):
         return Theme._current
 
     def apply(self, mode: Mode | None = None, scale: float | None = None) -> None:
-        """Dress the whole application, now and until the next call.
+        """Set mode and font scale, and update palette, fonts and style sheet of the application.
 
         Args:
-            mode: `system` follows the desktop, also when it changes later; None keeps the mode.
-            scale: multiplies text, rows and icons, never hairlines; None keeps it.
+            mode: `light`, `dark`, or `system` to follow the desktop, including later changes; None
+                keeps the mode.
+            scale: the factor for text, rows and icons, but not hairlines; None keeps the scale.
         """
         app = _application()
         before = self.is_dark, self.scale
@@ -73,7 +74,7 @@ class Theme(QObject):
         self._follow_system()
         self.is_dark = self._wants_dark()
         if before == (self.is_dark, self.scale) and app.styleSheet():
-            return  # nothing looks different, and dressing all widgets takes about half a second
+            return  # nothing would look different, and restyling takes about half a second
         self._fonts.clear()
         self._load_colors()
         if app.style().objectName().lower() != "fusion":
@@ -86,11 +87,11 @@ class Theme(QObject):
         self.changed.emit()
 
     def color(self, name: str) -> QColor:
-        """Return a colour of the present mode, such as `text.primary` or `layer.L4`."""
+        """Return a colour of the current mode by its name, such as `text.primary`."""
         return QColor(self._colors[name])
 
     def css(self, name: str) -> str:
-        """Return a colour as it is written in a style sheet or in rich text."""
+        """Return a colour as a string for style sheets and rich text."""
         color = self._colors[name]
         if color.alpha() == 255:
             return color.name()
@@ -99,13 +100,13 @@ class Theme(QObject):
     def font(
         self, kind: str = "ui", *, numbers: bool = False, weight: int = 0, italic: bool = False
     ) -> QFont:
-        """Return the font of a type role.
+        """Return the scaled font of a type role.
 
         Args:
             kind: a key of `type` in the tokens, such as `body` or `caption`.
-            numbers: give all figures one width, for counts, shares and times.
-            weight: 400, 500 or 600 in place of the role's own.
-            italic: for emphasis in text.
+            numbers: whether all digits have the same width, for counts, shares and times.
+            weight: 400, 500 or 600; 0 uses the weight of the role.
+            italic: whether the font is italic.
         """
         key = (kind, numbers, weight, italic)
         if key not in self._fonts:
@@ -113,23 +114,23 @@ class Theme(QObject):
         return QFont(self._fonts[key])
 
     def line(self, kind: str) -> int:
-        """Return the line height of a type role, scaled."""
+        """Return the scaled line height of a type role, in pixels."""
         return self.px(tokens()["type"][kind]["line"])
 
     def px(self, length: float) -> int:
-        """Return a length that grows with the font scale: rows, icons, control heights."""
+        """Return a length in pixels multiplied by the font scale, for rows, icons and controls."""
         return round(length * self.scale)
 
     def space(self, step: int) -> int:
-        """Return a spacing step in pixels: 1 is 4, 2 is 8, 3 is 12, 4 is 16, 6 is 24."""
+        """Return a spacing step in pixels: step 1 is 4, 2 is 8, 3 is 12, 4 is 16, 6 is 24."""
         return int(tokens()["space"][str(step)])
 
     def radius(self, name: str) -> int:
-        """Return a corner radius: `xs`, `sm`, `md`, `lg`, `xl`, `bar`."""
+        """Return a corner radius in pixels by its name: `xs`, `sm`, `md`, `lg`, `xl` or `bar`."""
         return int(tokens()["radius"][name])
 
     def duration(self, name: str) -> int:
-        """Return a time of the motion tokens in milliseconds; movements are 0 without motion."""
+        """Return a motion token in milliseconds; animations take 0 if the desktop disables them."""
         hint = QStyle.StyleHint.SH_Widget_Animation_Duration
         moves = name in {"fast", "base", "slow"}
         if moves and _application().style().styleHint(hint) == 0:
@@ -137,14 +138,14 @@ class Theme(QObject):
         return int(tokens()["motion"][name])
 
     def value(self, path: str) -> Any:
-        """Return any token by its path, such as `layout.sidebar.min`, as it is written."""
+        """Return the unscaled value of a design token by its path, such as `layout.sidebar.min`."""
         found: Any = tokens()
         for part in path.split("."):
             found = found[part]
         return found
 
     def fill(self, template: str) -> str:
-        """Return a style sheet with every `@token.path` and `@px(length)` as its present value."""
+        """Return a style sheet with each `@token.path` and `@px(length)` replaced by its value."""
         scaled = _SCALED_LENGTH.sub(lambda match: f"{self.px(int(match.group(1)))}px", template)
         return _TOKEN.sub(lambda match: self._css_value(match.group(1)), scaled)
 
@@ -202,13 +203,14 @@ class Theme(QObject):
 def dress(
     widget: QWidget, kind: str = "ui", tone: str = "primary", *, numbers: bool = False
 ) -> None:
-    """Give a widget the font of a type role and a text colour, also after the theme changes.
+    """Set a widget's type role and text colour, which are kept when the theme changes.
 
     Args:
         widget: usually a label or a button.
         kind: a key of `type` in the tokens.
-        tone: `primary`, `secondary`, `tertiary`, `success`, `amber`, `danger`, `link`.
-        numbers: give all figures one width.
+        tone: the text colour: `primary`, `secondary`, `tertiary`, `success`, `amber`, `danger`,
+            `link`, or empty for the colour of the style sheet.
+        numbers: whether all digits have the same width.
     """
     widget.setProperty("kind", kind)
     widget.setProperty("numbers", numbers)
@@ -220,7 +222,7 @@ def dress(
 
 
 def redress(widget: QWidget) -> None:
-    """Give all that is in a widget its fonts again: a new parent takes them back to older ones."""
+    """Set the fonts of a widget's children again, since a change of parent resets them."""
     for child in widget.findChildren(QWidget):
         _set_dressed_font(child)
 
@@ -232,7 +234,7 @@ def _set_dressed_font(widget: QWidget) -> None:
         font = Theme.current().font(kind, numbers=numbers)
         widget.setFont(font)
         if isinstance(widget, QAbstractScrollArea):
-            widget.viewport().setFont(font)  # what Qt itself writes there, such as a placeholder
+            widget.viewport().setFont(font)  # for Qt's own text, such as a placeholder
 
 
 def _application() -> QApplication:
@@ -243,7 +245,7 @@ def _application() -> QApplication:
 
 
 def _parse(value: str) -> QColor:
-    """Return a colour from `#RRGGBB` or `#RRGGBBAA`; Qt itself would read the alpha first."""
+    """Parse `#RRGGBB` or `#RRGGBBAA`, since Qt itself would read eight digits as `#AARRGGBB`."""
     color = QColor(value[:7])
     if len(value) == 9:
         color.setAlpha(int(value[7:], 16))

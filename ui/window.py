@@ -1,9 +1,8 @@
-"""The main window: makes the controllers and connects the commands.
+"""The main window: creates the controllers and connects the commands.
 
-A start has two steps. `MainWindow(look)` is the frame: columns, panels and the composer, which are
-painted and take text at once. `attach` makes the transcript and the controllers when the notes are
-open. The modules for that are imported there, since importing them takes longer than the first
-paint.
+Start-up has two steps. `MainWindow(look)` creates the frame: columns, panels and the composer,
+which accepts text at once. When the assistant is ready, `attach` creates the transcript and the
+controllers. It imports their modules itself, since that takes longer than the first paint.
 """
 
 from collections.abc import Callable
@@ -43,7 +42,7 @@ __all__ = ["Controllers", "MainWindow"]
 
 @dataclass(frozen=True)
 class Controllers:
-    """The controllers of a window whose notes are open."""
+    """The controllers of a main window, created in `MainWindow.attach`."""
 
     session: "SessionController"
     sessions: "SessionListController"
@@ -58,12 +57,12 @@ class Controllers:
 
 
 class MainWindow(WindowFrame):
-    """Three columns and their controllers.
+    """The main window: three columns and their controllers.
 
-    `attached` is emitted when the controllers are made.
+    `attached` is emitted when the controllers have been created.
 
     Attributes:
-        controllers: there after `attach`.
+        controllers: the controllers of the views; set by `attach`.
     """
 
     attached = Signal()
@@ -76,7 +75,7 @@ class MainWindow(WindowFrame):
         self._is_attached = False
 
     def attach(self, assistant: "Assistant") -> None:
-        """Make the controllers for an assistant, and connect them."""
+        """Create the controllers for an assistant, and connect them."""
         self.assistant = assistant
         self._add_late_views()
         self.navigation = self._make_navigation()
@@ -92,7 +91,7 @@ class MainWindow(WindowFrame):
         self.attached.emit()
 
     def begin(self) -> None:
-        """Restore what was open at the last end, and update the index."""
+        """Restore the chat and folders that were open at the last exit, and update the index."""
         controllers = self.controllers
         controllers.composer.load_models()
         controllers.sessions.refresh()
@@ -103,13 +102,13 @@ class MainWindow(WindowFrame):
         else:
             controllers.composer.open(None)
             controllers.context.refresh()
-        if typed.strip():  # while the notes were being opened
+        if typed.strip():  # typed while the vault was being opened
             self.composer.set_text(f"{self.composer.text()}\n{typed}".strip())
         is_open = self.assistant.vault is not None
         (self.composer if is_open else self.middle.welcome.choose).setFocus()
 
     def open_folder(self, folder: Path) -> None:
-        """Open a folder of notes and index it."""
+        """Open a folder as the vault and index it."""
         self.controllers.notes.open(folder)
 
     def open_samples(self) -> None:
@@ -117,29 +116,29 @@ class MainWindow(WindowFrame):
         self.open_folder(sample_vault())
 
     def choose_folder(self) -> None:
-        """Ask for a folder of notes and open it."""
+        """Let the user choose a folder, and open it as the vault."""
         start = str(self.assistant.vault or Path.home())
         chosen = QFileDialog.getExistingDirectory(self, "Choose a folder of notes", start)
         if chosen:
             self.open_folder(Path(chosen))
 
     def show_note(self, path: str, first: int = 0, last: int = 0) -> None:
-        """Open a note beside the chat, at its lines."""
+        """Show a note next to the chat, at the given lines; 0 means the whole note."""
         self.controllers.notes.show(path, first, last)
 
     def open_session(self, session: str | None) -> None:
-        """Open a chat; None begins a new one."""
+        """Open a chat by its session id; None starts a new chat."""
         self.columns.close_drawer()
         if session is None or session != self.controllers.session.session:
             self.controllers.session.open(session)
         self.composer.setFocus()
 
     def run_command(self, name: str) -> None:
-        """Run a command by its name."""
+        """Run a window command by its name."""
         self._actions[name].trigger()
 
     def open_settings(self, page: str = "") -> None:
-        """Show the settings, at a page."""
+        """Show the settings dialog at a page; an empty name keeps the current page."""
         from ui.settings.dialog import SettingsDialog
 
         if self._settings is None:
@@ -154,13 +153,13 @@ class MainWindow(WindowFrame):
         self._settings.raise_()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """End all work, and remember the places."""
+        """Save the window state and end all tasks."""
         self._remember()
         self.runner.close()
         super().closeEvent(event)
 
     def _add_late_views(self) -> None:
-        """Make the views that the first paint does not show."""
+        """Create the views that are not part of the first paint."""
         from ui.chat.transcript.transcript import Transcript
         from ui.panels.docks import Docking
         from ui.panels.index.panel import IndexPanel
@@ -172,7 +171,7 @@ class MainWindow(WindowFrame):
         self.middle.take_transcript(self.transcript)
 
     def _make_controllers(self) -> Controllers:
-        """Make the controllers; each one connects itself to those that it is given."""
+        """Create the controllers; each one connects itself to the controllers it receives."""
         from ui.controllers.attachments import AttachmentPicker
         from ui.controllers.composer import ComposerController
         from ui.controllers.context import ContextController
@@ -220,7 +219,7 @@ class MainWindow(WindowFrame):
         )
 
     def _commands(self) -> dict[str, Callable[[], object]]:
-        """Return what each command of the table does, by its name."""
+        """Return the function that runs each command, by command name."""
         controllers = self.controllers
         return {
             "new_chat": lambda: self.open_session(None),
@@ -296,7 +295,7 @@ class MainWindow(WindowFrame):
             self.open_session(session)
 
     def _stop(self) -> None:
-        """Close the palette or the open column over the chat, else stop the running turn."""
+        """Close the palette or the open drawer; if neither is open, stop the running turn."""
         if not self.controllers.palette.close() and not self.columns.close_drawer():
             self.controllers.session.stop()
 
