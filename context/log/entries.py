@@ -1,7 +1,7 @@
 """The entry types of a session log, one JSON object a line.
 
-To add an entry type, write its class here and add a row for it to `ENTRY_TYPES`. An entry of an
-unknown type, such as an extension's `custom`, is kept word for word in `OtherEntry`.
+To add an entry type, write its class here and add a row for it to `_ROWS`. An entry of an unknown
+type, such as an extension's `custom`, is kept word for word in `OtherEntry`.
 """
 
 from collections.abc import Mapping

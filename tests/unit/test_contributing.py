@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from context.log.entries import ENTRY_TYPES, PATH_TYPES
+
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
 FILE = re.compile(r"`((?:[a-z_]+/)+[a-z_]+\.py)`")
@@ -38,7 +40,7 @@ def test_a_file_that_is_named_exists(name: str) -> None:
 
 def test_each_recipe_names_symbols() -> None:
     recipes = TEXT.split("\n## Add ")[1:]
-    assert [bool(SYMBOL.search(recipe)) for recipe in recipes] == [True, True, True]
+    assert [bool(SYMBOL.search(recipe)) for recipe in recipes] == [True, True, True, True]
 
 
 @pytest.mark.parametrize(("symbol", "name"), SYMBOL.findall(TEXT))
@@ -46,7 +48,7 @@ def test_a_symbol_stands_in_the_file_that_is_named(symbol: str, name: str) -> No
     assert symbol in defined_names(ROOT / name)
 
 
-@pytest.mark.parametrize("symbol", ["PATH_TYPES", "parse_entry"])
+@pytest.mark.parametrize("symbol", ["_ROWS", "ENTRY_TYPES", "PATH_TYPES", "parse_entry"])
 def test_the_log_entries_are_read_as_the_recipe_says(symbol: str) -> None:
     assert f"`{symbol}`" in TEXT
     assert symbol in defined_names(ROOT / "context/log/entries.py")
@@ -63,3 +65,8 @@ def test_the_targets_of_make_exist() -> None:
     targets = re.findall(r"\bmake (\w+)", TEXT)
     assert targets
     assert all(f"\n{target}:" in makefile for target in targets)
+
+
+def test_the_log_entries_of_the_tree_are_marked_as_the_recipe_says() -> None:
+    assert "`on_path=True`" in TEXT
+    assert {name for name, row in ENTRY_TYPES.items() if row.on_path} == PATH_TYPES
