@@ -1,6 +1,6 @@
-"""Where the program starts and ends: the window, or a verb of the command line.
+"""The entry points of the program: the window, or a verb of the command line.
 
-Before anything else is imported, the import path loses what the environment added to it.
+Before any other import, the entries that the environment added are removed from the import path.
 """
 
 import os
@@ -10,15 +10,15 @@ import sys
 def _clean_import_path() -> None:
     """Remove the working folder and the entries of PYTHONPATH from the import path.
 
-    A folder of notes may hold a `litellm.py`. What stays is the folder that holds this program and
-    what belongs to the interpreter.
+    A folder of notes may contain a `litellm.py`, which must not be imported. The folder of this
+    program and the entries of the interpreter stay.
     """
     program = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     own = tuple(os.path.join(folder, "") for folder in (program, sys.prefix))
     named = os.environ.get("PYTHONPATH", "")
     try:
         added = {os.path.abspath(entry) for entry in ("", *named.split(os.pathsep))}
-    except OSError:  # the working folder is gone, and nothing can be imported from there
+    except OSError:  # the working folder was deleted, so nothing is imported from it
         added = set(named.split(os.pathsep))
     sys.path[:] = [
         entry
@@ -41,19 +41,19 @@ if TYPE_CHECKING:
 
 
 def main() -> NoReturn:
-    """Run `strata` with the words of the command line, and end with its exit code."""
+    """Run `strata` with the arguments of the command line, and exit with its exit code."""
     install_fault_hooks()
     _end(run(sys.argv[1:], _show))
 
 
 def main_window() -> NoReturn:
-    """Open the window, for a desktop's menu, and end with its exit code."""
+    """Open the window from a desktop menu (`strata-gui`), and exit with its exit code."""
     install_fault_hooks()
     _end(run_window(sys.argv[1:], _show))
 
 
 def _show(opening: "Startup") -> int:
-    """Show the window until it is closed; on a trial run, until it has been painted once."""
+    """Show the window until it is closed, or until its first paint on a trial run."""
     from ui.main import run as run_window
 
     is_trial = os.environ.get("STRATA_EXIT_AFTER_SHOW") == "1"
@@ -61,17 +61,18 @@ def _show(opening: "Startup") -> int:
 
 
 def _end(code: int) -> NoReturn:
-    """End the program at once; everything is saved and closed by now.
+    """Exit the process at once; everything is saved and closed by now.
 
-    The interpreter's own end may wait for ever: the thread of a call that was abandoned is stopped
-    there for good, perhaps within an import, and a library that tidies up asks for the same import.
+    The normal exit of the interpreter may block for ever: the thread of an abandoned call is frozen
+    there, perhaps while it holds an import lock, and an exit handler of a library waits for that
+    lock.
     """
     import logging
 
     logging.shutdown()
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:  # `strata-gui` has none on Windows
-            with contextlib.suppress(OSError, ValueError):  # whoever read it has gone
+            with contextlib.suppress(OSError, ValueError):  # the reading process has ended
                 stream.flush()
     os._exit(code)
 

@@ -1,4 +1,4 @@
-"""The one use-case behind window and command line: open notes, index, search, ask, look back."""
+"""The use-cases behind the window and the command line: open, index, search, ask, inspect."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -37,16 +37,16 @@ __all__ = ["Assistant"]
 
 
 class Assistant:
-    """What Strata can do; every method may be called from any thread.
+    """The use-cases of Strata; every method may be called from any thread.
 
-    What adds to a chat raises `SessionBusy` while another turn is being written to it, and what
-    names an entry raises `NotFound` where the chat has none of that name.
+    Methods that add to a chat raise `SessionBusy` while another turn is written to it. Methods that
+    take an entry raise `NotFound` if the chat has no such entry.
 
     Attributes:
-        paths: where Strata's own files lie.
-        settings: what the user set.
+        paths: the folders and files of Strata itself.
+        settings: the user's settings.
         sessions: the chats.
-        long_texts: what becomes of a message that is too long.
+        long_texts: the files of pasted texts that are too long for a message.
         user_instructions: the user's own instructions for models.
     """
 
@@ -70,22 +70,22 @@ class Assistant:
 
     @property
     def vault(self) -> Path | None:
-        """The open folder of notes."""
+        """The open folder of notes; None if none is open."""
         return self._vault.folder
 
     @property
     def library(self) -> Library | None:
-        """The open notes with their index."""
+        """The open notes with their index; None if no folder is open."""
         return self._vault.library
 
     def open_vault(self, folder: Path, remember: bool = True) -> None:
         """Open a folder of notes.
 
-        With `remember`, it is opened again at the next start.
+        With `remember`, it is saved in the settings and opened again at the next start.
 
         Raises:
-            VaultMissing: there is no folder there.
-            VaultUnreadable: it may not be read.
+            VaultMissing: the folder does not exist.
+            VaultUnreadable: the folder may not be read.
             StorageFailed: the index or the settings cannot be written.
         """
         self._vault.open(folder, remember)
@@ -102,18 +102,18 @@ class Assistant:
 
         Args:
             cancel: stops the run.
-            is_background: nobody waits for this run, so that load and battery may slow it down.
+            is_background: whether nobody waits for this run; load or battery may then throttle it.
 
         Raises:
             VaultNotChosen: no folder is open.
-            VaultError: it could not be done; what was indexed before is still there.
+            VaultError: indexing failed; the earlier content of the index is kept.
         """
         yield from self._vault.require().update(cancel, is_background=is_background)
 
     def search(self, query: str, k: int | None = None) -> SearchResult:
-        """Find the places that fit a query best, by words and by meaning.
+        """Return the passages that match a query best, by keywords and by vectors.
 
-        At most `k` are returned; None stands for the setting `retrieval.topK`.
+        At most `k` passages are returned; None means the setting `retrieval.topK`.
 
         Raises:
             VaultNotChosen: no folder is open.
@@ -126,30 +126,30 @@ class Assistant:
         return library.excerpts(query, k or self.settings.values.retrieval_top_k)
 
     def notes(self) -> tuple[NoteState, ...]:
-        """Return the state of every file in the open vault; empty where none is open."""
+        """Return the state of every file in the open vault; nothing if no vault is open."""
         library = self._vault.library
         return () if library is None else library.notes()
 
     def read_note(self, path: str) -> Note:
-        """Return a note as it is on the disk now, or a file from elsewhere by its whole path.
+        """Return the content of a note, or of a file outside the vault by its absolute path.
 
         Raises:
             VaultNotChosen: no folder is open.
-            NoteUnreadable: there is no such note, or it is not text.
-            NoteExcluded: it is a file from elsewhere that is kept away from models.
+            NoteUnreadable: the note does not exist, or it is not text.
+            NoteExcluded: the file is outside the vault and excluded from models.
         """
         if (file := Path(path)).is_absolute():
             return replace(read_allowed(file.parent, file.name), path=path)
         return self._vault.require().read_note(path)
 
     def take_warnings(self) -> tuple[str, ...]:
-        """Return, once, warnings about Strata's own files that were damaged and are rebuilt."""
+        """Return the warnings about damaged files of Strata that are rebuilt, each only once."""
         library = self._vault.library
         said = (self.sessions.take_warning(), "" if library is None else library.take_warning())
         return tuple(filter(None, said))
 
     def tags(self) -> dict[str, tuple[str, ...]]:
-        """Return each tag of the open notes, without its `#`, with the notes that carry it."""
+        """Return each tag of the open notes, without its `#`, with the notes that use it."""
         library = self._vault.library
         return {} if library is None else library.tags()
 
@@ -159,47 +159,47 @@ class Assistant:
         """Return the segments of the named attachments, each once and in full.
 
         Raises:
-            NotFound: there is nothing of that name.
+            NotFound: there is no note, folder or file of this name.
             InvalidRequest: it cannot be attached.
-            NoteExcluded: it is kept away from models.
+            NoteExcluded: it is excluded from models.
             NoteUnreadable: it is not text.
         """
         return Attachments(self._vault.library).segments(attach, selections)
 
     def instructions(self) -> VaultInstructions | None:
-        """Return the AGENTS.md of the open notes; None where there is none for models.
+        """Return the AGENTS.md of the open notes; None if there is none that models may read.
 
         Raises:
-            NoteUnreadable: there is one that cannot be read as text.
+            NoteUnreadable: the file cannot be read as text.
         """
         return self._additions.instructions()
 
     def accept_instructions(self, digest: str) -> None:
-        """Give the AGENTS.md with this digest to models from now on, until it changes.
+        """Send the AGENTS.md with this digest to models from now on, until the file changes.
 
         Raises:
             InvalidRequest: the file has changed since it was shown.
-            NotFound: the file is gone.
+            NotFound: the file no longer exists.
         """
         self._additions.decide(digest, "accepted")
 
     def refuse_instructions(self, digest: str) -> None:
-        """Leave the AGENTS.md with this digest out, until it changes; raises as accepting does."""
+        """Leave the AGENTS.md with this digest out until it changes; raises as accepting does."""
         self._additions.decide(digest, "refused")
 
     def ask(self, request: AskRequest, cancel: CancelToken) -> Iterator[Event]:
         """Answer a question; the last event is `TurnEnded`.
 
         Raises:
-            TurnFailed: there is no answer; it says why, and in which chat.
+            TurnFailed: no answer could be given; the error has the reason and the chat.
         """
         return self._asking.ask(request, cancel)
 
     def estimate_reading(self, request: AskRequest) -> ReadingCost | None:
-        """Return the most that reading the attachments whole costs; None where all of them fit.
+        """Return the highest cost of reading the attachments whole; None if all of them fit.
 
         Raises:
-            CannotRead: it cannot be read whole.
+            CannotRead: an attachment cannot be read whole.
         """
         chat = None if request.session is None else self.sessions.read(request.session)
         return self._asking.estimate_reading(chat, request)
@@ -214,9 +214,9 @@ class Assistant:
         model: str | None = None,
         mode: Mode | None = None,
     ) -> Iterator[Event]:
-        """Ask an edited question beside its first version; the last event is `TurnEnded`.
+        """Ask an edited question as a new version of it; the last event is `TurnEnded`.
 
-        What was attached to the first version is attached again.
+        The attachments of the first version are attached again.
 
         Args:
             session: the chat.
@@ -224,10 +224,10 @@ class Assistant:
             text: the new text.
             cancel: stops the turn.
             model: as for `ask`.
-            mode: None for that of the first version.
+            mode: the mode of the new version; None means the mode of the first one.
 
         Raises:
-            TurnFailed: there is no answer; the error says why.
+            TurnFailed: no answer could be given; the error has the reason.
         """
         changed = AskRequest(text, model=model)
         return self._asking.edit(session, entry, changed, mode, cancel)
@@ -235,25 +235,25 @@ class Assistant:
     def regenerate(
         self, session: str, entry: str, cancel: CancelToken, *, model: str | None = None
     ) -> Iterator[Event]:
-        """Regenerate an answer beside the first one; the last event is `TurnEnded`.
+        """Generate another version of an answer; the last event is `TurnEnded`.
 
-        The entry is the answer, or a user message that has none; the model is chosen as for `ask`.
+        The entry is the answer or a user message without one. The model is chosen as for `ask`.
 
         Raises:
-            TurnFailed: there is no answer; the error says why.
+            TurnFailed: no answer could be given; the error has the reason.
         """
         return self._asking.regenerate(session, entry, model, cancel)
 
     def compact(
         self, session: str, cancel: CancelToken, instructions: str = "", model: str | None = None
     ) -> Iterator[Event]:
-        """Sum up all but the last turn of a chat; the last event is `CompactionEnded`.
+        """Summarise all but the last turn of a chat; the last event is `CompactionEnded`.
 
         Args:
-            session: the chat, which stays as it was where `cancel` stops this.
-            cancel: stops it.
-            instructions: what the summary should keep above all.
-            model: as for `ask`; with no model nothing is sent, and an outline is made.
+            session: the chat; it stays unchanged if `cancel` stops the compaction.
+            cancel: stops the compaction.
+            instructions: the facts that the summary should keep above all.
+            model: as for `ask`; without a model nothing is sent, and an outline is made.
         """
         return self._asking.compact(session, instructions, model, cancel)
 
@@ -268,20 +268,20 @@ class Assistant:
         attach: Sequence[str] = (),
         selections: Sequence[Selection] = (),
     ) -> dict[str, Any]:
-        """Return the *Context* of what would be sent next; nothing is looked up or stored.
+        """Return the *Context* of the next request; nothing is searched or stored.
 
         Args:
-            session: the chat; None for one that has not begun.
-            text: what the user has typed so far.
-            mode: as for `ask`; None for that of the chat's last turn.
+            session: the chat; None for a new one.
+            text: the text that the user has typed so far.
+            mode: as for `ask`; None means the mode of the chat's last turn.
             model: as for `ask`.
-            changes: settings by their keys in place of those in force, to show what they would do.
+            changes: settings by key that replace the current ones, to show their effect.
             full: add the request itself, as `request_body` and `wire`, and the `ephemeral_log`.
             attach: as for `ask`.
             selections: as for `ask`.
 
         Raises:
-            ContextOverflow: it would not fit; the error has the report.
+            ContextOverflow: the request would not fit; the error has the report.
             BadSetting: a change is out of its range.
         """
         chat = None if session is None else self.sessions.read(session)
@@ -293,34 +293,34 @@ class Assistant:
     def last_context(
         self, session: str, full: bool = False, entry: str | None = None
     ) -> dict[str, Any] | None:
-        """Return the *Context* of the last request of a turn; None where nothing was asked.
+        """Return the *Context* of the last request of a turn; None if the chat has no question.
 
-        Where the request itself is not kept any more it is built again, and `rebuilt` is true.
+        If the stored request is gone, it is built again, and `rebuilt` is true.
 
         Args:
             session: the chat.
             full: add the request itself, as `request_body` and `wire`, and the `ephemeral_log`.
-            entry: the question of the turn or an answer to it; None for the chat's last turn.
+            entry: the question of the turn or an answer to it; None means the chat's last turn.
 
         Raises:
-            NotFound: there is no such entry in the chat.
+            NotFound: the chat has no such entry.
         """
         return self._looking_back.last_context(session, full, entry)
 
     def list_sessions(self) -> list[SessionInfo]:
-        """Return the chats, the one used last first."""
+        """Return the chats, the most recently used first."""
         return self.sessions.list()
 
     def transcript(self, session: str) -> ChatTranscript:
-        """Return a chat as it is read.
+        """Return the transcript of a chat.
 
         Raises:
-            SessionMissing: there is no such chat.
+            SessionMissing: the chat does not exist.
         """
         return self._looking_back.transcript(session)
 
     def entry_before(self, session: str, entry: str) -> str:
-        """Return the entry that another one follows, such as the last one before a compaction."""
+        """Return the parent of an entry, such as the last entry before a compaction."""
         return self._looking_back.entry_before(session, entry)
 
     def select_leaf(self, session: str, entry: str) -> AbandonedBranch:
@@ -328,73 +328,73 @@ class Assistant:
         return self._branching.select_leaf(session, entry)
 
     def fork(self, session: str, entry: str | None = None) -> str:
-        """Make a chat of its own out of a path, and return its id.
+        """Copy a path into a new chat, and return the id of that chat.
 
-        The copy ends at `entry`; None stands for the active leaf, or for the last entry before one
-        of an unknown kind.
+        The copy ends at `entry`. None means the active leaf, or the last entry before the first one
+        of an unknown type.
 
         Raises:
-            NotFound: there is no such entry in the chat.
-            InvalidRequest: the path holds an entry of an unknown kind, or is empty.
+            NotFound: the chat has no such entry.
+            InvalidRequest: the path contains an entry of an unknown type, or is empty.
         """
         return self._branching.fork(session, entry)
 
     def label(self, session: str, entry: str, text: str) -> str:
-        """Label an entry, and return the label's entry; an empty text removes the label."""
+        """Label an entry, and return the id of the label entry; an empty text removes the label."""
         return self._branching.label(session, entry, text)
 
     def pin(self, session: str, target: str, on: bool) -> None:
-        """Send a message or a segment word for word from now on, or as any other again.
+        """Pin or unpin a message or a segment; a pinned one is always sent word for word.
 
         The target is the entry of a message, or the id of a segment.
 
         Raises:
-            BadPin: there is nothing of that id, or pins would take more than their share.
+            BadPin: the target does not exist, or the pins would exceed their share of the budget.
         """
         self._branching.pin(session, target, on)
 
     def summarise_branch(
         self, session: str, entry: str, cancel: CancelToken, model: str | None = None
     ) -> str:
-        """Keep a summary of the branch of an entry that the chat has left, and return it.
+        """Store a summary of the abandoned branch of an entry, and return the summary.
 
         The model is chosen as for `compact`.
 
         Raises:
-            InvalidRequest: it is on the branch that the chat goes on with.
-            Cancelled: it was stopped; nothing is kept.
+            InvalidRequest: the entry is on the active branch.
+            Cancelled: the summary was cancelled; nothing is stored.
         """
         return self._branching.summarise_branch(session, entry, model, cancel)
 
     def send_message(
         self, session: str, custom_type: str, content: str | Sequence[Any], display: bool = True
     ) -> str:
-        """Put a message of a program into a chat, and return its entry; no model is called.
+        """Add a message of a program to a chat, and return its entry; no model is called.
 
-        The model reads the content as the user's; `display` says whether the transcript shows it.
+        Models receive the content as a user message. `display` is whether the transcript shows it.
         """
         return self._branching.send_message(session, custom_type, content, display)
 
     def model_choices(self) -> tuple[ModelChoice, ...]:
-        """Return the models that can be chosen: none at all, the one that is set, those served.
+        """Return the models to choose from: no model, the configured one, and those of the server.
 
-        The server at `chat.apiBase` is asked what it offers, which may take two seconds.
+        The server at `chat.apiBase` is asked for its models, which may take two seconds.
         """
         return model_choices(self.settings.values)
 
     def key_provider(self, model: str) -> str | None:
-        """Return whose key a model takes, a provider or an address; None where it takes none."""
+        """Return the provider or the address whose key a model needs; None if it needs none."""
         return describe(model, self.settings.values.chat_api_base).key_provider
 
     def has_key(self, owner: str) -> bool:
-        """Return whether there is a key of a provider or for an address."""
+        """Return whether there is a key for a provider or an address."""
         return secrets.key_for(owner) is not None
 
     def set_key(self, owner: str, key: str, *, allows_plain_http: bool = False) -> None:
-        """Put the key of a provider or for an address into the keyring; an empty one takes it out.
+        """Store the key for a provider or an address in the keyring; an empty key deletes it.
 
         Raises:
-            NoKeyring: the system has none, or it is locked.
-            InvalidRequest: it would go out readable, and the user has not agreed to that.
+            NoKeyring: the system has no keyring, or it is locked.
+            InvalidRequest: the key would be sent unencrypted, and the user has not agreed to that.
         """
         secrets.save_key(owner, key, allows_plain_http=allows_plain_http)

@@ -1,7 +1,7 @@
 """Slash commands: messages that begin with `/` and run a command instead of being sent.
 
-A command is known by its first word. What it shows stands in the conversation for a while and is
-neither stored nor sent to a model.
+The first word names the command. Its output is shown in the chat for a while, and is neither stored
+nor sent to a model.
 """
 
 import re
@@ -22,7 +22,7 @@ _COMMAND = re.compile(r"/(?P<name>[A-Za-z][\w-]*)(?:\s+(?P<argument>.*))?\s*", r
 
 @dataclass(frozen=True)
 class Situation:
-    """Where a command is given: the chat, None for one that has not begun, and what is chosen."""
+    """The chat, the mode and the model of a command; the chat is None before its first message."""
 
     session: str | None
     mode: Mode | None = None
@@ -34,9 +34,10 @@ class CommandResult:
     """The result of a slash command.
 
     Attributes:
-        markdown: to be shown where the command was given; nothing where there is nothing to show.
-        begins_chat: whether a new chat begins here.
-        compacts: whether the chat is summed up now, and what the summary should keep above all.
+        markdown: the text to show in the chat; may be empty.
+        begins_chat: whether to begin a new chat.
+        compacts: the facts that a compaction of the chat should keep above all; None for no
+            compaction.
     """
 
     markdown: str = ""
@@ -46,11 +47,11 @@ class CommandResult:
 
 @dataclass(frozen=True)
 class SlashCommand:
-    """One command.
+    """A slash command with its help text.
 
     Attributes:
-        argument: what may follow its name, as the help shows it.
-        help: what it does, in one line.
+        argument: the argument as the help shows it; empty if the command takes none.
+        help: the effect of the command, in one line.
     """
 
     name: str
@@ -60,10 +61,10 @@ class SlashCommand:
 
 
 def parse(text: str) -> tuple[SlashCommand, str] | None:
-    """Return the command of a message with its argument; None where the message is text.
+    """Return the command of a message with its argument; None if the message is plain text.
 
     Raises:
-        NotFound: it looks like a command, and there is none of that name.
+        NotFound: the message looks like a command, but no command has this name.
     """
     match = _COMMAND.fullmatch(text)
     if match is None:
@@ -78,10 +79,10 @@ def parse(text: str) -> tuple[SlashCommand, str] | None:
 def run(
     assistant: Assistant, situation: Situation, command: SlashCommand, argument: str
 ) -> CommandResult:
-    """Carry a command out.
+    """Run a command.
 
     Raises:
-        InvalidRequest: it does not take that argument.
+        InvalidRequest: the command does not take this argument.
     """
     if argument and not command.argument:
         raise InvalidRequest(f"/{command.name} takes nothing behind it.")

@@ -1,4 +1,4 @@
-"""The check-up: is everything there that Strata needs, and can it be used?"""
+"""The checks of `strata doctor`: whether everything that Strata needs exists and works."""
 
 import os
 import shutil
@@ -25,7 +25,7 @@ _LOW_DISK_BYTES = 500_000_000
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was looked at."""
+    """The result of one check."""
 
     name: str
     ok: bool
@@ -37,11 +37,11 @@ class Check:
 
 
 def check_up(assistant: Assistant, vault: Path | None) -> tuple[Check, ...]:
-    """Look at everything that Strata needs; nothing is sent anywhere.
+    """Run all checks; nothing is sent over the network.
 
     Args:
-        assistant: with no folder open.
-        vault: the folder of notes that would be opened.
+        assistant: an assistant with no folder open.
+        vault: the folder of notes that would be opened; None if none is chosen.
     """
     looks: tuple[Callable[[], Iterator[Check]], ...] = (
         _python,

@@ -1,4 +1,4 @@
-"""Writes that survive a crash, and locks that a crash lets go of."""
+"""Writes that survive a crash, and file locks that end with their process."""
 
 import contextlib
 import errno
@@ -16,22 +16,23 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-# Beyond anything that is ever written, so that a lock on Windows keeps no reader out.
+# Past the end of any file, since a lock on Windows would keep readers from the locked byte.
 _LOCKED_BYTE = 1 << 40
-_NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0)  # Windows has none of these
+_NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0)  # not defined on Windows
 _NO_WAIT: Final = getattr(os, "O_NONBLOCK", 0)
-# What `tempfile` makes of the prefix that `write_atomically` gives it.
+# The file names that `tempfile` makes from the prefix in `write_atomically`.
 _TEMPORARY: Final = re.compile(r"\..+\.[a-z0-9_]{8}")
 _BEING_MADE_S: Final = 60.0
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Replace a file's content so that a crash leaves the old or the new one, whole and on disk.
+    """Replace the content of a file so that a crash leaves either the old or the new content.
 
-    A link is followed: what it points at is replaced. A new file is open to its owner alone.
+    Returns once the new content is on disk. For a symbolic link, its target is replaced. Only the
+    owner may read a new file.
 
     Raises:
-        OSError: the file could not be written; the old content is untouched.
+        OSError: the file could not be written; the old content is unchanged.
     """
     target = Path(os.path.realpath(path))
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
@@ -42,12 +43,12 @@ def write_atomically(path: Path, content: bytes) -> None:
             file.write(content)
             file.flush()
             os.fsync(handle)
-            if sys.platform != "win32":  # there an open file cannot take another name
+            if sys.platform != "win32":  # an open file cannot be renamed there
                 _take_place(Path(name), target)
         if sys.platform == "win32":
             _take_place(Path(name), target)
     except BaseException:
-        with contextlib.suppress(FileNotFoundError):  # it may have become the target already
+        with contextlib.suppress(FileNotFoundError):  # it may be renamed already
             Path(name).unlink()
         raise
     sync_folder(target.parent)
@@ -62,11 +63,11 @@ def _take_place(new: Path, target: Path) -> None:
 def remove_leftovers(folder: Path, targets: frozenset[str] | None = None) -> None:
     """Remove the temporary files of `write_atomically` that a killed process left in a folder.
 
-    A file whose writer is still alive is locked and stays; so does one that cannot be removed.
+    The files of a running writer are locked and are kept, as are files that cannot be removed.
 
     Args:
-        folder: need not exist.
-        targets: names of the files that are written there; None for any name.
+        folder: the folder; it need not exist.
+        targets: the names of the target files; None means any name.
     """
     with contextlib.suppress(OSError):
         for entry in list(os.scandir(folder)):
@@ -77,7 +78,7 @@ def remove_leftovers(folder: Path, targets: frozenset[str] | None = None) -> Non
 
 
 def _is_left(file: Path) -> bool:
-    """Return whether no process writes a temporary file any more."""
+    """Return whether no process is writing a temporary file any more."""
     try:
         handle = open_file(file, os.O_RDWR)
     except OSError:
@@ -85,7 +86,7 @@ def _is_left(file: Path) -> bool:
     try:
         info = os.fstat(handle)
         if info.st_size == 0 and time.time() - info.st_mtime < _BEING_MADE_S:
-            return False  # perhaps just made, and not yet locked
+            return False  # perhaps just created and not yet locked
         lock(handle)
     except OSError:
         return False
@@ -95,10 +96,10 @@ def _is_left(file: Path) -> bool:
 
 
 def open_file(path: Path, flags: int) -> int:
-    """Open an ordinary file without following a link in its name, and return its descriptor.
+    """Open a regular file without following a symbolic link, and return its descriptor.
 
     Raises:
-        OSError: it cannot be opened, or is a link or something else than a file.
+        OSError: the file cannot be opened, or is a link or not a regular file.
     """
     handle = os.open(path, flags | _NO_LINK | _NO_WAIT)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
@@ -108,7 +109,7 @@ def open_file(path: Path, flags: int) -> int:
 
 
 def sync_folder(folder: Path) -> None:
-    """Sync a folder's entries to disk, as far as the system can."""
+    """Sync a folder's entries to disk; does nothing on Windows, which cannot do it."""
     if sys.platform == "win32":
         return
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -119,10 +120,10 @@ def sync_folder(folder: Path) -> None:
 
 
 def lock(handle: int) -> None:
-    """Take the one lock on an open file.
+    """Take the exclusive lock of an open file.
 
-    It belongs to the open file, so a second opening in the same process finds it taken too, and it
-    ends with the file or the process, however that ends.
+    The lock belongs to the open file: a second open file in the same process cannot take it either.
+    It is released when the file is closed or the process ends, even by a crash.
 
     Raises:
         BlockingIOError: the lock is taken.
@@ -138,7 +139,7 @@ def lock(handle: int) -> None:
 
 
 def write_all(handle: int, content: bytes) -> None:
-    """Write all of `content`, in one write wherever the system takes it in one.
+    """Write all of `content`, in one write if the system accepts all of it at once.
 
     Raises:
         OSError: not all of it could be written.
@@ -149,10 +150,10 @@ def write_all(handle: int, content: bytes) -> None:
 
 
 def write_synced(handle: int, content: bytes) -> None:
-    """Append to an open file and return once that is on the disk; all of it or nothing.
+    """Append all of `content` to an open file or nothing, and return once it is on disk.
 
     Raises:
-        OSError: it could not be written; the file is as long as it was.
+        OSError: the content could not be written; the file has its old length.
     """
     size = os.fstat(handle).st_size
     try:
@@ -164,13 +165,13 @@ def write_synced(handle: int, content: bytes) -> None:
 
 
 def create_synced(path: Path, content: bytes) -> int:
-    """Make a file with its first content, locked, and return it open once it is on the disk.
+    """Create a locked file with its first content, and return it open once it is on disk.
 
-    It has its name only when it is whole: a crash leaves at most `<name>.new` beside it.
+    The file gets its name only when it is complete: a crash leaves at most `<name>.new`.
 
     Raises:
-        FileExistsError: there is one of that name, or one is being made.
-        OSError: it could not be made; nothing of it is left.
+        FileExistsError: a file of this name exists, or is being created.
+        OSError: the file could not be created; nothing is left of it.
     """
     if path.exists():
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
@@ -184,12 +185,12 @@ def create_synced(path: Path, content: bytes) -> int:
 
 
 def replace_synced(path: Path, content: bytes) -> int:
-    """Put a new file in the place of another, locked, and return it open once it is on the disk.
+    """Replace a file by a new, locked one, and return it open once it is on disk.
 
-    A crash leaves the old one or the new one, whole, and at most `<name>.new` beside it.
+    A crash leaves either the old or the new file complete, and at most `<name>.new` as well.
 
     Raises:
-        OSError: it could not be done.
+        OSError: the file could not be replaced.
     """
     path.with_name(f"{path.name}.new").unlink(missing_ok=True)
     return _put(path, content)

@@ -1,16 +1,20 @@
-"""The errors of this package, and the one place where any error becomes a code and a sentence.
+"""The errors of this package, and the mapping of any error to a code, a sentence and a hint.
+
+Most sentences are written where the error is raised, and `describe` takes them over. It chooses the
+code, adds a hint, and writes the sentence itself for a cancel, an error of the operating system and
+an unforeseen exception.
 
 ```
 AppError
-├── BadSetting       a setting that does not exist, a value out of its range, a file that is damaged
-├── SessionMissing   there is no chat of that id
-├── SessionBusy      another process is writing to the chat
-├── VaultNotChosen   no folder of notes was named
-├── NotFound         what was asked for does not exist
-├── InvalidRequest   the request cannot be carried out as it stands
-├── NoKeyring        the system keeps no keys
-├── TurnFailed       a question found no answer; says in which chat, and why
-└── StorageFailed    the disk is full, or a place cannot be read or written
+├── BadSetting       an unknown setting, a value out of its range, or a damaged settings file
+├── SessionMissing   there is no chat with this id
+├── SessionBusy      the chat is being written to, here or in another process
+├── VaultNotChosen   no folder of notes is chosen
+├── NotFound         a named thing, such as an entry or a note, does not exist
+├── InvalidRequest   the request is not valid
+├── NoKeyring        the system has no usable keyring
+├── TurnFailed       a turn ended without an answer; has the reason and the chat
+└── StorageFailed    the disk is full, or a file cannot be read or written
 ```
 """
 
@@ -55,8 +59,8 @@ class AppError(Exception):
     """The base of all errors of this package; its message is one sentence for the user.
 
     Attributes:
-        code: what programs know it by.
-        hint: what to do about it, where the sentence does not say.
+        code: the stable error code for programs.
+        hint: a way out, if the message does not name one.
     """
 
     code: ClassVar[str] = "internal"
@@ -67,10 +71,10 @@ class AppError(Exception):
 
 
 class BadSetting(AppError):
-    """A setting that does not exist, a value out of its range, or a file that is damaged.
+    """A setting that does not exist, a value out of its range, or a damaged settings file.
 
     Attributes:
-        key: the setting; None where it is the file as a whole.
+        key: the setting; None if the file as a whole is damaged.
     """
 
     code = "bad_setting"
@@ -81,7 +85,7 @@ class BadSetting(AppError):
 
 
 class SessionMissing(AppError):
-    """There is no chat of that id."""
+    """There is no chat with this id."""
 
     code = "session_missing"
 
@@ -93,7 +97,7 @@ class SessionBusy(AppError):
 
 
 class VaultNotChosen(AppError):
-    """No folder of notes was named."""
+    """No folder of notes is chosen."""
 
     code = "vault_missing"
 
@@ -118,25 +122,25 @@ class InvalidRequest(AppError):
 
 
 class NoKeyring(AppError):
-    """The system keeps no keys, so that none can be saved."""
+    """The system has no usable keyring, so keys cannot be saved."""
 
     code = "bad_request"
 
 
 class StorageFailed(AppError):
-    """The disk is full, or a place cannot be read or written."""
+    """The disk is full, or a file or folder cannot be read or written."""
 
     code = "storage"
 
 
 class TurnFailed(AppError):
-    """A question found no answer.
+    """A turn ended without an answer.
 
     Attributes:
-        reason: what went wrong.
-        session: the chat, which can be continued; None where none was made.
-        is_taken_back: whether the chat goes on where it stood before the question, because no
-            request could be made of it; the question stays in the log beside that.
+        reason: the error that ended the turn.
+        session: the chat, which can be continued; None if no chat was made.
+        is_taken_back: whether the chat continues from before the question, because no request could
+            be built for it. The question stays in the log, off the active path.
     """
 
     def __init__(self, reason: Exception, session: str | None, is_taken_back: bool = False) -> None:
@@ -151,9 +155,9 @@ class ErrorInfo:
     """An error as a code, a sentence and a hint.
 
     Attributes:
-        context: the layer table, where a request was too large.
-        session: the chat of the question that failed; None where none was made.
-        is_turn: whether it was a question that failed.
+        context: the report with the layer table, if a request was too large.
+        session: the chat of the turn that failed; None if no chat was made.
+        is_turn: whether a turn failed.
         is_taken_back: as in `TurnFailed`.
     """
 
@@ -166,7 +170,7 @@ class ErrorInfo:
     is_taken_back: bool = False
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the JSON form; a failed question has every field, others those that are set."""
+        """Return the JSON form: all fields for a failed turn, else the fields that are set."""
         shown: dict[str, Any] = {"code": self.code, "message": self.message}
         if self.hint is not None or self.is_turn:
             shown["hint"] = self.hint
@@ -178,7 +182,7 @@ class ErrorInfo:
 
 
 def storage_failed(path: Path, error: OSError) -> StorageFailed:
-    """Return an operating system's error on a file as a sentence."""
+    """Convert an operating system's error on a file to an error with a sentence for the user."""
     if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
         return StorageFailed(
             f"The disk is full: {path} could not be written. Nothing that was saved is lost.",
@@ -190,7 +194,7 @@ def storage_failed(path: Path, error: OSError) -> StorageFailed:
 
 @contextmanager
 def storage_errors(path: Path) -> Iterator[None]:
-    """Turn an operating system's error on a file into `StorageFailed`."""
+    """Convert an operating system's errors within a `with` block to `StorageFailed`."""
     try:
         yield
     except OSError as error:
@@ -198,7 +202,7 @@ def storage_errors(path: Path) -> Iterator[None]:
 
 
 def describe(error: BaseException) -> ErrorInfo:
-    """Return the code, the sentence and the way out for any error."""
+    """Return the code, the sentence and the hint for any error."""
     if isinstance(error, TurnFailed):
         info = describe(error.reason)
         context = info.context and {**info.context, "session": error.session}
@@ -239,7 +243,7 @@ def _hook_hint(error: ContextHookError) -> str:
 
 
 def is_bug(error: BaseException) -> bool:
-    """Return whether nobody foresaw an error: it has neither a code nor a sentence of its own."""
+    """Return whether an error is a bug: it is neither an error of ours nor of a known kind."""
     if isinstance(error, TurnFailed):
         return is_bug(error.reason)
     is_ours = isinstance(error, vault.VaultError | chains.ChainError)

@@ -1,12 +1,12 @@
-"""Unexpected exceptions: every one reaches the log here, in whatever thread it was raised.
+"""Unexpected exceptions: every one is logged here, whatever thread raised it.
 
 ```
 sys.excepthook · sys.unraisablehook · threading.excepthook · the window's toolkit (ui.notify)
     → report_fault → the log, with the trace
-                   → the listener, which tells the user (the window shows a toast)
+                   → the listener, which informs the user (the window shows a toast)
 ```
 
-A fault that repeats, such as one that every repaint raises, is logged and told once a minute.
+An exception that repeats, such as one at every repaint, is logged and reported once a minute.
 """
 
 import logging
@@ -32,7 +32,7 @@ _log = logging.getLogger(__name__)
 
 
 class FaultReporter:
-    """Log faults and tell one listener; the same fault only after a quiet minute.
+    """Logs faults and calls one listener, at most once a minute for the same fault.
 
     Any thread may report. The listener is called in the thread of the fault.
     """
@@ -40,14 +40,14 @@ class FaultReporter:
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self.listener: Callable[[], object] | None = None
         self._clock = clock
-        self._lock = threading.RLock()  # collecting garbage may report within a report
+        self._lock = threading.RLock()  # garbage collection may cause a report during a report
         self._known: dict[str, tuple[float, int]] = {}
 
     def report(self, fault: BaseException | str, where: str) -> None:
         """Log an exception with its trace, or a message, and call the listener.
 
         Args:
-            fault: what was raised, or the sentence of a library that raises nothing.
+            fault: the exception, or the message of a library that raises no exception.
             where: the thread or the callback, for the log.
         """
         if isinstance(fault, _NO_FAULTS):
@@ -64,7 +64,7 @@ class FaultReporter:
             self.listener()
 
     def _count_repeats(self, key: str) -> int | None:
-        """Return how often a fault was kept quiet since it was told; None to keep it quiet."""
+        """Return how often a fault was suppressed since its last report; None suppresses it."""
         now = self._clock()
         with self._lock:
             told_at, repeats = self._known.get(key, (-QUIET_S, 0))
@@ -81,28 +81,28 @@ _reporter = FaultReporter()
 
 
 def log_bug(error: BaseException) -> None:
-    """Log an error with its trace where nobody foresaw it.
+    """Log an error with its trace if it is a bug.
 
-    For errors that are shown to the user where they belong; the listener is not called.
+    For errors that the caller shows to the user itself; the listener is not called.
     """
-    from app.errors import is_bug  # `strata --version` does without it
+    from app.errors import is_bug  # not needed for `strata --version`
 
     if is_bug(error):
         _log.error("A bug", exc_info=error)
 
 
 def report_fault(fault: BaseException | str, where: str) -> None:
-    """Log an unexpected exception or message, and tell the user where a window is open."""
+    """Log an unexpected exception or message, and inform the user if a window is open."""
     _reporter.report(fault, where)
 
 
 def set_fault_listener(listener: Callable[[], object] | None) -> None:
-    """Call this after each fault that was logged; None calls nothing any more."""
+    """Set the function to call after each logged fault; None removes it."""
     _reporter.listener = listener
 
 
 def install_fault_hooks() -> None:
-    """Report what no code handles, and then do what Python did before; a second call is nothing."""
+    """Report uncaught exceptions, then call Python's earlier hooks; a second call does nothing."""
     if not hasattr(sys.excepthook, "is_strata"):
         _install_excepthook()
         _install_unraisablehook()
@@ -143,7 +143,7 @@ def _install_thread_hook() -> None:
 
 
 def _identify(fault: BaseException | str) -> str:
-    """Return a key that is the same for a fault that repeats: its type and where it was raised."""
+    """Return a key that is equal for equal faults: the exception type and where it was raised."""
     if isinstance(fault, str):
         return fault
     trace = fault.__traceback__

@@ -1,7 +1,7 @@
-"""The log file: what happened, without note text and without any key.
+"""The log file: the events of the program, without note text and without API keys.
 
-It takes what the program's own packages say. Libraries are not asked: what they say on a failure
-may hold a whole request.
+Only the program's own packages write to it. Libraries are left out, since their error messages may
+contain a whole request.
 """
 
 import logging
@@ -17,7 +17,7 @@ PACKAGES = ("app", "chains", "context", "ui", "vault")
 _MAX_BYTES = 1_000_000
 _OLDER_FILES = 3
 _hidden: set[str] = set()
-# What looks like a key, whoever wrote it: bearer tokens, sk-… and the like, key=… and "key": "…".
+# Text that looks like a key: bearer tokens, prefixes such as sk-…, key=… and "key": "…".
 _KEY = re.compile(
     r"(?i)(\b(?:api[-_]?key|authorization|token)[\"']?\s*[:=]\s*[\"']?(?:bearer\s+)?|\bbearer\s+)"
     r"[^\s\"',;]{6,}|\b(?:sk|pk|gsk|xai|hf)[-_][a-z0-9_\-]{8,}|\bAIza[a-z0-9_\-]{20,}"
@@ -28,21 +28,21 @@ _log = logging.getLogger(__name__)
 
 
 def hide(key: str) -> None:
-    """Keep a secret out of the log."""
-    if len(key) >= 4:  # shorter ones are no keys, and would make holes in ordinary words
+    """Replace a key by a placeholder in all later log messages."""
+    if len(key) >= 4:  # a shorter text is no key, and would match within ordinary words
         _hidden.add(key)
 
 
 def redact(text: str) -> str:
-    """Return a text without any key that is known or looks like one."""
+    """Return a text in which known keys, and text that looks like a key, are replaced."""
     for key in _hidden:
         text = text.replace(key, "[key]")
     return _KEY.sub(lambda match: (match.group(1) or "") + "[key]", text)
 
 
 def open_log(paths: Paths) -> None:
-    """Begin the log, unless its place cannot be written, which stops nothing else."""
-    # Without any handler Python would write warnings to the terminal, libraries' own included.
+    """Start the log; if the file cannot be written, the program runs without one."""
+    # Without a handler, Python would print warnings to the terminal, even those of libraries.
     if not logging.getLogger().handlers:
         logging.getLogger().addHandler(logging.NullHandler())
     try:
@@ -52,9 +52,9 @@ def open_log(paths: Paths) -> None:
 
 
 def start_log(path: Path) -> None:
-    """Write what the program's packages say to a file of this user alone; older files are kept.
+    """Write the log of the program's packages to a file that only its owner may read.
 
-    Calling it again changes the file.
+    Older files are kept. A second call changes the file.
 
     Raises:
         OSError: the file cannot be written.
@@ -70,7 +70,7 @@ def start_log(path: Path) -> None:
 
 
 def stop_log() -> None:
-    """Close the file."""
+    """Close the log file."""
     for name in PACKAGES:
         logger = logging.getLogger(name)
         for handler in [h for h in logger.handlers if isinstance(h, _PrivateFile)]:
@@ -89,7 +89,7 @@ class _Formatter(logging.Formatter):
     default_msec_format = "%s.%03d"
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 (the name it overrides)
-        # A path may hold a line end: one message stays one line, so that none can be forged.
+        # A path may contain a line break: without this, it could forge a message of its own.
         record.message = record.message.replace("\n", "\\n")
         return super().formatMessage(record)
 

@@ -1,7 +1,7 @@
-"""The steps that bring `state.db` from any earlier form to the present one.
+"""The migrations of `state.db` from any earlier version to the current one.
 
-Each is named for what it does, runs once, in order, in a transaction of its own; `user_version`
-counts those done. A step is never changed after it has been released.
+Each is named after its change and runs once, in order, in its own transaction; `user_version` is
+the number of migrations done. A released migration is never changed.
 """
 
 import sqlite3
@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 
 def m001_last_requests(connection: sqlite3.Connection) -> None:
-    """Keep the last request of each turn: its report, its body, what went on the wire."""
+    """Add the last request of each turn: its report, its body, and the data sent over the wire."""
     connection.execute(
         """
         CREATE TABLE request (
@@ -26,7 +26,7 @@ def m001_last_requests(connection: sqlite3.Connection) -> None:
 
 
 def m002_list_of_chats(connection: sqlite3.Connection) -> None:
-    """Remember what the list shows of a chat, so that listing reads only files that changed."""
+    """Add the list entries of chats, so that listing reads only files that changed."""
     connection.execute(
         """
         CREATE TABLE chat (
@@ -40,7 +40,7 @@ def m002_list_of_chats(connection: sqlite3.Connection) -> None:
 
 
 def m003_tool_result_blobs(connection: sqlite3.Connection) -> None:
-    """Keep the results of tools that are too large for a request."""
+    """Add the tool results that are too large for a request."""
     connection.execute(
         """
         CREATE TABLE tool_result_blobs (
@@ -53,7 +53,7 @@ def m003_tool_result_blobs(connection: sqlite3.Connection) -> None:
 
 
 def m004_session_snapshots(connection: sqlite3.Connection) -> None:
-    """Remember what was counted of a chat that was compacted, so that it opens faster."""
+    """Add the token counts of compacted chats, so that they open faster."""
     connection.execute(
         """
         CREATE TABLE session_snapshots (
@@ -74,15 +74,15 @@ MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
 
 
 def migrate(connection: sqlite3.Connection) -> None:
-    """Run the steps that have not been run yet.
+    """Run the migrations that have not been run yet.
 
     Raises:
-        sqlite3.Error: a step failed; those before it hold.
+        sqlite3.Error: a migration failed; the ones before it are kept.
     """
     while _version(connection) < len(MIGRATIONS):
         connection.execute("BEGIN IMMEDIATE")
         try:
-            done = _version(connection)  # another process may have been faster
+            done = _version(connection)  # another process may have run it meanwhile
             if done < len(MIGRATIONS):
                 MIGRATIONS[done](connection)
                 connection.execute(f"PRAGMA user_version = {done + 1}")

@@ -1,6 +1,7 @@
-"""Where Strata keeps its own files; never inside a vault.
+"""The folders and files of Strata itself, which are never inside a vault.
 
-`STRATA_HOME` moves everything below one folder; otherwise each system's usual places are used.
+If `STRATA_HOME` is set, everything is below that folder; otherwise the usual folders of the
+operating system are used.
 """
 
 import hashlib
@@ -15,7 +16,7 @@ HOME_VARIABLE = "STRATA_HOME"
 
 @dataclass(frozen=True)
 class Paths:
-    """The four folders of the program and the files in them that have a fixed name."""
+    """The four folders of the program, and its files with fixed names."""
 
     config: Path
     data: Path
@@ -24,7 +25,7 @@ class Paths:
 
     @classmethod
     def find(cls, environ: Mapping[str, str] = os.environ) -> "Paths":
-        """Return the folders of this user, or those below `STRATA_HOME` where it is set."""
+        """Return the folders of this user, or those below `STRATA_HOME` if it is set."""
         if home := environ.get(HOME_VARIABLE):
             root = Path(home).expanduser().absolute()
             return cls(root / "config", root / "data", root / "state", root / "cache")
@@ -39,17 +40,17 @@ class Paths:
 
     @property
     def settings_file(self) -> Path:
-        """Where the user's settings are written."""
+        """The file with the user's settings."""
         return self.config / "settings.toml"
 
     @property
     def prompts(self) -> Path:
-        """Where the user's own prompts are looked for."""
+        """The folder with the user's own prompts."""
         return self.config / "prompts"
 
     @property
     def hooks(self) -> Path:
-        """Where the user's own hooks are looked for."""
+        """The folder with the user's own hooks."""
         return self.config / "hooks"
 
     @property
@@ -59,47 +60,47 @@ class Paths:
 
     @property
     def sessions(self) -> Path:
-        """The folder of the chats, one readable file each."""
+        """The folder of the chats, one readable file for each."""
         return self.data / "sessions"
 
     @property
     def pasted(self) -> Path:
-        """Texts that were too long for a message and were attached to one instead."""
+        """The folder of pasted texts that were too long for a message and are attached to it."""
         return self.data / "pasted"
 
     @property
     def state_db(self) -> Path:
-        """What can be made again: the last requests, the list of chats."""
+        """The database of data that can be rebuilt: last requests and the list of chats."""
         return self.state / "state.db"
 
     @property
     def instructions(self) -> Path:
-        """The folder of the decisions about AGENTS.md files, a small file each."""
+        """The folder with the decisions about AGENTS.md files, one small file for each."""
         return self.state / "instructions"
 
     @property
     def log_file(self) -> Path:
-        """The current log file; older ones are beside it with a number."""
+        """The current log file; older ones in the same folder end with a number."""
         return self.state / "strata.log"
 
     @property
     def embedding_cache(self) -> Path:
-        """The folder that keeps how fast embedding models are on this computer."""
+        """The folder that stores the measured speed of embedding models on this computer."""
         return self.cache / "embedding"
 
     @property
     def indexes(self) -> Path:
-        """The folder of the indexes, one of each folder of notes."""
+        """The folder of the indexes, one for each vault."""
         return self.data / "vaults"
 
     def index_folder(self, vault: Path) -> Path:
-        """Return the folder of a vault's index, always the same for the same vault."""
+        """Return the folder of a vault's index; it is always the same for the same vault."""
         digest = hashlib.sha256(os.fsencode(vault.resolve()))
         return self.indexes / digest.hexdigest()[:16]
 
 
 def make_private_folder(folder: Path) -> None:
-    """Create a folder and its missing parents, open to its owner alone."""
+    """Create a folder and its missing parents, accessible to its owner only."""
     if not folder.parent.is_dir():
         make_private_folder(folder.parent)
     folder.mkdir(mode=0o700, exist_ok=True)

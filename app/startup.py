@@ -1,9 +1,9 @@
-"""Start in two steps, so that the window is painted before the program behind it is loaded.
+"""Start the program in two steps, so that the window is painted before the rest is loaded.
 
-The first look needs three facts, and reads them with the standard library alone: a settings schema,
-chains and an index would take longer to import than the window takes to appear. `Startup.open` then
-loads and opens everything, in a thread of the window; whatever is wrong with the settings or the
-notes is said there, in the words of those who know them.
+`Startup.look` reads the three facts that the first paint needs with the standard library only:
+importing the settings schema, chains and the index would take longer than opening the window.
+`Startup.open` then loads and opens everything, in a thread of the window; errors in the settings or
+the notes are raised there, with the messages of the modules that check them.
 """
 
 import logging
@@ -33,11 +33,11 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class StartupInfo:
-    """What a window shows and remembers before anything is open.
+    """The data that the window needs before anything is open.
 
     Attributes:
-        state: the folder of what can be made again.
-        vault: the folder of notes that is about to be opened.
+        state: the folder for data that can be rebuilt.
+        vault: the folder of notes to open; None if none is chosen or it does not exist.
         theme: the setting `ui.theme`.
     """
 
@@ -47,7 +47,7 @@ class StartupInfo:
 
 
 class Startup:
-    """The assistant of this run, from its first look to its end."""
+    """The assistant of this run, from its early start to its end."""
 
     def __init__(
         self,
@@ -55,12 +55,12 @@ class Startup:
         overrides: Mapping[str, object] | None = None,
         folder: str | None = None,
     ) -> None:
-        """Open nothing yet.
+        """Store the options of this run; nothing is opened yet.
 
         Args:
-            paths: where Strata's own files lie.
-            overrides: settings for this run alone, by key.
-            folder: the notes that were named for this run; None for those of the settings.
+            paths: the folders and files of Strata itself.
+            overrides: settings for this run only, by key.
+            folder: the folder of notes from the command line; None means the one in the settings.
         """
         self._paths = paths
         self._overrides = dict(overrides or {})
@@ -68,11 +68,11 @@ class Startup:
         self._assistant: Assistant | None = None
 
     def refuse_early(self) -> None:
-        """Refuse what the command line names wrongly, before a window is there.
+        """Check the options of the command line before a window is shown.
 
         Raises:
             BadSetting: an override names no setting or is out of its range.
-            VaultError: the folder that was named cannot be opened.
+            VaultError: the named folder cannot be opened.
         """
         if self._overrides:
             self._build()
@@ -81,12 +81,12 @@ class Startup:
 
     @property
     def log_file(self) -> Path:
-        """The log of this run."""
+        """The log file of this run."""
         return self._paths.log_file
 
     @property
     def look(self) -> StartupInfo:
-        """What is known at once; a setting that is not valid counts as not set."""
+        """The data for the first paint; settings that are not valid are ignored."""
         settings = {**_read_settings(self._paths.settings_file), **self._overrides}
         folder = self._folder or settings.get("vault.path")
         vault = Path(folder).expanduser() if isinstance(folder, str) and folder else None
@@ -97,12 +97,14 @@ class Startup:
         )
 
     def open(self) -> "Assistant":
-        """Load the program and open the notes; what was open the last time may be gone by now.
+        """Load the program, open the notes and return the assistant.
+
+        If the folder from the settings cannot be opened, that is logged, and no vault is open.
 
         Raises:
             BadSetting: an override names no setting or is out of its range.
-            VaultError: the folder that was named cannot be opened.
-            StorageFailed: its index cannot be written.
+            VaultError: the named folder cannot be opened.
+            StorageFailed: the index of the named folder cannot be written.
         """
         from app.wiring import open_vault
 
@@ -117,7 +119,7 @@ class Startup:
         return assistant
 
     def close(self) -> None:
-        """Let go of everything that was opened."""
+        """Close everything that was opened."""
         if self._assistant is not None:
             self._assistant.close()
 
@@ -130,16 +132,16 @@ class Startup:
 
 
 def sweep_texts(assistant: "Assistant") -> None:
-    """Remove the long texts that were attached to chats which are gone by now."""
+    """Remove the files of long pasted texts that no chat and no draft uses any more."""
     paths = assistant.paths
     chats, drafts = paths.sessions.glob("*.jsonl*"), paths.state.glob("*.json")
     assistant.long_texts.sweep((*chats, *drafts))
 
 
 def _read_settings(file: Path) -> dict[str, Any]:
-    """Read two levels of the settings, as far as they can be read."""
+    """Read the settings file as far as it is readable; keys have the form `section.name`."""
     found: dict[str, Any] = {}
-    with suppress(OSError, ValueError):  # the schema says what is wrong, when it is loaded
+    with suppress(OSError, ValueError):  # the schema reports the error when it is loaded
         for key, value in tomllib.loads(file.read_text("utf-8")).items():
             inner = value.items() if isinstance(value, dict) else ()
             found |= {f"{key}.{name}": below for name, below in inner}

@@ -1,7 +1,8 @@
-"""Beside the chats: the last request of each turn, their list, large results of tools.
+"""The database `state.db`: last requests of turns, list entries of chats, large tool results.
 
-Requests and list can be made again, and without a result a chat goes on. So a damaged database is
-set aside and begun anew: one that SQLite calls damaged, and one that holds what was never written.
+Requests and list entries can be rebuilt, and a chat can go on without a tool result. So a damaged
+database is set aside and a new one is created. It counts as damaged if SQLite says so, or if it
+contains data that Strata never wrote.
 """
 
 import hashlib
@@ -25,7 +26,7 @@ _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
 _Row = tuple[Any, ...]
 _MOST_VERSIONS: Final = 10_000
-# What comes of decoding bytes that are not those that were written.
+# Errors of decoding bytes that Strata did not write.
 _NOT_OURS: Final = (ValueError, TypeError, LookupError, AttributeError, RecursionError, zlib.error)
 
 
@@ -35,16 +36,16 @@ STATE_DAMAGED: Final = (
 )
 
 
-# The tokens of messages by their hash, for each counter.
+# Token counts by the hash of the message, for each token counter.
 Snapshot = Mapping[str, Mapping[str, int]]
 
 
 class _Damaged(Exception):
-    """The database holds what was never written to it."""
+    """The database contains data that Strata never wrote."""
 
 
-# SQLite's words about a schema may hold bytes of it that are no UTF-8, and then are no error of its
-# own type.
+# A message of SQLite about a schema may contain bytes that are not UTF-8; Python then raises a
+# `UnicodeDecodeError` instead of an error of sqlite3.
 _UNREADABLE: Final = (_Damaged, UnicodeDecodeError, OverflowError)
 
 
@@ -53,10 +54,10 @@ class StoredRequest:
     """A request as it was sent.
 
     Attributes:
-        number: which request of its turn it was, from 1.
-        report: the *Context* as it turned out.
+        number: the position of the request in its turn, from 1.
+        report: the *Context* after the request.
         body: the request in its neutral form.
-        wire: what was handed to the provider; None where no provider was called.
+        wire: the data sent to the provider; None if no provider was called.
     """
 
     session: str
@@ -68,10 +69,10 @@ class StoredRequest:
 
 
 class StateDB:
-    """A small database beside the log; safe to use from several threads and processes."""
+    """A small database next to the chats; safe to use from several threads and processes."""
 
     def __init__(self, path: Path) -> None:
-        """Name the file; it is opened when it is first used."""
+        """Store the path of the database; the file is opened at its first use."""
         self._path = path
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
@@ -79,13 +80,13 @@ class StateDB:
         self._was_damaged = False
 
     def take_warning(self) -> str:
-        """Return, once, that the database was damaged; empty where it was not."""
+        """Return a warning, once, if the database was damaged; empty otherwise."""
         with self._lock:
             was_damaged, self._was_damaged = self._was_damaged, False
         return STATE_DAMAGED if was_damaged else ""
 
     def save_request(self, request: StoredRequest) -> None:
-        """Keep a request in place of the turn's earlier one.
+        """Store the last request of a turn; it replaces the earlier one.
 
         Raises:
             StorageFailed: the database cannot be written.
@@ -101,7 +102,7 @@ class StateDB:
         self._write("INSERT OR REPLACE INTO request VALUES (?, ?, ?, ?, ?, ?)", row)
 
     def save_report(self, session: str, turn: str, number: int, report: Mapping[str, Any]) -> bool:
-        """Keep another report of a request; return whether that is kept.
+        """Replace the report of a stored request, and return whether the request is stored.
 
         Raises:
             StorageFailed: the database cannot be written.
@@ -111,7 +112,7 @@ class StateDB:
         return self._write(statement, row) > 0
 
     def request(self, session: str, turn: str) -> StoredRequest | None:
-        """Return the last request of a turn; None where it is not kept.
+        """Return the last request of a turn; None if it is not stored.
 
         Raises:
             StorageFailed: the database cannot be read.
@@ -135,7 +136,7 @@ class StateDB:
         )
 
     def kept_turns(self, session: str) -> frozenset[str]:
-        """Return the turns of a chat whose last request is kept.
+        """Return the turns of a chat whose last request is stored.
 
         Raises:
             StorageFailed: the database cannot be read.
@@ -149,7 +150,7 @@ class StateDB:
         )
 
     def chat_info(self, session: str, size: int, mtime_ns: int) -> dict[str, Any] | None:
-        """Return what the list showed of a chat's file of that size and time.
+        """Return the list entry of a chat; None if none is stored for a file of this size and time.
 
         Raises:
             StorageFailed: the database cannot be read.
@@ -163,7 +164,7 @@ class StateDB:
     def save_chat_info(
         self, session: str, size: int, mtime_ns: int, info: Mapping[str, Any]
     ) -> None:
-        """Remember what the list shows of a chat.
+        """Store the list entry of a chat, for the current size and time of its file.
 
         Raises:
             StorageFailed: the database cannot be written.
@@ -172,7 +173,7 @@ class StateDB:
         self._write("INSERT OR REPLACE INTO chat VALUES (?, ?, ?, ?)", row)
 
     def save_snapshot(self, session: str, counts: Snapshot) -> None:
-        """Remember what was counted of a chat.
+        """Store the token counts of a chat's messages.
 
         Raises:
             StorageFailed: the database cannot be written.
@@ -182,7 +183,9 @@ class StateDB:
         self._write("INSERT OR REPLACE INTO session_snapshots VALUES (?, ?, ?)", row)
 
     def snapshot(self, session: str) -> Snapshot:
-        """Return what was counted of a chat; nothing where that is not known, or was tampered with.
+        """Return the token counts of a chat's messages.
+
+        The result is empty if no counts are stored or their checksum is wrong.
 
         Raises:
             StorageFailed: the database cannot be read.
@@ -196,9 +199,9 @@ class StateDB:
         return _unpack(data) if hashlib.sha256(data).hexdigest() == checksum else {}
 
     def keep_result(self, tool: str, content: str) -> str:
-        """Keep a tool's result, and return the reference that it is read by; it is on disk then.
+        """Store a tool result on disk, and return the reference for reading it.
 
-        The same result has the same reference, in whatever chat.
+        Equal results have the same reference, in every chat.
 
         Raises:
             StorageFailed: the database cannot be written.
@@ -210,7 +213,7 @@ class StateDB:
         return ref_id
 
     def result(self, ref_id: str) -> str | None:
-        """Return a tool's result; None where none has that reference.
+        """Return a stored tool result; None if no result has this reference.
 
         Raises:
             StorageFailed: the database cannot be read.
@@ -222,7 +225,7 @@ class StateDB:
         )
 
     def close(self) -> None:
-        """Close the file; it is opened again when it is used again."""
+        """Close the database; the next use opens it again."""
         with self._lock:
             if self._connection is not None:
                 self._connection.close()
@@ -246,7 +249,7 @@ class StateDB:
         return self._run(read)
 
     def _write(self, statement: str, row: _Row) -> int:
-        """Write, and return how many rows changed."""
+        """Execute a statement that writes, and return the number of changed rows."""
         return self._run(lambda db: db.execute(statement, row)).rowcount
 
     def _run(self, work: Callable[[sqlite3.Connection], _T]) -> _T:
@@ -289,7 +292,7 @@ class StateDB:
         return info.st_dev, info.st_ino
 
     def _was_replaced(self) -> bool:
-        """Tell whether another process has set the file aside that is open here."""
+        """Return whether another process has set aside the file that is open here."""
         return self._connection is not None and self._identity != self._identity_now()
 
     def _set_aside(self, error: Exception) -> None:

@@ -1,4 +1,4 @@
-"""Put the parts of the program together, and open the folder of notes of a run."""
+"""Build the assistant from its parts, and open the folder of notes of a run."""
 
 import os
 from collections.abc import Mapping
@@ -19,20 +19,20 @@ def build(
     overrides: Mapping[str, object] | None = None,
     embedder: Embedder | None = None,
 ) -> Assistant:
-    """Return an assistant with nothing open yet; its folders need not exist.
+    """Build an assistant with no vault open; its folders need not exist.
 
-    Temporary files that a killed process left in them are removed.
+    Temporary files that a killed process left in these folders are removed.
 
     Args:
-        paths: where Strata's own files lie.
-        overrides: settings for this run alone, by key.
-        embedder: one of the packaged model to share with other assistants, which outlives this one;
-            None starts one of its own when it is first needed.
+        paths: the folders and files of Strata itself.
+        overrides: settings for this run only, by key.
+        embedder: an embedder with the packaged model to share between assistants; the assistant
+            does not close it. None starts an embedder when one is needed.
 
     Raises:
         BadSetting: an override names no setting or is out of its range.
     """
-    written = Path(os.path.realpath(paths.settings_file))  # it may be a link to where it is kept
+    written = Path(os.path.realpath(paths.settings_file))  # it may be a symbolic link
     remove_leftovers(written.parent, frozenset({written.name}))
     for folder in (paths.state, paths.instructions):
         remove_leftovers(folder)
@@ -42,9 +42,9 @@ def build(
 
 
 def open_vault(assistant: Assistant, named: str | None, session: str | None = None) -> None:
-    """Open the folder that was named for this run, else that of the chat, else of the settings.
+    """Open the folder named for this run, else that of the chat, else that of the settings.
 
-    Nothing is opened where none of them names a folder; the settings stay as they are.
+    Nothing is opened if none of them names a folder; the settings stay unchanged.
 
     Raises:
         VaultError: the folder is missing, or it may not be read.
@@ -56,12 +56,14 @@ def open_vault(assistant: Assistant, named: str | None, session: str | None = No
 
 
 def find_vault(assistant: Assistant, named: str | None, session: str | None = None) -> Path | None:
-    """Return the folder of notes to open; where it has moved and was opened there since, that one.
+    """Return the folder of notes to open, or its new path if it has moved; None if none is chosen.
+
+    A moved folder is found if it was opened at its new path since.
 
     Args:
-        assistant: knows the settings and the chats.
-        named: what this run was told; it comes first.
-        session: the chat to go on with, whose own folder comes before the setting's.
+        assistant: has the settings and the chats.
+        named: the folder from the command line; it is returned unchanged.
+        session: the chat to continue, whose own folder takes precedence over the settings.
     """
     if named is not None:
         return Path(named)
@@ -70,5 +72,5 @@ def find_vault(assistant: Assistant, named: str | None, session: str | None = No
     if not chosen:
         return None
     folder = Path(chosen)
-    is_there = os.path.isdir(folder)  # also false where its parent may not be looked into
+    is_there = os.path.isdir(folder)  # also False if its parent may not be read
     return folder if is_there else find_moved_folder(folder, assistant.paths.indexes) or folder
