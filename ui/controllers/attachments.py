@@ -1,4 +1,4 @@
-"""Attachments of the message that is being written: choosing them, reading and counting them."""
+"""Attachments of the unsent message: choosing them, reading them, and counting their tokens."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -29,10 +29,10 @@ _PAGE = re.compile(r"^# Page \d+$", re.MULTILINE)  # the headings of a PDF's tex
 
 
 class AttachmentController(QObject):
-    """Reads and counts the attachments of one message.
+    """Reads the attachments of the unsent message and keeps the state of their chips.
 
-    An attachment is read as soon as it is added, so that its chip shows before sending whether it
-    can be sent. Its tokens come from the report of the next request.
+    An attachment is read as soon as it is added, so its chip shows before sending whether it can be
+    sent. Its token counts come from the report of the next request.
 
     Signals: `changed` when attachments are added, removed or read; `measured` when their sizes
     are known.
@@ -61,11 +61,11 @@ class AttachmentController(QObject):
 
     @property
     def sendable(self) -> tuple[Attachment, ...]:
-        """The attachments without a known problem, which a preview can count."""
+        """The attachments without a known problem, for the preview of the next request."""
         return tuple(item for item, state in self._states.items() if not state.problem)
 
     def add(self, items: Iterable[Attachment]) -> None:
-        """Add attachments; those that are there already stay as they are."""
+        """Add attachments; attachments that were already added do not change."""
         new = [item for item in items if item not in self._states]
         for item in new:
             self._states[item] = ChipState()
@@ -81,13 +81,13 @@ class AttachmentController(QObject):
             self.changed.emit()
 
     def replace(self, items: Iterable[Attachment]) -> None:
-        """Replace all attachments, for another message."""
+        """Replace all attachments, for example when another draft is shown."""
         self._states, self._found = {}, {}
         self.add(items)
         self.changed.emit()
 
     def count(self, context: Mapping[str, Any]) -> None:
-        """Take the tokens of each attachment from the report of the next request."""
+        """Update each attachment's token counts from the report of the next request."""
         found = {segment["id"]: segment for segment in context["segments"]}
         for item, segments in self._found.items():
             parts = [found[segment.id] for segment in segments if segment.id in found]
@@ -96,11 +96,11 @@ class AttachmentController(QObject):
         self.measured.emit()
 
     def set_parts(self, parts: Mapping[str, int], is_read: bool) -> None:
-        """Set which attachments are too large to be sent.
+        """Update the chips of attachments that are too large to be sent whole.
 
         Args:
-            parts: the number of parts for reading each such source.
-            is_read: whether they are read whole; otherwise they are searched.
+            parts: the number of parts that each large source is read in, by source.
+            is_read: whether large attachments are read whole; otherwise they are searched.
         """
         for item, segments in self._found.items():
             whole = (segment.source for segment in segments if segment.kind != "selection")
@@ -140,7 +140,7 @@ class AttachmentController(QObject):
             self._reads.pop(sender, None)
 
     def _sender_item(self) -> Attachment | None:
-        """Return the attachment that a task has read, if it is still there."""
+        """Return the attachment read by the sending task, or None if it has been removed."""
         sender = self.sender()
         item = self._reads.get(sender) if isinstance(sender, Task) else None
         return item if item in self._states else None
@@ -153,7 +153,7 @@ def _add_tokens(state: ChipState, parts: list[Mapping[str, Any]]) -> ChipState:
 
 
 def _length(item: Attachment, segments: Sequence[Segment]) -> str:
-    """Return the length of an attachment: notes, pages or lines."""
+    """Describe the length of an attachment in notes, pages or lines, such as `12 pages`."""
     if len(segments) != 1:
         return plural(len(segments), "note")
     (segment,) = segments
@@ -163,7 +163,7 @@ def _length(item: Attachment, segments: Sequence[Segment]) -> str:
 
 
 class AttachmentPicker(QObject):
-    """Attaches what is dropped on the window, chosen in a file dialog or in a list of notes."""
+    """Attaches files and notes dropped on the window, or chosen in a dialog or a list of notes."""
 
     def __init__(self, assistant: Assistant, frame: WindowFrame, attach: Attach) -> None:
         super().__init__(frame)
@@ -185,11 +185,11 @@ class AttachmentPicker(QObject):
         self._attach(attachments_at(paths, self._assistant.vault))
 
     def _attach_note(self, path: str, first: int = 0, last: int = 0) -> None:
-        """Attach a note, a folder (its path ends with `/`), or lines of a note."""
+        """Attach a note, lines of a note, or a folder, whose path ends with `/`."""
         self._add([Attachment(path, (first, last) if first else None)])
 
     def _attach(self, items: Sequence[Attachment]) -> None:
-        """Attach files; ask before a hidden file."""
+        """Attach files, but ask before attaching a hidden file."""
         hidden = [item for item in items if item.name.startswith(".") and not item.is_folder]
         plain = [item for item in items if item not in hidden]
         if plain:

@@ -1,4 +1,4 @@
-"""Slash commands: `/new`, `/compact` and the others, typed into the composer."""
+"""Runs slash commands such as `/new` and `/compact` that are typed into the composer."""
 
 from functools import partial
 
@@ -17,8 +17,8 @@ __all__ = ["CommandController", "command_choices"]
 class CommandController(QObject):
     """Runs slash commands and shows their output in the transcript.
 
-    Signals: `succeeded` after a command; `failed` carries the text that was typed and the error;
-    `compact_requested` carries what a summary of the chat should keep above all.
+    Signals: `succeeded` is emitted after a command. `failed` carries the typed text and the error.
+    `compact_requested` carries the user's instructions for the summary, which may be empty.
     """
 
     succeeded = Signal()
@@ -37,7 +37,7 @@ class CommandController(QObject):
         self._frame = frame
 
     def run(self, text: str, situation: Situation) -> bool:
-        """Run the command in a text; return false where the text is no command."""
+        """Run the slash command in a text; return False if the text is not a command."""
         try:
             parsed = parse(text)
         except AppError as error:
@@ -55,7 +55,7 @@ class CommandController(QObject):
     ) -> tuple[str, CommandResult | Exception]:
         try:
             return text, run(self._assistant, situation, command, argument)
-        except Exception as error:  # noqa: BLE001 - it is shown in words where it was written
+        except Exception as error:  # noqa: BLE001 - the composer shows the error
             return text, error
 
     def _on_done(self, answer: tuple[str, CommandResult | Exception]) -> None:

@@ -1,4 +1,4 @@
-"""The message that is being written: its text, attachments, mode and model, and sending it."""
+"""The unsent message: its text, attachments, mode and model, and sending it."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, cast
@@ -32,9 +32,10 @@ _NO_MODEL = "The agent needs a model that can call tools, and no model is set."
 
 
 class ComposerController(QObject):
-    """Keeps the composer, its attachments and the drafts of all chats in step.
+    """Connects the composer to its attachments, the drafts of all chats, and sending.
 
-    `changed` is emitted when the next request changes, with whether that is shown at once.
+    `changed` is emitted when the next request changes. It carries whether to preview the request
+    at once instead of after a pause in typing.
     """
 
     changed = Signal(bool)
@@ -65,7 +66,7 @@ class ComposerController(QObject):
         session.loaded.connect(self._on_loaded)
 
     def next_message(self) -> NextMessage:
-        """Return the message as it would be sent now."""
+        """Return the message in its current form, with the settings it would be sent with."""
         session = self._session
         return NextMessage(
             session.session,
@@ -76,43 +77,43 @@ class ComposerController(QObject):
         )
 
     def open(self, session: str | None) -> None:
-        """Show the unsent message of a chat."""
+        """Show a chat's draft in the composer; None stands for a new chat."""
         unsent = self._drafts.open(session)
-        self._is_opening = True  # what is shown now was not written in the chat before
+        self._is_opening = True  # the restored text must not be saved as a new draft
         self._composer.clear_error()
         self._show(unsent)
         self._is_opening = False
 
     def load_models(self) -> None:
-        """Fill the list of models in a task, since a server may be asked."""
+        """Load the list of models in a task, since this may query a server."""
         task = self._runner.call(self._assistant.model_choices)
         task.yielded.connect(self._on_models)
         task.failed.connect(self._on_models_failed)
         task.start()
 
     def set_offers(self, offers: Offers) -> None:
-        """Complete these notes and tags, and the commands."""
+        """Set the notes, folders and tags that the composer completes, besides slash commands."""
         whole = Offers(offers.notes, offers.folders, offers.tags, command_choices())
         self._composer.set_offers(whole)
 
     def set_mode(self, mode: Mode) -> None:
-        """Ask in this mode from now on."""
+        """Set the mode of the next message and check that it can be sent."""
         self._session.mode = mode
         self._composer.set_mode(mode)
         self.check()
 
     def attach(self, items: Iterable[Attachment]) -> None:
-        """Send these along with the message."""
+        """Attach items to the message and focus the composer."""
         self.attachments.add(items)
         self._composer.setFocus()
 
     def open_attachment(self, item: Attachment) -> None:
-        """Show an attached note, at its lines."""
+        """Show an attached note at its attached lines; folders and tags are ignored."""
         if not item.is_tag and not item.is_folder:
             self._frame.navigation.show_note(item.target, *(item.lines or (0, 0)))
 
     def submit(self, text: str) -> None:
-        """Run the command that is written, or send the message."""
+        """Run the text as a slash command if it is one; otherwise send it as a message."""
         session = self._session
         situation = Situation(session.session, session.mode_in_force, session.model)
         self._composer.clear_error()
@@ -120,7 +121,7 @@ class ComposerController(QObject):
             self.send(text)
 
     def send(self, text: str) -> None:
-        """Send a text with the attachments."""
+        """Send a text with the attachments, unless it is empty or a turn is running."""
         if not text.strip() or self._session.is_running:
             return
         attached, reads_whole = self.attachments.attached, self.read_whole.is_wanted
@@ -129,11 +130,11 @@ class ComposerController(QObject):
         self._session.ask(text, attached, reads_whole)
 
     def clear(self) -> None:
-        """Begin an empty message, or the next part of a long one."""
+        """Show an empty message, or the next part of a long message that was split."""
         self._show(self.long_message.next())
 
     def restore(self, turn: ChatTurn) -> None:
-        """Put a message that was not sent back, before what was written meanwhile."""
+        """Put a message that was not sent back into its chat's draft, before any newer text."""
         request = turn.request
         unsent = UnsentMessage(request.text, request.attached, request.reads_whole)
         if turn.session != self._session.session:
@@ -142,7 +143,7 @@ class ComposerController(QObject):
             self._show(unsent.before(self._unsent_message()))
 
     def show_budget(self, context: Mapping[str, Any] | None) -> None:
-        """Show how full the next request is and what of the attachments fits; None if unknown."""
+        """Show from a request report how full the next request is; None means it is not known."""
         if context is None:
             self._composer.set_meter(None)
             return
@@ -158,7 +159,7 @@ class ComposerController(QObject):
         self._is_over = is_over
 
     def check(self) -> None:
-        """Show what prevents sending with the chosen mode and model."""
+        """Show a problem and its solutions if the chosen mode and model cannot work together."""
         model = self._composer.models.value or self._assistant.settings.values.chat_model
         if self._session.mode_in_force == "agent" and model == EXTRACTIVE:
             ways = (
@@ -216,7 +217,7 @@ class ComposerController(QObject):
         return self._session.model or self._assistant.settings.values.chat_model
 
     def _show(self, unsent: UnsentMessage) -> None:
-        """Put a message into the composer."""
+        """Show a message with its attachments in the composer."""
         self.long_message.keep(unsent)
         self.read_whole.keep(unsent.attached if unsent.reads_whole else ())
         self._composer.set_text(unsent.text)
@@ -238,13 +239,13 @@ class ComposerController(QObject):
             self.open(session)
 
     def _on_loaded(self, transcript: ChatTranscript, is_new: bool) -> None:
-        """Ask in the mode in which the chat was asked last."""
+        """Set the mode to that of the last user message of an opened chat."""
         user_messages = [item for item in transcript.items if isinstance(item, UserItem)]
         if is_new and user_messages and user_messages[-1].mode is not None:
             self.set_mode(user_messages[-1].mode)
 
     def _on_turn_ended(self, turn: ChatTurn) -> None:
-        """Put a message that was not sent back into the composer."""
+        """Restore a message that was not sent, and show why if it was too large."""
         if turn.result is not None or turn.is_stored:
             return
         info = turn.error
@@ -284,7 +285,7 @@ class ComposerController(QObject):
         self._composer.setFocus()
 
     def _on_read_whole_changed(self) -> None:
-        """Show which attachments are read whole, or could be."""
+        """Show the offer to read large attachments whole, or that it was accepted."""
         offer = self.read_whole
         is_wanted = offer.is_wanted
         self.attachments.set_parts(offer.parts, is_wanted)
@@ -319,7 +320,7 @@ class ComposerController(QObject):
 
 
 def _show_in(line: ComposerLine, text: str, actions: Sequence[Action]) -> None:
-    """Show a text in a line; hide the line where there is none."""
+    """Show a text and its actions in a line of the composer; hide the line if there is no text."""
     if text:
         line.say(text, actions)
     else:
@@ -327,7 +328,7 @@ def _show_in(line: ComposerLine, text: str, actions: Sequence[Action]) -> None:
 
 
 def _overflow_sentence(context: Mapping[str, Any]) -> str:
-    """Say that a message does not fit, with its size and the tokens that are free for it."""
+    """Describe why a message does not fit, with its size and the free tokens."""
     tokens = context["layers"]["L5"]["tokens"]
     free = context["budget"] - context["used"] + tokens
     if free <= 0:

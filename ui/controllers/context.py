@@ -1,7 +1,7 @@
-"""The context panel: shows the next request, the last one, or that of an older turn.
+"""Controller of the context panel: shows the next, the last or an older request.
 
-The requests come from the assistant as *Context* reports; this module adds the prices of the model
-and the tokens that the service counted.
+The requests come from the assistant as *Context* reports. This module adds the prices of the
+model and the tokens counted by the provider.
 """
 
 from collections.abc import Callable, Mapping
@@ -37,10 +37,10 @@ Perform = Callable[[str], object]
 
 @dataclass(frozen=True)
 class _Shown:
-    """A request that the panel can show.
+    """A request report for the context panel, with the prices of its model.
 
     Attributes:
-        is_estimate: whether passages will be looked up for it.
+        is_estimate: whether passages will be added when the request is sent.
     """
 
     context: Context
@@ -49,7 +49,7 @@ class _Shown:
 
 
 class ContextController(QObject):
-    """Keeps the context panel in step with the composer and with the running turn."""
+    """Updates the context panel when the composer, the running turn or the open chat changes."""
 
     def __init__(
         self,
@@ -76,26 +76,26 @@ class ContextController(QObject):
         self._connect()
 
     def add_action(self, act: Act, perform: Perform) -> None:
-        """Offer an action in the panel; it is called with the entry of the compaction it is for."""
+        """Add an action to the panel; `perform` gets a compaction's entry id or an empty string."""
         self._actions[act] = perform
 
     def refresh(self, *, now: bool = True) -> None:
-        """Preview the next request; without `now`, after a pause in typing."""
+        """Preview the next request at once, or, without `now`, after a pause in typing."""
         self._previews.ask(partial(self._look_ahead, self._composer.next_message()), now=now)
 
     def preview_call(self) -> Callable[[Mapping[str, object]], Context]:
-        """Return a function that previews the next request with other settings, in any thread."""
+        """Return a thread-safe function that previews the next request with other settings."""
         message = self._composer.next_message()
         return lambda changes: self._preview(message, changes)
 
     def show_sent(self, context: Context) -> None:
-        """Show the request that was just sent."""
+        """Show the report of the request that was just sent."""
         before = self._shown.get("last") or self._shown.get("next")
         self._shown["last"] = _Shown(context, before.prices if before else None)
         self.show("last")
 
     def show_request_of(self, entry: str) -> None:
-        """Show the request of the turn of an entry, in the open column."""
+        """Open the panel and show the request of the turn that an entry belongs to."""
         session = self._session.session
         if session is None:
             return
@@ -106,12 +106,12 @@ class ContextController(QObject):
         self._frame.columns.show_right()
 
     def show_last_request(self) -> None:
-        """Show the request that was sent last, in the open column."""
+        """Open the panel and show the last request that was sent."""
         self.show("last")
         self._frame.columns.show_right()
 
     def look_back(self, session: str, entry: str | None = None) -> None:
-        """Read the last request of a chat, or show that of the turn of an entry."""
+        """Load the last request of a chat, or, given an entry, load and show its turn's request."""
         self._entry = entry
         self._lasts.ask(partial(self._look_up, session, entry), now=True)
 
@@ -122,7 +122,7 @@ class ContextController(QObject):
         self.redraw()
 
     def redraw(self) -> None:
-        """Show the request that the panel is switched to."""
+        """Show the currently selected request in the panel."""
         which = self._panel.which
         shown = self._shown.get(which) or self._shown.get("last") or self._shown.get("next")
         if shown is None:
@@ -137,7 +137,7 @@ class ContextController(QObject):
         self._panel.show_context(shown.context, beside)
 
     def pin(self, target: str, is_on: bool) -> None:
-        """Pin a part of the open chat, which then is sent word for word, or unpin it."""
+        """Pin or unpin a message or segment of the open chat; pinned text is always sent whole."""
         session = self._session.session
         if session is None:
             return
@@ -207,7 +207,7 @@ class ContextController(QObject):
             self.refresh()
 
     def _on_session_changed(self, _session: str | None) -> None:
-        """Show the next request of a chat that was just opened."""
+        """Reset the panel and preview the next request of a newly opened chat."""
         if self._session.is_followed:
             return
         self._shown = {key: value for key, value in self._shown.items() if key == "next"}
@@ -239,7 +239,7 @@ class ContextController(QObject):
         self.show("next")
 
     def _announce(self, context: Context) -> None:
-        """Announce that the next request passed a mark, unless its chat was opened past it."""
+        """Announce a newly passed mark of the budget, but not when a chat is just being opened."""
         passed = find_passed_share(context)
         if passed > self._passed:
             announce(self._panel, f"The context is past {percent(passed)}")
@@ -257,7 +257,7 @@ class ContextController(QObject):
             self.show("chosen")
 
     def _on_request(self) -> None:
-        """Show the request of the panel in full."""
+        """Load the panel's request with its full body and show it in the request view."""
         message, which, entry = self._composer.next_message(), self._panel.which, self._entry
         session = message.session
         if which == "next" or session is None:

@@ -16,7 +16,7 @@ Kept = dict[str, dict[str, object]]
 
 @dataclass(frozen=True)
 class NextMessage:
-    """The message as it would be sent now, with the settings of its chat."""
+    """The current message of a chat, with the mode and model it would be sent with."""
 
     session: str | None
     text: str
@@ -27,12 +27,12 @@ class NextMessage:
 
 @dataclass(frozen=True)
 class UnsentMessage:
-    """A message that was not sent.
+    """A message that has not been sent: a draft, or a message whose sending failed.
 
     Attributes:
         reads_whole: whether attachments that are too large to be sent are read whole.
-        waiting: the following parts of a message that was split.
-        parts: the number of parts; 0 where the message was not split.
+        waiting: the remaining parts of a message that was split.
+        parts: the total number of parts; 0 if the message was not split.
     """
 
     text: str = ""
@@ -42,7 +42,7 @@ class UnsentMessage:
     parts: int = 0
 
     def before(self, later: "UnsentMessage") -> "UnsentMessage":
-        """Return this message followed by what was written after it."""
+        """Return this message with a message written later appended to it."""
         if later.parts:
             waiting = (later.text, *later.waiting) if later.text.strip() else later.waiting
             return replace(self, waiting=waiting, parts=later.parts)
@@ -51,7 +51,7 @@ class UnsentMessage:
         return replace(self, text=text, attached=(*self.attached, *others))
 
     def to_dict(self) -> dict[str, object]:
-        """Return the message as JSON."""
+        """Return the message as a JSON-serializable dict."""
         attached = [{"target": item.target, "lines": item.lines} for item in self.attached]
         more = {"reads_whole": self.reads_whole, "waiting": self.waiting, "parts": self.parts}
         return {"text": self.text, "attached": attached} | {
@@ -60,11 +60,11 @@ class UnsentMessage:
 
 
 class DraftStore(QObject):
-    """The drafts of all chats, saved a second after each change so that they survive a crash.
+    """The drafts of all chats, saved one second after each change so that they survive a crash.
 
     Args:
-        kept: the saved drafts by session; the empty key is the chat that has not begun.
-        save: writes all drafts to the disk.
+        kept: the saved drafts by session id; the empty key is the draft of a new chat.
+        save: writes all drafts to disk.
         parent: the Qt parent.
     """
 
@@ -77,18 +77,18 @@ class DraftStore(QObject):
         self._timer.timeout.connect(self.save)
 
     def open(self, session: str | None) -> UnsentMessage:
-        """Return the draft of a chat; `keep` stores into this chat from now on."""
+        """Return the draft of a chat and make it the open chat, which `keep` writes to."""
         self._session = session or ""
         return self._drafts.get(self._session, UnsentMessage())
 
     def begin(self, session: str) -> None:
-        """Move the draft of the chat that had not begun to its session."""
+        """Drop the draft of the new chat, and make the session it became the open chat."""
         if not self._session:
             self._drafts.pop("", None)
             self._session = session
 
     def keep(self, message: UnsentMessage) -> None:
-        """Keep the draft of the open chat."""
+        """Store the draft of the open chat; an empty message removes it."""
         if message == self._drafts.get(self._session, UnsentMessage()):
             return
         if message == UnsentMessage():
@@ -98,7 +98,7 @@ class DraftStore(QObject):
         self._timer.start()
 
     def give_back(self, session: str | None, message: UnsentMessage) -> None:
-        """Keep a message for a chat that is not open, before its present draft."""
+        """Put a message before the current draft of a chat that is not open."""
         later = self._drafts.get(session or "", UnsentMessage())
         self._drafts[session or ""] = message.before(later)
         self._timer.start()

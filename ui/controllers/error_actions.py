@@ -1,4 +1,4 @@
-"""The actions that an error offers: settings pages, a folder, the log, hooks off."""
+"""Actions of errors: open settings or the log, choose a folder, copy details, disable hooks."""
 
 from pathlib import Path
 
@@ -28,7 +28,7 @@ _PACKAGE_HOOK = "This hook is part of an installed package, and goes when that i
 
 
 class ErrorActionController(QObject):
-    """Performs the actions of errors; `hooks_switched` when the user's hooks went off or on."""
+    """Performs error actions; `hooks_switched` is emitted when hooks are turned on or off."""
 
     hooks_switched = Signal()
 
@@ -49,7 +49,7 @@ class ErrorActionController(QObject):
         frame.transcript.maker.error_action.connect(self.perform)
 
     def perform(self, name: str) -> None:
-        """Perform an action of the error that was shown last."""
+        """Perform an action of the last error by its name, such as `open_log`."""
         if name in _PAGES:
             self._frame.navigation.open_settings(_PAGES[name])
         elif name == "choose_folder":
@@ -62,7 +62,7 @@ class ErrorActionController(QObject):
             _copy(self._session.failure)
 
     def _turn_hooks_off(self) -> None:
-        """Disable the user's hook files; a hook of an installed package has no switch."""
+        """Disable the user's hook files; hooks of installed packages cannot be disabled here."""
         if self._writer.value(_HOOKS_KEY):
             self._writer.set(_HOOKS_KEY, False)
         else:

@@ -1,4 +1,4 @@
-"""Indexing: running it, following changes on the disk, and showing its state."""
+"""Indexing: runs index updates, watches the disk for changes, and shows the index state."""
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
@@ -35,10 +35,10 @@ _MOMENT_S = 0.4
 
 
 class IndexController(QObject):
-    """Runs one index update at a time and shows it in footer, rail and index panel.
+    """Runs one index update at a time and shows its state in footer, rail and index panel.
 
-    Signals: `phase_changed` carries the new phase of a run, when there may be more notes to list;
-    `finished` the report of a run.
+    Signals: `phase_changed` carries the new phase of a run, after which the list of notes may have
+    changed. `finished` carries the `IndexReport` of a run.
     """
 
     phase_changed = Signal(str)
@@ -64,7 +64,7 @@ class IndexController(QObject):
         self._status = LatestOnly(runner, _STATUS_PAUSE_MS, self)
         self._status.answered.connect(self._panel.show_status)
         self._status.failed.connect(self._on_status_failed)
-        self._minutes = QTimer(self, interval=_MINUTE_MS)  # the panel shows times ago
+        self._minutes = QTimer(self, interval=_MINUTE_MS)  # the panel shows relative times
         self._minutes.timeout.connect(self.refresh_status)
         self._minutes.start()
         self._connect_views()
@@ -77,10 +77,10 @@ class IndexController(QObject):
         return self._task is not None
 
     def start(self, *, is_background: bool = False) -> None:
-        """Start a run, or another one when the present run has ended.
+        """Start a run; if a run is active, start another one when it has ended.
 
         Args:
-            is_background: whether nobody asked for the run, so that load may slow it down.
+            is_background: whether the run was not requested by the user, so it may be throttled.
         """
         if self._task is not None:
             self._is_wanted_again = True
@@ -94,7 +94,7 @@ class IndexController(QObject):
         self._task.start()
 
     def cancel(self) -> None:
-        """Stop the run, also one that a turn or a change began; what is indexed by then is kept."""
+        """Stop any run, even one started by a turn or a file change; indexed notes are kept."""
         self._is_wanted_again = False
         library = self._assistant.library
         if library is not None and self.state.is_going_on:
@@ -113,7 +113,7 @@ class IndexController(QObject):
             self._show(replace(self.state, kind="paused"))
 
     def resume(self) -> None:
-        """Resume a paused run; start one where there is none."""
+        """Resume a paused run, or start a run if none is active."""
         self._let_go_on()
         if self._task is None:
             self.start()
@@ -121,14 +121,14 @@ class IndexController(QObject):
             self._show(replace(self.state, kind="running"))
 
     def toggle_pause(self) -> None:
-        """Pause the run, or resume it."""
+        """Resume the run if it is paused; otherwise pause it."""
         if self.state.kind == "paused":
             self.resume()
         else:
             self.pause()
 
     def retry(self, paths: Sequence[str]) -> None:
-        """Index failed notes again; all of them where no path is given."""
+        """Index failed notes again: the given paths, or all failed notes if there are none."""
         self._orders.append(lambda library: library.retry(paths or None))
         self.start()
 
@@ -139,14 +139,14 @@ class IndexController(QObject):
         self.start()
 
     def forget(self) -> None:
-        """Forget the state of the folder that was open before."""
+        """Cancel the run and reset the state, since another vault is open."""
         self._orders.clear()
         self.cancel()
         self._settled = IndexState()
         self._show(IndexState())
 
     def show_progress(self, progress: IndexProgress) -> None:
-        """Show the progress of a run, also one that a turn or a change began."""
+        """Show the progress of any run, including one started by a turn or a file change."""
         if progress.phase != self._phase:
             self._phase = progress.phase
             self.phase_changed.emit(progress.phase)
@@ -154,7 +154,7 @@ class IndexController(QObject):
             self.settle()
             return
         library = self._assistant.library
-        is_paused = library is not None and library.is_paused  # now, not when the step was made
+        is_paused = library is not None and library.is_paused  # read now: the event may be older
         self._show(
             IndexState(
                 "paused" if is_paused else "running",
@@ -170,15 +170,15 @@ class IndexController(QObject):
         )
 
     def settle(self) -> None:
-        """Show the state of before a run that a turn or a change began, when that has ended."""
+        """Restore the previous state after a run that a turn or a file change started has ended."""
         if self.is_running or not self.state.is_going_on:
             return
         library = self._assistant.library
-        is_paused = library is not None and library.is_paused  # which stays until it is let go on
+        is_paused = library is not None and library.is_paused  # a pause lasts until `resume`
         self._show(replace(self.state, kind="paused") if is_paused else self._settled)
 
     def show_counts(self, notes: int, failed: int) -> None:
-        """Take the counts from the list of notes while no run is going on."""
+        """Update the note counts from the list of notes if the last run is complete."""
         if self.state.kind == "done" and notes + failed:
             self._show(IndexState("done", notes=notes, failed=failed))
 
@@ -191,7 +191,7 @@ class IndexController(QObject):
             self._show(replace(self.state, kind="stopped", notes=report.notes, failed=failed))
 
     def show_failure(self, error: Exception) -> None:
-        """Show why the index could not be updated."""
+        """Show the error that prevented the index update."""
         info = describe(error)
         _log.warning("The notes could not be indexed: %s", info.message)
         message, is_elsewhere = info.message, isinstance(error, IndexBusy)
@@ -201,7 +201,7 @@ class IndexController(QObject):
         self._show(replace(failed, is_elsewhere=is_elsewhere))
 
     def refresh_status(self) -> None:
-        """Read the status of the index again, if the panel is visible."""
+        """Reload the index status if the panel is visible."""
         if self._panel.isVisible():
             self._status.ask(self._read_status)
 
@@ -222,7 +222,7 @@ class IndexController(QObject):
         return None if library is None else library.status()
 
     def _on_status_failed(self, _error: Exception) -> None:
-        self._panel.show_status(None)  # the run shows what is wrong with the index
+        self._panel.show_status(None)  # the index state shows the error
 
     def _on_turn_event(self, _turn: ChatTurn, event: object) -> None:
         if isinstance(event, IndexProgressed):
@@ -240,7 +240,7 @@ class IndexController(QObject):
         is_first = True
         for event in self._assistant.index(token, is_background=self._is_background):
             if is_first and library is not None:
-                yield library.status()  # by now it is open, and it is known whether it was damaged
+                yield library.status()  # now known: whether the index was damaged
             is_first = False
             yield event
 
@@ -277,11 +277,12 @@ class IndexController(QObject):
 
 
 class WatchController(QObject):
-    """Watches one folder at a time for changes on the disk.
+    """Watches the open vault for file changes on disk.
 
-    Signals: `looked` after every change on the disk; `changed` carries the report where the index
-    changed, `failed` the error where it could not be updated; `progressed` the progress of an
-    update that takes longer than a moment.
+    Signals: `looked` is emitted after each check for changes. `changed` carries the `IndexReport`
+    if
+    the index changed. `failed` carries the error if it could not be updated. `progressed` carries
+    the `IndexProgress` of an update that takes longer than 0.4 s.
     """
 
     looked = Signal()
@@ -298,12 +299,12 @@ class WatchController(QObject):
         self._left_out: tuple[object, object] | None = None
 
     def start(self, library: Library) -> None:
-        """Watch these notes and no others; start again where watching has ended by itself."""
+        """Watch this library only, or restart watching it if the watcher has ended by itself."""
         if library is not self._library:
             self._listen_to(library)
         assert self._mail is not None
         put = self._mail.put
-        # In a task, since another process may hold the index for a moment.
+        # In a task, since another process may lock the index for a moment.
         self._runner.call(lambda: library.watch(put, put, put)).start()
 
     def _listen_to(self, library: Library) -> None:
@@ -335,7 +336,7 @@ class WatchController(QObject):
             self.progressed.emit(progress)
 
     def _is_news(self, report: IndexReport) -> bool:
-        """Return whether the index changed, or the excluded or failed notes."""
+        """Return whether the index or the lists of excluded or failed notes changed."""
         before, self._left_out = self._left_out, (report.excluded, report.failed)
         counts = (report.added, report.changed, report.removed, report.renamed)
         return any(counts) or before != self._left_out

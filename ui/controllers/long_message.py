@@ -1,4 +1,4 @@
-"""A message that is too long for one request: attach it as a file, or send it in parts."""
+"""Handles a message too long for one request: attaches it as a file or splits it into parts."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -17,21 +17,21 @@ __all__ = ["LongMessageController"]
 
 Action = tuple[str, Callable[[], object]]
 
-_LEAST_BUDGET = 200  # tokens; smaller parts say nothing by themselves
-_SHARE = 0.5  # of the budget, so that the answer to the part before still fits
+_LEAST_BUDGET = 200  # tokens; smaller parts make no sense by themselves
+_SHARE = 0.5  # of the budget, so that the answer to the previous part still fits
 
 
 class LongMessageController(QObject):
-    """Turns a long message into a file or into parts.
+    """Turns a long message into an attached file or into parts.
 
-    Signals: `replaced` carries the `UnsentMessage` that takes the place of the present one;
-    `changed` when `line` changes; `failed` carries an error message.
+    Signals: `replaced` carries the `UnsentMessage` that replaces the current one. `changed` is
+    emitted when `line` changes. `failed` carries an error message.
 
-    Args of the constructor: `message` returns the present message, `model` the model's name.
+    The constructor arguments `message` and `model` return the current message and model name.
 
     Attributes:
-        waiting: the parts that follow the one that is shown.
-        parts: the number of parts; 0 where the message is whole.
+        waiting: the parts after the one in the composer.
+        parts: the total number of parts; 0 if the message is not split.
     """
 
     replaced = Signal(object)
@@ -57,14 +57,14 @@ class LongMessageController(QObject):
 
     @property
     def ways(self) -> list[Action]:
-        """What can be done about the message; empty where no message would fit."""
+        """The actions for a message that is too long; empty if it fits or nothing would fit."""
         if self._budget < _LEAST_BUDGET or self._tokens <= self._budget:
             return []
         return [("Attach as a file", self.attach), ("Split it", self.split)]
 
     @property
     def line(self) -> tuple[str, list[Action]]:
-        """The text below the message, and the action that undoes the change."""
+        """The text shown with the message, and the actions that undo the split or the file."""
         if self.parts:
             at = self.parts - len(self.waiting)
             follows = " The next one comes here when this one is sent." if self.waiting else ""
@@ -76,17 +76,17 @@ class LongMessageController(QObject):
         return "", []
 
     def measure(self, context: Mapping[str, Any]) -> None:
-        """Take the size of the message and its limit from a request report."""
+        """Read the message's size and the tokens available for it from a request report."""
         self._tokens = int(context["layers"]["L5"]["tokens"])
         self._budget = int(context["budget"]) - int(context["used"]) + self._tokens
 
     def keep(self, message: UnsentMessage) -> None:
-        """Take the parts of a restored message."""
+        """Adopt the parts of a restored message."""
         self._before = None
         self.waiting, self.parts = message.waiting, message.parts
 
     def next(self) -> UnsentMessage:
-        """Return the next part, which is shown when the message was sent; empty without one."""
+        """Return the next part to show after sending, or an empty message if none is left."""
         if not self.waiting:
             return UnsentMessage()
         return UnsentMessage(self.waiting[0], waiting=self.waiting[1:], parts=self.parts)
@@ -101,7 +101,7 @@ class LongMessageController(QObject):
         task.start()
 
     def split(self) -> None:
-        """Split the message into parts."""
+        """Split the message into parts of at most half the available tokens."""
         self._given = self._message()
         text, most, model = self._given.text, int(self._budget * _SHARE), self._model()
         task = self._runner.call(lambda: self._assistant.long_texts.split(text, most, model))
@@ -110,19 +110,19 @@ class LongMessageController(QObject):
         task.start()
 
     def join(self) -> None:
-        """Join the parts that are not sent yet."""
+        """Join the unsent parts into one message again."""
         now = self._message()
         text = "\n\n".join((now.text, *self.waiting))
         self.replaced.emit(UnsentMessage(text, now.attached, now.reads_whole))
 
     def undo(self) -> None:
-        """Put the text of the file back into the message."""
+        """Restore the message from before its text was moved to a file."""
         if self._before is not None:
             self.replaced.emit(self._before)
 
     def _on_file(self, pasted: PastedText) -> None:
         given = self._given
-        if self._message() == given:  # else something was written meanwhile, and stays
+        if self._message() == given:  # otherwise the user has typed since, and that text is kept
             attached = (*given.attached, Attachment(str(pasted.path)))
             self.replaced.emit(UnsentMessage(pasted.rest, attached))
             self._before = given

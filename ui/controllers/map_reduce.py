@@ -1,7 +1,7 @@
-"""The offer to read attachments whole that are too large to be sent, with its cost.
+"""The offer to read whole attachments that are too large to be sent, with the cost.
 
-An accepted offer holds for the attachments, model and limit it was made for; when one of these
-changes, a new offer is made.
+An accepted offer is valid for the attachments, mode, model, chat and budget it was made for. When
+one of these changes, a new offer is made.
 """
 
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ _LONGEST_NAME = 32
 
 
 class ReadWholeController(QObject):
-    """Offers to read large attachments whole; `changed` when the offer or the choice changes."""
+    """Offers to read large attachments whole; `changed` is emitted when offer or choice changes."""
 
     changed = Signal()
 
@@ -44,7 +44,7 @@ class ReadWholeController(QObject):
 
     @property
     def is_wanted(self) -> bool:
-        """Whether the user accepted the present offer."""
+        """Whether the user accepted the current offer."""
         return self._cost is not None and self._cost == self._agreed
 
     @property
@@ -54,14 +54,14 @@ class ReadWholeController(QObject):
 
     @property
     def parts(self) -> Mapping[str, int]:
-        """The number of parts for reading each source."""
+        """The number of parts that each large attachment is read in, by source."""
         if self._cost is None:
             return {}
         return {source: parts for source, _, _, parts in self._cost.attachments}
 
     @property
     def sentence(self) -> str:
-        """The offer in words; empty where all attachments fit."""
+        """The offer as text, or why an attachment cannot be read; empty if all attachments fit."""
         if self._cost is None:
             return self._refusal
         sources = [source for source, *_ in self._cost.attachments]
@@ -75,7 +75,7 @@ class ReadWholeController(QObject):
         return f"{what} {goes} in excerpts, closest to your question. Reading {it} takes {takes}."
 
     def look(self, message: NextMessage, budget: int) -> None:
-        """Look for attachments that are too large, and for the cost of reading them."""
+        """Look for attachments that are too large, and estimate the cost of reading them whole."""
         about = (message.attached, message.mode, message.model, message.session, budget)
         if about == self._about:
             return
@@ -97,12 +97,12 @@ class ReadWholeController(QObject):
         self._looks.ask(partial(self._assistant.estimate_reading, request), now=True)
 
     def want(self, is_wanted: bool) -> None:
-        """Accept the offer, or have the attachments searched."""
+        """Accept the offer, or decline it so that the attachments are searched instead."""
         self._agreed = self._cost if is_wanted else None
         self.changed.emit()
 
     def keep(self, attached: tuple[Attachment, ...]) -> None:
-        """Accept the offer for these attachments as soon as it is made again."""
+        """Accept the offer for these attachments automatically the next time it is made."""
         self._kept, self._about, self._agreed = attached, (), None
         self._looks.forget()
         self._show(None)
@@ -120,7 +120,7 @@ class ReadWholeController(QObject):
         self._show(cost)
 
     def _on_failed(self, error: Exception) -> None:
-        """Show why an attachment cannot be read; other errors are shown by its chip."""
+        """Show why an attachment cannot be read; its chip shows other errors."""
         self._show(None, str(error) if isinstance(error, CannotRead) else "")
 
     def _show(self, cost: ReadingCost | None, refusal: str = "") -> None:
@@ -130,5 +130,5 @@ class ReadWholeController(QObject):
 
 
 def _short(name: str) -> str:
-    """Shorten a long name by leaving its middle out."""
+    """Shorten a name longer than 32 characters by replacing its middle with an ellipsis."""
     return name if len(name) <= _LONGEST_NAME else f"{name[:16]}…{name[-12:]}"

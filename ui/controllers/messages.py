@@ -1,4 +1,4 @@
-"""Actions on single messages: edit, regenerate, fork, switch versions, pin, label, summarise."""
+"""Actions of messages: edit, regenerate, fork, select a version, pin, label, summarise."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -22,7 +22,7 @@ from ui.widgets.figures import count, plural
 
 __all__ = ["CompactionController", "MessageController"]
 
-LONG_TURNS = 3  # from so many on a summary of what was left is offered
+LONG_TURNS = 3  # the fewest turns of an abandoned branch for which a summary is offered
 _BUSY = "An answer is on its way. Stop it first."
 _NOTHING = "Nothing has been asked in this chat yet."
 _BEGUN = "Summarising older messages…"
@@ -30,7 +30,7 @@ _OTHER_VERSION = "What the other version came to, as a summary"
 
 
 class MessageController(QObject):
-    """Performs the actions of messages in the open chat; none of them deletes anything."""
+    """Performs the message actions in the open chat; none of them deletes anything."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class MessageController(QObject):
         self._connect()
 
     def answer_again(self) -> None:
-        """Answer the last user message again."""
+        """Regenerate the answer to the last user message."""
         if self._session.user_messages:
             last = list(self._session.user_messages)[-1]
             self.perform(MessageAction("again", last))
@@ -105,7 +105,7 @@ class MessageController(QObject):
         return task.start()
 
     def _continue_before(self, entry: str) -> None:
-        """Fork a new chat from before an entry, such as a compaction."""
+        """Fork a new chat that ends before an entry, such as a compaction."""
         session, assistant = self._session.session, self._assistant
         if session is not None:
             self._start(
@@ -114,13 +114,13 @@ class MessageController(QObject):
             )
 
     def _show_summary(self, entry: str) -> None:
-        """Show the summary that a compaction made."""
+        """Show the summary written by a compaction in the transcript."""
         if entry in self._summaries:
             title = "Older messages, as a summary"
             self._transcript.show_aside(title, self._summaries[entry])
 
     def _summarise(self, entry: str) -> None:
-        """Summarise the branch of an entry that is not active any more."""
+        """Summarise the abandoned branch that an entry belongs to, and show the summary."""
         self._notifier.toast("Summarising the other version…")
         session, assistant, model = self._session.session, self._assistant, self._session.model
         if session is None:
@@ -142,7 +142,7 @@ class MessageController(QObject):
         self._notifier.toast("This is a chat of its own now. The first one is as it was.")
 
     def _on_selected(self, left: AbandonedBranch) -> None:
-        """Show the selected version, and offer a summary of a long branch that was left."""
+        """Show the selected version, and offer to summarise the abandoned branch if it is long."""
         self._session.load()
         if left.turns >= LONG_TURNS:
             self._notifier.toast(
@@ -169,7 +169,7 @@ class MessageController(QObject):
 
 
 class CompactionController(QObject):
-    """Compacts the open chat when the user asks for it, and says what came of it."""
+    """Compacts the open chat on request and shows the result in a toast."""
 
     def __init__(
         self,
@@ -188,10 +188,10 @@ class CompactionController(QObject):
         context.add_action("compact", lambda _entry: self.compact())
 
     def compact(self, instructions: str = "") -> None:
-        """Compact all but the last turn.
+        """Compact all turns of the open chat except the last one.
 
         Args:
-            instructions: what the summary should keep above all.
+            instructions: the user's instructions for the summary, such as a topic to keep.
         """
         session = self._session.session
         if self._task is not None:
@@ -220,11 +220,11 @@ class CompactionController(QObject):
 
 
 def _describe_compaction(result: Mapping[str, Any]) -> str:
-    """Say in one sentence what a compaction did."""
+    """Describe the result of a compaction in one sentence."""
     if result["entry"] is None:
         return "There is nothing to summarise before the last message."
     before, after = result["before_tokens"], result["after_tokens"]
-    # The summary itself is one of the messages that are there afterwards.
+    # The summary itself is one of the messages after the compaction.
     gone = plural(result["before_messages"] - result["after_messages"] + 1, "earlier message")
     if result["by"] == "outline":
         return f"{gone} became an outline, made without a model."

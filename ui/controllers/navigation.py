@@ -1,4 +1,4 @@
-"""Ways to a chat, a note or a command: the list of chats, the palette, the search in the chat."""
+"""Navigation: the list of chats, the palette, and the search in the open chat."""
 
 from PySide6.QtCore import QObject
 
@@ -40,11 +40,11 @@ class SessionListController(QObject):
         session.session_changed.connect(frame.sidebar.chats.select)
 
     def refresh(self) -> None:
-        """List the chats again."""
+        """Reload the list of chats."""
         self._asks.ask(self._assistant.list_sessions, now=True)
 
     def find_neighbour(self, step: int) -> str | None:
-        """Return the chat above (-1) or below (1) the open one; None at either end."""
+        """Return the session id of the chat above (-1) or below (1) the open one, or None."""
         return self._frame.sidebar.chats.neighbour(self._session.session, step)
 
     def choices(self) -> list[Choice]:
@@ -87,7 +87,7 @@ class PaletteController(QObject):
         self._palette.chosen.connect(self._on_chosen)
 
     def open(self) -> None:
-        """Open the palette with commands, chats and notes."""
+        """Open the palette with all commands, chats and notes."""
         groups = [
             ("command", command_choices()),
             ("chat", self._sessions.choices()),
@@ -96,15 +96,15 @@ class PaletteController(QObject):
         self._palette.open(groups, "A command, a chat or a note")
 
     def open_notes(self) -> None:
-        """Open the palette with notes."""
+        """Open the palette with notes only."""
         self._palette.open([("note", self._notes.listing.offers.notes)], "Open a note")
 
     def find(self) -> None:
-        """Open the search in the chat."""
+        """Open the search bar of the open chat."""
         self._finder.open()
 
     def close(self) -> bool:
-        """Close the palette; return false where it is not open."""
+        """Close the palette; return False if it was not open."""
         return self._palette.dismiss()
 
     def _on_chosen(self, group: str, value: str) -> None:

@@ -1,4 +1,4 @@
-"""The notes of the open folder: listing them, opening one, and what the composer completes."""
+"""The notes of the open vault: lists them, shows one, and builds the composer's completions."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -34,15 +34,15 @@ _ITEM = re.compile(
 
 @dataclass(frozen=True)
 class NoteListing:
-    """The notes of the folder; `folders` and `by_state` stay the same objects until they change.
+    """The notes of the open vault and lists derived from them.
 
     Attributes:
-        questions: questions that the notes can answer.
-        offers: what can be attached.
-        folders: the notes as a tree of folders.
-        by_state: the notes by their state in the index.
-        indexed_at: when the index was last updated, ISO 8601; None before that.
-        links: finds the note that a link in an answer means.
+        questions: up to three questions that the notes can answer, as suggestions.
+        offers: the notes, folders and tags that can be attached.
+        folders: the notes as a tree of folders; the same object until the notes change.
+        by_state: the notes by their index state; the same object until the notes change.
+        indexed_at: the time of the last index update in ISO 8601; None if there was none.
+        links: resolves the links in answers to notes.
     """
 
     notes: tuple[NoteState, ...] = ()
@@ -55,10 +55,11 @@ class NoteListing:
 
 
 class NotesController(QObject):
-    """Lists the notes of the open folder, and shows one in the note panel.
+    """Lists the notes of the open vault, and shows a note in the note panel.
 
-    Signals: `opened` when another folder is open; `open_failed` carries the error; `listed` the
-    `NoteListing`.
+    Signals: `opened` is emitted when another vault has been opened. `open_failed` carries the
+    error.
+    `listed` carries the `NoteListing`.
     """
 
     opened = Signal()
@@ -92,36 +93,36 @@ class NotesController(QObject):
             view.note_chosen.connect(self.show)
 
     def open(self, folder: Path, *, remember: bool = True) -> None:
-        """Open a folder; the present one stays open if that fails."""
+        """Open a folder as the vault; if that fails, the current vault stays open."""
         task = self._runner.call(lambda: self._open(folder, remember))
         task.yielded.connect(self._on_opened)
         task.start()
 
     def list(self) -> None:
-        """List the notes again."""
+        """Reload the list of notes."""
         self._lists.ask(self._list, now=True)
 
     def list_soon(self) -> None:
-        """List the notes in a moment, when another process has indexed the change."""
+        """Reload the list of notes after one second, when another process has updated the index."""
         self._later.start()
 
     def reread(self) -> None:
-        """Read the open note again, since it may have changed."""
+        """Reload the open note, since its file may have changed."""
         shown = self._shown
         if shown is not None:
             self._rereads.ask(lambda: self._read(shown.path, 0, 0), now=True)
 
     def forget(self) -> None:
-        """Stop following the open note."""
+        """Stop reloading the open note."""
         self._shown = None
         self._rereads.forget()
 
     def show(self, path: str, first: int = 0, last: int = 0) -> None:
-        """Show a note as it is on the disk now, at its lines."""
+        """Read a note from disk and show it at the given lines; 0 marks no lines."""
         self._reads.ask(lambda: self._read(path, first, last), now=True)
 
     def follow_link(self, address: str) -> None:
-        """Open the target of a link: a note at its heading or block, else an address."""
+        """Open the target of a link: a note at its heading or block, or an external address."""
         if not address.startswith("note:"):
             QDesktopServices.openUrl(QUrl(address))
             return
@@ -136,7 +137,7 @@ class NotesController(QObject):
     def _open(self, folder: Path, remember: bool) -> Exception | None:
         try:
             self._assistant.open_vault(folder, remember)
-        except Exception as error:  # noqa: BLE001 - the window shows it in words
+        except Exception as error:  # noqa: BLE001 - the window shows the error
             return error
         return None
 
@@ -159,7 +160,7 @@ class NotesController(QObject):
     def _read(self, path: str, first: int, last: int, heading: str = "") -> object:
         try:
             note = self._assistant.read_note(path)
-        except Exception as error:  # noqa: BLE001 - the panel shows it in words
+        except Exception as error:  # noqa: BLE001 - the panel shows the error
             return path, describe(error)
         if heading:
             first, last = note.find_lines(heading) or (0, 0)
@@ -213,11 +214,11 @@ class NotesController(QObject):
 
 
 def suggest_questions(notes: Sequence[NoteState], questions: str) -> tuple[str, ...]:
-    """Return up to three questions that these notes can answer.
+    """Suggest up to three questions that the notes can answer.
 
     Args:
-        notes: what is in the folder.
-        questions: the text of a note that lists such questions, or nothing.
+        notes: the notes of the vault.
+        questions: the text of the note that lists suggested questions; empty if there is none.
     """
     listed = tuple(match["text"] for match in _ITEM.finditer(questions))
     if listed:
@@ -230,11 +231,11 @@ def suggest_questions(notes: Sequence[NoteState], questions: str) -> tuple[str, 
 
 
 def build_offers(notes: Sequence[NoteState], tags: Mapping[str, Sequence[str]]) -> Offers:
-    """Return the notes, folders and tags that can be attached; excluded notes are left out.
+    """Return the notes, folders and tags that can be attached, without notes not in the index.
 
     Args:
-        notes: the files of the folder with their states.
-        tags: each tag with the notes that carry it.
+        notes: the notes of the vault with their states.
+        tags: the notes of each tag, by tag.
     """
     known = [note for note in notes if note.state == "indexed"]
     folders: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""Panels about single notes: their related notes, and why they were given to the model or not."""
+"""Information about single notes: related notes, and why a note was sent to the model or not."""
 
 from PySide6.QtCore import QObject
 
@@ -18,9 +18,9 @@ Answer = tuple[str, list[RelatedNote] | Exception]
 
 
 class RelatedController(QObject):
-    """Shows the notes related to the open note, else to the note that was cited last.
+    """Shows the notes related to the open note, or to the last cited note if no note is open.
 
-    The panel is filled while it is visible, and again when the notes have changed.
+    The panel is only filled while it is visible, and refreshed when the notes change.
     """
 
     def __init__(self, assistant: Assistant, runner: TaskRunner, column: RightColumn) -> None:
@@ -35,22 +35,22 @@ class RelatedController(QObject):
         column.sources.cited.connect(self.set_cited)
 
     def set_open(self, path: str) -> None:
-        """Set the note that is open; empty for none."""
+        """Set the path of the open note; empty if no note is open."""
         self._open = path
         self._show()
 
     def set_cited(self, path: str) -> None:
-        """Set the note whose related notes are shown while none is open."""
+        """Set the path of the note to use while no note is open."""
         self._cited = path
         self._show()
 
     def refresh(self) -> None:
-        """Look for related notes again, since notes have changed."""
+        """Search for related notes again, since notes have changed."""
         self._shown = None
         self._show()
 
     def forget(self) -> None:
-        """Forget both notes, since another folder is open."""
+        """Forget the open and the cited note, since another vault is open."""
         self._open = self._cited = ""
         self.refresh()
 
@@ -70,7 +70,7 @@ class RelatedController(QObject):
         library = self._assistant.library
         try:
             return path, [] if library is None else library.find_related(path)
-        except Exception as error:  # noqa: BLE001 - the panel shows it in words
+        except Exception as error:  # noqa: BLE001 - the panel shows the error
             return path, error
 
     def _on_answered(self, answer: Answer) -> None:
@@ -82,7 +82,7 @@ class RelatedController(QObject):
 
 
 class ReasonController(QObject):
-    """Shows above the sources why a note was given to the model for the last answer, or why not."""
+    """Shows above the sources why a note was or was not sent to the model for the last answer."""
 
     def __init__(
         self,
@@ -102,7 +102,7 @@ class ReasonController(QObject):
         session.session_changed.connect(self._on_session_changed)
 
     def explain(self, path: str) -> None:
-        """Show why a note was given to the model for the last user message, or why not."""
+        """Show why a note was or was not sent to the model with the last user message."""
         session = self._session.session
         if session is None:
             self._show(NOT_ASKED)

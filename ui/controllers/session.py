@@ -1,7 +1,7 @@
-"""The open chat: opening it, asking in it, and showing the events of the running turn.
+"""The open chat: opens it, runs turns in it, and shows the events of the running turn.
 
 Every event of a turn arrives in `SessionController._on_event` and is shown there. Controllers of
-other views take what concerns them from `event_arrived`.
+other views receive the events through the signal `event_arrived`.
 """
 
 from collections.abc import Sequence
@@ -51,15 +51,15 @@ _NO_SOURCES_YET = "Sources appear here with the answer."
 class SessionController(QObject):
     """Runs turns in the open chat and shows them in the transcript.
 
-    Signals: `turn_begun` and `turn_ended` carry the `ChatTurn`, the latter also one whose chat
-    is not open any more; `event_arrived` carries the turn and one of its events;
-    `session_changed` the id of the open chat, None for one that has not begun; `loaded` the
-    transcript that is shown now, and whether its chat was not shown before.
+    Signals: `turn_begun` and `turn_ended` carry the `ChatTurn`; `turn_ended` is emitted even if its
+    chat is no longer open. `event_arrived` carries the turn and one of its events.
+    `session_changed` carries the id of the open chat, or None for a new chat. `loaded` carries the
+    transcript, and whether its chat was newly opened.
 
     Attributes:
-        user_messages: the texts of the user messages of the open chat, by their entries.
-        failure: the error that was shown last.
-        is_unsent: whether the turn that failed last left its message in the composer.
+        user_messages: the texts of the user messages of the open chat, by entry id.
+        failure: the error that was shown last; None if there was none.
+        is_unsent: whether the last failed turn put its message back into the composer.
     """
 
     turn_begun = Signal(object)
@@ -90,22 +90,22 @@ class SessionController(QObject):
 
     @property
     def turn(self) -> ChatTurn | None:
-        """The turn that runs in the open chat."""
+        """The turn that is running in the open chat; None if there is none."""
         return next((turn for turn in self._turns if self.is_open(turn)), None)
 
     @property
     def is_running(self) -> bool:
-        """Whether a turn runs in the open chat."""
+        """Whether a turn is running in the open chat."""
         return self.turn is not None
 
     @property
     def is_followed(self) -> bool:
-        """Whether a turn runs in the open chat and all its text is shown."""
+        """Whether a turn is running in the open chat and its text is shown from the start."""
         return self.turn is not None and self._is_followed(self.turn)
 
     @property
     def mode_in_force(self) -> Mode:
-        """The mode of the next turn; without notes only `chat` is possible."""
+        """The mode of the next turn; without an open vault it is always `chat`."""
         return self.mode if self._assistant.vault is not None else "chat"
 
     def is_open(self, turn: ChatTurn) -> bool:
@@ -115,7 +115,7 @@ class SessionController(QObject):
     def ask(
         self, text: str, attached: tuple[Attachment, ...] = (), reads_whole: bool = False
     ) -> None:
-        """Send a user message, unless a turn is running here."""
+        """Send a user message, unless a turn is running in the open chat."""
         request = AskRequest(
             text,
             self.mode_in_force,
@@ -131,7 +131,7 @@ class SessionController(QObject):
         )
 
     def edit(self, entry: str, text: str, attached: tuple[Attachment, ...]) -> None:
-        """Send another version of a user message; the first version is kept beside it."""
+        """Send an edited version of a user message; the previous version is kept."""
         session, model, mode = self.session, self.model, self.mode_in_force
         if session is not None:
             self._start(
@@ -142,7 +142,7 @@ class SessionController(QObject):
             )
 
     def regenerate(self, entry: str) -> None:
-        """Answer a user message again; the first answer is kept beside the new one."""
+        """Answer a user message again; the previous answer is kept as another version."""
         session, model = self.session, self.model
         if session is not None:
             self._start(
@@ -151,12 +151,12 @@ class SessionController(QObject):
             )
 
     def stop(self) -> None:
-        """Stop the running turn; the text that has arrived is kept."""
+        """Stop the running turn; text that has arrived is kept."""
         if self.turn is not None:
             self.turn.task.cancel()
 
     def open(self, session: str | None) -> None:
-        """Open another chat; None begins a new one. A turn of the present chat goes on."""
+        """Open another chat, or a new one if None; a turn of the current chat keeps running."""
         self._view += 1
         self.session = session
         self.user_messages = {}
@@ -171,7 +171,7 @@ class SessionController(QObject):
             self.load(is_new=True)
 
     def load(self, *, is_new: bool = False) -> None:
-        """Read the open chat from its log; `is_new` where it was not shown before."""
+        """Load the open chat from its log; `is_new` means that it was not shown before."""
         session = self.session
         if session is None:
             return
@@ -181,7 +181,7 @@ class SessionController(QObject):
         task.start()
 
     def show_suggestions(self, notes: int, indexed: str | None, questions: Sequence[str]) -> None:
-        """Set what an empty chat shows: the number of notes, the time of indexing, questions."""
+        """Set the number of notes, index time and suggested questions that an empty chat shows."""
         self._empty = (notes, indexed, questions)
         if self.session is None and not self._transcript.feed.slots():
             self._transcript.show_empty(*self._empty)
@@ -221,7 +221,7 @@ class SessionController(QObject):
         return next(turn for turn in self._turns if turn.task is sender)
 
     def _on_event(self, event: object) -> None:
-        """Show an event of a turn where its text is followed."""
+        """Show an event of a turn if its chat is open, then emit `event_arrived`."""
         turn = self._turn_of_sender()
         live = self._transcript.live
         match event:
@@ -244,7 +244,7 @@ class SessionController(QObject):
         self.event_arrived.emit(turn, event)
 
     def _record(self, turn: ChatTurn, event: object) -> None:
-        """Keep what an event says; the open chat gets its id from its first entry."""
+        """Record an event in its turn; a new chat gets its session id from its first entry."""
         is_open, had_session = self.is_open(turn), turn.session is not None
         turn.record(event)
         if not is_open:
@@ -258,7 +258,7 @@ class SessionController(QObject):
                 self._transcript.live.place_question(event.entry_id)
 
     def _show_step(self, text: str = "") -> None:
-        """Show a new step, or how long the present one takes."""
+        """Show a new step, or update the elapsed time of the current one."""
         self._step = text or self._step
         turn = self.turn
         if turn is None:
@@ -300,7 +300,7 @@ class SessionController(QObject):
         announce(self._transcript, f"Answer finished, {len(rows)} sources")
 
     def _show_failure(self, turn: ChatTurn, info: ErrorInfo | None) -> None:
-        """Show why there is no answer."""
+        """Show the error of a turn that ended without an answer; a cancelled turn shows none."""
         self._keep_unsent_edit(turn)
         self.is_unsent = not turn.is_stored
         live = self._transcript.live
@@ -310,12 +310,12 @@ class SessionController(QObject):
         self.failure = info
         announce(self._transcript, info.message, is_urgent=True)
         if info.code == "context_overflow" and not turn.is_stored:
-            live.forget()  # the composer shows it
+            live.forget()  # the composer shows the error
         else:
             live.fail(info, is_stored=turn.is_stored)
 
     def _keep_unsent_edit(self, turn: ChatTurn) -> None:
-        """Keep another version that was not sent, so that it can be edited again."""
+        """Keep an edited version that was not sent, so that editing can continue."""
         if not turn.is_stored and turn.request.instead:
             self._unsent_edit = (turn.request.instead, turn.request.text)
 
@@ -331,7 +331,7 @@ class SessionController(QObject):
             self._frame.middle.set_title(transcript.title)
         else:
             self._transcript.refresh(transcript)
-        if not self._transcript.feed.slots():  # every user message came back unsent
+        if not self._transcript.feed.slots():  # all user messages were returned unsent
             self._transcript.show_empty(*self._empty)
         if is_new or not self.is_running:
             self._show_sources(transcript)
@@ -341,7 +341,7 @@ class SessionController(QObject):
         self.loaded.emit(transcript, is_new)
 
     def _show_sources(self, transcript: ChatTranscript) -> None:
-        """Show the sources of the last answer."""
+        """Show the sources of the chat's last answer."""
         answers = [item for item in transcript.items if isinstance(item, AnswerItem)]
         if answers:
             last = answers[-1]

@@ -1,4 +1,4 @@
-"""A turn in progress: the message that was sent, and what has come back so far."""
+"""A turn in progress: the message that was sent, and the results so far."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -24,10 +24,10 @@ class OutgoingMessage:
     """A user message and its place in the chat.
 
     Attributes:
-        attached: what is sent along with it.
-        instead: the entry that it replaces as another version; empty at the end of the chat.
-        is_again: whether only the answer is regenerated.
-        reads_whole: whether attachments that are too large to be sent are read first.
+        attached: the attachments of the message.
+        instead: the entry that this message is another version of; empty for a new message.
+        is_again: whether the message stays the same and only its answer is regenerated.
+        reads_whole: whether attachments that are too large to be sent are read whole.
     """
 
     text: str
@@ -38,13 +38,14 @@ class OutgoingMessage:
 
 
 class ChatTurn(QObject):
-    """A turn that runs in a task; it goes on when the user opens another chat.
+    """A turn that runs in a task, and continues when the user opens another chat.
 
     Attributes:
-        view: counts the openings of chats; in a later one than its own a turn is not followed,
-            since its text is not complete there.
-        is_stored: whether the chat goes on with the user message; where no request could be made,
-            the message is in the log only.
+        view: the value of the session controller's counter of opened chats when the turn began. If
+            a chat has been opened since, the turn's text is not shown, since it would be
+            incomplete.
+        is_stored: whether the user message is part of the chat. If no request could be made, the
+            message is taken back and only remains in the log.
     """
 
     def __init__(
@@ -62,7 +63,7 @@ class ChatTurn(QObject):
         self.sources: Sequence[Segment] = ()
 
     def record(self, event: object) -> None:
-        """Keep what an event says about the turn."""
+        """Store the result, sources or session id that an event contains."""
         if isinstance(event, TurnEnded):
             self.result = event.result
             self.session = self.session or event.result.session
@@ -73,17 +74,17 @@ class ChatTurn(QObject):
             self.session = self.session or event.session
 
     def record_failure(self, error: Exception) -> None:
-        """Keep why the turn failed."""
+        """Store the error that ended the turn."""
         self.error = describe(error)
         self.is_stored = self.is_stored and not self.error.is_taken_back
         self.session = self.session or self.error.session
 
 
 def list_paths(attached: tuple[Attachment, ...]) -> tuple[str, ...]:
-    """Return the paths of what is attached whole."""
+    """Return the paths of the attachments that are not line selections."""
     return tuple(item.target for item in attached if item.lines is None)
 
 
 def list_selections(attached: tuple[Attachment, ...]) -> tuple[Selection, ...]:
-    """Return the selected lines that are attached."""
+    """Return the attachments that are line selections."""
     return tuple(Selection(item.target, *item.lines) for item in attached if item.lines)

@@ -1,4 +1,4 @@
-"""The open folder: opening it, keeping views and index in step, and its instructions for models."""
+"""The open vault: shows it, keeps its views and index up to date, and asks about instructions."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -29,9 +29,10 @@ _EMPTY = "No notes in this folder yet. Add Markdown files, or choose another fol
 
 
 class VaultController(QObject):
-    """Opens folders of notes and shows what is in them and in the index.
+    """Shows the open vault and keeps its views and its index up to date.
 
-    Signals: `opened` when another folder is open, `indexed` when the index may have changed.
+    Signals: `opened` is emitted when another vault is open, `indexed` when the index may have
+    changed.
     """
 
     opened = Signal()
@@ -57,7 +58,11 @@ class VaultController(QObject):
         self._connect()
 
     def begin(self, open_folders: Sequence[str]) -> None:
-        """Show the folder of the last session, or why it cannot be opened."""
+        """Show the vault from the settings, or why it cannot be opened.
+
+        Args:
+            open_folders: the paths of the folders to expand in the note tree.
+        """
         self._folders_to_open = open_folders
         lost = self._assistant.settings.values.vault_path
         if self._assistant.vault is not None:
@@ -70,7 +75,7 @@ class VaultController(QObject):
             self._show_notice(describe(problems[0]))
 
     def show_opened(self) -> None:
-        """Show the folder that the assistant has open, and update its index."""
+        """Show the assistant's open vault, update its index, and watch it for changes."""
         folder = self._assistant.vault
         if folder is None:
             return
@@ -102,7 +107,7 @@ class VaultController(QObject):
         self.watch.failed.connect(self._on_watch_failed)
 
     def _open_again(self) -> None:
-        """Open the folder of the settings again."""
+        """Try again to open the vault from the settings."""
         path = self._assistant.settings.values.vault_path
         if path:
             self._notes.open(Path(path))
@@ -114,7 +119,7 @@ class VaultController(QObject):
             self.watch.start(self._assistant.library)
 
     def _refresh(self) -> None:
-        """Update all views of the notes and the index."""
+        """Update all views of notes and index."""
         self._notes.list()
         self._related.refresh()
         self._index.refresh_status()
@@ -136,7 +141,7 @@ class VaultController(QObject):
 
     def _on_changed(self, _report: IndexReport) -> None:
         if self._index.state.kind == "failed":
-            self._index.start(is_background=True)  # what failed then may succeed now
+            self._index.start(is_background=True)  # the cause of the failure may be gone
         self._refresh()
 
     def _on_watch_failed(self, error: VaultError) -> None:
@@ -166,14 +171,14 @@ class VaultController(QObject):
 
     def _on_indexed(self, _report: IndexReport) -> None:
         announce(self._frame.sidebar, self._index.state.text)
-        self._watch()  # watching ends where the folder disappears, and the folder is there now
+        self._watch()  # watching ends if the folder disappears; it exists again now
         self._refresh()
 
 
 class InstructionsController(QObject):
-    """Asks once whether the folder's instructions for models are used, and again when they change.
+    """Asks whether to use the vault's instructions for models, and asks again when they change.
 
-    `decided` is emitted when the user accepted or refused them.
+    `decided` is emitted when the user has accepted or refused the instructions.
     """
 
     decided = Signal()
