@@ -1,4 +1,4 @@
-"""The notes that may be given to a model: none that is excluded or private, under any name."""
+"""Read notes only if they may be given to a model: none that is excluded or private."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -31,26 +31,26 @@ HIDDEN = "a file whose name begins with a dot"
 def read_allowed(root: Path, path: str, exclude: Sequence[str] = ()) -> Note:
     """Read a note that may be given to a model.
 
-    Links are followed before the rules are looked at, so that none leads around them.
+    Links are resolved before the rules are checked, so that a link cannot bypass a rule.
 
     Raises:
-        NoteExcluded: a rule or the note itself keeps it out.
-        UnsafePath: the path would leave the vault.
-        NoteUnreadable: it is gone, or no text comes of it.
+        NoteExcluded: a rule or the note's own private mark excludes it.
+        UnsafePath: the path leads out of the vault.
+        NoteUnreadable: the note is missing or cannot be read as text.
     """
     return parse_allowed(root, path, exclude)[0]
 
 
 def read_as_tool(root: Path, path: str, exclude: Sequence[str] = ()) -> Note:
-    """Read a note that a model asked for; only files of the kinds that are indexed.
+    """Read a note for a tool call of the model; only kinds of files that are indexed are allowed.
 
-    What holds keys and passwords lies in files of other kinds and in those whose name begins with a
-    dot; they are given to a model only where the user attaches them.
+    Keys and passwords are usually stored in other kinds of files, or in files whose names begin
+    with a dot. A model gets such a file only if the user attaches it.
 
     Raises:
-        NoteExcluded: a rule, its name or the note itself keeps it out.
-        UnsafePath: the path would leave the vault.
-        NoteUnreadable: it is gone, is no note, or no text comes of it.
+        NoteExcluded: a rule, its hidden name or its own private mark excludes the note.
+        UnsafePath: the path leads out of the vault.
+        NoteUnreadable: the file is missing, is not a note or cannot be read as text.
     """
     real = safe_path(root, path).relative_to(root.resolve()).as_posix()
     for name in (path, real):
@@ -68,7 +68,7 @@ def is_hidden(path: str) -> bool:
 
 
 def parse_allowed(root: Path, path: str, exclude: Sequence[str] = ()) -> tuple[Note, Document]:
-    """Read a note that may be given to a model, with its structure; raises the same."""
+    """Read a note and its structure like `read_allowed`, which also lists the errors raised."""
     rules = ExcludeRules.load(root, exclude)
     real = safe_path(root, path).relative_to(root.resolve()).as_posix()
     for name in (path, real):
@@ -83,11 +83,11 @@ def parse_allowed(root: Path, path: str, exclude: Sequence[str] = ()) -> tuple[N
 def filter_allowed(
     root: Path, known: "Mapping[str, FileRow]", exclude: Sequence[str] = ()
 ) -> frozenset[str]:
-    """Return those indexed notes that no rule excludes now; only changed notes are read.
+    """Return the indexed notes that no rule excludes at present; only changed notes are read.
 
     Args:
         root: the vault's folder.
-        known: what the index knows of each, by path.
+        known: the index's record of each note, by path.
         exclude: patterns as in a `.gitignore`.
     """
     there = (scan_paths(root, exclude, known) or scan(root, exclude)).files
@@ -107,11 +107,11 @@ def _is_allowed(root: Path, path: str, exclude: Sequence[str]) -> bool:
 
 
 def list_allowed_notes(root: Path, folder: str, exclude: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the notes below a folder that no rule excludes, by path.
+    """Return the paths of the notes below a folder that no rule excludes, sorted.
 
     Args:
         root: the vault's folder.
-        folder: relative to it; empty for all notes.
+        folder: the folder, relative to the vault; empty for all notes.
         exclude: patterns as in a `.gitignore`.
     """
     prefix = f"{folder.rstrip('/')}/" if folder.strip("/") else ""

@@ -1,7 +1,8 @@
 """The catalog: a SQLite database of every file, passage, link, tag and vector.
 
-One SQLite file in WAL mode. One connection writes, under a lock; any number of threads read at the
-same time, and so do other processes. Everything else in an index can be made again from here.
+It is one SQLite file in WAL mode. One connection writes, under a lock. Any number of threads and
+other processes can read at the same time. All other files of an index can be rebuilt from the
+catalog.
 """
 
 import json
@@ -26,11 +27,11 @@ VectorTable = Literal["vectors", "spare_vectors"]
 
 NEVER_SEEN = FileStat(-1, -1, -1, -1)
 CATALOG_FILE = "catalog.db"
-FINGERPRINT = "fingerprint"  # of the folder, when a run last ended with everything done
-UNFINISHED = "unfinished"  # set while a whole run has notes to take in, or was stopped before
+FINGERPRINT = "fingerprint"  # of the folder, from the last run that completed all work
+UNFINISHED = "unfinished"  # set while a full run has notes to index, also if it was stopped
 _BUSY_S = 30.0
 _DAMAGE: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_TOOBIG})
-# What SQLite says of a schema that does not fit its statements; `fts5:` is about a query.
+# SQLite's errors for a damaged schema; errors beginning with `fts5:` are about a query.
 _BAD_SCHEMA: Final = re.compile(
     r"(?!fts5:).*(no such|no column|already exists|malformed|constructor failed|unsupported file"
     r"|unrecognized token|syntax error|incomplete input|duplicate column|foreign key mismatch"
@@ -44,18 +45,18 @@ _STAMP = {"chunker": CHUNKER_VERSION, "words": WORDS_VERSION}
 class Catalog:
     """The catalog of one vault.
 
-    Methods that change it belong inside `with catalog.transaction():`; they are kept together or
-    not at all.
+    Methods that change the catalog must be called inside `with catalog.transaction():`. The changes
+    of a transaction are committed together or not at all.
 
     Attributes:
-        was_damaged: what was there could not be read, and a new one was begun.
+        was_damaged: whether the file was damaged and replaced by a new one.
     """
 
     def __init__(self, path: Path, *, is_writable: bool):
-        """Open the catalog, making or mending it where it may be written.
+        """Open the catalog; if it is writable, create it if missing and replace it if damaged.
 
         Raises:
-            IndexUnusable: it cannot be opened, or another version of the program made it.
+            IndexUnusable: it cannot be opened, or was made by another version of Strata.
         """
         self.path = path
         self.is_writable = is_writable
@@ -77,7 +78,7 @@ class Catalog:
 
     @property
     def is_new(self) -> bool:
-        """Whether nothing was ever written: no schema yet, or no stamp."""
+        """Whether the catalog is empty: it has no schema or no stamp yet."""
         if self.rows("PRAGMA user_version")[0][0] == 0:
             return True
         return not self.rows("SELECT 1 FROM meta LIMIT 1")
@@ -85,7 +86,7 @@ class Catalog:
     # -- reading
 
     def rows(self, statement: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> list[Row]:
-        """Return the rows of a query on committed data; any thread may call it.
+        """Return the rows of a query on committed data; safe to call from any thread.
 
         Raises:
             IndexUnusable: the file cannot be read.
@@ -98,12 +99,12 @@ class Catalog:
                 self._give_back(reader)
 
     def meta(self, key: str) -> str | None:
-        """Read one of the catalog's own values."""
+        """Read a value from the table `meta`; None if the key is not set."""
         found = self.rows("SELECT value FROM meta WHERE key = ?", (key,))
         return str(found[0][0]) if found else None
 
     def list_unembedded(self, table: VectorTable = "vectors") -> list[Row]:
-        """List, for each text without a vector, one of its passages: number, tokens, file."""
+        """List one passage for each text without a vector: its id, tokens and file id."""
         return self.rows(
             "SELECT min(id), tokens, file_id FROM chunks"  # noqa: S608 - a name of ours
             f" WHERE hash NOT IN (SELECT hash FROM {table}) GROUP BY hash ORDER BY 1"
@@ -112,7 +113,7 @@ class Catalog:
     def list_unembedded_among(
         self, paths: Collection[str], table: VectorTable = "vectors"
     ) -> list[Row]:
-        """List the same for some notes only, at a cost that does not grow with the others."""
+        """List the same as `list_unembedded`, but only for the given notes."""
         return self.rows(
             "SELECT min(chunks.id), tokens, file_id"  # noqa: S608 - a name of ours
             " FROM chunks JOIN files ON files.id = file_id"
@@ -129,7 +130,7 @@ class Catalog:
         return int(self.rows(f"SELECT count(*) FROM chunks WHERE {missing}")[0][0])  # noqa: S608
 
     def texts(self, chunk_ids: Sequence[int]) -> list[tuple[bytes, str]]:
-        """Read hash and embedded text of passages; those that are gone are left out."""
+        """Read the hash and the embedded text of passages; missing passages are left out."""
         return [
             (bytes(row[0]), build_embedded_text(row[1], row[2]))
             for row in self.rows(
@@ -144,12 +145,12 @@ class Catalog:
         return {bytes(row[0]) for row in self.rows("SELECT hash FROM vectors")}
 
     def vector(self, text_hash: bytes) -> bytes | None:
-        """Read the vector of a text, as float32 bytes."""
+        """Read the vector of a text as float32 bytes; None if the text has none."""
         found = self.rows("SELECT vector FROM vectors WHERE hash = ?", (text_hash,))
         return bytes(found[0][0]) if found else None
 
     def vectors(self, hashes: Collection[bytes]) -> dict[bytes, bytes]:
-        """Return the vectors of those texts, by the hash of each, that have one."""
+        """Return the vectors of the given texts, by hash; texts without a vector are left out."""
         marks = ", ".join("?" * len(hashes))
         rows = self.rows(
             f"SELECT hash, vector FROM vectors WHERE hash IN ({marks})",  # noqa: S608 - marks
@@ -161,7 +162,7 @@ class Catalog:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Keep all changes of the block, or none of them when it raises."""
+        """Commit all changes made in the block, or none of them if it raises an exception."""
         with self._writing_lock, self._translate_errors():
             writer = self._require_writer()
             writer.execute("BEGIN IMMEDIATE")
@@ -173,28 +174,28 @@ class Catalog:
                 raise
 
     def run(self, statement: str, parameters: Sequence[Any] = ()) -> sqlite3.Cursor:
-        """Run a statement in the transaction under way."""
+        """Run a statement in the current transaction."""
         return self._require_writer().execute(statement, parameters)
 
     def run_many(self, statement: str, rows: Sequence[Row]) -> None:
-        """Run a statement for each row, in the transaction under way."""
+        """Run a statement for each row, in the current transaction."""
         if rows:
             self._require_writer().executemany(statement, rows)
 
     def set_meta(self, key: str, value: str) -> None:
-        """Write one of the catalog's own values."""
+        """Write a value to the table `meta`."""
         self.run("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
     def add_vectors(
         self, hashes: Sequence[bytes], vectors: Sequence[bytes], table: VectorTable = "vectors"
     ) -> None:
-        """Keep the vectors of texts, as float32 bytes."""
+        """Store the vectors of texts, given as float32 bytes."""
         pairs = list(zip(hashes, vectors, strict=True))
         statement = f"INSERT OR IGNORE INTO {table} (hash, vector) VALUES (?, ?)"  # noqa: S608
         self.run_many(statement, pairs)
 
     def drop_unused_vectors(self) -> int:
-        """Forget the vectors of texts that no note holds any more."""
+        """Delete the vectors of texts that are in no note any more, and return their number."""
         unused = "WHERE hash NOT IN (SELECT hash FROM chunks)"
         self.run(f"DELETE FROM spare_vectors {unused}")  # noqa: S608 - words of ours
         dropped = self.run(f"DELETE FROM vectors {unused}").rowcount  # noqa: S608
@@ -203,11 +204,11 @@ class Catalog:
         return dropped
 
     def mark_vectors_changed(self) -> None:
-        """Make every cache of vectors in memory read them again."""
+        """Make every in-memory cache of the vectors reload them."""
         self.set_meta("vectors_epoch", str(int(self.meta("vectors_epoch") or 0) + 1))
 
     def clear(self) -> None:
-        """Forget every file and every vector."""
+        """Delete all files and all vectors from the catalog."""
         self._forget_files()
         for table in ("vectors", "spare_vectors"):
             self.run(f"DELETE FROM {table}")  # noqa: S608 - a name of ours
@@ -240,7 +241,7 @@ class Catalog:
 
     def _connect(self) -> sqlite3.Connection:
         if self.is_writable and not self.path.exists():
-            self.path.touch(mode=0o600)  # SQLite gives its other files the same rights
+            self.path.touch(mode=0o600)  # SQLite gives its other files the same permissions
         mode = "rwc" if self.is_writable else "ro"
         return sqlite3.connect(
             f"{self.path.absolute().as_uri()}?mode={mode}",
@@ -274,7 +275,7 @@ class Catalog:
             )
 
     def _check_stamp(self) -> None:
-        """Empty a catalog that another version of the chunker or word index has filled."""
+        """Empty a catalog filled by another version of the chunker or the keyword index."""
         if self.is_new and not self.is_writable:
             return
         version = self.rows("PRAGMA user_version")[0][0]
@@ -301,7 +302,10 @@ class Catalog:
         )
 
     def _refuse_damaged(self, said: str) -> None:
-        """Raise an error when a check found damage: the version number itself may be damaged."""
+        """Raise `IndexDamaged` unless a check returned "ok".
+
+        This comes before other checks, since the version number itself may be damaged.
+        """
         if said != "ok":
             raise self._damage_error(said)
 
@@ -337,21 +341,21 @@ class Catalog:
                 f"The index in {self.path.parent} cannot be used ({error}); "
                 "free some space or delete that folder, then index again."
             ) from error
-        except (UnicodeDecodeError, OverflowError) as error:  # perhaps in SQLite's own words
+        except (UnicodeDecodeError, OverflowError) as error:  # perhaps from a message of SQLite
             if not is_damaged(self.path):
                 raise
             raise self._damage_error("it holds what is no text") from error
 
 
 def is_damage(error: sqlite3.Error, path: Path) -> bool:
-    """Return whether an error of SQLite means that the file itself is damaged.
+    """Return whether an SQLite error means that the database file is damaged.
 
-    A place that is full, locked, missing or not to be written is no damage.
+    A full disk, a lock, a missing file or missing permissions do not count as damage.
     """
     code = getattr(error, "sqlite_errorcode", None)
-    if code is None:  # Python's own: text that is no UTF-8; but not a connection that was closed
+    if code is None:  # raised by Python: text is not UTF-8; a closed connection is another class
         return isinstance(error, sqlite3.OperationalError)
-    if code == sqlite3.SQLITE_READONLY:  # as the file says of itself, where the system lets it be
+    if code == sqlite3.SQLITE_READONLY:  # from the file's content, if permissions allow writing
         return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
     primary = code & 0xFF
     if primary == sqlite3.SQLITE_ERROR:
@@ -360,7 +364,7 @@ def is_damage(error: sqlite3.Error, path: Path) -> bool:
 
 
 def is_damaged(path: Path) -> bool:
-    """Return whether a catalog is damaged; checking a large one takes seconds."""
+    """Return whether a catalog file is damaged; checking a large one takes seconds."""
     try:
         connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
     except sqlite3.Error:
@@ -376,10 +380,10 @@ def is_damaged(path: Path) -> bool:
 
 
 def set_aside(path: Path) -> Path:
-    """Rename a damaged database with the files that belong to it, and return its new name.
+    """Rename a damaged database and its log file, and return the new path.
 
-    The names end with `.damaged`, from the second one on with a number; the latest take the place
-    of the last one.
+    The new name ends with `.damaged`, or `.damaged-2` and so on if that is taken. Once all numbers
+    are taken, the last file is overwritten.
     """
     names = [path.name + ".damaged", *(f"{path.name}.damaged-{n}" for n in range(2, _MOST_ASIDE))]
     last = path.with_name(f"{path.name}.damaged-{_MOST_ASIDE}")

@@ -1,13 +1,14 @@
-"""The child that embeds text: the only module that loads sentence-transformers and torch.
+"""The child process that embeds texts: the only module that loads sentence-transformers and torch.
 
 Run as `python -P -m vault.embed_worker IDLE_S FOLDER [CACHE STAMP | rerank]`. It loads the model in
-FOLDER without a network, or, where that is empty, the installed one, whose weights it checks first,
-and answers `{texts}` with float32 vectors of length one; texts that are urgent are questions. With
-`rerank` the model is a cross-encoder, and `{query, texts}` is answered with a score from 0 to 1 for
-each text.
+FOLDER without network access. If FOLDER is empty, it loads the installed model, after checking its
+weights. A request `{texts}` is answered with float32 vectors of length one; urgent texts are
+queries. With `rerank` the model is a cross-encoder, and `{query, texts}` is answered with a score
+from 0 to 1 for each text.
 
-The first texts that are not questions make it measure which precision is faster on this processor.
-CACHE is the folder that keeps the result, by processor, torch and STAMP, which names the model.
+With the first texts that are not queries, the process measures which precision is faster on this
+processor. The result is stored in the folder CACHE, by processor, torch version and STAMP, which
+identifies the model.
 """
 
 import copy
@@ -42,7 +43,7 @@ _ROUNDS = 5
 _FEWEST_ROUNDS = 2
 _PATIENCE_S = 1.0
 _MEASURED_TEXTS = 8
-_SLOW_S = 0.1  # for one passage; with such a model one at a time is measured
+_SLOW_S = 0.1  # for one passage; slower models are measured with one passage at a time
 _HOPELESS = 4.0
 _PROCESSOR_FIELDS = ("vendor_id", "cpu family", "model", "model name", "stepping", "flags")
 
@@ -52,7 +53,7 @@ Encode = Callable[[Sequence[str], bool], Any]
 
 
 def main() -> None:
-    """Serve until the parent ends; if no model can be loaded, every answer is that error."""
+    """Answer requests until the parent ends, or with an error if no model can be loaded."""
     idle_s, folder_name, *more = sys.argv[1:]
     requests = Requests(ends_at_once=True, idle_s=float(idle_s))
     try:
@@ -121,7 +122,7 @@ class _Model:
     """The embedding model, in the precision that is faster on this processor.
 
     Attributes:
-        precision: `float32` or `bfloat16`; `float32` until it was measured.
+        precision: `float32` or `bfloat16`; `float32` until the faster one has been measured.
     """
 
     def __init__(self, model: Any, choice_file: Path | None):
@@ -135,7 +136,7 @@ class _Model:
             self._use_bfloat16(_convert_to_bfloat16(model))
 
     def encode(self, texts: Sequence[str], is_question: bool) -> Any:
-        """Return the vectors of some texts; a question never waits for a measurement."""
+        """Return the vectors of the texts; a query never waits for the measurement of precision."""
         if not is_question and not self._is_chosen:
             self._choose_precision()
         encode = _encode_fast if self.precision == BFLOAT16 else _encode
@@ -149,7 +150,7 @@ class _Model:
         self._is_chosen = True
         fast = _convert_to_bfloat16(copy.deepcopy(self._model))
         seconds: dict[str, float] = {}
-        with suppress(RuntimeError, NotImplementedError):  # torch cannot do it on this processor
+        with suppress(RuntimeError, NotImplementedError):  # not on this processor
             if _are_vectors_the_same(self._model, fast):
                 seconds = measure_seconds(
                     {
@@ -167,7 +168,7 @@ class _Model:
 
 
 def _return_memory() -> None:
-    """Return free memory to the system, which batches of other lengths have fragmented."""
+    """Return unused memory to the system, since batches of different lengths fragment it."""
     with suppress(OSError, AttributeError):  # another C library
         ctypes.CDLL(None).malloc_trim(0)
 
@@ -176,14 +177,14 @@ def measure_seconds(
     encoders: "dict[str, Callable[[Sequence[str]], Any]]",
     clock: Callable[[], float] = time.process_time,
 ) -> dict[str, float]:
-    """Return the shortest time that each encoder took for the same texts.
+    """Return the shortest time in seconds that each encoder took for the same texts.
 
-    The encoders take turns, so that other programs disturb all of them alike. It takes about a
-    second at most, unless a single text takes that long.
+    The encoders run in turns, so that other programs slow all of them down alike. The measurement
+    takes about one second at most, unless a single text takes longer.
 
     Args:
-        encoders: by name; the first one is what the others are compared with.
-        clock: processor time by default, which does not grow while other programs run.
+        encoders: the encoders by name; the first one is the reference for the others.
+        clock: returns seconds; by default processor time, which excludes other programs.
     """
     long_text = _SAMPLES[-1:]
     best = _take_turns(encoders, long_text, _FEWEST_ROUNDS, clock)
@@ -219,10 +220,10 @@ def _are_vectors_the_same(model: Any, fast: Any) -> bool:
 def _encode(model: Any, texts: Sequence[str], is_question: bool = False) -> Any:
     import torch
 
-    threads = _count_threads()  # before it is changed for the first time
-    # One short text is done before a second thread has woken up, which then spins for nothing.
+    threads = _count_threads()  # before the number is first changed
+    # One short text is finished before a second thread wakes up, which then spins for nothing.
     torch.set_num_threads(threads if len(texts) > 1 else 1)
-    # Some models want questions to be put differently from what answers them.
+    # Some models need a different prompt for queries than for passages.
     encode = model.encode_query if is_question else model.encode_document
     return encode(
         list(texts),
@@ -254,7 +255,7 @@ def _open(folder: Path) -> Any:
 
 
 def _convert_to_bfloat16(model: Any) -> Any:
-    """Convert the weights once that autocast would convert for every batch."""
+    """Convert once the weights that autocast would otherwise convert for every batch."""
     import torch
 
     for module in model.modules():
@@ -264,13 +265,13 @@ def _convert_to_bfloat16(model: Any) -> Any:
 
 
 def _choice_file(cache: str, stamp: str) -> Path:
-    """Return the file that keeps the precision for this processor, torch and model."""
+    """Return the file that stores the faster precision for this processor, torch and model."""
     named = f"{_describe_processor()}\0{importlib.metadata.version('torch')}\0{stamp}"
     return Path(cache) / f"{hashlib.sha256(named.encode()).hexdigest()[:16]}.json"
 
 
 def _describe_processor() -> str:
-    """Describe the processor; the model name alone is the same for many on virtual machines."""
+    """Describe the processor by several fields, since virtual machines often share a model name."""
     try:
         first = Path("/proc/cpuinfo").read_text("ascii", "replace").split("\n\n", 1)[0]
     except OSError:
@@ -288,7 +289,7 @@ def _read_choice(file: Path) -> str | None:
 
 
 def _keep_choice(file: Path, choice: dict[str, Any]) -> None:
-    """Write the choice in one step; where that fails, the next process measures again."""
+    """Write the measured choice atomically; if that fails, the next process measures again."""
     with suppress(OSError):
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         written = file.with_name(f"{file.name}.{os.getpid()}")

@@ -1,7 +1,7 @@
 """Embed texts in a child process that is started when it is first needed.
 
-A child that is killed is started again, and what it had not answered is asked again; only when it
-ends repeatedly without an answer in between is the embedder given up.
+If the child process dies, it is restarted and its unanswered requests are sent again. The embedder
+fails only if the child dies several times in a row without an answer.
 """
 
 import threading
@@ -36,7 +36,10 @@ class _Request:
 
 
 class Embedder:
-    """The embedding child, shared by indexing and searching; safe to use from several threads."""
+    """The child process that embeds texts; safe to use from several threads.
+
+    Indexing and searching share it.
+    """
 
     def __init__(
         self,
@@ -45,13 +48,13 @@ class Embedder:
         idle_s: float = _IDLE_S,
         cache_dir: Path | None = None,
     ) -> None:
-        """Start nothing yet.
+        """Store the settings of the child process; it is not started yet.
 
         Args:
-            model: what embeds.
-            idle_s: how long the child stays when nothing is asked of it; it holds much memory.
-            cache_dir: keeps the precision that was measured to be the faster one; with None it is
-                measured by each child.
+            model: the embedding model.
+            idle_s: the seconds after which an idle child ends, since it uses a lot of memory.
+            cache_dir: the folder for the precision that was measured to be faster; with None
+                every child measures it again.
         """
         self.model = model
         self._cache_dir = cache_dir
@@ -64,32 +67,32 @@ class Embedder:
 
     @property
     def pid(self) -> int | None:
-        """The child's process id while it runs."""
+        """The process id of the child; None while it is not running."""
         child = self._child
         return child.pid if child is not None and child.is_alive else None
 
     @property
     def precision(self) -> str:
-        """The number format in use; empty before the first answer."""
+        """The numeric precision in use, such as `float32`; empty before the first answer."""
         return self._precision
 
     def start(self) -> None:
-        """Start the child without waiting, so that it loads while something else is done."""
+        """Start the child without waiting, so that it loads the model in the background."""
         self._ensure_child()
 
     def embed_query(self, text: str) -> "Vectors":
-        """Embed one text, ahead of all waiting batches.
+        """Embed one query before all waiting batches, and return its vector.
 
         Raises:
-            EmbedderFailed: the model is damaged or its process cannot be kept running.
+            EmbedderFailed: the model is damaged, or its process dies repeatedly.
         """
         return self.begin_query(text)()
 
     def begin_query(self, text: str) -> "Callable[[], Vectors]":
-        """Begin to embed one text, ahead of all waiting batches; the result waits for the vector.
+        """Start to embed a query before all waiting batches; return a function that waits for it.
 
         Raises:
-            EmbedderFailed: its process cannot be kept running; as by what is returned.
+            EmbedderFailed: the process dies repeatedly. The returned function raises it too.
         """
         asked = self._ask([text], is_urgent=True)
 
@@ -105,15 +108,15 @@ class Embedder:
         on_wait: Callable[[], None] = lambda: None,
         can_work_ahead: Callable[[], bool] = lambda: True,
     ) -> "Iterator[Vectors]":
-        """Embed batches in their order; the next ones are under way while one is handed out.
+        """Embed batches in order, and yield the vectors of each while the next ones are computed.
 
         Args:
-            batches: texts, best sorted by length.
-            on_wait: called about every 50 ms; what it raises ends the iteration.
-            works_ahead: tells whether the next ones are to be under way.
+            batches: lists of texts, ideally of about equal length within each list.
+            on_wait: called about every 50 ms; an exception that it raises ends the iteration.
+            can_work_ahead: returns whether further batches may be requested in advance.
 
         Raises:
-            EmbedderFailed: the model is damaged or its process cannot be kept running.
+            EmbedderFailed: the model is damaged, or its process dies repeatedly.
         """
         under_way: deque[_Request] = deque()
         try:
@@ -128,7 +131,7 @@ class Embedder:
                 asked.child.abandon(asked.number)
 
     def close(self) -> None:
-        """End the child."""
+        """Stop the child process."""
         with self._lock:
             self._is_closed = True
             child, self._child = self._child, None
@@ -180,7 +183,7 @@ class Embedder:
                 return np.frombuffer(frame.payload, "<f4").reshape(frame.header["shape"])
 
     def _discard_child(self, child: Child, error: ChildDied) -> None:
-        """Discard a dead child; its death counts once, however many callers waited for it."""
+        """Discard a dead child, counting its death once even if several callers waited for it."""
         child.kill(str(error))
         with self._lock:
             if self._child is not child:

@@ -1,9 +1,9 @@
-"""The vectors of two embedding models side by side, and the embedder for each.
+"""Switch between embedding models, keeping the vectors of two models at the same time.
 
-When another embedding model is chosen, its vectors are gathered in a spare table while searches go
-on with the old ones. Once they are complete, the tables change places in one transaction. The old
-vectors stay as the spare, so that going back costs only what is new since. A third model takes
-that table.
+When the user chooses another embedding model, its vectors are collected in a spare table while
+searches still use the old ones. Once they are complete, the two tables are swapped in one
+transaction. The old vectors are kept in the spare table, so that after switching back only new
+texts have to be embedded. A third model replaces the vectors in the spare table.
 """
 
 import threading
@@ -26,7 +26,7 @@ _SPARE, _SPARE_NAME = "spare_embedder", "spare_embedder_name"
 
 
 def read_used_model(catalog: Catalog) -> tuple[str, str]:
-    """Return the name and the stamp of the model whose vectors searches use."""
+    """Return the name and the stamp of the model whose vectors are used for searches."""
     keys = (_USED_NAME, _USED)
     rows = catalog.rows("SELECT key, value FROM meta WHERE key IN (?, ?)", keys)
     found: dict[str, str] = dict(rows)
@@ -34,7 +34,7 @@ def read_used_model(catalog: Catalog) -> tuple[str, str]:
 
 
 def choose_vector_table(catalog: Catalog, model: EmbeddingModel) -> VectorTable:
-    """Return the table for a model's vectors; a spare table of another model is emptied for it."""
+    """Return the table for a model's vectors, emptying a spare table of another model."""
     if read_used_model(catalog)[1] == model.stamp:
         return "vectors"
     with catalog.transaction():
@@ -48,7 +48,7 @@ def choose_vector_table(catalog: Catalog, model: EmbeddingModel) -> VectorTable:
 
 
 def switch_model(catalog: Catalog) -> None:
-    """Swap the vectors that searches use with the spare ones."""
+    """Swap the vectors used for searches with those in the spare table."""
     with catalog.transaction():
         catalog.run("ALTER TABLE vectors RENAME TO former_vectors")
         catalog.run("ALTER TABLE spare_vectors RENAME TO vectors")
@@ -66,18 +66,18 @@ def _store_stamp(catalog: Catalog, stamp: str, name: str, model: EmbeddingModel)
 
 
 class Embedders:
-    """An embedder for each model in use; safe to use from several threads.
+    """The embedders of an index, one for each model in use; safe to use from several threads.
 
-    There are two for as long as the vectors of one model are kept for searches while those of
-    another are made.
+    There are two while searches use the vectors of one model and those of another are being
+    computed.
     """
 
     def __init__(self, shared: Embedder | None = None, cache_dir: Path | None = None):
-        """Start nothing yet.
+        """Store the shared embedder; no process is started yet.
 
         Args:
-            shared: one of the model that comes with Strata, which outlives these.
-            cache_dir: keeps the precision that each model is the fastest in.
+            shared: an embedder of the packaged model, which `close` does not close.
+            cache_dir: the folder for the fastest precision of each model.
         """
         self._cache_dir = cache_dir
         self._lock = threading.Lock()
@@ -86,7 +86,7 @@ class Embedders:
         self._found: dict[str, EmbeddingModel] = {PACKAGED.name: PACKAGED}
 
     def get(self, model: EmbeddingModel) -> Embedder:
-        """Return the embedder of a model."""
+        """Return the embedder of a model, creating it if needed."""
         with self._lock:
             self._found[model.name] = model
             if model.stamp not in self._by_stamp:
@@ -94,18 +94,18 @@ class Embedders:
             return self._by_stamp[model.stamp]
 
     def find_chosen(self, name: str) -> Embedder:
-        """Return the embedder that the setting `embedding.model` names, as it is on the disk now.
+        """Return the embedder of the model that the setting `embedding.model` names.
 
         Raises:
-            EmbedderFailed: it is not on this computer.
+            EmbedderFailed: the model is not on this computer.
         """
         return self.get(find_model(name))
 
     def find_named(self, name: str, stamp: str) -> Embedder:
-        """Return the embedder of the model that vectors were made with.
+        """Return the embedder of a model that vectors were computed with.
 
         Raises:
-            EmbedderFailed: it is not on this computer any more, or is another by now.
+            EmbedderFailed: the model is no longer on this computer, or its files have changed.
         """
         model = self._found.get(name)
         if model is None or model.stamp != stamp:
@@ -120,11 +120,11 @@ class Embedders:
     def find_chosen_or_used(
         self, name: str, catalog: Catalog
     ) -> tuple[Embedder, EmbedderFailed | None]:
-        """Return the chosen embedder, or the one used so far with the reason for that.
+        """Return the chosen embedder, or the one used so far and the error of the chosen one.
 
         Args:
-            name: a value of the setting `embedding.model`.
-            catalog: holds the vectors of the embedder used so far.
+            name: the value of the setting `embedding.model`.
+            catalog: the catalog with the vectors of the embedder used so far.
         """
         try:
             return self.find_chosen(name), None
@@ -132,21 +132,21 @@ class Embedders:
             return self.find_named(*read_used_model(catalog)), error
 
     def begin_query(self, catalog: Catalog, text: str) -> "Callable[[], Vectors]":
-        """Begin to embed a query with the model of the vectors that it is compared with.
+        """Start to embed a query, with the model whose vectors it will be compared with.
 
         Raises:
-            EmbedderFailed: that model cannot be used.
+            EmbedderFailed: the model cannot be used.
         """
         return self.find_named(*read_used_model(catalog)).begin_query(text)
 
     @property
     def pids(self) -> tuple[int | None, ...]:
-        """The process ids of the embedders that run."""
+        """The process ids of the embedders; None for each one that is not running."""
         with self._lock:
             return tuple(embedder.pid for embedder in self._by_stamp.values())
 
     def close(self) -> None:
-        """End all embedders but the shared one."""
+        """Stop all embedders except the shared one."""
         with self._lock:
             ours = [one for one in self._by_stamp.values() if one is not self._shared]
         for embedder in ours:

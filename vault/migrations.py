@@ -1,8 +1,8 @@
-"""The catalog's schema, as numbered steps; a new step is added, an old one never changed.
+"""The catalog's schema as numbered migrations; new ones are added, old ones never change.
 
-`user_version` counts the steps that a catalog has seen. What is derived (passages, the words
-index, links, tags) may be thrown away by a step, since it is read from the notes again; vectors are
-kept wherever their text is.
+`user_version` is the number of migrations that a catalog has run. A migration may delete derived
+data (passages, the keyword index, links, tags), since it is read from the notes again. Vectors are
+kept as long as their text exists.
 """
 
 import json
@@ -71,22 +71,22 @@ CREATE VIRTUAL TABLE words USING fts5(
 
 
 def m001_notes_chunks_vectors(connection: sqlite3.Connection) -> None:
-    """Create files with their state, notes, passages, links, tags, words and vectors.
+    """Create the tables of files, notes, passages, links, tags, keywords and vectors.
 
-    A file stands in `files` whether it is indexed, excluded or failed, so that an unchanged file
-    needs no second look. `vectors` is apart from `chunks` and keyed by the hash of the embedded
-    text: passages come and go with edits, moves and rebuilds, vectors stay. `words` holds no
-    text of its own; what was put in is computed again to take it out.
+    `files` lists every file with its state (indexed, excluded or failed), so that an unchanged file
+    is not read again. `vectors` is separate from `chunks` and keyed by the hash of the embedded
+    text: edits, moves and rebuilds change the passages, but the vectors are kept. `words` stores no
+    text; to remove a row, its text is computed again.
     """
     for statement in _NOTES_CHUNKS_VECTORS.split(";\n"):
         connection.execute(statement)
 
 
 def m002_spare_vectors(connection: sqlite3.Connection) -> None:
-    """Add a table for the vectors of a second embedder beside those that searches use.
+    """Add a table for the vectors of a second embedder, next to those used by searches.
 
-    The two tables change their names when the second is complete, so that whatever searches reads
-    `vectors` and need not know of the other.
+    When the second table is complete, the two tables swap names, so that searches only need to know
+    `vectors`.
     """
     connection.execute(
         "CREATE TABLE spare_vectors ("
@@ -95,9 +95,10 @@ def m002_spare_vectors(connection: sqlite3.Connection) -> None:
 
 
 def m003_days(connection: sqlite3.Connection) -> None:
-    """Add the days that properties of notes name; every note is read again for them.
+    """Add the dates in the properties of notes, and mark every note to be read again for them.
 
-    What is indexed of it stays until then, and is found meanwhile unless a child has to read it.
+    Until then the indexed passages are kept. Searches still find them, except those of files that
+    have to be read in a child process.
     """
     connection.execute(
         "CREATE TABLE days ("
@@ -110,7 +111,7 @@ def m003_days(connection: sqlite3.Connection) -> None:
 
 
 def m004_names(connection: sqlite3.Connection) -> None:
-    """Add the names by which links mean each note, so that a link is resolved without a scan."""
+    """Add the names that links can use for each note, so that links are resolved without a scan."""
     connection.execute(
         "CREATE TABLE names ("
         " file_id INTEGER NOT NULL REFERENCES notes (file_id) ON DELETE CASCADE,"
@@ -144,7 +145,7 @@ MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
 
 
 def migrate(connection: sqlite3.Connection) -> None:
-    """Bring a catalog to the newest schema, each step in a transaction of its own."""
+    """Migrate a catalog to the newest schema, each step in its own transaction."""
     for number, step in enumerate(MIGRATIONS, start=1):
         if schema_version(connection) < number:
             connection.execute("BEGIN IMMEDIATE")
@@ -158,7 +159,7 @@ def migrate(connection: sqlite3.Connection) -> None:
 
 
 def schema_version(connection: sqlite3.Connection) -> int:
-    """Return how many steps a catalog has seen."""
+    """Return the number of migrations that a catalog has run."""
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
@@ -168,13 +169,13 @@ _MOST_LINES: Final = 1 << 31
 
 
 def find_damage(connection: sqlite3.Connection) -> str | None:
-    """Return what is wrong with a catalog of the newest schema; None where nothing is.
+    """Return the first damage found in a catalog of the newest schema; None if it is sound.
 
-    What SQLite itself does not see is found too: a column that is missing, a value of another type
-    than its column's, text that is no UTF-8, lists that are no JSON, vectors of unequal length.
+    Damage that SQLite does not detect is found too: missing columns, values of the wrong type, text
+    that is not UTF-8, lists that are not JSON, and vectors of unequal length.
 
     Raises:
-        sqlite3.Error: it cannot be read at all.
+        sqlite3.Error: the catalog cannot be read at all.
     """
     return next(_find_damages(connection), None)
 
@@ -205,7 +206,7 @@ def _find_damages(connection: sqlite3.Connection) -> Iterator[str]:
 def _find_table_damages(
     connection: sqlite3.Connection, table: str, columns: list[tuple[str, str]]
 ) -> Iterator[str]:
-    """Look at every value of a table; of vectors, at no more than their type."""
+    """Yield the damages found in a table; every value is checked, but only the type of vectors."""
     wanted = [f"typeof({name})" if name == "vector" else name for name, _ in columns]
     for row in connection.execute(f"SELECT {', '.join(wanted)} FROM {table}"):  # noqa: S608 - ours
         for (name, kind), value in zip(columns, row, strict=True):

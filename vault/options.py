@@ -1,4 +1,4 @@
-"""The user's choices for an index: the embedding model, the vector server, the reranker."""
+"""The user's options for an index: the embedding model, the vector server, the reranker."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,12 +15,13 @@ _PORTS = {"http": 8000, "https": 443}
 
 @dataclass(frozen=True, slots=True)
 class VectorServer:
-    """A Chroma server, or Chroma's distributed service.
+    """The address and token of a Chroma server, or of Chroma's distributed service.
 
     Attributes:
-        url: as it was given, such as `https://host:8000?tenant=mine&database=notes`.
-        token: sent with each call where it is not empty.
-        is_refused: nothing is to leave this computer, and the server is not on it.
+        url: the address from the settings, such as `https://host:8000?tenant=mine&database=notes`.
+        token: the access token, sent with each call; empty for none.
+        is_refused: whether the server must not be used, because it is remote and the user has
+            chosen that no data leaves this computer.
     """
 
     url: str
@@ -29,15 +30,15 @@ class VectorServer:
 
     @property
     def host(self) -> str:
-        """The name of the server's computer."""
+        """The host name of the server."""
         return urlsplit(self.url).hostname or self.url
 
     @property
     def port(self) -> int:
-        """The port of the server.
+        """The port of the server; by default 8000 for http and 443 for https.
 
         Raises:
-            VectorStoreFailed: the address makes no sense.
+            VectorStoreFailed: the address is invalid.
         """
         parts = urlsplit(self.url)
         try:
@@ -49,10 +50,10 @@ class VectorServer:
             ) from error
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the connection settings of a client.
+        """Return the connection settings for a Chroma client.
 
         Raises:
-            VectorStoreFailed: the address makes no sense.
+            VectorStoreFailed: the address is invalid.
         """
         parts = urlsplit(self.url)
         chosen = parse_qs(parts.query)
@@ -68,12 +69,12 @@ class VectorServer:
 
 @dataclass(frozen=True, slots=True)
 class IndexOptions:
-    """The user's choices for an index.
+    """The user's options for an index.
 
     Attributes:
-        model: a value of the setting `embedding.model`.
-        server: where the vectors are searched; None for a store of our own.
-        reranker: the folder of a cross-encoder that puts passages in order; None for none.
+        model: the value of the setting `embedding.model`.
+        server: the vector server; None for a local store in the index folder.
+        reranker: the folder of the cross-encoder that reranks passages; None for no reranking.
     """
 
     model: str = MODEL_NAME

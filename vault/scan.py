@@ -1,6 +1,6 @@
-"""List the notes of a folder by names and file attributes alone.
+"""List the notes of a folder from file names and attributes, without opening any file.
 
-No note is opened here, so nothing can block: not a FIFO, not a device, not a dead network link.
+Since no file is opened, a FIFO, a device or a dead network link cannot block the scan.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ from vault.paths import is_text_name, printable
 
 
 class FileStat(NamedTuple):
-    """The attributes of a file that show, without reading it, whether it has changed."""
+    """The file attributes that show whether a file has changed, without reading it."""
 
     mtime_ns: int
     size: int
@@ -28,18 +28,20 @@ class FileStat(NamedTuple):
     inode: int
 
     def differs(self, seen: "FileStat") -> bool:
-        """Return whether the file may have been edited; the device number does not count."""
+        """Return whether the file may have been edited; a different device number is ignored."""
         return (self.mtime_ns, self.size, self.inode) != (seen.mtime_ns, seen.size, seen.inode)
 
 
 @dataclass(frozen=True, slots=True)
 class ScanResult:
-    """The notes of a folder, and what was left out and why.
+    """The result of a scan: the notes found, and the files left out with the reasons.
 
     Attributes:
-        files: path to attributes, for every note that can be read.
-        unreadable_folders: folders whose notes are out of sight; they are not gone.
-        root: the attributes of the folder itself.
+        root: the attributes of the vault's folder itself.
+        files: the attributes of every readable note, by path.
+        excluded: pairs of a path and the rule that excludes it.
+        failed: pairs of a path and the reason why it cannot be indexed.
+        unreadable_folders: the folders that could not be listed. Their notes may still exist.
     """
 
     root: FileStat
@@ -51,7 +53,8 @@ class ScanResult:
     def fingerprint(self) -> str:
         """Return a hash that stays the same until a file is added, edited, moved or removed.
 
-        A folder may be listed in another order then, which only costs a closer look.
+        The hash may also change when a folder is listed in another order; that only makes the next
+        update compare all files.
         """
         names = [
             *self.files,
@@ -72,20 +75,21 @@ def scan(
 ) -> ScanResult:
     """List the notes below a folder.
 
-    Dot-folders (`.trash` among them) and files of other kinds are passed over in silence.
+    Folders beginning with a dot (such as `.trash`) and files of other kinds are skipped and not
+    reported.
 
     Args:
         root: the vault's folder.
         exclude: patterns as in a `.gitignore`.
-        seen: called now and then with the number of notes so far.
+        seen: called after each folder with the number of notes found so far.
 
     Raises:
-        VaultMissing: there is no such folder.
-        VaultUnreadable: it may not be listed.
+        VaultMissing: the vault's folder does not exist.
+        VaultUnreadable: the folder cannot be listed because of its permissions.
     """
     result = ScanResult(root=check_folder(root))
     rules = ExcludeRules.load(root, exclude)
-    rules_if_any = rules if rules else None  # told once, not for each of many thousand files
+    rules_if_any = rules if rules else None  # decided once, not for each of many thousand files
     pending = [""]
     while pending:
         folder = pending.pop()
@@ -101,14 +105,15 @@ def scan(
 
 
 def scan_paths(root: Path, exclude: Sequence[str], paths: Iterable[str]) -> ScanResult | None:
-    """Scan some paths only, with the result that `scan` would have for them.
+    """Scan only the given paths, with the same result that `scan` returns for them.
 
     Returns:
-        None where that does not do: for folders, for what may have been one, below links.
+        The notes found, or None if a full scan is needed: a path is or may have been a folder, or
+            is below a link.
 
     Raises:
-        VaultMissing: there is no such folder.
-        VaultUnreadable: it may not be looked at.
+        VaultMissing: the vault's folder does not exist.
+        VaultUnreadable: the folder cannot be read because of its permissions.
     """
     result = ScanResult(root=check_folder(root))
     rules = ExcludeRules.load(root, exclude)
@@ -133,7 +138,7 @@ def scan_paths(root: Path, exclude: Sequence[str], paths: Iterable[str]) -> Scan
 
 
 def _is_entered(folder: str, rules: ExcludeRules) -> bool:
-    """Return whether a scan goes into a folder, by its name and those above it."""
+    """Return whether a scan enters a folder, judging by its name and the names of its parents."""
     parts = folder.split("/") if folder else []
     above = ("/".join(parts[:count]) for count in range(1, len(parts) + 1))
     is_shown = not any(part.startswith(".") for part in parts)
@@ -144,8 +149,8 @@ def check_folder(root: Path) -> FileStat:
     """Return the attributes of the vault's folder.
 
     Raises:
-        VaultMissing: there is no such folder.
-        VaultUnreadable: it may not be looked at.
+        VaultMissing: the vault's folder does not exist.
+        VaultUnreadable: the folder cannot be read because of its permissions.
     """
     try:
         info = root.stat()
@@ -163,7 +168,7 @@ def check_folder(root: Path) -> FileStat:
 
 
 def read_stat(root: Path, path: str) -> FileStat | None:
-    """Return the attributes of one note, or None where no file is."""
+    """Return the attributes of a note, or None if it is not a regular file."""
     try:
         info = (root / path).stat(follow_symlinks=False)
     except (OSError, ValueError):
@@ -239,7 +244,7 @@ def _add_note(
 
 
 def _add_link(root: Path, entry: os.DirEntry[str], path: str, result: ScanResult) -> None:
-    """Exclude a link, since a note counts once, under its own name."""
+    """Report a link as excluded or failed, since each note is indexed once, under its own name."""
     base = os.path.realpath(root)
     target = os.path.realpath(entry.path)
     if not os.path.exists(target):

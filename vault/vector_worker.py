@@ -1,10 +1,10 @@
-"""The child that talks to Chroma: the only module that loads chromadb.
+"""The child process that uses Chroma: the only module that loads chromadb.
 
-Run as `python -P -m vault.vector_worker [FOLDER]`: with a folder it holds the store in it, without
-one it is a client of the server that the request `open` names. It keeps our own vectors under the
-hash of their text, and nothing else of them. A lock beside the folder keeps a second one out until
-the first is gone, since two processes on one store break it. The request at hand is finished before
-it ends.
+Run as `python -P -m vault.vector_worker [FOLDER]`. With a folder it opens the store in it. Without
+one it is a client of the server named in the `open` request. It stores only the vectors, each under
+the hash of its text. A lock file next to the folder makes a second process wait until the first has
+ended, since two processes would damage the store. When the parent ends, the current request is
+finished first.
 """
 
 import fcntl
@@ -19,11 +19,11 @@ from vault.workers.frames import Answer, Frame, Requests
 
 _HNSW = {"space": "cosine", "ef_construction": 128, "ef_search": 256, "max_neighbors": 24}
 _CONNECT_S = 5.0
-_MOST_ON_A_SERVER = 300  # what Chroma's own service gives at once, or takes
+_MOST_ON_A_SERVER = 300  # the limit of Chroma's own service for one request
 
 
 def main() -> None:
-    """Serve until the parent is gone."""
+    """Answer requests until the parent process ends."""
     requests = Requests(ends_at_once=False)
     os.umask(0o077)
     if len(sys.argv) < 2:
@@ -37,7 +37,7 @@ def main() -> None:
 
 
 class _Store:
-    """One collection, in a folder or on a server."""
+    """One Chroma collection, in a folder or on a server."""
 
     def __init__(self, folder: Path | None):
         self._folder = folder
@@ -107,7 +107,7 @@ def _open_local(folder: Path) -> Any:
 
 
 def _connect(server: Mapping[str, Any]) -> Any:
-    # The library itself would wait for a server that does not answer for as long as the system.
+    # The library itself waits for an unresponsive server until the system's timeout.
     socket.create_connection((server["host"], server["port"]), _CONNECT_S).close()
     import chromadb
     from chromadb.config import Settings

@@ -1,8 +1,9 @@
 """The vector store: Chroma in a child process, synchronized with the catalog.
 
-The catalog is the source. A store that is missing, lags behind, cannot be opened or ends its
-process is brought in line, or thrown away and filled again; `vault.search.exact` answers meanwhile.
-It lies in a folder, or on a server, where a collection is named by its index and its embedder.
+The catalog is the source. A store that is missing, outdated or broken, or whose process died, is
+synchronized, or deleted and filled again; `vault.search.exact` answers searches meanwhile. The
+store is in a folder or on a server. On a server its collection is named after the index and the
+embedder.
 """
 
 import hashlib
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 BATCH = 512
 _ANSWER_S = 180.0
-_SEARCH_S = 10.0  # for a server; the exact scan answers in its place sooner than that
+_SEARCH_S = 10.0  # for a server; the exact scan answers sooner than that
 _ATTEMPTS = 3
 _INDEX_ID = "index_id"
 
@@ -34,20 +35,20 @@ Progress = Callable[[int], None]
 
 
 class VectorStore:
-    """The vectors of one catalog in Chroma; safe to use from several threads.
+    """The Chroma store with the vectors of one catalog; safe to use from several threads.
 
     Attributes:
-        server: where they lie; None for a folder.
-        failure: why they could not be brought in line; empty where they could.
+        server: the server of the store; None for a store in a folder.
+        failure: why the store could not be synchronized; empty if it could.
     """
 
     def __init__(self, catalog: Catalog, folder: Path, server: VectorServer | None = None):
-        """Start nothing yet.
+        """Store the catalog and the location of the store; no process is started yet.
 
         Args:
-            catalog: whose vectors it holds.
-            folder: where it lies, unless there is a server.
-            server: where it lies instead.
+            catalog: the catalog whose vectors are stored.
+            folder: the folder of the store, unless a server is given.
+            server: the server to use instead of the folder.
         """
         self.server = server
         self.failure = ""
@@ -64,13 +65,13 @@ class VectorStore:
 
     @property
     def pid(self) -> int | None:
-        """The child's process id while it runs."""
+        """The process id of the child; None while it is not running."""
         child = self._child
         return child.pid if child is not None and child.is_alive else None
 
     @property
     def is_ready(self) -> bool:
-        """Whether the store runs and holds what the catalog holds."""
+        """Whether the store is running and contains exactly the catalog's vectors."""
         return self._is_synchronized and self.pid is not None
 
     @property
@@ -88,17 +89,17 @@ class VectorStore:
         progress: Progress = lambda _done: None,
         on_wait: Callable[[], None] = lambda: None,
     ) -> None:
-        """Make the store hold exactly the catalog's vectors.
+        """Make the store contain exactly the catalog's vectors.
 
-        A child that ended is started again; if that does not help, or Chroma refuses its own
-        files, they are thrown away and filled from the catalog.
+        A child process that died is restarted. If that does not help, or Chroma cannot open its own
+        files, they are deleted and filled again from the catalog.
 
         Args:
-            progress: called with the number of the missing vectors are in.
-            on_wait: called about every 50 ms; what it raises ends the work.
+            progress: called with the number of missing vectors that have been added.
+            on_wait: called about every 50 ms; an exception that it raises ends the work.
 
         Raises:
-            VectorStoreFailed: not even a new store works.
+            VectorStoreFailed: even a new store does not work.
         """
         try:
             with self._lock:
@@ -136,12 +137,12 @@ class VectorStore:
             )
 
     def add(self, hashes: Sequence[bytes], on_wait: Callable[[], None] = lambda: None) -> None:
-        """Add some of the catalog's vectors to a store that is synchronized already.
+        """Add vectors of the catalog to the store, if it is synchronized.
 
-        One that is not stays as it is, and gets them when it is brought in line.
+        A store that is not is left unchanged; it gets the vectors when it is synchronized.
 
         Raises:
-            VectorStoreFailed: it broke just now.
+            VectorStoreFailed: the store failed during this call.
         """
         with self._lock:
             if not self.is_ready or self._held is None:
@@ -157,7 +158,7 @@ class VectorStore:
         """Return the hashes of the `k` nearest texts with their cosines, nearest first.
 
         Raises:
-            VectorStoreFailed: it is not ready or broke just now.
+            VectorStoreFailed: the store is not ready, or failed during this call.
         """
         child, held = self._child, self._held
         if child is None or held is None or not self.is_ready:
@@ -176,24 +177,24 @@ class VectorStore:
         return [(bytes.fromhex(text_hash), 1.0 - distance) for text_hash, distance in found]
 
     def use(self, server: VectorServer | None) -> None:
-        """Use another server, or the folder, from now on."""
+        """Switch to another server, or to the folder if the server is None."""
         if server == self.server:
-            return  # without waiting for whoever fills the store, which may take minutes
+            return  # without waiting for the thread that fills the store, which may take minutes
         with self._lock:
             self._stop()
             self.server, self.failure, self._is_broken = server, "", False
 
     def set_aside(self) -> None:
-        """Answer no query until the store is synchronized again."""
+        """Stop answering queries until the store is synchronized again."""
         self._is_synchronized = False
 
     def discard(self) -> None:
-        """End the child and delete the vectors, on a server when it is filled again."""
+        """Stop the child and delete the vectors; on a server at the next filling."""
         with self._lock:
             self._discard()
 
     def close(self) -> None:
-        """End the child, letting it finish what it is writing."""
+        """Stop the child, after it has finished its current request."""
         self._closed.set()
         child = self._child
         if child is not None:
@@ -210,7 +211,7 @@ class VectorStore:
                 folder = () if is_online else (str(self._folder),)
                 self._child = Child("vault.vector_worker", *folder, is_online=is_online)
                 self._held = None
-                if self._closed.is_set():  # in the meantime, by another thread that saw no child
+                if self._closed.is_set():  # meanwhile, by another thread that saw no child
                     self._child.close()
             return self._child
 
@@ -225,7 +226,7 @@ class VectorStore:
         if is_fresh and self._held:
             self._probe(child, next(iter(self._held)), on_wait)
         self._is_synchronized = True
-        self._catch_up(child, lambda _done: None, on_wait)  # whoever had more did not wait for us
+        self._catch_up(child, lambda _done: None, on_wait)  # others may have added vectors
 
     def _catch_up(self, child: Child, progress: Progress, on_wait: Callable[[], None]) -> None:
         assert self._held is not None
@@ -256,7 +257,7 @@ class VectorStore:
         self._held.update(hashes)
 
     def _probe(self, child: Child, text_hash: bytes, on_wait: Callable[[], None]) -> None:
-        """Run one query, since a damaged graph shows only when it is walked."""
+        """Run one query, since damage in the search graph is found only by searching it."""
         vector = self._catalog.vector(text_hash)
         if vector is not None:
             self._ask(child, {"do": "query", "k": 1}, vector, on_wait)
@@ -274,7 +275,7 @@ class VectorStore:
             child.kill("it is started anew")
 
     def _repair(self) -> None:
-        """Delete a broken folder; read the ids of a server again, which was rather out of reach."""
+        """Delete a broken folder; for a server, only read the ids again."""
         if self.server is None:
             self._discard()
         else:
@@ -285,7 +286,7 @@ class VectorStore:
         self._is_broken = False
         self._is_unwanted = self.server is not None
         if self.server is None:
-            # What cannot be deleted is refused by Chroma again, and said then.
+            # If files cannot be deleted, Chroma refuses them again, and that error is reported.
             shutil.rmtree(self._folder, ignore_errors=True)
 
 
@@ -295,7 +296,7 @@ def _split(hashes: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
 
 
 def _name_collection(catalog: Catalog) -> tuple[str, str]:
-    """Return the prefix of the index's collections on a server, and the present one's name."""
+    """Return the name prefix of the index's collections on a server, and the current one's name."""
     index = catalog.meta(_INDEX_ID)
     if index is None:
         index = uuid.uuid4().hex
