@@ -22,7 +22,10 @@ _PRIVACY = (
 
 
 class Middle(Scaled, Pane):
-    """Header, transcript and composer; `composer_resized` carries the height of the composer."""
+    """The middle column: header, transcript and composer.
+
+    `composer_resized` carries the height of the composer in pixels, or 0 while no chat is shown.
+    """
 
     sidebar_requested = Signal()
     panel_requested = Signal()
@@ -55,59 +58,59 @@ class Middle(Scaled, Pane):
         self._fit()
 
     def take_transcript(self, transcript: QWidget) -> None:
-        """Show the chat above the composer, where nothing stood before."""
+        """Put the transcript above the composer, in place of an empty widget."""
         self._rows.replaceWidget(self._above_composer, transcript)
         self._above_composer.hide()
         self._above_composer.deleteLater()
 
     def add_bar(self, bar: QWidget) -> None:
-        """Put something above the chat, which shows itself when it has something to say."""
+        """Put a bar above the chat; the bar shows and hides itself."""
         self._rows.insertWidget(0, bar)
 
     def add_find_bar(self, bar: QWidget) -> None:
-        """Put the search field between the header and the chat."""
+        """Put the bar for searching in the chat between the header and the chat."""
         self._find_room.addWidget(bar)
         bar.installEventFilter(self)
 
     @property
     def title(self) -> str:
-        """The title of the open chat, as the header shows it."""
+        """The title of the open chat, in full even if the header cuts it."""
         return self._title.whole
 
     def set_title(self, title: str) -> None:
-        """Name the open chat."""
+        """Show the title of the open chat in the header; an empty title becomes "New chat"."""
         self._title.set_text(title or "New chat")
 
     def set_columns(self, *, has_sidebar: bool, has_rail: bool, has_panel: bool) -> None:
-        """Show what the buttons of the header would do."""
+        """Update the header's buttons to the columns that are visible."""
         self._open_sidebar.setVisible(not has_sidebar and not has_rail)
         self._panel.setChecked(has_panel)
 
     def show_chat(self, is_open: bool) -> None:
-        """Show the conversation, or without notes the welcome."""
+        """Show the chat, or the welcome page if no vault is open."""
         self._stack.setCurrentWidget(self._chat if is_open else self.welcome)
         self._tell_height()
 
     def show_notice(
         self, tone: str, title: str, text: str, *actions: tuple[str, Callable[[], object]]
     ) -> None:
-        """Say above the conversation what is the matter with its surroundings."""
+        """Show a notice above the chat, with a title, a text and action buttons."""
         self._notice.show_notice(tone, title, text, actions)
         self._fit()
 
     def clear_notice(self) -> None:
-        """Take that away."""
+        """Hide the notice."""
         self._notice.hide()
         self._fit()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Say how high the composer is."""
+        """Emit `composer_resized` when the composer or the find bar is resized."""
         if event.type() == QEvent.Type.Resize:
             self._tell_height()
         return False
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep what is said above the chat in its column."""
+        """Align the notice and the find bar with the transcript's column."""
         super().resizeEvent(event)
         self._fit()
 
@@ -140,7 +143,7 @@ class Middle(Scaled, Pane):
 
 
 class Welcome(Pane):
-    """Choose a folder, or try the sample notes."""
+    """The welcome page, with buttons to choose a folder or try the sample notes."""
 
     folder_requested = Signal()
     samples_requested = Signal()
@@ -175,12 +178,12 @@ class Welcome(Pane):
         column.addStretch(5)
 
     def show_problem(self, message: str, hint: str) -> None:
-        """Say why a folder could not be opened."""
+        """Show why a folder could not be opened, with a button to try again."""
         actions = (("Look again", self.again_requested.emit),)
         self._notice.show_notice("amber", message, hint, actions)
 
     def clear_problem(self) -> None:
-        """Take the message away."""
+        """Hide the message about a folder that could not be opened."""
         self._notice.hide()
 
     def _buttons(self) -> QHBoxLayout:

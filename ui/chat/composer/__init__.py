@@ -3,9 +3,9 @@
     typing ──> text ──> completion ──> attachment ──> chips
                 └─────────── composer (sends both) <────┘
 
-    attachment  Attachments of a message as the user chose them, and those dropped on the window.
+    attachment  Attachments of a message, and files and folders dropped on the window.
     chips       The attachments of a message as chips above its text.
-    completion  Completion while a message is written: notes, folders, tags and commands.
+    completion  Completion in the text field: notes, folders, tags and commands.
     composer    The composer: message text, attachments, mode, model and the context meter.
     parts       The composer's small parts: meter, error line, frame, send and attach buttons.
     text        The text field of the composer: grows with its text, up to twelve lines.

@@ -1,4 +1,4 @@
-"""Attachments of a message as the user chose them, and those dropped on the window."""
+"""Attachments of a message, and files and folders dropped on the window."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,11 +18,11 @@ _NOTE_SUFFIXES = (".md", ".markdown")
 
 @dataclass(frozen=True)
 class Attachment:
-    """A note, a folder, a tag, a text file, or lines of one.
+    """An attached note, folder, tag or text file, or a selection of lines in a note or file.
 
     Attributes:
-        target: the path, a folder's with `/` behind it; a tag with its `#`.
-        lines: first and last line of a selection, from 1, inclusive.
+        target: the path, with a trailing `/` for a folder, or the tag with its `#`.
+        lines: the first and last line of a selection, from 1, inclusive; None for the whole.
     """
 
     target: str
@@ -30,7 +30,7 @@ class Attachment:
 
     @property
     def name(self) -> str:
-        """What a chip calls it, such as `Backups.md`, `Prices.md, lines 12–30` or `server`."""
+        """The name on a chip, such as `Backups.md`, `Prices.md, lines 12–30` or `server`."""
         if self.is_tag:
             return self.target.removeprefix("#")
         name = self.target.rstrip("/").rpartition("/")[2] or self.target
@@ -40,13 +40,13 @@ class Attachment:
 
     @property
     def whole_name(self) -> str:
-        """The same with all folders."""
+        """The name with all folders of its path."""
         folder = "" if self.is_tag else self.target.rstrip("/").rpartition("/")[0]
         return f"{folder}/{self.name}" if folder else self.name
 
     @property
     def icon(self) -> str:
-        """What kind of thing it is."""
+        """The name of the icon for this kind of attachment."""
         if self.is_tag:
             return "hash"
         if self.lines is not None:
@@ -57,17 +57,17 @@ class Attachment:
 
     @property
     def is_tag(self) -> bool:
-        """Whether it stands for the notes that carry a tag."""
+        """Whether the attachment is a tag, that is, all notes with that tag."""
         return self.target.startswith("#") and self.lines is None
 
     @property
     def is_folder(self) -> bool:
-        """Whether it stands for the notes in a folder."""
+        """Whether the attachment is a folder, that is, all notes in it."""
         return self.target.endswith("/") and self.lines is None
 
 
 def uses_of(attached: Iterable[Attachment], sent: Sequence[Segment]) -> Mapping[Attachment, str]:
-    """Return what was sent of each thing that was too large to be sent whole."""
+    """Describe which part was sent of each attachment that was too large to be sent whole."""
     return {item: use for item in attached for use in _use(item, sent)}
 
 
@@ -82,11 +82,11 @@ def _use(item: Attachment, sent: Sequence[Segment]) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Dropped:
-    """Files and folders.
+    """The files and folders of one drop.
 
     Attributes:
-        items: what can go along with a message: anything of the notes, and single files elsewhere.
-        folders: those outside the notes, which can only be opened.
+        items: those that can be attached: anything inside the vault, and single files elsewhere.
+        folders: the folders outside the vault, which can only be opened as a vault.
     """
 
     items: tuple[Attachment, ...] = ()
@@ -94,16 +94,16 @@ class Dropped:
 
 
 class Drops(QObject):
-    """Takes what is dropped on a window.
+    """Handles files and folders that are dropped on a window.
 
-    `attached` carries attachments, `folder_dropped` a folder to be opened, `folder_refused` one
-    that was dropped on the chat and cannot be attached; `hovered` tells whether something that can
-    be attached is dragged over the window.
+    `attached` carries attachments, `folder_dropped` a folder to open, and `folder_refused` a
+    folder that was dropped on the chat and cannot be attached. `hovered` carries whether something
+    that can be attached is dragged over the window.
 
     Args:
-        window: takes drops anywhere.
-        chat: where a folder is not meant to be opened.
-        vault: gives the folder of notes that is open.
+        window: the window that accepts drops anywhere.
+        chat: the widget on which a dropped folder is refused instead of opened.
+        vault: returns the folder of the open vault, or None if no vault is open.
     """
 
     attached = Signal(object)
@@ -118,10 +118,10 @@ class Drops(QObject):
         window.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Take what can be taken."""
+        """Handle drags and drops on the window."""
         if event.type() == QEvent.Type.DragLeave:
             self.hovered.emit(False)
-        # A drag that enters is a drop to Qt's types, and so is one that moves.
+        # In Qt's types, drag-enter and drag-move events are drop events too.
         if not isinstance(event, QDropEvent):
             return False
         if event.type() == QEvent.Type.Drop:
@@ -150,14 +150,14 @@ class Drops(QObject):
 
 
 def read_drop(data: QMimeData, vault: Path | None) -> Dropped:
-    """Return what was dropped, given the folder of notes that is open."""
+    """Return the files and folders of a drop, sorted into those to attach and those to open."""
     paths = [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()]
     folders = tuple(path for path in paths if path.is_dir() and _below(path, vault) is None)
     return Dropped(attachments_at([p for p in paths if p not in folders], vault), folders)
 
 
 def attachments_at(paths: Sequence[Path], vault: Path | None) -> tuple[Attachment, ...]:
-    """Return files, and folders of the notes, as attachments."""
+    """Return attachments for the paths that exist; paths inside the vault become relative."""
     return tuple(_attachment(path, vault) for path in paths if path.exists())
 
 
@@ -172,7 +172,7 @@ def _attachment(path: Path, vault: Path | None) -> Attachment:
 
 
 def _below(path: Path, vault: Path | None) -> str | None:
-    """Return a path relative to the notes; None where it lies elsewhere, or is all of them."""
+    """Return a path relative to the vault; None if it is outside the vault or the vault itself."""
     if vault is None:
         return None
     whole = path.resolve()

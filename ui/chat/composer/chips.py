@@ -29,15 +29,16 @@ _NO_USES: Mapping[Attachment, str] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class ChipState:
-    """What is known of something attached.
+    """The state of an attachment of the message that is being written.
 
     Attributes:
-        notes: how many notes a folder or a tag stands for; 0 for what is one thing.
-        tokens: None while they are counted.
-        sent: the tokens of it that the next request has room for, where that is not all.
-        problem: why it cannot be sent; nothing where it can.
-        length: how long it is, such as `412 pages`.
-        parts: how many it is read in, where it is too large to be sent; 0 where it is searched.
+        notes: the number of notes in a folder or with a tag; 0 for a single note or file.
+        tokens: the tokens of the attachment; None while they are being counted.
+        sent: the tokens of it that fit into the next request; None if all of them fit.
+        problem: why the attachment cannot be sent; empty if it can.
+        length: the length of the attachment, such as `412 pages`.
+        parts: the number of parts in which a too large attachment is read, or 0 if it is searched
+            instead; None if it is not too large.
     """
 
     notes: int = 0
@@ -49,12 +50,12 @@ class ChipState:
 
     @property
     def is_amber(self) -> bool:
-        """Whether something is the matter with it."""
+        """Whether to warn: the attachment cannot be sent, or only a part of it fits."""
         return bool(self.problem) or (self.sent is not None and self.parts is None)
 
     @property
     def figures(self) -> str:
-        """What stands behind the name, such as `11 notes, 3,120`."""
+        """The figures after the name, such as `11 notes, 3,120`, the last one in tokens."""
         if self.problem:
             return "cannot be sent"
         if self.parts is not None:
@@ -67,7 +68,7 @@ class ChipState:
 
     @property
     def sentence(self) -> str:
-        """What the tooltip tells beside the name."""
+        """The sentence below the name in the tooltip."""
         if self.problem:
             return self.problem
         if self.tokens is None:
@@ -85,15 +86,15 @@ class ChipState:
 
 
 class Chip(QAbstractButton):
-    """One thing that is sent along; a click opens it.
+    """A chip for one attachment; a click opens the attachment.
 
-    `removed` is emitted by its cross, by Delete and by Backspace; `left` by an arrow key, with the
-    step to the chip that was meant.
+    `removed` is emitted by the cross, Delete and Backspace. `left` is emitted by the arrow keys and
+    carries the step to the next chip, -1 or 1.
 
     Args:
-        attachment: what it stands for.
-        state: what is known of it; None for one that was sent, which has no cross.
-        used: what was sent of it, where that is not all.
+        attachment: the attachment that the chip shows.
+        state: the state of the attachment; None if it was sent already, so that it has no cross.
+        used: which part was sent; empty if all of it was.
     """
 
     removed = Signal()
@@ -114,16 +115,16 @@ class Chip(QAbstractButton):
 
     @property
     def state(self) -> ChipState | None:
-        """What is known of it."""
+        """The state of the attachment; None if it was sent already."""
         return self._state
 
     @property
     def figures(self) -> str:
-        """What stands behind its name."""
+        """The figures after the name, or which part was sent."""
         return self._state.figures if self._state else self._used
 
     def set_state(self, state: ChipState) -> None:
-        """Tell what is known of it now."""
+        """Update the state of the attachment."""
         if state != self._state:
             self._state = state
             self._say()
@@ -131,7 +132,7 @@ class Chip(QAbstractButton):
             self.update()
 
     def sizeHint(self) -> QSize:
-        """Return room for icon, name, figures and cross."""
+        """Return the size that icon, name, figures and cross need."""
         theme = Theme.current()
         name = min(self._name_width(), theme.px(_MOST_NAME))
         figures = self._figures_width()
@@ -139,11 +140,11 @@ class Chip(QAbstractButton):
         return QSize(wide + (theme.px(_CROSS) if self._state else _PADDING), theme.px(24))
 
     def minimumSizeHint(self) -> QSize:
-        """Return the least width that shows what it is."""
+        """Return the smallest size at which the chip can still be recognised."""
         return QSize(Theme.current().px(72), Theme.current().px(24))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Delete takes it away, the arrows lead to its neighbours, Enter opens it."""
+        """Remove with Delete or Backspace, move to a neighbour with the arrows, open with Enter."""
         match event.key():
             case Qt.Key.Key_Delete | Qt.Key.Key_Backspace if self._state:
                 self.removed.emit()
@@ -157,7 +158,7 @@ class Chip(QAbstractButton):
                 super().keyPressEvent(event)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Take it away by its cross, else open it."""
+        """Remove the chip if its cross was clicked; otherwise open the attachment."""
         if self._state and self.cross_rect().contains(event.position().toPoint()):
             self.setDown(False)
             self.removed.emit()
@@ -165,23 +166,23 @@ class Chip(QAbstractButton):
             super().mouseReleaseEvent(event)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Follow the pointer to the cross and back."""
+        """Repaint, because the cross changes its colour while it is hovered."""
         super().mouseMoveEvent(event)
         self.update()
 
     def cross_rect(self) -> QRect:
-        """Return where the cross stands."""
+        """Return the rectangle of the cross."""
         side = Theme.current().px(_CROSS)
         return QRect(self.width() - side, 0, side, self.height())
 
     def changeEvent(self, event: QEvent) -> None:
-        """Follow the font scale."""
+        """Update the size when the font scale changes."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
             self.updateGeometry()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw edge, icon, name, figures and cross."""
+        """Paint border, icon, name, figures and cross."""
         theme, painter = Theme.current(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         self._paint_field(painter)
@@ -255,15 +256,15 @@ class Chip(QAbstractButton):
 
 
 def _name_font() -> QFont:
-    # A painter's font takes over what the widget's own asks for, here figures of one width.
+    # Tabular figures as in the widget's font: a painter's font inherits unset features from it.
     return Theme.current().font("label", numbers=True)
 
 
 class ChipRow(FlowRow):
     """The chips of one message.
 
-    `removed` carries the attachment that was taken off, `opened` the one that was clicked; `left`
-    is emitted where an arrow leads beyond the last chip.
+    `removed` carries the attachment that was removed, `opened` the one that was clicked. `left` is
+    emitted when the focus moves beyond the last chip.
     """
 
     removed = Signal(object)
@@ -279,7 +280,7 @@ class ChipRow(FlowRow):
         return [chip for chip in self.shown() if isinstance(chip, Chip)]
 
     def show_states(self, states: Mapping[Attachment, ChipState]) -> None:
-        """Show what is attached to a message that is being written."""
+        """Show the attachments of a message that is being written."""
         known = {chip.attachment: chip for chip in self.chips()}
         chips = []
         for attachment, state in states.items():
@@ -293,11 +294,16 @@ class ChipRow(FlowRow):
         attachments: Sequence[Attachment],
         uses: Mapping[Attachment, str] = MappingProxyType({}),
     ) -> None:
-        """Show what was sent along with a message; `uses` tells of what was not sent whole."""
+        """Show the attachments of a message that was sent.
+
+        Args:
+            attachments: the attachments in their order.
+            uses: which part was sent of attachments that were not sent whole.
+        """
         self._show([self._make(one, None, uses.get(one, "")) for one in attachments])
 
     def focus_last(self) -> bool:
-        """Give the focus to the last chip; false where there is none."""
+        """Give the focus to the last chip; return False if there is no chip."""
         chips = self.chips()
         if chips:
             chips[-1].setFocus(Qt.FocusReason.BacktabFocusReason)

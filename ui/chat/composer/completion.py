@@ -1,7 +1,8 @@
-"""Completion while a message is written: notes, folders, tags and commands.
+"""Completion in the text field: notes, folders, tags and commands.
 
-`@` offers notes and folders, `[[` notes, `#` tags, and `/` at the very beginning commands. A note
-or a tag that is chosen is attached; a command is written out.
+`@` suggests notes and folders, `[[` notes, `#` tags, and `/` at the start of the text commands. A
+chosen note, folder or tag is attached to the message. A chosen command is inserted into the text,
+and so is a link chosen after `[[`, whose note is attached too.
 """
 
 import re
@@ -37,7 +38,7 @@ _TAKE = {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Tab}
 
 @dataclass(frozen=True)
 class Offers:
-    """What can be offered; a note's value is its path, a folder's ends with `/`."""
+    """The suggestions by kind; a note's value is its path, a folder's is its path with `/`."""
 
     notes: Sequence[Choice] = ()
     folders: Sequence[Choice] = ()
@@ -45,7 +46,7 @@ class Offers:
     commands: Sequence[Choice] = ()
 
     def of(self, kind: str) -> Sequence[Choice]:
-        """Return what is offered for a kind of trigger."""
+        """Return the suggestions for a kind of trigger: note, link, tag or command."""
         if kind == "note":
             return [*self.notes, *self.folders]
         return {"link": self.notes, "tag": self.tags, "command": self.commands}[kind]
@@ -53,12 +54,12 @@ class Offers:
 
 @dataclass(frozen=True)
 class Trigger:
-    """What is being written that can be completed.
+    """A word before the cursor that can be completed, such as `@back`.
 
     Attributes:
         kind: note, link, tag or command.
-        start: where it begins, its mark included.
-        query: what stands behind the mark so far.
+        start: the position of its mark, such as `@`, in the text.
+        query: the text between the mark and the cursor.
     """
 
     kind: str
@@ -67,11 +68,11 @@ class Trigger:
 
 
 def find_trigger(before: str, line_start: int) -> Trigger | None:
-    """Return what stands before the cursor and can be completed.
+    """Return the trigger before the cursor, or None if there is nothing to complete.
 
     Args:
-        before: the line up to the cursor.
-        line_start: where the line begins in the text.
+        before: the current line up to the cursor.
+        line_start: the position of the line's first character in the text.
     """
     if line_start == 0 and (match := _COMMAND.fullmatch(before)):
         return Trigger("command", 0, match[1])
@@ -82,9 +83,10 @@ def find_trigger(before: str, line_start: int) -> Trigger | None:
 
 
 class Completer(QObject):
-    """Watches a field and completes what is written there.
+    """Shows a list of suggestions while the user types in a text field.
 
-    `attached` carries the value of a note, a folder or a tag that was chosen or linked.
+    `attached` carries the value of a note, folder or tag that was chosen, or of a note for which a
+    link was typed.
     """
 
     attached = Signal(str)
@@ -103,17 +105,17 @@ class Completer(QObject):
 
     @property
     def is_open(self) -> bool:
-        """Whether something is being offered."""
+        """Whether the list of suggestions is open."""
         return not self.popup.isHidden()
 
     def set_offers(self, offers: Offers) -> None:
-        """Offer these from now on."""
+        """Replace the suggestions."""
         self._offers = offers
         self._hide()
         self._update()
 
     def begin(self, mark: str) -> None:
-        """Write a mark where the cursor is, which opens its list."""
+        """Insert a mark such as `@` at the cursor, which opens the list of suggestions."""
         cursor = self._field.textCursor()
         before = cursor.block().text()[: cursor.positionInBlock()]
         self._field.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -121,7 +123,7 @@ class Completer(QObject):
         self._field.setTextCursor(cursor)
 
     def close(self) -> bool:
-        """Take the list away, until something else is begun; false where there is none."""
+        """Close the list until another trigger is typed; return False if it was not open."""
         if not self.is_open:
             return False
         self._dismissed = -1 if self._trigger is None else self._trigger.start
@@ -129,7 +131,7 @@ class Completer(QObject):
         return True
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Take the keys that belong to an open list."""
+        """Handle the keys of an open list; close the list when the field loses the focus."""
         if event.type() == QEvent.Type.FocusOut or event.type() == QEvent.Type.Hide:
             self._hide()
         if not self.is_open or not isinstance(event, QKeyEvent):
@@ -190,7 +192,7 @@ class Completer(QObject):
         cursor = self._field.textCursor()
         cursor.setPosition(found.start)
         cursor.setPosition(self._field.textCursor().position(), QTextCursor.MoveMode.KeepAnchor)
-        # A link is part of a sentence and stays in it; any other mark was only a way to choose.
+        # A link is part of the sentence and is kept; note and tag triggers are removed.
         words = {"link": f"[[{note_name(value)}]]", "command": f"/{value} "}
         cursor.insertText(words.get(found.kind, ""))
         self._field.setTextCursor(cursor)
@@ -199,7 +201,7 @@ class Completer(QObject):
             self.attached.emit(value)
 
     def _attach_link(self) -> None:
-        """Attach the note of a link whose last bracket was just written."""
+        """Attach the linked note when the closing bracket of a link is typed."""
         cursor = self._field.textCursor()
         match = _LINK.search(cursor.block().text()[: cursor.positionInBlock()])
         if match is None:
@@ -215,7 +217,7 @@ class Completer(QObject):
 
 
 class _Popup(QFrame):
-    """The list, over the field; it takes no focus."""
+    """The popup with the suggestions, above the text field; it never takes the focus."""
 
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)
@@ -226,7 +228,7 @@ class _Popup(QFrame):
         self.hide()
 
     def show_at(self, matches: Sequence[Match], field: QTextEdit, start: int) -> None:
-        """Show what fits above the place where it was begun, or below where there is no room."""
+        """Show the matches above the trigger, or below it if there is no space above."""
         self.view.show_matches(matches)
         if self.parentWidget() is not field.window():
             self.setParent(field.window())

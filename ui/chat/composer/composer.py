@@ -42,7 +42,7 @@ _TOO_MUCH = "The message does not fit. Shorten it, or raise the limit."
 
 
 class ModelOption(Protocol):
-    """A model that can be chosen, as the assistant lists them."""
+    """A model that can be chosen: its name, its label, and the place where it runs."""
 
     @property
     def name(self) -> str: ...
@@ -53,15 +53,16 @@ class ModelOption(Protocol):
 
 
 class Composer(Scaled, QWidget):
-    """Chips, text, attach, mode, model, meter, Send.
+    """Attachment chips, text field, attach button, mode, model, context meter and Send button.
 
-    `submitted` carries the text, which stays until the owner clears it; `attach_chosen` what is to
-    be attached, `attach_removed` and `attach_opened` an `Attachment`; `file_requested` asks for a
-    file to be chosen, `last_requested` for the last message to be edited.
+    `submitted` carries the text, which stays in the field until the owner clears it.
+    `attach_chosen` carries the path or tag to attach, `attach_removed` and `attach_opened` an
+    `Attachment`. `file_requested` asks for a file dialog, `last_requested` asks to edit the last
+    user message.
 
     Attributes:
-        offer: says what can be done with what goes along.
-        queue: says what of a long message has been put aside.
+        offer: the line that offers to read large attachments whole, or to search them instead.
+        queue: the line about a long message that was split into parts or attached as a file.
     """
 
     submitted = Signal(str)
@@ -101,36 +102,36 @@ class Composer(Scaled, QWidget):
         self._update_send()
 
     def text(self) -> str:
-        """Return what is written."""
+        """Return the text in the field."""
         return self.input.toPlainText()
 
     def set_text(self, text: str) -> None:
-        """Replace what is written."""
+        """Replace the text in the field."""
         self.input.set_text(text)
 
     def mode(self) -> str:
-        """Return `chat`, `vault` or `agent`."""
+        """Return the chosen mode: `chat`, `vault` or `agent`."""
         return self.modes.value
 
     def set_mode(self, mode: str) -> None:
-        """Show a mode as chosen."""
+        """Select a mode, without emitting `mode_changed`."""
         self.modes.set_value(mode)
         self._dress_mode()
 
     def set_models(self, choices: Sequence[ModelOption]) -> None:
-        """Offer these models."""
+        """Set the models in the list of models."""
         self.models.set_choices([(choice.name, choice.label, choice.where) for choice in choices])
 
     def set_model(self, name: str) -> None:
-        """Show a model as chosen."""
+        """Select a model by its name, without emitting `model_changed`."""
         self.models.set_value(name)
 
     def set_offers(self, offers: Offers) -> None:
-        """Complete these while a message is written."""
+        """Set the notes, folders, tags and commands that completion suggests."""
         self.completer.set_offers(offers)
 
     def set_attached(self, states: Mapping[Attachment, ChipState]) -> None:
-        """Show what goes along with the message."""
+        """Show the attachments of the message with their states as chips."""
         self.chips.show_states(states)
         self._chip_room.setContentsMargins(10, 10 if states else 0, 10, 0)
 
@@ -143,18 +144,18 @@ class Composer(Scaled, QWidget):
         self.models.open()
 
     def set_running(self, is_running: bool) -> None:
-        """Offer to stop while an answer is on its way."""
+        """Turn Send into Stop while an answer is being generated, and back."""
         self._is_running = is_running
         self.send.set_stop(is_running)
         self._update_send()
 
     def set_meter(self, fraction: float | None, amber_from: float = AMBER_FROM) -> None:
-        """Show how full the next request is, None where that is not known, as `Meter`."""
+        """Show the share of the budget that the next request uses; see `Meter.set_fraction`."""
         self.meter.set_fraction(fraction, amber_from)
         self._update_send()
 
     def set_obstacle(self, text: str, actions: Sequence[Action] = ()) -> None:
-        """Say why nothing can be sent as things are, with the ways out; nothing takes it away."""
+        """Show why no message can be sent, with actions to recover; an empty text hides it."""
         self._obstacle = text
         if text:
             self._note.say(text, actions)
@@ -163,40 +164,40 @@ class Composer(Scaled, QWidget):
         self._update_send()
 
     def show_error(self, message: str, actions: Sequence[Action] = ()) -> None:
-        """Say in place why the message was not sent."""
+        """Show below the text why the message was not sent."""
         self._error.say(message, actions)
         self._frame.set_error(True)
 
     def clear_error(self) -> None:
-        """Take the error away."""
+        """Hide the error."""
         self._error.hide()
         self._frame.set_error(False)
 
     def error(self) -> str:
-        """Return what is said to be wrong, or nothing."""
+        """Return the error that is shown, or an empty string."""
         return "" if self._error.isHidden() else self._error.text
 
     def set_drop_target(self, is_target: bool) -> None:
-        """Show that what is dragged over the window would be attached here."""
+        """Highlight the frame while something that can be attached is dragged over the window."""
         self._frame.set_target(is_target)
 
     def set_hint_visible(self, is_visible: bool) -> None:
-        """Show the line about the keys, or take it away for good."""
+        """Show or hide the line about the keys."""
         self._hint.setVisible(is_visible)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Stand in the transcript's column."""
+        """Align the composer with the transcript's column."""
         super().resizeEvent(event)
         self._fit()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Follow the window's height: the text takes at most a share of it."""
+        """Watch the window's height: the text field takes at most a share of it."""
         super().showEvent(event)
         self.window().installEventFilter(self)
         self._fit()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Take less of a lower window."""
+        """Update the maximum height of the text field when the window is resized."""
         if event.type() == QEvent.Type.Resize and watched is self.window():
             self._fit()
         return False
@@ -285,7 +286,7 @@ class Composer(Scaled, QWidget):
         self.submitted.emit(self.text())
 
     def _refuse(self, attachment: Attachment, problem: str) -> None:
-        """Say that something cannot go along; a message without it may not be what is meant."""
+        """Show why an attachment keeps the message from being sent, with an action to remove it."""
         way_out = (f"Remove {attachment.name}", lambda: self._on_chip_removed(attachment))
         self.show_error(f"{problem} Nothing was sent.", (way_out,))
 

@@ -42,13 +42,13 @@ __all__ = [
 AMBER_FROM = 0.8
 _BAR = (56, 4)
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-_MOST_FOR_WAYS = 0.5  # of a line's width, beside its sentence
+_MOST_FOR_WAYS = 0.5  # the buttons' largest share of a line's width next to the sentence
 _ATTACH = (("Note or folder", "@", "@"), ("Tag", "#", "#"), ("Text file…", "", "file"))
 Action = tuple[str, Callable[[], object]]
 
 
 class Meter(QAbstractButton):
-    """How full the next request is; a click opens the context panel."""
+    """A bar and a figure: the share of the budget that the next request uses."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -63,8 +63,8 @@ class Meter(QAbstractButton):
         """Show a share of the budget.
 
         Args:
-            fraction: None where it is not known.
-            amber_from: the share at which trimming begins.
+            fraction: the share, 1.0 for the whole budget; None if it is unknown.
+            amber_from: the share from which trimming begins; above it, the bar is amber.
         """
         self.fraction, self._amber_from = fraction, amber_from
         words = "not known" if fraction is None else f"{round(fraction * 100)} percent"
@@ -74,16 +74,16 @@ class Meter(QAbstractButton):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Return the bar's width and that of the figure, with room for three digits."""
+        """Return the size of bar and figure, wide enough for three digits."""
         widest = max(self.fontMetrics().horizontalAdvance(text) for text in (self._text(), "100 %"))
         return QSize(_BAR[0] + widest + 18, Theme.current().px(28))
 
     def minimumSizeHint(self) -> QSize:
-        """Return the whole size: the figure is never cut."""
+        """Return the full size, so that the figure is never cut."""
         return self.sizeHint()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the bar and the figure."""
+        """Paint the bar and the figure."""
         theme, painter = Theme.current(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
@@ -111,7 +111,7 @@ class Meter(QAbstractButton):
         return "–" if self.fraction is None else percent(self.fraction)
 
     def tone(self, part: str) -> str:
-        """Return the colour of the bar (`graphic`) or of the figure (`text`)."""
+        """Return the colour token of the bar (`graphic`) or of the figure (`text`)."""
         fraction = self.fraction or 0.0
         if fraction > 1:
             return f"danger.{part}"
@@ -121,7 +121,7 @@ class Meter(QAbstractButton):
 
 
 class SendButton(QPushButton):
-    """Send, or Stop while an answer is on its way: one place, one size."""
+    """The Send button, which becomes Stop while an answer is generated; its size never changes."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -132,7 +132,7 @@ class SendButton(QPushButton):
         self.set_stop(False)
 
     def set_stop(self, is_stop: bool) -> None:
-        """Become Stop, or Send again."""
+        """Turn the button into Stop, or back into Send."""
         self.is_stop = is_stop
         self.setProperty("role", "" if is_stop else "primary")
         self.setText("Stop" if is_stop else "Send")
@@ -144,7 +144,7 @@ class SendButton(QPushButton):
         dress(self, "ui_strong", "")
 
     def sizeHint(self) -> QSize:
-        """Return the size of the wider of both words."""
+        """Return the size that the wider of the words Send and Stop needs."""
         side = Theme.current().px(16)
         if self.iconSize() != QSize(side, side):
             self.setIconSize(QSize(side, side))
@@ -153,16 +153,16 @@ class SendButton(QPushButton):
         return QSize(widest + theme.px(16) + 36, theme.px(28))
 
     def minimumSizeHint(self) -> QSize:
-        """Return the same: the button never shrinks."""
+        """Return the full size, so that the button never shrinks."""
         return self.sizeHint()
 
 
 class ComposerLine(Scaled, QFrame):
-    """One sentence above the composer's tools, with the ways out of it.
+    """One sentence above the composer's tools, with action buttons.
 
     Args:
-        tone: `danger` for what keeps a message from being sent, `info` for what is to be known.
-        parent: as in Qt.
+        tone: `danger` for an error that keeps a message from being sent, `info` otherwise.
+        parent: the parent widget.
     """
 
     def __init__(self, tone: str, parent: QWidget | None = None) -> None:
@@ -186,11 +186,11 @@ class ComposerLine(Scaled, QFrame):
 
     @property
     def text(self) -> str:
-        """What is said."""
+        """The sentence."""
         return self._text.text()
 
     def say(self, text: str, actions: Sequence[Action] = ()) -> None:
-        """Say it; `actions` are words and what they do."""
+        """Show a sentence; each action is a button's text and the function that it calls."""
         self._text.setText(from_left(one_line(text)))
         self.setAccessibleName(one_line(text))
         while (item := self._ways.takeAt(0)) is not None:
@@ -204,7 +204,7 @@ class ComposerLine(Scaled, QFrame):
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Put the ways out below the sentence where they would leave it no room."""
+        """Put the buttons below the sentence if they need more than half of the width."""
         super().resizeEvent(event)
         self._fit()
 
@@ -215,7 +215,7 @@ class ComposerLine(Scaled, QFrame):
         self.setMinimumHeight(self._row.heightForWidth(self.width()))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the soft background."""
+        """Paint the soft background."""
         theme, painter = Theme.current(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
@@ -224,29 +224,29 @@ class ComposerLine(Scaled, QFrame):
 
 
 class ComposerFrame(QFrame):
-    """The composer's edge: quiet, in focus, or in error."""
+    """The composer's border: normal, focused, in error, or a drop target."""
 
     def __init__(self) -> None:
         super().__init__()
         self._is_focused = self._is_error = self._is_target = False
 
     def set_target(self, is_target: bool) -> None:
-        """Show that something could be dropped here."""
+        """Set whether the frame is highlighted as a drop target."""
         self._is_target = is_target
         self.update()
 
     def set_focused(self, is_focused: bool) -> None:
-        """Show that the text has the focus."""
+        """Set whether the frame shows that the text field has the focus."""
         self._is_focused = is_focused
         self.update()
 
     def set_error(self, is_error: bool) -> None:
-        """Show that the message was not sent."""
+        """Set whether the frame shows that the message was not sent."""
         self._is_error = is_error
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the edge."""
+        """Paint the border and the background."""
         theme, painter = Theme.current(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         edge = "line.focus" if self._is_focused or self._is_target else "line.control"
@@ -257,7 +257,7 @@ class ComposerFrame(QFrame):
 
 
 class AttachButton(IconButton):
-    """A paperclip that offers what can be sent along; `chosen` carries `@`, `#` or `file`."""
+    """A paperclip button with a menu of attachment kinds; `chosen` carries `@`, `#` or `file`."""
 
     chosen = Signal(str)
 

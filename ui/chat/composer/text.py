@@ -26,10 +26,10 @@ _BASELINE = 0.8
 
 
 class ComposerText(QTextEdit):
-    """Plain text of any length.
+    """A plain-text field for a message of any length.
 
-    Enter emits `sent`, Shift+Enter begins a line; `focus_changed` carries whether it has the focus;
-    `left_back` and `left_up` are emitted by Backspace and Up where there is nothing before.
+    Enter emits `sent`, Shift+Enter begins a new line. `focus_changed` carries whether the field has
+    the focus. `left_back` and `left_up` are emitted by Backspace and Up if the field is empty.
     """
 
     sent = Signal()
@@ -54,25 +54,25 @@ class ComposerText(QTextEdit):
         self._restyle()
 
     def set_hint(self, text: str) -> None:
-        """Show this while nothing is written."""
+        """Set the hint that is shown while the field is empty."""
         self._hint = text
         self.setAccessibleDescription(text)
         self.viewport().update()
 
     def set_text(self, text: str) -> None:
-        """Replace what is written, and go to its end."""
+        """Replace the text, and move the cursor to its end."""
         self.setWordWrapMode(wrap_for(text))
         self.setPlainText(text)
         self._space_lines()
         self.moveCursor(QTextCursor.MoveOperation.End)
 
     def set_most_height(self, height: int) -> None:
-        """Grow no higher than this; twelve lines are the most in any case."""
+        """Set the maximum height in pixels; the field never grows beyond twelve lines."""
         self._most = height
         self._fit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Send with Enter; Shift+Enter begins a line like any other."""
+        """Send with Enter; begin a new paragraph with Shift+Enter."""
         if event.key() not in _ENTER:
             self._leave_or_move(event)
         elif event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
@@ -82,11 +82,11 @@ class ComposerText(QTextEdit):
             self.sent.emit()
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
-        """Take text; files and folders are for the window."""
+        """Accept text only; files and folders are handled by the window."""
         return source.hasText() and not source.hasUrls()
 
     def insertFromMimeData(self, source: QMimeData) -> None:
-        """Insert text only, whatever looks it came with."""
+        """Insert plain text, without the formats of the source."""
         text = source.text()
         if wrap_for(text) == QTextOption.WrapMode.WrapAnywhere:
             self.setWordWrapMode(QTextOption.WrapMode.WrapAnywhere)
@@ -94,23 +94,23 @@ class ComposerText(QTextEdit):
         self.ensureCursorVisible()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Tell the frame."""
+        """Emit `focus_changed` with true."""
         super().focusInEvent(event)
         self.focus_changed.emit(True)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Tell the frame."""
+        """Emit `focus_changed` with false."""
         super().focusOutEvent(event)
         self.focus_changed.emit(False)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Break the lines anew."""
+        """Update the height for the new width."""
         super().resizeEvent(event)
         if event.oldSize().width() != event.size().width():
             self._fit()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the text, or the hint on the same line."""
+        """Paint the text, or the hint if the field is empty."""
         super().paintEvent(event)
         if not self.document().isEmpty():
             return
@@ -120,7 +120,7 @@ class ComposerText(QTextEdit):
         painter.drawText(QPointF(0, _BASELINE * theme.line("body")), self._hint)
 
     def _leave_or_move(self, event: QKeyEvent) -> None:
-        """Leave an empty field by Backspace or Up; else do what the key does in any text."""
+        """Emit `left_back` or `left_up` in an empty field; otherwise handle the key as usual."""
         leaves = {Qt.Key.Key_Backspace: self.left_back, Qt.Key.Key_Up: self.left_up}
         signal = leaves.get(Qt.Key(event.key()))
         if signal is not None and self.document().isEmpty() and not event.isAutoRepeat():
@@ -143,7 +143,7 @@ class ComposerText(QTextEdit):
         self.document().clearUndoRedoStacks()
 
     def _fit(self) -> None:
-        """Take as many lines as the text has."""
+        """Set the height to that of the text, within the minimum and the maximum."""
         theme = Theme.current()
         line, layout = theme.line("body"), theme.value("layout.composer")
         most = layout["max_text_lines"] * line

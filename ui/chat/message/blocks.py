@@ -22,7 +22,7 @@ _ONLY_HERE = "shown here only, neither stored nor sent"
 
 
 class _Line(Scaled, QWidget):
-    """A hairline with an icon, what happened, figures, and what can be done about it."""
+    """A hairline with an icon, a sentence, figures and action buttons."""
 
     def __init__(self, icon: str, said: str, figures: str, *actions: QPushButton) -> None:
         super().__init__()
@@ -49,10 +49,10 @@ class Divider(AccessibleFrame):
     """A divider below the turns that are no longer sent: how many, their tokens, and the reason.
 
     Args:
-        turns: how many stand above the line.
-        tokens: what they would take.
-        reason: as the report names it.
-        parent: as in Qt.
+        turns: the number of turns that are no longer sent.
+        tokens: the tokens of those turns.
+        reason: the reason as the request report names it.
+        parent: the parent widget.
     """
 
     def __init__(self, turns: int, tokens: int, reason: str, parent: QWidget | None = None) -> None:
@@ -71,12 +71,12 @@ class FoldedDivider(AccessibleFrame):
     """A divider with more text in Markdown that can be shown and hidden.
 
     Args:
-        icon: what kind of thing happened.
-        said: what happened.
-        figures: what more there is to say in the line.
-        what: what a click shows, such as `summary`.
-        markdown: the text; without one there is nothing to click.
-        parent: as in Qt.
+        icon: the name of the icon.
+        said: the sentence that says what happened.
+        figures: more text for the same line, such as token counts; may be empty.
+        what: the noun on the button, such as `summary` for "Show summary".
+        markdown: the text to show; if it is empty, there is no button.
+        parent: the parent widget.
     """
 
     def __init__(
@@ -114,11 +114,11 @@ class SummaryDivider(FoldedDivider):
     """A divider below the turns that are sent as a summary, which can be shown.
 
     Args:
-        summary: Markdown.
-        before: the tokens that it stands for.
-        after: its own, where they were noted.
-        by: `model` or `outline`.
-        parent: as in Qt.
+        summary: the summary in Markdown.
+        before: the tokens of the messages that the summary replaces.
+        after: the tokens of the summary; None if they were not recorded.
+        by: `model` or `outline`, depending on how the summary was made.
+        parent: the parent widget.
     """
 
     def __init__(
@@ -133,14 +133,14 @@ class SummaryDivider(FoldedDivider):
 
 
 class HookDivider(FoldedDivider):
-    """A divider that shows what a hook changed for the model, in the hook's words.
+    """A divider that describes, in the hook's words, what a hook changed in the request.
 
     Args:
-        hook: its name.
-        title: what it did; the hook's name stands for an empty one.
-        summary: more of it, in one line.
-        markdown: all of it.
-        parent: as in Qt.
+        hook: the name of the hook.
+        title: a short description of the change; "Changed for the model" if it is empty.
+        summary: more about the change, in one line.
+        markdown: the full description, shown on request.
+        parent: the parent widget.
     """
 
     def __init__(
@@ -155,13 +155,13 @@ class HookDivider(FoldedDivider):
 class NoteBlock(AccessibleFrame):
     """A block of Markdown between messages, from a program or a command, with its origin.
 
-    `dismissed` is emitted when the user closes it; a stored block has no close button.
+    `dismissed` is emitted when the user closes the block. A stored block has no close button.
 
     Args:
-        title: where it comes from, such as `/context`.
-        text: Markdown.
-        is_local: whether it is shown here only.
-        parent: as in Qt.
+        title: the origin of the text, such as `/context`.
+        text: the text in Markdown.
+        is_local: whether the text is only shown, neither stored nor sent.
+        parent: the parent widget.
     """
 
     dismissed = Signal()
@@ -198,11 +198,11 @@ class NoteBlock(AccessibleFrame):
         column.addWidget(self.view)
 
     def copy(self) -> None:
-        """Put the text on the clipboard, in Markdown."""
+        """Copy the text to the clipboard as Markdown."""
         QGuiApplication.clipboard().setText(self._text)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the edge."""
+        """Paint the rounded border."""
         theme, painter = Theme.current(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(theme.color("line.hairline"))

@@ -19,9 +19,9 @@ class CodeBox(QFrame):
     """A monospaced box that shows at most twelve lines, or all of them when expanded.
 
     Args:
-        text: shown as it is.
-        name: what it is, for screen readers.
-        parent: as in Qt.
+        text: the plain text to show.
+        name: the accessible name, for screen readers.
+        parent: the parent widget.
     """
 
     def __init__(self, text: str, name: str, parent: QWidget | None = None) -> None:
@@ -37,7 +37,7 @@ class CodeBox(QFrame):
         self.more.setVisible(self.text.is_cut)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the raised ground."""
+        """Paint the raised background."""
         theme, painter = Theme.current(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
@@ -45,7 +45,7 @@ class CodeBox(QFrame):
         painter.drawRoundedRect(self.rect(), theme.radius("lg"), theme.radius("lg"))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Offer the rest where the new width cuts some off."""
+        """Show the "Show all" button if lines are cut off at the new width."""
         super().resizeEvent(event)
         if self.text.most_lines:
             self.more.setVisible(self.text.is_cut)
@@ -56,7 +56,7 @@ class CodeBox(QFrame):
 
 
 class _Lines(QPlainTextEdit):
-    """Lines to read and select; scrolling is left to the chat."""
+    """Read-only, selectable lines; the chat, not this field, handles the mouse wheel."""
 
     def __init__(self, text: str, name: str) -> None:
         super().__init__()
@@ -94,10 +94,10 @@ class _Lines(QPlainTextEdit):
         self.setFixedHeight(self._height_of(shown) + 2)
 
     def _height_of(self, lines: int) -> int:
-        """Return the height of the first lines, which differs with the letters in them."""
+        """Return the height of the first lines in pixels; it depends on their characters."""
         total, block = 0.0, self.document().firstBlock()
         while lines > 0 and block.isValid():
-            whole = self.blockBoundingRect(block).height()  # which lays it out
+            whole = self.blockBoundingRect(block).height()  # this call also lays the block out
             layout = block.layout()
             is_whole = layout.lineCount() <= lines
             total += whole if is_whole else layout.lineAt(lines).y()

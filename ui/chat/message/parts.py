@@ -25,7 +25,7 @@ _PADDING = 12
 
 
 class StepLine(Scaled, AccessibleFrame):
-    """The line with the current step and the seconds it has taken."""
+    """The line with the current step and the seconds since the turn started."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(QAccessible.Role.StatusBar, parent)
@@ -49,7 +49,7 @@ class StepLine(Scaled, AccessibleFrame):
         return self._text.whole
 
     def show_step(self, text: str, seconds: float) -> None:
-        """Show a step, and the seconds it has taken if they are at least 0.1."""
+        """Show a step, and the seconds since the turn started if there are at least 0.1."""
         if text != self._text.whole:
             self._text.set_text(text)
             self._text.updateGeometry()

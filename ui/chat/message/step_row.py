@@ -20,12 +20,13 @@ _NOT_YET = "The result can be read here when the turn has ended."
 
 
 class StepRow(QWidget):
-    """One step below what the model said before it; a click shows its arguments and its result.
+    """One step below the text the model wrote before it; a click shows arguments and result.
 
     Attributes:
-        said: the words above the row; hidden where there are none.
+        step: the step that is shown.
+        said: the label with the model's text above the row; hidden if there is none.
         line: the row itself.
-        details: what is open below it.
+        details: the widget with arguments and result; None while the row is collapsed.
     """
 
     def __init__(self, step: StepView) -> None:
@@ -45,7 +46,7 @@ class StepRow(QWidget):
         self._show(step)
 
     def set_step(self, step: StepView) -> None:
-        """Show how it stands now."""
+        """Show the new state of the step, and update the details if they are expanded."""
         if step == self.step:
             return
         self.step = step
@@ -71,7 +72,7 @@ class StepRow(QWidget):
 
 
 class _StepLine(QAbstractButton):
-    """The row itself: icon, verb, argument, what went wrong, time."""
+    """The row itself: icon, verb, argument, outcome if it failed, time."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -81,18 +82,18 @@ class _StepLine(QAbstractButton):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def show_step(self, step: StepView) -> None:
-        """Draw a step."""
+        """Set the step to show, with its tooltip and accessible name."""
         self._step = step
         self.setAccessibleName(step.spoken)
         self.setToolTip(plain_tip(f"{step.verb} {step.argument}"))
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Return the height of a row."""
+        """Return a small width and the height of one row."""
         return QSize(160, Theme.current().px(_ROW))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the row."""
+        """Paint icon, verb, argument, outcome, time and focus ring."""
         step = self._step
         if step is None:
             return
@@ -116,7 +117,7 @@ class _StepLine(QAbstractButton):
 
 
 def _paint_right(painter: QPainter, rest: QRect, text: str, tone: str, *, numbers: bool) -> QRect:
-    """Draw something at the right edge, and return the room left of it."""
+    """Paint a text at the right edge, and return the rectangle that is left of it."""
     if not text:
         return rest
     theme = Theme.current()

@@ -9,7 +9,7 @@ from ui.widgets.figures import count, place, plural
 
 __all__ = ["StepView", "describe_running_step", "summary", "took"]
 
-# Tool → icon, what is being done, what was done, and how several are counted.
+# Tool → icon, verb while it runs, verb when it has ended.
 _TOOLS: Mapping[str, tuple[str, str, str]] = {
     "search_notes": ("magnifying-glass", "Searching", "Searched"),
     "read_note": ("file-text", "Reading", "Read"),
@@ -22,14 +22,17 @@ _ARGUMENTS = ("query", "path", "ref_id")
 
 @dataclass(frozen=True)
 class StepView:
-    """One step as it is shown.
+    """One step of an agent, with the data and the words to show it.
 
     Attributes:
+        id: the ID of the tool call.
+        name: the name of the tool.
+        arguments: the arguments of the tool call.
         status: `running`, `ok`, `error` or `denied`.
-        seconds: None where that is not known.
-        text: the beginning of its result; None while it is not known.
-        is_cut: whether the result goes on behind that.
-        said: what the model said before it; empty where it said nothing.
+        seconds: the time the step took; None if it is unknown.
+        text: the beginning of the result; None while the result is unknown.
+        is_cut: whether the result is longer than `text`.
+        said: the text that the model wrote before the step; empty if it wrote none.
     """
 
     id: str
@@ -43,18 +46,18 @@ class StepView:
 
     @property
     def icon(self) -> str:
-        """The kind of thing that was done."""
+        """The name of the tool's icon."""
         return _TOOLS.get(self.name, _OTHER)[0]
 
     @property
     def verb(self) -> str:
-        """What was done, or is being done."""
+        """The verb for the step, such as `Reading` while it runs and `Read` afterwards."""
         _, present, past = _TOOLS.get(self.name, _OTHER)
         return present if self.status == "running" else past
 
     @property
     def argument(self) -> str:
-        """What it was done with, in short, such as `Backups.md, lines 12–30`."""
+        """The main argument, such as `Backups.md, lines 12–30`, or the name of an unknown tool."""
         if self.name not in _TOOLS:
             return one_line(self.name)
         said = next((self.arguments[key] for key in _ARGUMENTS if self.arguments.get(key)), "")
@@ -68,17 +71,17 @@ class StepView:
 
     @property
     def outcome(self) -> str:
-        """What went otherwise than it should."""
+        """Why the step has no result, such as `failed`; empty if it succeeded or still runs."""
         return {"error": "failed", "denied": "not allowed by you"}.get(self.status, "")
 
     @property
     def took(self) -> str:
-        """How long it took."""
+        """The time the step took, such as `1.4 s`; empty if it is unknown."""
         return "" if self.seconds is None else took(self.seconds)
 
     @property
     def spoken(self) -> str:
-        """The whole line, for screen readers."""
+        """The whole line as text for screen readers."""
         took = f"{self.seconds:.1f} seconds" if self.seconds is not None else ""
         running = "running" if self.status == "running" else ""
         parts = (f"{self.verb} {self.argument}", took, self.outcome, running)
@@ -86,17 +89,17 @@ class StepView:
 
 
 def took(seconds: float) -> str:
-    """Return how long something took, such as `1.4 s`."""
+    """Return a duration as text, such as `1.4 s`; `<0.1 s` below 0.05 seconds."""
     return "<0.1 s" if seconds < 0.05 else f"{seconds:.1f} s"
 
 
 def describe_running_step(step: StepView) -> str:
-    """Return what is being done, for the line that says so while it lasts."""
+    """Return the text of the current-step line, such as `Reading Backups.md…`."""
     return f"{_TOOLS.get(step.name, _OTHER)[1]} {step.argument}…"
 
 
 def summary(steps: Iterable[StepView]) -> str:
-    """Return all steps in one line, such as `Searched twice, read 3 notes, 1 failed`."""
+    """Summarise all steps in one line, such as `Searched twice, read 3 notes, 1 failed`."""
     names = list(steps)
     parts = [
         words

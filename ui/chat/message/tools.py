@@ -1,4 +1,4 @@
-"""Tools of a message: its action buttons, pin, versions and name, laid out in a strip."""
+"""The tools of a message: action buttons, pin, versions and name, in one strip."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -38,13 +38,15 @@ _Kind = Literal["edit", "branch", "label", "pin", "unpin"]
 
 
 class ToolStrip(Scaled, AccessibleFrame):
-    """Two groups of tools on one line or two; `lines_changed` reports another number of lines.
+    """Two groups of tools on one line, or on two lines if the strip is too narrow.
+
+    `lines_changed` is emitted when the number of lines changes.
 
     Args:
-        role: as `AccessibleFrame`.
-        row: the height of a line.
-        margins: left and right of it.
-        spacing: between two tools.
+        role: the accessible role of the strip.
+        row: the height of a line in pixels, before scaling.
+        margins: the left and the right margin in pixels.
+        spacing: the space between two tools in pixels.
     """
 
     lines_changed = Signal()
@@ -67,7 +69,13 @@ class ToolStrip(Scaled, AccessibleFrame):
     def fill(
         self, first: Sequence[QWidget], second: Sequence[QWidget], growing: QWidget | None
     ) -> None:
-        """Put in the tools; `growing` takes what is left of its line, None leaves it between."""
+        """Add the tools of both groups.
+
+        Args:
+            first: the tools at the left, or on the first line.
+            second: the tools at the right, or on the second line.
+            growing: the tool that takes the free width; None leaves it between the groups.
+        """
         for group, widgets in ((self._first, first), (self._second, second)):
             for widget in widgets:
                 group.addWidget(widget, 1 if widget is growing else 0)
@@ -78,13 +86,13 @@ class ToolStrip(Scaled, AccessibleFrame):
         self._outer.addLayout(self._second, 1 if growing in second else 0)
 
     def event(self, event: QEvent) -> bool:
-        """Follow tools that come and go."""
+        """Update the number of lines when tools are shown or hidden."""
         if event.type() == QEvent.Type.LayoutRequest:
             self._fit()
         return super().event(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Break the line anew."""
+        """Update the number of lines for the new width."""
         super().resizeEvent(event)
         self._fit()
 
@@ -114,23 +122,23 @@ def _least_width(group: QHBoxLayout) -> int:
 
 
 class QuietButton(IconButton):
-    """A button of a message, drawn only while the message is pointed at or the focus is on it."""
+    """A button that is painted only while its message is hovered or the button has the focus."""
 
     _is_seen = False
 
     def set_seen(self, is_seen: bool) -> None:
-        """Draw it, or leave its place empty."""
+        """Set whether the button is painted; its place stays reserved either way."""
         self._is_seen = is_seen
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw it where it is to be seen."""
+        """Paint the button only if its message is hovered or it has the focus."""
         if self._is_seen or self.hasFocus():
             super().paintEvent(event)
 
 
 class PinButton(QuietButton):
-    """Pins a message or takes the pin off; one that is pinned shows it always.
+    """A button that pins or unpins a message; it is always painted while the message is pinned.
 
     `chosen` carries `pin` or `unpin`.
     """
@@ -153,7 +161,7 @@ class PinButton(QuietButton):
         self.set_seen(self._is_seen)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw a pin that is there, also where nobody points at it."""
+        """Paint the button, even without hover if the message is pinned."""
         if self._is_pinned:
             IconButton.paintEvent(self, event)
         else:
@@ -164,7 +172,7 @@ class PinButton(QuietButton):
 
 
 class Siblings(QWidget):
-    """The versions of a message, as ‹ 2/3 ›; `chosen` carries the entry of another one."""
+    """The version switch of a message, as ‹ 2/3 ›; `chosen` carries another version's entry ID."""
 
     chosen = Signal(str)
 
@@ -187,11 +195,11 @@ class Siblings(QWidget):
 
     @property
     def text(self) -> str:
-        """Which of how many is shown, such as `2/3`."""
+        """The number of the current version and the total, such as `2/3`."""
         return self._place.text()
 
     def show_versions(self, entries: Sequence[str], present: str) -> None:
-        """Show which of its versions a message is; nothing where it is the only one."""
+        """Show the position of the current version; hide the switch if there is only one."""
         self._entries = tuple(entries)
         self._at = self._entries.index(present) if present in self._entries else 0
         total = len(self._entries)
@@ -211,7 +219,7 @@ class Siblings(QWidget):
 
 
 class LabelTag(Scaled, QWidget):
-    """The user's name for a message; `named` carries another one, empty to take it off."""
+    """The user's name for a message; `named` carries a new name, or "" to remove it."""
 
     named = Signal(str)
 
@@ -243,18 +251,18 @@ class LabelTag(Scaled, QWidget):
 
     @property
     def text(self) -> str:
-        """The name."""
+        """The current name, or an empty string."""
         return self._words.whole
 
     def show_label(self, text: str) -> None:
-        """Show a name; nothing where there is none."""
+        """Show a name; hide the tag if the name is empty and not being edited."""
         self._words.set_text(text)
         self._fit()
         if self._stack.currentWidget() is not self.field:
             self.setVisible(bool(text))
 
     def edit(self) -> None:
-        """Let the name be written; Enter takes it, Esc leaves it as it was."""
+        """Open the editor of the name; Enter accepts the new name, Esc keeps the old one."""
         self.field.setText(self.text)
         self._stack.setCurrentWidget(self.field)
         self.show()
@@ -263,7 +271,7 @@ class LabelTag(Scaled, QWidget):
         self.field.selectAll()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Leave the name as it was by Esc, before the window takes that key for itself."""
+        """Cancel editing on Esc, before the key triggers a shortcut of the window."""
         if not isinstance(event, QKeyEvent) or event.key() != Qt.Key.Key_Escape:
             return False
         if event.type() == QEvent.Type.ShortcutOverride:
@@ -300,11 +308,10 @@ class MessageAction:
     """An action on a message that the user asked for.
 
     Attributes:
-        kind: `edit` a question, `again` another answer, `branch` a chat of its own up to here,
-            `select` another version, `label` a name for it, `saw` what the model saw, `pin` it or
-            `unpin` it.
-        entry: the message's place in the log; of `select` that of the other version.
-        text: of `edit` and `label`.
+        kind: `edit` the user message, answer `again`, `branch` into a new chat, `select` another
+            version, `label` the message, show what the model `saw`, `pin` or `unpin` the message.
+        entry: the ID of the message's entry in the log; for `select`, that of the other version.
+        text: the new text for `edit`, the name for `label`; otherwise empty.
     """
 
     kind: Literal["edit", "again", "branch", "select", "label", "saw", "pin", "unpin"]
@@ -313,9 +320,9 @@ class MessageAction:
 
 
 class UserTools(ToolStrip):
-    """The name of a message, the versions it has, and what can be done with it.
+    """The strip below a user message: its name, its versions and its actions.
 
-    `action_requested` carries a `MessageAction`; `copied` asks for its text.
+    `action_requested` carries a `MessageAction`; `copied` is emitted when the user clicks Copy.
     """
 
     action_requested = Signal(object)
@@ -346,7 +353,7 @@ class UserTools(ToolStrip):
         self.show_place("", (), "")
 
     def show_place(self, entry: str, siblings: Sequence[str], label: str) -> None:
-        """Tell where the message stands; one without a place can only be copied."""
+        """Set entry ID, versions and label; a message without an entry ID can only be copied."""
         self._entry = entry
         self.siblings.show_versions(siblings, entry)
         self.label.show_label(label)
@@ -354,11 +361,11 @@ class UserTools(ToolStrip):
             tool.setVisible(bool(entry))
 
     def show_pin(self, is_pinned: bool) -> None:
-        """Tell whether the message is pinned."""
+        """Show whether the message is pinned."""
         self.pin.show_pin(is_pinned)
 
     def set_seen(self, is_seen: bool) -> None:
-        """Draw the buttons, or leave their places empty."""
+        """Set whether the buttons are painted; their places stay reserved either way."""
         for tool in (self.edit, self.copy, self.branch, self.pin, self.name):
             tool.set_seen(is_seen)
 

@@ -41,24 +41,26 @@ from ui.widgets.texts import has_tall_letters, read_selection
 __all__ = ["MessageEditor", "UserMessage"]
 
 _FOLD_LINES = 12
-# What a folded message may show; the rest is not even laid out until it is asked for.
+# A folded message shows at most this many characters; the others are not laid out until unfolded.
 _FOLD_CHARS = 2_000
 _HINT = "Enter asks again, Esc leaves it as it was. The present answer is kept beside the new one."
 
 
 class UserMessage(AccessibleFrame):
-    """One message of the user's, what was sent along with it, and the versions it has.
+    """The widget of one user message with its attachments, tools and versions.
 
-    `action_requested` carries a `MessageAction`; `attachment_opened` an `Attachment`.
+    `action_requested` carries a `MessageAction`, `attachment_opened` the clicked `Attachment`.
+    `edit_closed` is emitted when the editor is closed, whether by sending or cancelling.
 
     Attributes:
-        attached: what was sent along.
-        editor: where it is written anew, while it is.
+        attached: the attachments that were sent with the message.
+        editor: the editor of the text; None while the message is not being edited.
 
     Args:
-        text: as it was sent.
-        time: ISO 8601; nothing for a message that is being sent.
-        attached: what was sent along.
+        text: the text as it was sent.
+        time: when it was sent, in ISO 8601; empty if it is unknown.
+        attached: the attachments that were sent with the message.
+        parent: the parent widget.
     """
 
     action_requested = Signal(object)
@@ -96,25 +98,25 @@ class UserMessage(AccessibleFrame):
 
     @property
     def text(self) -> str:
-        """The whole message."""
+        """The whole text of the message, including a part that is folded."""
         return self._text
 
     @property
     def entry(self) -> str:
-        """Its place in the log, once it has one."""
+        """The ID of the message's entry in the log; empty until it is stored."""
         return self._entry
 
     def show_place(self, entry: str, siblings: Sequence[str] = (), label: str = "") -> None:
-        """Tell where it stands in the chat, which makes it one that can be changed."""
+        """Set entry ID, versions and label; a message with an entry ID can be edited."""
         self._entry = entry
         self.tools.show_place(entry, siblings, label)
 
     def show_pin(self, is_pinned: bool) -> None:
-        """Tell whether it is pinned."""
+        """Show whether the message is pinned."""
         self.tools.show_pin(is_pinned)
 
     def show_uses(self, uses: Mapping[Attachment, str]) -> None:
-        """Tell what was sent of what was too large to be sent whole."""
+        """Show which part was sent of attachments that were too large to be sent whole."""
         if uses:
             self.chips.show_sent(self.attached, uses)
 
@@ -125,7 +127,7 @@ class UserMessage(AccessibleFrame):
         self._show_text()
 
     def edit(self, text: str = "") -> None:
-        """Let the message be written anew in its place; `text` is what to begin with."""
+        """Open the editor in place of the message, with `text` or else the message's own text."""
         if self.editor is not None or not self._entry:
             return
         self.editor = MessageEditor(text or self._text)
@@ -138,7 +140,7 @@ class UserMessage(AccessibleFrame):
         self.editor.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def close_editor(self) -> None:
-        """Show the message as it was."""
+        """Close the editor, and show the unchanged message."""
         if self.editor is None:
             return
         self._texts.removeWidget(self.editor)
@@ -150,7 +152,7 @@ class UserMessage(AccessibleFrame):
         self._show_more()
 
     def enterEvent(self, event: QEnterEvent) -> None:
-        """Show the buttons; they have their place from the start, so nothing moves."""
+        """Show the buttons; their places are always reserved, so nothing moves."""
         self.tools.set_seen(True)
 
     def leaveEvent(self, event: QEvent) -> None:
@@ -198,7 +200,7 @@ class UserMessage(AccessibleFrame):
 
 
 class _Block(QWidget):
-    """The raised ground of a message."""
+    """The raised background of a message."""
 
     def paintEvent(self, event: QPaintEvent) -> None:
         theme, painter = Theme.current(), QPainter(self)
@@ -209,7 +211,7 @@ class _Block(QWidget):
 
 
 class _Body(QTextEdit):
-    """Plain text to read and select, as high as its lines, or as the most that is allowed."""
+    """Read-only, selectable plain text, as high as its lines up to a maximum."""
 
     cut_changed = Signal()
 
@@ -266,11 +268,11 @@ class _Body(QTextEdit):
 
 
 class MessageEditor(QWidget):
-    """The text in a field; `sent` carries the new wording, `cancelled` leaves the old one.
+    """An editor for a user message; `sent` carries the new text, `cancelled` keeps the old one.
 
     Args:
-        text: what to begin with.
-        parent: as in Qt.
+        text: the text to begin with.
+        parent: the parent widget.
     """
 
     sent = Signal(str)
@@ -301,11 +303,11 @@ class MessageEditor(QWidget):
 
     @property
     def text(self) -> str:
-        """What is written."""
+        """The text in the field."""
         return self.field.toPlainText()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Take Esc before the window takes it for itself."""
+        """Cancel editing on Esc, before the key triggers a shortcut of the window."""
         if not isinstance(event, QKeyEvent) or event.key() != Qt.Key.Key_Escape:
             return False
         if event.type() == QEvent.Type.ShortcutOverride:
@@ -317,7 +319,7 @@ class MessageEditor(QWidget):
         return False
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        """Walk the field and its buttons, which are no stops of the chat around them."""
+        """Move the focus between the field and its buttons, which are not tab stops of the chat."""
         stops: list[QWidget] = [self.field, self.cancel, self.send]
         focus = QApplication.focusWidget()
         place = stops.index(focus) + (1 if forward else -1) if focus in stops else -1

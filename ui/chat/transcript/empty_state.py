@@ -21,7 +21,7 @@ _ROW = 36
 
 
 class EmptyState(QWidget):
-    """Says "Ask your notes"; `question_chosen` carries one of the questions."""
+    """The page of an empty chat; `question_chosen` carries the suggested question clicked."""
 
     question_chosen = Signal(str)
 
@@ -44,16 +44,16 @@ class EmptyState(QWidget):
 
     @property
     def sentence(self) -> str:
-        """What is said of the notes."""
+        """The sentence about the notes."""
         return self._about.text()
 
     def show_state(self, notes: int, indexed: str | None, questions: Sequence[str]) -> None:
         """Show how many notes there are, when they were indexed, and up to three questions."""
         when = f", indexed {ago(indexed)}" if indexed else ""
-        known = f"{plural(notes, 'note')}{when}. " if notes or indexed else ""  # else none was read
+        known = f"{plural(notes, 'note')}{when}. " if notes or indexed else ""  # else no notes yet
         self._about.setText(f"{known}Answers cite the lines they rest on.")
         asked = list(questions[:_MOST_QUESTIONS])
-        if asked != [row.question for row in self.questions]:  # else one may have the focus
+        if asked != [row.question for row in self.questions]:  # one may have the focus
             self._replace_questions(asked)
 
     def _replace_questions(self, questions: Sequence[str]) -> None:
@@ -68,17 +68,17 @@ class EmptyState(QWidget):
         self._fit_height()
 
     def fit(self, width: int) -> None:
-        """Stand where the text of a chat would stand."""
+        """Align the page with the text of a chat, given the width of the transcript."""
         left, right = set_in(width)
         self._column.setContentsMargins(left + OUTDENT, 24, right + OUTDENT, 24)
         self._fit_height()
 
     def minimumSizeHint(self) -> QSize:
-        """Take whatever height there is; what has no room leaves before anything is cut."""
+        """Return a height of 0: parts that do not fit are hidden instead of cut."""
         return QSize(super().minimumSizeHint().width(), 0)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Show as much as there is height for."""
+        """Show only the parts that fit into the new height."""
         super().resizeEvent(event)
         self._fit_height()
 
@@ -101,7 +101,7 @@ class EmptyState(QWidget):
 
 
 class _Question(QPushButton):
-    """A question on a line of its own; the whole line can be clicked."""
+    """A suggested question on its own line; the whole line can be clicked."""
 
     def __init__(self, question: str) -> None:
         super().__init__()

@@ -20,16 +20,16 @@ WALKABLE = "walkable"
 
 @dataclass(slots=True, eq=False)
 class Slot:
-    """A place in the chat.
+    """One message, divider or error of the chat, whether it has a widget or not.
 
     Attributes:
-        make: makes its widget; called again when it comes back after being put away.
-        gap: the space above it.
+        make: builds the widget; called again each time the widget is needed after its removal.
+        gap: the space above the message in pixels.
         kind: `user`, `answer`, `divider`, `aside` or `failure`.
-        row: what shows it now; None while it is put away.
-        is_kept: never put away, because it is changing.
-        key: tells it apart from the others; empty for what is not in the log.
-        item: what is known of it, for whoever made it.
+        row: the row that shows the message; None while it has no widget.
+        is_kept: whether the widget must not be removed because the turn is still running.
+        key: identifies the message in the chat; empty if it is not in the log.
+        item: the transcript item from which it was built; None if it is not in the log.
     """
 
     make: Callable[[], QWidget]
@@ -42,7 +42,7 @@ class Slot:
 
 
 class MessageRow(QWidget):
-    """One message with the space above it; it draws the ring of the one that is walked to."""
+    """The widget of one message and the space above it, with a focus ring if it is current."""
 
     def __init__(self, widget: QWidget, gap: int) -> None:
         super().__init__()
@@ -54,7 +54,7 @@ class MessageRow(QWidget):
         self.quiet()
 
     def quiet(self) -> None:
-        """Take what is inside out of the tab order: the whole transcript is one stop."""
+        """Remove all child widgets from the tab order: the whole transcript is one tab stop."""
         for child in self.widget.findChildren(QWidget):
             policy = child.focusPolicy()
             if policy.value & Qt.FocusPolicy.TabFocus.value:
@@ -63,13 +63,13 @@ class MessageRow(QWidget):
                 child.setFocusPolicy(_CLICK if can_click == _CLICK.value else _NONE)
 
     def event(self, event: QEvent) -> bool:
-        """Keep out of the tab order also what comes into the message later."""
+        """Remove child widgets from the tab order that are added later."""
         if event.type() == QEvent.Type.LayoutRequest:
             self.quiet()
         return super().event(event)
 
     def walk(self) -> list[QWidget]:
-        """Return what Tab walks through inside, in order."""
+        """Return the child widgets that Tab moves through inside the message, in order."""
         self.quiet()
         children = self.widget.findChildren(QWidget)
         return [
@@ -79,19 +79,19 @@ class MessageRow(QWidget):
         ]
 
     def set_current(self, is_current: bool) -> None:
-        """Draw the ring, or take it away."""
+        """Set whether this is the current message, which has a focus ring."""
         self.is_current = is_current
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the ring around the message, not around the space above it."""
+        """Paint the focus ring around the message, without the space above it."""
         if self.is_current:
             ring = self.widget.geometry().adjusted(-4, -4, 4, 4)
             paint_focus(QPainter(self), ring.intersected(self.rect()), "lg")
 
 
 class Feed(QWidget):
-    """Shows a stretch of the slots, in a column."""
+    """A column with the widgets of consecutive slots; the other slots have no widget."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -107,34 +107,35 @@ class Feed(QWidget):
 
     @property
     def rows(self) -> list[MessageRow]:
-        """The messages that are widgets now, from the oldest on."""
+        """The rows of the messages that have a widget, from oldest to newest."""
         return [slot.row for slot in self._slots[self._first : self._last] if slot.row]
 
     @property
     def has_newer(self) -> bool:
-        """Whether newer messages are put away."""
+        """Whether there are newer messages without a widget."""
         return self._last < len(self._slots)
 
     @property
     def has_older(self) -> bool:
-        """Whether older messages are put away."""
+        """Whether there are older messages without a widget."""
         return self._first > 0
 
     def minimumSizeHint(self) -> QSize:
-        """Return the height for the present width.
+        """Return the height that the messages need at the current width.
 
-        What Qt would answer counts wrapped lines at their narrowest, and a scroll area believes it.
+        Qt's own answer assumes the narrowest width, at which lines wrap most, and a scroll area
+        would make the feed that high.
         """
         if self._column.hasHeightForWidth():
             return QSize(0, self._column.heightForWidth(self.width()))
         return QSize(0, self._column.totalMinimumSize().height())
 
     def set_margins(self, left: int, right: int) -> None:
-        """Stand in the column."""
+        """Set the left and right margin in pixels."""
         self._column.setContentsMargins(left, 0, right, 24)
 
     def reset(self, slots: Sequence[Slot]) -> None:
-        """Show a chat from its end."""
+        """Replace all messages, and show the end of the chat."""
         self._timer.stop()
         for slot in self._slots[self._first : self._last]:
             self._put_away(slot)
@@ -142,7 +143,7 @@ class Feed(QWidget):
         self._show_end()
 
     def append(self, slot: Slot) -> MessageRow:
-        """Add a message at the end, and show the end."""
+        """Append a message with its widget; afterwards, the feed shows the end of the chat."""
         if self.has_newer:
             self.show_latest()
         self._slots.append(slot)
@@ -150,7 +151,7 @@ class Feed(QWidget):
         return self._restore(slot, self._last - self._first - 1)
 
     def insert(self, index: int, slot: Slot) -> None:
-        """Put something between two messages, by its place in the whole chat."""
+        """Insert a message at an index in the whole chat."""
         self._slots.insert(index, slot)
         if index < self._first:
             self._first += 1
@@ -160,7 +161,7 @@ class Feed(QWidget):
             self._restore(slot, index - self._first)
 
     def remove(self, slot: Slot) -> None:
-        """Take a message out of the chat."""
+        """Remove a message from the chat."""
         index = self._slots.index(slot)
         self._put_away(slot)
         del self._slots[index]
@@ -168,10 +169,12 @@ class Feed(QWidget):
         self._last -= index < self._last
 
     def arrange(self, slots: Sequence[Slot]) -> None:
-        """Show these, in their order; those that were there before keep their widgets.
+        """Show exactly the given slots; those that are shown already keep their widgets.
+
+        If more than 40 slots are new, all widgets are rebuilt.
 
         Args:
-            slots: what stays is in the order in which it was.
+            slots: the slots of the whole chat. Those that are kept must be in their old order.
         """
         staying = {id(slot) for slot in slots}
         known = {id(slot) for slot in self._slots}
@@ -185,25 +188,25 @@ class Feed(QWidget):
                 self.insert(place, slot)
 
     def make_again(self, slot: Slot) -> None:
-        """Show a message anew, where it is shown at all."""
+        """Rebuild the widget of a message if it has one."""
         if slot.row is not None:
             place = self._column.indexOf(slot.row)
             self._put_away(slot)
             self._restore(slot, place)
 
     def slots(self) -> list[Slot]:
-        """Return the whole chat."""
+        """Return the slots of the whole chat, from oldest to newest."""
         return list(self._slots)
 
     def show_latest(self) -> None:
-        """Show the end of the chat."""
+        """Build the widgets at the end of the chat, and remove the others unless they are kept."""
         for slot in self._slots[self._first : self._last]:
             if not slot.is_kept:
                 self._put_away(slot)
         self._show_end()
 
     def reveal(self, slot: Slot) -> None:
-        """Have a message among those that are widgets, with some around it."""
+        """Build the widgets of a message and of some around it, if it has none."""
         if slot.row is not None or slot not in self._slots:
             return
         for shown in self._slots[self._first : self._last]:
@@ -217,17 +220,17 @@ class Feed(QWidget):
         self._start()
 
     def want_older(self) -> None:
-        """Bring older messages back, one by one."""
+        """Start to build the widgets of older messages, one by one."""
         self._wants_older = self.has_older
         self._start()
 
     def want_newer(self) -> None:
-        """Bring newer messages back, one by one."""
+        """Start to build the widgets of newer messages, one by one."""
         self._wants_newer = self.has_newer
         self._start()
 
     def row_at(self, y: int) -> MessageRow | None:
-        """Return the message at a height, or the one below it."""
+        """Return the row at a height in pixels, the first row above that, or None without rows."""
         rows = self.rows
         if not rows:
             return None
@@ -248,7 +251,7 @@ class Feed(QWidget):
             self._timer.start()
 
     def _page(self) -> None:
-        """Bring one message, or put one away; each changes the height, so the place is kept."""
+        """Build or remove one widget; only one, so that the scroll position can be restored."""
         live = self._last - self._first
         if live > MOST_LIVE:
             self._trim()
@@ -272,7 +275,7 @@ class Feed(QWidget):
         self._is_older_side = False
 
     def _trim(self) -> None:
-        """Put away what is furthest from where messages are being brought in."""
+        """Remove the widget at the end opposite to the one where widgets are being added."""
         if self._is_older_side:
             slot = self._slots[self._last - 1]
             if slot.is_kept:

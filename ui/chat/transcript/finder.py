@@ -1,4 +1,4 @@
-"""Search in the open chat, including messages that have no widget at the moment."""
+"""Search in the open chat, including messages that have no widget."""
 
 from dataclasses import dataclass
 
@@ -18,14 +18,14 @@ __all__ = ["Finder"]
 
 @dataclass(frozen=True)
 class _Place:
-    """One occurrence: in which message, and the how manieth there, from 0."""
+    """One occurrence of the search text: its message, and its index in that message, from 0."""
 
     slot: Slot
     nth: int
 
 
 class Finder(QObject):
-    """Leads a search field through a transcript."""
+    """Connects a find bar to a transcript: finds, marks and shows the occurrences."""
 
     def __init__(self, transcript: Transcript, bar: FindBar) -> None:
         super().__init__(bar)
@@ -38,13 +38,13 @@ class Finder(QObject):
         bar.closed.connect(self.close)
 
     def open(self) -> None:
-        """Begin to look, with the words of the last time."""
+        """Open the find bar, and search for the text of the last search."""
         self._bar.show()
         self._bar.begin()
         self._on_sought(self._bar.words)
 
     def close(self) -> None:
-        """Take the field and the marks away."""
+        """Close the find bar, and remove the marks."""
         self._unmark()
         self._bar.hide()
         self._transcript.setFocus()
@@ -70,7 +70,7 @@ class Finder(QObject):
         if not self._places:
             return
         self._transcript.scroller.reveal(self._places[self._at].slot)
-        # The message has its height once the event loop has laid it out.
+        # The message has its final height only after the event loop has laid it out.
         QTimer.singleShot(0, self, self._mark)
 
     def _mark(self) -> None:
@@ -104,7 +104,7 @@ class Finder(QObject):
 
 
 def _text_of(slot: Slot) -> str:
-    """Return what a message says, as it is read where it is shown, else as it was written."""
+    """Return the text of a message: as displayed if it has a widget, else as it is stored."""
     if slot.row is not None:
         field = _field_of(slot.row.widget)
         return "" if field is None else field.toPlainText()

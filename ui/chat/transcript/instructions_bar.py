@@ -22,7 +22,7 @@ _SHARE = 0.2
 
 
 class InstructionsBar(QWidget):
-    """Shows the file and asks once; `accepted` and `refused` carry the digest of what was shown."""
+    """Shows the instructions, and asks once; `accepted` and `refused` carry their digest."""
 
     accepted = Signal(str)
     refused = Signal(str)
@@ -50,12 +50,12 @@ class InstructionsBar(QWidget):
         self.hide()
 
     def ask(self, path: str, text: str, digest: str) -> None:
-        """Show what a file says, and ask whether it may be used.
+        """Show the instructions from a file, and ask whether to use them.
 
         Args:
-            path: relative to the notes.
-            text: with every sign visible.
-            digest: of what is decided about.
+            path: the path of the file relative to the vault.
+            text: the instructions, with invisible characters made visible.
+            digest: the digest of the instructions, which the answer applies to.
         """
         self._digest = digest
         self._about.setText(_ABOUT.format(path=path))
@@ -64,7 +64,7 @@ class InstructionsBar(QWidget):
         self.show()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Stand in the transcript's column, and leave the chat most of the window."""
+        """Align the bar with the transcript's column, and limit its height."""
         super().resizeEvent(event)
         self._fit()
 
@@ -106,7 +106,7 @@ class InstructionsBar(QWidget):
 
 
 class _Card(AccessibleFrame):
-    """The edge around the question."""
+    """The border around the question."""
 
     def __init__(self) -> None:
         super().__init__(QAccessible.Role.AlertMessage)

@@ -21,7 +21,7 @@ __all__ = ["LiveTurn"]
 
 
 class LiveTurn(QObject):
-    """Shows one turn at the end of a feed; without one it does nothing."""
+    """Shows the running turn at the end of a feed; its methods do nothing if no turn is shown."""
 
     def __init__(self, feed: Feed, maker: MessageMaker) -> None:
         super().__init__(maker)
@@ -30,7 +30,7 @@ class LiveTurn(QObject):
         self._slot: Slot | None = None
 
     def forget(self) -> None:
-        """Let the turn go on unseen: another chat is shown."""
+        """Stop showing the turn because another chat is shown; the turn itself continues."""
         self._asked = self._slot = None
 
     def begin(
@@ -41,14 +41,15 @@ class LiveTurn(QObject):
         instead: str = "",
         is_again: bool = False,
     ) -> None:
-        """Show a question, and the place where its answer will stand.
+        """Show a new user message, and an empty answer below it.
 
         Args:
-            question: what is asked.
-            attached: what goes along with it.
-            instead: the entry of the message in whose place this turn is put; what stood there is
-                kept beside it.
-            is_again: whether only the answer is made anew, below the question that is there.
+            question: the text of the user message.
+            attached: the attachments of the user message.
+            instead: the entry ID of the message that this turn replaces in the view, with all
+                messages after it. They stay in the log as another version. Empty to add the turn
+                at the end.
+            is_again: whether only the answer is regenerated, below the existing user message.
         """
         self._cut(instead, keeps_question=is_again)
         if not is_again:
@@ -63,7 +64,7 @@ class LiveTurn(QObject):
         self._feed.append(self._slot)
 
     def place_question(self, entry: str) -> None:
-        """Tell where the question that was just asked stands in the log."""
+        """Set the entry ID of the new user message, now that it is in the log."""
         slot = self._asked
         if slot is not None and slot.row and isinstance(slot.row.widget, UserMessage):
             slot.key = ("user", entry)
@@ -71,32 +72,32 @@ class LiveTurn(QObject):
             slot.row.quiet()
 
     def show_step(self, text: str, seconds: float) -> None:
-        """Show what is being done."""
+        """Show the current step, and the seconds since the start of the turn."""
         if answer := self._get_running_answer():
             answer.show_step(text, seconds)
 
     def begin_tool(self, event: ToolStarted) -> None:
-        """Show a step that has begun."""
+        """Show a tool call that has started."""
         if answer := self._get_running_answer():
             answer.begin_step(StepView(event.id, event.name, event.arguments))
 
     def end_tool(self, event: ToolEnded) -> None:
-        """Show how a step went."""
+        """Show the status and the duration of a tool call that has ended."""
         if answer := self._get_running_answer():
             answer.steps.end_step(event.id, event.status, event.seconds)
 
     def show_sources(self, sources: Sequence[Segment]) -> None:
-        """Tell what the numbers of the answer stand for."""
+        """Set the source of each citation number of the answer."""
         if answer := self._get_running_answer():
             answer.set_sources(sources_of(sources))
 
     def append(self, text: str) -> None:
-        """Add what has arrived of the answer."""
+        """Append text of the answer that has arrived."""
         if answer := self._get_running_answer():
             answer.append(text)
 
     def finish(self, result: AskResult, sources: Sequence[Segment]) -> None:
-        """End the turn with its answer."""
+        """End the turn, and show the finished answer with its sources."""
         slot, answer = self._slot, self._get_running_answer()
         if slot is None or answer is None:
             return
@@ -110,11 +111,11 @@ class LiveTurn(QObject):
         self._let_go()
 
     def fail(self, info: ErrorInfo, *, is_stored: bool = True) -> None:
-        """End the turn with an error where the answer would have stood.
+        """End the turn, and show an error in place of the answer or below its partial text.
 
         Args:
-            info: what went wrong.
-            is_stored: whether the question is in the chat; one that is not does not stay.
+            info: the error to show.
+            is_stored: whether the user message is in the log; otherwise its widget is removed.
         """
         slot, answer = self._slot, self._get_running_answer()
         if slot is None or answer is None:
@@ -133,7 +134,7 @@ class LiveTurn(QObject):
         return row.widget if row and isinstance(row.widget, Answer) else None
 
     def _let_go(self) -> None:
-        """Treat its messages like any others from now on."""
+        """Let the feed treat the messages of the turn like any others."""
         for slot in (self._slot, self._asked):
             if slot is not None:
                 slot.is_kept = False
@@ -142,7 +143,7 @@ class LiveTurn(QObject):
         self.forget()
 
     def _cut(self, entry: str, *, keeps_question: bool) -> None:
-        """Take away a message and all that follows; it stays in the log."""
+        """Remove a message and all messages after it from the view; they stay in the log."""
         slots = self._feed.slots()
         places = [at for at, slot in enumerate(slots) if slot.key[1:2] == (entry,)]
         if not entry or not places:

@@ -17,8 +17,8 @@ class KeyboardNavigation:
     """Moves between messages by keyboard, and marks the current one.
 
     Args:
-        stop: the widget that has the focus while messages are walked.
-        scroller: shows the messages.
+        stop: the widget that has the focus while the user moves between messages.
+        scroller: the scroll area with the messages.
     """
 
     def __init__(self, stop: QWidget, scroller: Scroller) -> None:
@@ -28,11 +28,11 @@ class KeyboardNavigation:
 
     @property
     def row(self) -> MessageRow | None:
-        """The message that was walked to, while it is shown."""
+        """The current message; None if there is none or it has no widget any more."""
         return self._row if self._row in self._scroller.feed.rows else None
 
     def step(self, by: int) -> None:
-        """Go to the next message, or to the one before."""
+        """Move by a number of messages, down if positive; stop at the first and the last one."""
         rows = self._scroller.feed.rows
         if not rows:
             return
@@ -41,20 +41,20 @@ class KeyboardNavigation:
         self._go(rows[max(0, min(index + by, len(rows) - 1))])
 
     def forget(self) -> None:
-        """Take the ring away: the focus has left."""
+        """Remove the focus ring, and forget the current message."""
         if self.row is not None:
             self.row.set_current(False)
         self._row = None
 
     def show(self) -> None:
-        """Draw the ring again, at the last message where none was walked to."""
+        """Show the focus ring at the current message, or at the last one if none is current."""
         if self.row is None:
             self.step(-1)
         elif self.row is not None:
             self.row.set_current(True)
 
     def tab(self, forward: bool) -> bool:
-        """Move the focus within the message; return False where it has to leave the chat."""
+        """Move the focus within the current message; return False if it has to leave the chat."""
         row, focused = self.row, QApplication.focusWidget()
         inside = row.walk() if row else []
         if focused is self._stop:

@@ -1,4 +1,4 @@
-"""The scroll position of a chat: at its end while following, else where the reader is."""
+"""The scroll position of a chat: it follows the end, or stays at the message being read."""
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
@@ -17,10 +17,10 @@ _JUMP_FROM = 120
 
 
 class Scroller(QWidget):
-    """Scrolls a feed.
+    """A scroll area for a feed.
 
-    Whoever is at the end stays there while it grows. Whoever is elsewhere keeps the message that
-    is at the top of the view in its place, whatever is added above or below it.
+    If the view is at the end, it follows the end while the feed grows. Otherwise the message at the
+    top of the view stays at its place while others are added or removed above or below it.
     """
 
     def __init__(self, feed: Feed, parent: QWidget | None = None) -> None:
@@ -48,18 +48,18 @@ class Scroller(QWidget):
 
     @property
     def bar(self) -> QScrollBar:
-        """The bar that holds the place."""
+        """The scroll bar that defines the position; a visible copy of it lies over the feed."""
         return self.area.verticalScrollBar()
 
     def to_end(self) -> None:
-        """Go to the end, and follow it."""
+        """Scroll to the end, and follow it."""
         if self.feed.has_newer:
             self.feed.show_latest()
         self._is_following = True
         self._settle()
 
     def show_row(self, row: MessageRow) -> None:
-        """Bring a message into view, moving no further than needed."""
+        """Scroll a message into view, no further than needed."""
         top, bottom = row.y(), row.y() + row.height()
         value, page = self.bar.value(), self.bar.pageStep()
         if top < value or row.height() > page:
@@ -68,19 +68,19 @@ class Scroller(QWidget):
             self.bar.setValue(bottom - page)
 
     def reveal(self, slot: Slot) -> None:
-        """Have a message in view that may be put away."""
+        """Build the widget of a message if it has none, and stop following the end."""
         self._is_following = False
         self.feed.reveal(slot)
         self._note_anchor()
 
     def show_span(self, top: int, height: int) -> None:
-        """Bring a stretch of the feed into view, a third down, unless it is seen already."""
+        """Scroll a span of the feed to a third of the view's height, unless it is visible."""
         value, page = self.bar.value(), self.bar.pageStep()
         if top < value or top + height > value + page:
             self.bar.setValue(top - page // 3)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Give the feed the new width, and keep the place."""
+        """Fit the feed, the scroll bar and the jump button to the new size."""
         super().resizeEvent(event)
         self.feed.set_margins(*set_in(self.width()))
         self.area.setGeometry(self.rect())
@@ -89,7 +89,7 @@ class Scroller(QWidget):
         self._place_jump()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Keep the place also where only the room changes, as when the composer grows."""
+        """Restore the position when only the view is resized, as when the composer grows."""
         if event.type() == QEvent.Type.Resize:
             self._settle()
         return False
@@ -111,7 +111,7 @@ class Scroller(QWidget):
         self._settle()
 
     def _settle(self) -> None:
-        """Go where the reader is, now that heights have changed."""
+        """Restore the scroll position after heights have changed."""
         self._is_moving = True
         if self._is_following:
             self.bar.setValue(self.bar.maximum())
@@ -128,7 +128,7 @@ class Scroller(QWidget):
         self._anchor = None if row is None else (row, row.y() - self.bar.value())
 
     def _page(self) -> None:
-        """Bring messages back before their place comes into view."""
+        """Request the widgets of messages that are less than a page away from the view."""
         spare = self.bar.pageStep()
         if self.feed.has_older and self.bar.value() < spare:
             self.feed.want_older()
@@ -153,7 +153,7 @@ class Scroller(QWidget):
 
 
 class _JumpButton(QPushButton):
-    """Says "Jump to latest", over the chat."""
+    """The "Jump to latest" button over the chat."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__("Jump to latest", parent)

@@ -25,7 +25,17 @@ __all__ = ["Transcript"]
 
 
 class Transcript(QWidget):
-    """One chat: what its messages ask for is told by `maker`, what is arriving goes to `live`."""
+    """The transcript of one chat, or the empty state if the chat has no messages.
+
+    `question_chosen` carries a suggested question that was clicked.
+
+    Attributes:
+        maker: builds the messages, and emits the signals of their actions.
+        live: shows the running turn.
+        feed: the column of messages.
+        scroller: the scroll area around the feed.
+        empty: the empty state.
+    """
 
     question_chosen = Signal(str)
 
@@ -46,12 +56,12 @@ class Transcript(QWidget):
         Theme.current().changed.connect(self._on_theme_changed)
 
     def show_empty(self, note_count: int, indexed: str | None, questions: Sequence[str]) -> None:
-        """Show a chat that has not begun.
+        """Show a chat without messages.
 
         Args:
-            note_count: how many notes there are.
-            indexed: when they were indexed, ISO 8601; None where they were not.
-            questions: what is worth asking; three at most are shown.
+            note_count: the number of notes in the vault.
+            indexed: when the notes were indexed, in ISO 8601; None if they were not.
+            questions: suggested questions, of which at most three are shown.
         """
         self.live.forget()
         self.feed.reset([])
@@ -59,18 +69,18 @@ class Transcript(QWidget):
         self._stack.setCurrentWidget(self.empty)
 
     def set_models(self, choices: Sequence[ModelOption]) -> None:
-        """Tell what the models are called and where they run, for the line below an answer."""
+        """Set the labels and locations of the models for the line below an answer."""
         self.maker.set_models(choices, self.feed.rows)
 
     def load(self, chat: Chat) -> None:
-        """Show a chat from its end."""
+        """Show another chat, scrolled to its end."""
         self.live.forget()
         self.feed.reset([self.maker.slot(item) for item in chat.items])
         self._stack.setCurrentWidget(self.scroller)
         self.scroller.to_end()
 
     def refresh(self, chat: Chat) -> None:
-        """Show what has become of the chat; what is as it was stays in its place."""
+        """Update the chat; the widgets of unchanged messages are kept."""
         known = {slot.key: slot for slot in self.feed.slots() if slot.key}
         slots = []
         for item in chat.items:
@@ -90,7 +100,7 @@ class Transcript(QWidget):
         instead: str = "",
         is_again: bool = False,
     ) -> None:
-        """Show a turn that begins, as `LiveTurn.begin`, and follow it."""
+        """Show a turn that starts, and follow it; see `LiveTurn.begin` for the arguments."""
         self._stack.setCurrentWidget(self.scroller)
         self.live.begin(question, attached, instead=instead, is_again=is_again)
         self.scroller.to_end()
@@ -102,12 +112,12 @@ class Transcript(QWidget):
         self.scroller.to_end()
 
     def edit(self, entry: str, text: str) -> None:
-        """Let a question be written anew, beginning with another wording."""
+        """Open the editor of a user message with the given text."""
         if message := self._question(entry):
             message.edit(text)
 
     def edit_last(self) -> None:
-        """Let the last question be written anew."""
+        """Open the editor of the last user message, and scroll to it."""
         for row in reversed(self.feed.rows):
             if isinstance(row.widget, UserMessage):
                 row.widget.edit()
@@ -115,46 +125,46 @@ class Transcript(QWidget):
                 return
 
     def list_attachments(self, entry: str) -> tuple[Attachment, ...]:
-        """Return what was sent along with a question."""
+        """Return the attachments of a user message, by its entry ID."""
         message = self._question(entry)
         return () if message is None else message.attached
 
     def mark_source(self, number: int) -> None:
-        """Mark where the last answer cites a source; 0 marks none."""
+        """Highlight the citations of a source in the last answer; 0 removes the highlight."""
         if answer := self._last_answer():
             answer.view.mark(number)
 
     def is_last_answer(self, entry: str) -> bool:
-        """Return whether an entry is that of the answer whose sources are listed."""
+        """Return whether an entry ID is that of the last answer, whose sources the panel lists."""
         answer = self._last_answer()
         return answer is not None and answer.entry == entry
 
     def copy_last_answer(self) -> None:
-        """Put the last answer on the clipboard."""
+        """Copy the last answer to the clipboard."""
         if answer := self._last_answer():
             answer.copy()
 
     def copy_last_code(self) -> None:
-        """Put the last block of code of the last answer on the clipboard."""
+        """Copy the last code block of the last answer to the clipboard."""
         if answer := self._last_answer():
             answer.view.copy_last_code()
 
     def step_message(self, by: int) -> None:
-        """Walk to another message, as the arrows do."""
+        """Move to another message, like the arrow keys; down if `by` is positive."""
         self.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self._walker.step(by)
 
     def hasHeightForWidth(self) -> bool:
-        """Ask for no height: the composer comes first, and all that is here scrolls or yields."""
+        """Return False: the composer gets its height first, and the transcript scrolls."""
         return False
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Give the empty state the column."""
+        """Align the empty state with the text column."""
         super().resizeEvent(event)
         self.empty.fit(self.width())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Walk with the arrows; scroll with the other keys."""
+        """Move between messages with Up and Down; scroll with Page Up, Page Down, Home and End."""
         bar = self.scroller.bar
         match event.key():
             case Qt.Key.Key_Up:
@@ -172,28 +182,28 @@ class Transcript(QWidget):
                 super().keyPressEvent(event)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Show which message was walked to."""
+        """Show the focus ring of the current message, unless the focus came by mouse."""
         super().focusInEvent(event)
         if event.reason() != Qt.FocusReason.MouseFocusReason:
             self._walker.show()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Keep the ring while the focus is inside the message."""
+        """Remove the focus ring, unless the focus moved on by Tab, perhaps into the message."""
         super().focusOutEvent(event)
         if event.reason() not in {Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason}:
             self._walker.forget()
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        """Treat the chat as one stop, and what is inside a message as reached from it."""
+        """Treat the chat as one tab stop, from which Tab moves into the current message."""
         if self._stack.currentWidget() is self.scroller:
             if self._walker.tab(forward):
                 return True
-            # Qt goes on from what has the focus, and what is inside stands anywhere in its order.
+            # Qt continues from the focused widget, and the inside of a message has no fixed order.
             self.setFocus(Qt.FocusReason.MouseFocusReason)
         return super().focusNextPrevChild(forward)
 
     def _failure_of(self, item: TranscriptItem) -> Slot | None:
-        """Return the error that an item tells of, where it is shown already with its ways out."""
+        """Return the slot of an error that is shown already for a failed answer, or None."""
         loose = [slot for slot in self.feed.slots() if slot.kind == "failure" and not slot.key]
         if not loose or not is_failure(item):
             return None
@@ -201,7 +211,7 @@ class Transcript(QWidget):
         return loose[-1]
 
     def _with_loose(self, slots: Sequence[Slot]) -> list[Slot]:
-        """Return the slots with those that are not in the log behind what they followed."""
+        """Return the slots with errors and notes that are not in the log at their old places."""
         present, found = {id(slot) for slot in slots}, list(slots)
         before: Slot | None = None
         for slot in self.feed.slots():

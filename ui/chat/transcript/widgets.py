@@ -33,12 +33,13 @@ _HERE = "this computer"
 
 
 class MessageMaker(QObject):
-    """Makes the parts of a chat.
+    """Builds the widgets of a chat's messages, and forwards their signals.
 
-    `citation_activated` carries path and lines, `citation_pointed` the entry of an answer and a
-    number of it, 0 for none; `link_activated` an allowed address; `action_requested` a
-    `MessageAction`; `attachment_opened` an `Attachment`; `error_action` the name of an
-    action that an error offers; `edit_closed` that the editor of a message was sent or cancelled.
+    `citation_activated` carries the path and the first and last line of a source.
+    `citation_pointed` carries an answer's entry ID and the number of the hovered citation, or 0.
+    `link_activated` carries an allowed address, `action_requested` a `MessageAction`,
+    `attachment_opened` an `Attachment`, and `error_action` the name of an action that an error
+    offers. `edit_closed` is emitted when the editor of a message is sent or cancelled.
     """
 
     citation_activated = Signal(str, int, int)
@@ -55,25 +56,25 @@ class MessageMaker(QObject):
         self._places: dict[str, tuple[str, str]] = {}
 
     def set_models(self, choices: Sequence[ModelOption], rows: Sequence[MessageRow]) -> None:
-        """Tell what the models are called and where they run, for the line below an answer."""
+        """Set the labels and locations of the models, and update them below the given answers."""
         self._places = {choice.name: (choice.label, choice.where) for choice in choices}
         for row in rows:
             if isinstance(row.widget, Answer):
                 self._tell_about(row.widget)
 
     def slot(self, item: TranscriptItem) -> Slot:
-        """Return the place of an item."""
+        """Return a slot for a transcript item."""
         made = self.loose(_kind_of(item), self._make_of(item))
         made.key = key_of(item)
         made.item = item
         return made
 
     def loose(self, kind: str, make: Callable[[], QWidget]) -> Slot:
-        """Return a place for something that is not in the log."""
+        """Return a slot for a widget that is not in the log, such as an error."""
         return Slot(make, _ABOVE.get(kind, 0), kind)
 
     def renew(self, slot: Slot, item: TranscriptItem) -> bool:
-        """Show what has become of an item; false where its widget has to be made again."""
+        """Update a slot to a changed item; return False if its widget has to be rebuilt."""
         is_same, slot.item = slot.item == item, item
         slot.make = self._make_of(item)
         widget = slot.row.widget if slot.row else None
@@ -94,7 +95,7 @@ class MessageMaker(QObject):
     def user(
         self, text: str, time: str, attached: Sequence[Attachment], item: UserItem | None = None
     ) -> UserMessage:
-        """Return a message of the user's; `item` is None for one that has no place yet."""
+        """Build a user message; `item` is None if the message is not in the log yet."""
         made = UserMessage(text, time, attached)
         made.action_requested.connect(self.action_requested)
         made.attachment_opened.connect(self.attachment_opened)
@@ -106,7 +107,7 @@ class MessageMaker(QObject):
         return made
 
     def answer(self) -> Answer:
-        """Return an answer that is still to arrive."""
+        """Build an empty answer, to which text can be appended."""
         made = Answer()
         made.citation_activated.connect(self.citation_activated)
         made.citation_pointed.connect(self.citation_pointed)
@@ -116,13 +117,13 @@ class MessageMaker(QObject):
         return made
 
     def failure(self, info: ErrorInfo) -> Failure:
-        """Return an error, where the answer would have stood."""
+        """Build an error, to be shown in place of an answer."""
         made = Failure(info)
         made.chosen.connect(self._on_way_out)
         return made
 
     def fill(self, answer: Answer, item: AnswerItem) -> None:
-        """Say what an answer rests on, and who gave it."""
+        """Finish an answer with the text, sources, model and time of its item."""
         answer.finish(item.entry, item.time, item.text)
         self._rest(answer, item)
         answer.model, answer.seconds = item.model, item.seconds
@@ -157,7 +158,7 @@ class MessageMaker(QObject):
         return made
 
     def _rest(self, answer: Answer, item: AnswerItem) -> None:
-        """Say what an answer rests on, and what of it does not hold."""
+        """Show the sources of an answer, and its unverified citations."""
         sources = sources_of(item.sources, item.citations, item.unverified)
         answer.set_sources(sources)
         answer.show_doubts(doubts_of(item.unverified, sources))
@@ -181,21 +182,21 @@ class MessageMaker(QObject):
 
 
 def key_of(item: TranscriptItem) -> tuple[object, ...]:
-    """Return what tells an item apart from the others of its chat."""
+    """Return a key that identifies an item in its chat."""
     if isinstance(item, DroppedItem):
         return ("divider", item.turns, item.tokens, item.reason)
     return (_kind_of(item), item.entry)
 
 
 def is_failure(item: TranscriptItem) -> bool:
-    """Return whether an item is an error where an answer would have stood."""
+    """Return whether an item is a failed answer that has neither text nor steps."""
     if not isinstance(item, AnswerItem) or item.status != "error":
         return False
     return not item.text and not item.steps
 
 
 def attachments_of(item: UserItem) -> list[Attachment]:
-    """Return what was sent along with a message."""
+    """Return the attachments of a user message, selections included."""
     lines = [Attachment(s.path, (s.first, s.last)) for s in item.selections]
     return [*map(Attachment, item.attach), *lines]
 
