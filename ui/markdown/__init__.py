@@ -1,24 +1,24 @@
-"""Markdown without Qt: from a text that grows to leaves that can be drawn.
+"""Markdown without Qt: converts a growing text to leaves, the blocks that `page` draws.
 
     text ──> stream ──> parser ──> reader ──> blocks (leaves)
                                      └──> inline, code_colors
 
     blocks       Leaves of a Markdown text: a flat list of blocks, each with the boxes it is
                  nested in.
-    code_colors  Syntax highlighting by Pygments: lines of code with the names of their colours.
-    inline       Converts the parser's inline tokens to runs of text, and checks addresses of
-                 links.
-    parser       The Markdown dialect of answers: CommonMark, mathematics, and what Obsidian adds
-                 to it.
+    code_colors  Syntax highlighting with Pygments: lines of code with the names of their colours.
+    inline       Converts the parser's inline tokens to runs of text, and checks link addresses.
+    parser       The Markdown dialect of answers: CommonMark, mathematics, and Obsidian's
+                 additions.
     reader       Converts the parser's block tokens to leaves, cut into units that become final
                  one by one.
     stream       Reads a Markdown text that grows, so that each part becomes final once.
-    page         draws the leaves in a Qt text document
+    page         Draws the leaves in a Qt text document.
 
-May import: markdown-it-py, its plugins, Pygments, `ui.widgets.texts`. Must not: PySide6 (except
-`page`), other modules of ours.
-Holds always: HTML is text; an address that is not on the allow-list is text; nothing is fetched; a
-text read in pieces gives the same leaves as the whole text, and each piece is read once.
+May import: markdown-it-py, its plugins, Pygments, `ui.widgets.texts`. Must not
+import: PySide6 (except in `page`), other packages of Strata.
+Holds always: HTML is shown as text, and so is a link whose address is not allowed. Nothing is
+loaded. A text that is read piece by piece gives the same leaves as the whole text, and the part
+that is final is never read again.
 """
 
 __all__ = ["blocks", "inline", "stream"]

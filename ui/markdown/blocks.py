@@ -1,6 +1,6 @@
 """Leaves of a Markdown text: a flat list of blocks, each with the boxes it is nested in.
 
-Flat, because a document is written from top to bottom and only its end is ever taken back.
+The list is flat because a document is written from top to bottom, and only its end is replaced.
 """
 
 import re
@@ -38,7 +38,7 @@ _READABLE = 24
 
 
 class Style(IntFlag):
-    """How a run of text is set apart."""
+    """The styles of a run of text, which can be combined."""
 
     NONE = 0
     BOLD = 1
@@ -51,11 +51,13 @@ class Style(IntFlag):
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Text in one look.
+    """A piece of text in one style.
 
     Attributes:
-        link: an address from the allow-list, or nothing.
-        cites: the numbers of the sources this run stands for.
+        text: the text of the run.
+        style: the style of the text.
+        link: an allowed address, or an empty string.
+        cites: the citation numbers if the run is a citation, else empty.
     """
 
     text: str
@@ -66,13 +68,14 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """Something that leaves stand in: a list item, a quote, a callout, a footnote.
+    """A container of leaves: a list item, a quote, a callout or a footnote.
 
     Attributes:
-        key: tells two neighbours of one kind apart.
-        marker: what hangs before an item: `•`, `3.`, `[x]`, `[ ]`, or a footnote's label.
-        tone: of a callout: accent, success, amber, danger or neutral.
-        icon: of a callout.
+        kind: the kind of container.
+        key: a unique number that distinguishes two adjacent boxes of one kind.
+        marker: the marker of an item: `•`, `3.`, `[x]`, `[ ]`, or the label of a footnote.
+        tone: the colour of a callout: success, amber, danger or neutral.
+        icon: the name of a callout's icon.
     """
 
     kind: Literal["item", "quote", "callout", "footnote"]
@@ -84,7 +87,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A paragraph; `is_title` for the first line of a callout."""
+    """A paragraph; `is_title` marks the title line of a callout."""
 
     runs: tuple[Run, ...]
     boxes: tuple[Box, ...] = ()
@@ -93,7 +96,7 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class HeadingLeaf:
-    """A heading; what is deeper than three looks like three."""
+    """A heading; levels deeper than 3 look like level 3."""
 
     level: int
     runs: tuple[Run, ...]
@@ -105,12 +108,14 @@ class CodeLines:
     """Lines of code, or of mathematics between `$$`.
 
     Attributes:
-        lines: of each, the syntax colours' names with their text.
-        whole: every line of the block in its final colours, once the block is closed and a
-            part of it was drawn before; otherwise nothing.
-        is_continued: whether the block's beginning was drawn before.
-        later: all code of a closed block that is too long to be coloured at once; otherwise
-            nothing.
+        language: the language of the code as written, or an empty string.
+        lines: the lines; each is a sequence of pairs of colour name and text.
+        boxes: the boxes the block is nested in.
+        whole: all lines of the block in their final colours, if the block is now closed and a part
+            of it was drawn before; otherwise empty.
+        is_continued: whether the beginning of the block was drawn before.
+        later: all code of a closed block that is too long to be highlighted at once; otherwise
+            empty.
     """
 
     language: str
@@ -123,13 +128,13 @@ class CodeLines:
 
 @dataclass(frozen=True, slots=True)
 class ColumnLayout:
-    """What all rows of a table share, settled by its first rows.
+    """The column layout of a table, computed from its first rows.
 
     Attributes:
-        shares: of the whole width, as percentages.
-        aligns: left, center or right.
-        letters: how many letters a line of each needs to be read well.
-        is_rtl: whether the first column stands at the right.
+        shares: the width of each column as a percentage of the table's width.
+        aligns: the alignment of each column: left, center or right.
+        letters: the characters per line that each column needs to be readable.
+        is_rtl: whether the first column is at the right.
     """
 
     shares: tuple[float, ...]
@@ -140,10 +145,14 @@ class ColumnLayout:
 
 @dataclass(frozen=True, slots=True)
 class TableRows:
-    """Some rows of a table; the first group begins with the header.
+    """A group of rows of a table; the first group begins with the header.
 
     Attributes:
-        is_last: whether the table ends here, as far as is known.
+        columns: the column layout of the whole table.
+        rows: the rows, each a sequence of cells.
+        boxes: the boxes the table is nested in.
+        is_continued: whether other rows of the table come before these.
+        is_last: whether the table ends with these rows, as far as the text is known.
     """
 
     columns: ColumnLayout
@@ -155,11 +164,13 @@ class TableRows:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """Where an image was meant to be; images are never fetched.
+    """A placeholder for an image, because images are never loaded.
 
     Attributes:
-        where: the host, or the name of the file.
-        link: to open it in the browser, or nothing.
+        where: the host of the image, or the name of its file.
+        alt: the description of the image.
+        link: the address to open the image in a browser, or an empty string.
+        boxes: the boxes the image is nested in.
     """
 
     where: str
@@ -170,7 +181,7 @@ class Missing:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A line across."""
+    """A horizontal rule."""
 
     boxes: tuple[Box, ...] = ()
 
@@ -179,7 +190,7 @@ Leaf = Paragraph | HeadingLeaf | CodeLines | TableRows | Missing | Rule
 
 
 def plain(runs: tuple[Run, ...]) -> str:
-    """Return the text of runs without their look."""
+    """Return the text of runs without their styles."""
     return "".join(run.text for run in runs)
 
 
@@ -187,12 +198,12 @@ Cells = tuple[tuple[Run, ...], ...]
 
 
 def settle_columns(header: Cells, rows: Sequence[Cells], written: Sequence[str]) -> ColumnLayout:
-    """Return shares and alignments.
+    """Compute the column layout of a table from its header and first rows.
 
     Args:
-        header: the cells of the first line.
+        header: the cells of the header.
         rows: the first rows, at most `GROUP_ROWS`.
-        written: the alignment each column asks for, or an empty string.
+        written: the alignment written for each column, or an empty string.
     """
     columns = [[header[i], *(row[i] for row in rows)] for i in range(len(header))]
     weights = [_weight(cells) for cells in columns]
@@ -208,7 +219,7 @@ def settle_columns(header: Cells, rows: Sequence[Cells], written: Sequence[str])
 
 
 def _letters(cells: Sequence[tuple[Run, ...]]) -> int:
-    """Return the length of the longest cell, as far as it is not better broken."""
+    """Return the width of the longest cell in characters, within the limits for a readable line."""
     longest = max((_width("".join(run.text for run in cell)) for cell in cells), default=0)
     return max(_FEWEST, min(longest, _READABLE))
 
@@ -216,7 +227,7 @@ def _letters(cells: Sequence[tuple[Run, ...]]) -> int:
 def _weight(cells: Sequence[tuple[Run, ...]]) -> float:
     texts = ["".join(run.text for run in cell) for cell in cells]
     longest = min(max((_width(text) for text in texts), default=0), _MOST)
-    # What is long can be broken, so it yields before what is short.
+    # Long texts can be wrapped, so they get less than their share.
     return max(_FEWEST, min(longest, _SHORT) + max(0, longest - _SHORT) / 2) + _PADDING
 
 

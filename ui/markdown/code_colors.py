@@ -1,4 +1,4 @@
-"""Syntax highlighting by Pygments: lines of code with the names of their colours."""
+"""Syntax highlighting with Pygments: lines of code with the names of their colours."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -21,11 +21,11 @@ __all__ = [
 
 Line = tuple[tuple[str, str], ...]
 
-# Beyond this a block stays plain.
+# Longer code is not highlighted.
 MOST_CHARS = 60_000
-# Beyond this colouring a block would be felt, and is done in parts.
+# Longer code would take noticeably long, and is highlighted in steps.
 AT_ONCE_CHARS = 4_000
-# How far back an open block is read again when a line arrives.
+# Highlighting of an open code block restarts at a multiple of this number of lines.
 CHUNK_LINES = 8
 
 _COLORS = {
@@ -54,12 +54,12 @@ _COLORS = {
 
 
 def color_lines(code: str, language: str) -> tuple[Line, ...]:
-    """Return each line of the code as named runs; a language that is not known is plain."""
+    """Return each line of the code as runs with colour names; "plain" for unknown languages."""
     return tuple(each_line(code, language))
 
 
 def each_line(code: str, language: str) -> Iterator[Line]:
-    """Return the same lines one after the other, each read when it is asked for."""
+    """Return the lines of `color_lines` as an iterator that highlights one line at a time."""
     lexer = _lexer(language) if len(code) <= MOST_CHARS else None
     if lexer is None:
         return iter(plain_lines(code))
@@ -68,7 +68,7 @@ def each_line(code: str, language: str) -> Iterator[Line]:
 
 def _lex(lexer: Lexer, code: str) -> Iterator[Line]:
     line: list[tuple[str, str]] = []
-    # Many lexers know a comment only by the line end that follows it.
+    # Many lexers recognise a comment only by the line end after it.
     for kind, text in lexer.get_tokens(code + "\n"):
         color = _color(kind)
         first, *rest = text.split("\n")
@@ -81,7 +81,7 @@ def _lex(lexer: Lexer, code: str) -> Iterator[Line]:
 
 
 def plain_lines(code: str) -> tuple[Line, ...]:
-    """Return each line of the code as one run without a colour of its own."""
+    """Return each line of the code as one run with the colour name "plain"."""
     return tuple((("plain", line),) if line else () for line in code.split("\n"))
 
 

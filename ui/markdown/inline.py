@@ -1,4 +1,4 @@
-"""Converts the parser's inline tokens to runs of text, and checks addresses of links."""
+"""Converts the parser's inline tokens to runs of text, and checks link addresses."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -24,7 +24,7 @@ NOTE = "note:"
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 _UNSAFE = re.compile(r"[\x00-\x20\x7f]")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-# One address, and at most a subject: other fields could add receivers, a text or an attachment.
+# One address, and at most a subject: other fields could add recipients, a text or an attachment.
 _MAIL = re.compile(r"(?i)mailto:[^@?&,;:#%\\/]+@[^@?&,;:#%\\/]+(?:\?subject=(?P<subject>[^&#]*))?")
 BREAK = "\N{LINE SEPARATOR}"
 _PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".bmp", ".avif")
@@ -36,10 +36,10 @@ Picture = tuple[str, str, str]
 
 
 def check_link(address: str) -> str:
-    """Return the address a click may report, or an empty string where there is none.
+    """Return the address that a click on a link may report, or "" if it is not allowed.
 
     Args:
-        address: as written in Markdown; without a scheme it names a note.
+        address: the address as written in Markdown; without a scheme, it is the name of a note.
 
     Returns:
         `http:` and `https:` addresses without user and password, `mailto:` addresses with at most a
@@ -54,7 +54,7 @@ def check_link(address: str) -> str:
 
 
 def parse_host(address: str) -> str:
-    """Return the host of a web address, or an empty string where it names none."""
+    """Return the host of a web address, or an empty string if it has none."""
     try:
         parts = urlsplit(address)
     except ValueError:
@@ -63,21 +63,21 @@ def parse_host(address: str) -> str:
 
 
 def _is_plain_web(address: str) -> bool:
-    """Tell whether a web address shows where it leads: before an `@`, it may name another host."""
-    if "\\" in address or not parse_host(address):  # a browser takes a backslash for a slash
+    """Return whether a web address is unambiguous: before an `@`, it could name another host."""
+    if "\\" in address or not parse_host(address):  # browsers read a backslash as a slash
         return False
     host = urlsplit(address).netloc
     return "@" not in host and "%" not in host
 
 
 def _is_plain_mail(address: str) -> bool:
-    """Tell whether a mail address has one receiver and no field but a subject of one line."""
+    """Return whether a mail address has one recipient and at most a one-line subject."""
     found = _MAIL.fullmatch(address)
     return found is not None and not _CONTROL.search(unquote(found["subject"] or ""))
 
 
 def read_inline(tokens: Sequence[Token]) -> tuple[Run, ...]:
-    """Return the runs of a paragraph's, a heading's or a cell's tokens."""
+    """Convert the inline tokens of a paragraph, heading or table cell to runs."""
     runs: list[Run] = []
     style, link = Style.NONE, ""
     for token in tokens:
@@ -95,14 +95,14 @@ def read_inline(tokens: Sequence[Token]) -> tuple[Run, ...]:
 
 
 def pictures_only(tokens: Sequence[Token]) -> list[Picture]:
-    """Return place, description and link of each image where there is nothing else, else none."""
+    """Return location, description and link of each image; empty if there is other content."""
     shown = [token for token in tokens if not _is_space(token)]
     pictures = [token for token in shown if _is_picture(token)]
     return [_picture(token) for token in pictures] if len(pictures) == len(shown) else []
 
 
 def split_first_line(runs: tuple[Run, ...]) -> tuple[tuple[Run, ...], tuple[Run, ...]]:
-    """Return what stands before the first line break, and what stands after it."""
+    """Split runs at the first line break; the second part is empty if there is none."""
     for index, run in enumerate(runs):
         if BREAK in run.text:
             before, after = run.text.split(BREAK, 1)
@@ -115,7 +115,7 @@ def split_first_line(runs: tuple[Run, ...]) -> tuple[tuple[Run, ...], tuple[Run,
 def _leaf_runs(token: Token, style: Style, link: str) -> list[Run]:
     match token.type:
         case "softbreak" | "hardbreak":
-            # A single new line breaks, as in Obsidian: who writes one means it.
+            # A single newline is a line break, as in Obsidian.
             return [Run(BREAK, style, link)]
         case "code_inline":
             return [Run(token.content, style | Style.CODE, link)]
@@ -167,7 +167,7 @@ def _note_words(target: str) -> str:
 
 
 def _join(runs: Iterable[Run]) -> tuple[Run, ...]:
-    """Make one of neighbours that look the same, so that the same text is always the same runs."""
+    """Merge adjacent runs of the same style, so that equal texts always have equal runs."""
     joined: list[Run] = []
     for run in runs:
         if not run.text:

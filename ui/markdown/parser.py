@@ -1,8 +1,8 @@
-"""The Markdown dialect of answers: CommonMark, mathematics, and what Obsidian adds to it.
+"""The Markdown dialect of answers: CommonMark, mathematics, and Obsidian's additions.
 
-HTML is off, so markup in a note or an answer is text. Reference definitions are off too: they
-would make a model's `[1]: Backups.md` vanish and turn its `[1]` into links; and what stands
-further up could change with every line that arrives.
+HTML is disabled, so that tags in a note or an answer are shown as text. Reference definitions are
+disabled too: they would hide a model's `[1]: Backups.md` and turn its `[1]` into a link, and each
+new line could change text further up.
 """
 
 import re
@@ -18,7 +18,7 @@ from mdit_py_plugins.gfm_autolink import gfm_autolink_plugin
 
 __all__ = ["CITATION", "Callout", "add_mathematics", "callout_of", "parser"]
 
-# One number or several, as in `[1, 2]`; not what a link or a reference's address follows.
+# One number or several, as in `[1, 2]`, unless a link target or a reference address follows.
 CITATION = re.compile(r"\[ ?\d{1,3}(?: ?[,;&–—-] ?\d{1,3}){0,12} ?\](?!\(|:\s{0,3}\S{1,20}//)")
 _WIKILINK = re.compile(r"(!?)\[\[([^\[\]\n|]+)(?:\|([^\[\]\n]+))?\]\]")
 _OPENING = re.compile(r"(\$\$)(?![\s\d$]+\S)|(\\\[)\s*$")
@@ -50,7 +50,7 @@ _ICONS = {
 
 @cache
 def parser() -> MarkdownIt:
-    """Return the parser, set up once; it keeps nothing between texts."""
+    """Return the shared parser, which keeps no state between texts."""
     markdown = MarkdownIt("commonmark", {"html": False, "tasklists": True})
     markdown.enable(["table", "strikethrough"])
     markdown.disable(["reference", "html_block", "html_inline"])
@@ -63,7 +63,7 @@ def parser() -> MarkdownIt:
 
 
 def _citation(state: StateInline, silent: bool) -> bool:
-    """Read `[1]`, the number of a source, or several."""
+    """Parse a citation such as `[1]` or `[1, 2]`."""
     match = CITATION.match(state.src, state.pos, state.posMax)
     if match is None:
         return False
@@ -75,7 +75,7 @@ def _citation(state: StateInline, silent: bool) -> bool:
 
 
 def _wikilink(state: StateInline, silent: bool) -> bool:
-    """Read `[[Note#Heading|alias]]` and the embed `![[picture.png]]`."""
+    """Parse a link such as `[[Note#Heading|alias]]` or an embed such as `![[picture.png]]`."""
     match = _WIKILINK.match(state.src, state.pos, state.posMax)
     if match is None:
         return False
@@ -88,7 +88,7 @@ def _wikilink(state: StateInline, silent: bool) -> bool:
 
 
 def add_mathematics(markdown: MarkdownIt) -> None:
-    """Teach the parser the two ways in which mathematics is written."""
+    """Add both notations of mathematics to a parser: with dollar signs, and with backslashes."""
     dollarmath_plugin(markdown, allow_labels=False, allow_space=False, allow_digits=False)
     markdown.block.ruler.at("math_block", _block, {"alt": _INTERRUPTS})
     markdown.inline.ruler.before("escape", "tex", _inline)
@@ -115,7 +115,7 @@ def _block(state: StateBlock, first: int, end: int, silent: bool) -> bool:
 
 
 def _collect(state: StateBlock, first: int, end: int, closing: str) -> tuple[list[str], int, bool]:
-    """Return the lines of the block, the line after it, and whether it was closed."""
+    """Return the lines of a block, the number of the line after it, and whether it is closed."""
     lines: list[str] = []
     for number in range(first, end):
         line = _line(state, number)
@@ -145,10 +145,12 @@ def _inline(state: StateInline, silent: bool) -> bool:
 
 
 class Callout(NamedTuple):
-    """The first line of a callout, read.
+    """The parsed first line of a callout.
 
     Attributes:
-        title: Markdown; the kind's name where none is written.
+        tone: the colour: amber, danger, success or neutral.
+        icon: the name of the icon.
+        title: the title in Markdown; the name of the kind if no title is written.
         rest: the Markdown that follows in the same paragraph.
     """
 
@@ -159,7 +161,7 @@ class Callout(NamedTuple):
 
 
 def callout_of(paragraph: str) -> Callout | None:
-    """Return the callout that a quote's first paragraph opens, or None for a plain quote."""
+    """Parse a callout from the first paragraph of a quote; None for a plain quote."""
     match = _HEAD.match(paragraph)
     if match is None:
         return None

@@ -1,9 +1,9 @@
-"""Reads a Markdown text that grows, so that each part becomes final once.
+"""Reads a growing Markdown text, of which each part becomes final once.
 
-Only whole lines decide where a block ends, for half a line may still become anything. All
-blocks but the last are final as soon as the last one's first line is whole; the text is cut
-there and never read again. What is behind the cut is the tail: it is read at each update and
-drawn anew.
+Only complete lines decide where a block ends, because an incomplete line can still become
+anything. All blocks but the last one are final as soon as the last one's first line is complete.
+The text before that line is cut off and never read again. The text after the cut is the tail: it is
+read and drawn again at each update.
 """
 
 import re
@@ -22,11 +22,11 @@ _HALF_CODE = re.compile(r"(?<!`)`(?=[^`\s])[^`]+$")
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """What an update brought.
+    """The result of an update.
 
     Attributes:
-        final: leaves to append for good.
-        tail: leaves that stand behind them until the next update.
+        final: leaves that have become final, to be appended once.
+        tail: the leaves after all final ones, to be replaced at the next update.
     """
 
     final: tuple[Leaf, ...]
@@ -34,7 +34,7 @@ class Growth:
 
 
 class MarkdownStream:
-    """Reads a growing text; `feed` collects, `update` reads, `finish` ends it."""
+    """Reads a growing text: `feed` adds text, `update` reads it, `finish` ends it."""
 
     def __init__(self) -> None:
         self._tail = ""
@@ -42,24 +42,24 @@ class MarkdownStream:
         self._read_chars = 0
 
     def feed(self, text: str) -> None:
-        """Add what has arrived."""
+        """Append text that has arrived."""
         self._tail += text
 
     def update(self) -> Growth:
-        """Return what is final now, and what is not yet."""
+        """Return the leaves that have become final, and those of the tail."""
         final = self._cut()
         shown = _mend(self._tail, self._resume)
         tail = _leaves(read_units(shown, self._resume, is_final=False)) if shown else ()
         return Growth(final, tail)
 
     def finish(self) -> tuple[Leaf, ...]:
-        """Return all the rest as final; nothing may be fed after this."""
+        """Return the remaining leaves as final; no text may be fed afterwards."""
         rest = _leaves(read_units(self._tail, self._resume, is_final=True))
         self._tail, self._resume = "", Resume()
         return rest
 
     def _cut(self) -> tuple[Leaf, ...]:
-        """Take as many units as are final off the text."""
+        """Cut the units that have become final off the text, and return their leaves."""
         end = self._tail.rfind("\n") + 1
         if end == self._read_chars:
             return ()
@@ -74,7 +74,7 @@ class MarkdownStream:
         return _leaves(units[:-1])
 
     def _drop_lines(self, line: int, resume: Resume) -> None:
-        """Let the text begin at a line, counted with the prefix it was read with."""
+        """Drop the text before a line; line numbers count the lines of the prefix too."""
         lines = line - self._resume.prefix.count("\n")
         at = 0
         for _ in range(lines):
@@ -89,7 +89,7 @@ def _leaves(units: list[Unit]) -> tuple[Leaf, ...]:
 
 
 def _mend(text: str, resume: Resume) -> str:
-    """Hide or close what the last line has only begun, so that marks do not flicker by."""
+    """Hide or close incomplete markup at the end, so that its marks do not flicker."""
     if _HALF_FENCE.search(text):
         return text[: text.rindex("\n")] if "\n" in text else ""
     if resume.code or "```" in text:
