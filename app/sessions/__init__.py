@@ -5,18 +5,18 @@
 
     store              List, open and create chats; one writer at a time.
     session            One chat: its log in memory, its lock, and what state.db keeps of it.
-    file               Read a log's lines, mend a torn end, migrate an older version.
+    file               Read a log, repair a cut-off last line, migrate an older version.
     ask                Run a turn: ask, edit, regenerate; compact a chat; preview a request.
     turn_builder       Build a turn and its chain from a question, the settings and the vault.
-    user_messages      A user message: its mode, its attachments, and attaching them again.
-    branches           Select a branch, fork, label, pin, summarise a branch.
-    request_history    Show what the model saw in a request, and why a note was sent.
+    user_messages      User messages: their mode, their attachments, and restoring these.
+    branches           Select, fork and summarise branches; label and pin entries.
+    request_history    Show past requests, and why a note was or was not sent.
     transcript         A chat as values for display.
     transcript_reader  Build a transcript from a log.
 
 May import: `app.customize`, `app.library`, `app.config`, `app.state_db`, chains, context. Always
-holds: a file is only appended to, except that one of an older version is rewritten once; what was
-acknowledged is on disk.
+holds: a file is only appended to, except that a file of an older version is rewritten once; an
+acknowledged write is on disk.
 """
 
 __all__ = ["ask", "branches", "file", "request_history", "store", "transcript", "user_messages"]

@@ -1,7 +1,7 @@
-"""Run turns: from what the user typed to a stream of events.
+"""Run turns: from a user message to a stream of events.
 
-A question is put behind the active leaf, behind an entry that was named (`ask`), beside an earlier
-wording of itself (`edit`); an answer is made once more beside itself (`regenerate`).
+`ask` appends a question to the active leaf or to a given entry, `edit` adds another version of a
+question, and `regenerate` adds another version of an answer.
 """
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -59,11 +59,11 @@ __all__ = ["AskRequest", "PinRoom", "TurnRunner"]
 
 @dataclass(frozen=True)
 class _TurnStart:
-    """A turn that is about to run, in a chat whose active path ends where it belongs.
+    """A turn before it runs; the active path of its chat already ends where the turn begins.
 
     Attributes:
-        turn: without what is attached to it.
-        attach: reads what is attached.
+        turn: the turn without its attachments.
+        attach: reads the attachments.
         updates_index: whether the index is brought up to date first.
     """
 
@@ -100,7 +100,7 @@ class TurnRunner:
         """Answer a question; the last event is `TurnEnded`.
 
         Raises:
-            TurnFailed: there is no answer; it says why, and in which chat.
+            TurnFailed: no answer could be given; the error has the reason and the chat.
         """
         opened, begin = partial(self._open_session, request), partial(self._start_question, request)
         return self._run(request.session, opened, begin, cancel)
@@ -108,17 +108,17 @@ class TurnRunner:
     def edit(
         self, session: str, entry: str, changed: AskRequest, mode: Mode | None, cancel: CancelToken
     ) -> Iterator[Event]:
-        """Ask a question in other words, beside the first ones.
+        """Ask an edited question as a new version of it; the last event is `TurnEnded`.
 
         Args:
             session: the chat.
-            entry: the question as it was.
-            changed: how it is asked now; what was attached to it is attached again.
-            mode: None for that of the question.
-            cancel: stops it.
+            entry: the user message to edit.
+            changed: the new question; the attachments of the first version are attached again.
+            mode: the mode of the new version; None means the mode of the first one.
+            cancel: stops the turn.
 
         Raises:
-            TurnFailed: there is no answer; it says why.
+            TurnFailed: no answer could be given; the error has the reason.
         """
         opened = partial(self._sessions.open, session)
         return self._run(session, opened, partial(self._start_edit, entry, changed, mode), cancel)
@@ -130,12 +130,12 @@ class TurnRunner:
 
         Args:
             session: the chat.
-            entry: the answer that the new one is put beside, or a question that has none.
-            model: None for the one in the settings.
-            cancel: stops it.
+            entry: the answer that gets another version, or a user message without an answer.
+            model: the model; None means the one in the settings.
+            cancel: stops the turn.
 
         Raises:
-            TurnFailed: there is no answer; it says why.
+            TurnFailed: no answer could be given; the error has the reason.
         """
         opened = partial(self._sessions.open, session)
         return self._run(session, opened, partial(self._start_regeneration, entry, model), cancel)
@@ -143,19 +143,19 @@ class TurnRunner:
     def compact(
         self, session: str, instructions: str, model: str | None, cancel: CancelToken
     ) -> Iterator[Event]:
-        """Sum up all but the last turn of a chat; the last event is `CompactionEnded`.
+        """Summarise all but the last turn of a chat; the last event is `CompactionEnded`.
 
         Args:
             session: the chat.
-            instructions: what the summary should keep above all.
-            model: None for the one in the settings, whoever answered so far; where that is none,
-                nothing is sent and an outline is made.
-            cancel: stops it.
+            instructions: the facts that the summary should keep above all.
+            model: the model; None means the one in the settings, even if another one answered
+                before. Without any model nothing is sent, and an outline is made.
+            cancel: stops the compaction.
 
         Raises:
-            SessionMissing: there is no such chat.
-            SessionBusy: it is being written to.
-            Cancelled: it was stopped; the chat is as it was.
+            SessionMissing: the chat does not exist.
+            SessionBusy: the chat is being written to.
+            Cancelled: the compaction was cancelled; the chat is unchanged.
         """
         with self._sessions.open(session) as chat:
             mode = find_last_mode(chat.path()) if self._vault.library is not None else "chat"
@@ -169,7 +169,7 @@ class TurnRunner:
     def summarise(
         self, branch: Sequence[Turn], model: str | None, chat: Session, cancel: CancelToken
     ) -> BranchSummary:
-        """Summarise a branch; make an outline where no model is set."""
+        """Summarise a branch; make an outline if no model is set."""
         turn = self._builder.build_turn(AskRequest("", "chat", model))
         chain = Chain("chat", secrets.key_for, customization=self._customization.collect(False))
         return summarise_branch(TurnContext.open(chain, turn, chat, cancel), branch)
@@ -180,29 +180,29 @@ class TurnRunner:
         request: AskRequest,
         changes: Mapping[str, object] | None = None,
     ) -> PreparedRequest:
-        """Return what would be sent next; nothing is looked up or stored.
+        """Prepare the next request of a chat; nothing is searched or stored.
 
         Args:
-            chat: None for one that has not begun.
-            request: what was typed so far.
-            changes: settings by their keys in place of those in force.
+            chat: the chat; None for a new one.
+            request: the question as typed so far.
+            changes: settings by key that replace the current ones.
         """
         turn = self._builder.build_turn(request, changes)
         return preview(self._builder.build_chain(turn.mode), turn, chat)
 
     def estimate_reading(self, chat: Session | None, request: AskRequest) -> ReadingCost | None:
-        """Return the most that reading the attachments whole costs; None where all of them fit.
+        """Return the highest cost of reading the attachments whole; None if all of them fit.
 
-        No model is asked.
+        No model is called.
 
         Raises:
-            CannotRead: it cannot be read whole.
+            CannotRead: an attachment cannot be read whole.
         """
         turn = self._builder.build_turn(request)
         return measure_reading(self._builder.build_chain(turn.mode), turn, chat)
 
     def pin_room(self, chat: Session) -> PinRoom:
-        """Return the pins of a chat and the budget for more."""
+        """Return the pins of a chat and the token budget of its next request."""
         path = chat.path()
         report = self.prepare_next(chat, AskRequest("", find_last_mode(path))).report
         counter = load_counter(report.model)
@@ -234,7 +234,7 @@ class TurnRunner:
                 chat.close()
 
     def _run_turn(self, chat: Session, begun: _TurnStart, cancel: CancelToken) -> Iterator[Event]:
-        """Run a turn; where its first request cannot be made, take the user message back."""
+        """Run a turn; if its first request cannot be prepared, take the user message back."""
         require_model(begun.turn)
         leaf, is_prepared = chat.tree.leaf, False
         try:
@@ -262,14 +262,14 @@ class TurnRunner:
         chain = self._builder.build_chain(turn.mode, runs_hooks=not turn.dry_run)
         turn = replace(turn, attached=again.segments)
         with closing(cast(Generator[Event], run_turn(chain, turn, chat, cancel))) as events:
-            for event in events:  # closed before the chat: what has arrived is still to be stored
+            for event in events:  # closed before the chat, as closing stores the partial answer
                 if isinstance(event, TurnEnded):
                     yield from self._report_damage(warnings)
                 yield _complete_event(event, warnings, chat)
         chat.keep_counts(partial(load_counter, turn.model))
 
     def _report_damage(self, warnings: list[str]) -> Iterator[Event]:
-        """Warn, once, that the index or the database beside the chats was damaged."""
+        """Warn once if the index or `state.db` was damaged."""
         library = self._vault.library
         said = (self._sessions.take_warning(), "" if library is None else library.take_warning())
         for warning in filter(None, said):
@@ -340,7 +340,7 @@ class TurnRunner:
 
 
 def _find_failed_session(named: str | None, chat: Session | None) -> str | None:
-    """Return the chat in which a question failed, as far as there is one."""
+    """Return the id of the chat in which a turn failed; None if no chat was made."""
     if chat is None:
         return named
     return chat.id if chat.is_stored else None

@@ -1,6 +1,6 @@
-"""The tree of a chat, changed by the user: another branch, a copy, a name, a message of a program.
+"""Changes that the user makes to the tree of a chat: branches, forks, labels, pins, summaries.
 
-Nothing of a chat is changed by it: each is an entry that is added.
+Existing entries never change; each change is an added entry.
 """
 
 from collections.abc import Iterator, Sequence
@@ -34,11 +34,11 @@ __all__ = ["AbandonedBranch", "BranchEditor"]
 
 @dataclass(frozen=True)
 class AbandonedBranch:
-    """A branch that a chat does not go on with any more.
+    """The branch that was active before another one was selected.
 
     Attributes:
-        entry: its last one.
-        turns: how many of it the chat has left.
+        entry: the last entry of the branch.
+        turns: how many of its turns are not on the new active path.
     """
 
     entry: str
@@ -46,7 +46,7 @@ class AbandonedBranch:
 
 
 class BranchEditor:
-    """Appends branch choices, labels, pins, summaries and messages of programs to chats."""
+    """Appends branch selections, labels, pins, summaries and messages of programs to chats."""
 
     def __init__(self, sessions: SessionStore, asking: TurnRunner) -> None:
         self._sessions = sessions
@@ -56,9 +56,9 @@ class BranchEditor:
         """Make the branch of an entry the active one, and return the branch that was left.
 
         Raises:
-            SessionMissing: there is no such chat.
-            SessionBusy: it is being written to.
-            NotFound: there is no such entry in it.
+            SessionMissing: the chat does not exist.
+            SessionBusy: the chat is being written to.
+            NotFound: the chat has no such entry.
         """
         with self._sessions.open(session) as chat:
             chat.path_to(entry)
@@ -67,17 +67,17 @@ class BranchEditor:
             return AbandonedBranch(before, len(_left(chat, before)[1]))
 
     def fork(self, session: str, entry: str | None) -> str:
-        """Make a chat of its own out of a path, and return its id.
+        """Copy a path into a new chat, and return the id of that chat.
 
         Args:
             session: the chat.
-            entry: where the copy ends; None for the active leaf, or right before the first entry
-                that is not known here.
+            entry: the last entry of the copy; None means the active leaf, or the last entry before
+                the first one of an unknown type.
 
         Raises:
-            SessionMissing: there is no such chat.
-            NotFound: there is no such entry in it.
-            InvalidRequest: the path holds something that is not known here, or nothing at all.
+            SessionMissing: the chat does not exist.
+            NotFound: the chat has no such entry.
+            InvalidRequest: the path contains an entry of an unknown type, or is empty.
         """
         chat = self._sessions.read(session)
         path = chat.path() if entry is None else chat.path_to(entry)
@@ -96,14 +96,14 @@ class BranchEditor:
             return copy.id
 
     def label(self, session: str, entry: str, text: str) -> str:
-        """Label an entry of a chat, and return the label's entry.
+        """Label an entry of a chat, and return the id of the label entry.
 
-        An empty name takes it off.
+        An empty text removes the label.
 
         Raises:
-            SessionMissing: there is no such chat.
-            SessionBusy: it is being written to.
-            NotFound: there is no such entry in it.
+            SessionMissing: the chat does not exist.
+            SessionBusy: the chat is being written to.
+            NotFound: the chat has no such entry.
         """
         with self._sessions.open(session) as chat:
             chat.path_to(entry)
@@ -113,12 +113,12 @@ class BranchEditor:
             return named.id
 
     def pin(self, session: str, target: str, on: bool) -> None:
-        """Send a message or a segment word for word from now on, or as any other again.
+        """Pin or unpin a message or a segment; a pinned one is always sent word for word.
 
         Raises:
-            SessionMissing: there is no such chat.
-            SessionBusy: it is being written to.
-            BadPin: there is nothing of that id, or pins would take more than their share.
+            SessionMissing: the chat does not exist.
+            SessionBusy: the chat is being written to.
+            BadPin: the target does not exist, or the pins would exceed their share of the budget.
         """
         with self._sessions.open(session) as chat:
             pin = PinEntry(chat.new_id(), _leaf(chat), chat.now(), target, on)
@@ -130,20 +130,21 @@ class BranchEditor:
     def summarise_branch(
         self, session: str, entry: str, model: str | None, cancel: CancelToken
     ) -> str:
-        """Keep a summary of the branch of an entry, as far as the chat has left it; return it.
+        """Store a summary of the abandoned turns in the branch of an entry, and return it.
 
         Args:
             session: the chat.
             entry: any entry of the branch.
-            model: None for the one in the settings; without any an outline is made.
-            cancel: stops it.
+            model: the model; None means the one in the settings. Without any model an outline is
+                made.
+            cancel: stops the summary.
 
         Raises:
-            SessionMissing: there is no such chat.
-            SessionBusy: it is being written to.
-            NotFound: there is no such entry in it.
-            InvalidRequest: it is on the branch that the chat goes on with.
-            Cancelled: it was stopped; nothing is kept.
+            SessionMissing: the chat does not exist.
+            SessionBusy: the chat is being written to.
+            NotFound: the chat has no such entry.
+            InvalidRequest: the entry is on the active branch.
+            Cancelled: the summary was cancelled; nothing is stored.
         """
         with self._sessions.open(session) as chat:
             branch, left = _left(chat, entry)
@@ -157,11 +158,11 @@ class BranchEditor:
     def send_message(
         self, session: str, custom_type: str, content: str | Sequence[Any], display: bool
     ) -> str:
-        """Put a message of a program behind the active leaf, and return its entry.
+        """Append a message of a program to the active leaf, and return its entry.
 
         Raises:
-            SessionMissing: there is no such chat.
-            SessionBusy: it is being written to.
+            SessionMissing: the chat does not exist.
+            SessionBusy: the chat is being written to.
             InvalidRequest: the content is neither text nor a list of texts and images.
         """
         message = _message_of_program(content)
@@ -174,7 +175,7 @@ class BranchEditor:
 
 
 def _message_of_program(content: str | Sequence[Any]) -> Message:
-    """Return a message that a model reads as one of the user's."""
+    """Return the user message that models read for a message of a program."""
     try:
         message = Message.from_dict({"role": "user", "content": content})
     except MalformedMessage as error:
@@ -193,7 +194,7 @@ def _leaf(chat: Session) -> str | None:
 
 
 def _left(chat: Session, entry: str) -> tuple[Sequence[Entry], Sequence[Turn]]:
-    """Return the branch of an entry, and the turns of it that the chat does not go on with."""
+    """Return the branch of an entry, and its turns that are not on the active path."""
     chat.path_to(entry)
     branch = chat.path_to(chat.tree.newest_leaf(entry))
     shown = {e.id for e in chat.path()}
@@ -201,7 +202,7 @@ def _left(chat: Session, entry: str) -> tuple[Sequence[Entry], Sequence[Turn]]:
 
 
 def _with_side_entries(path: Sequence[Entry], log: Sequence[Entry]) -> Iterator[Entry]:
-    """Return the entries of a path with what stands beside them, but for the choice of a branch."""
+    """Yield the entries of a path and their side entries, except the selections of a branch."""
     kept = {entry.id for entry in path}
     for entry in log:
         if is_path_entry(entry):

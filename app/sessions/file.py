@@ -1,8 +1,8 @@
-"""The file of a chat: read its lines, mend a torn end, rewrite a file of an older version.
+"""The file of a chat: read its lines, repair a cut-off end, rewrite a file of an older version.
 
-Reading never changes the file. A line that cannot be read is skipped and reported; what the entries
-say of each other is mended by `context.log.parse`. A torn last line is set aside when the file is
-opened for writing.
+Reading never changes the file. A line that cannot be read is skipped and reported; broken
+references between entries are repaired by `context.log.parse`. When the file is opened for writing,
+a cut-off last line is moved to a file of its own.
 """
 
 import gc
@@ -32,12 +32,12 @@ class LoadedLog:
     """The content of a chat's file.
 
     Attributes:
-        whole_bytes: how much of the file is entries.
-        torn: what stands behind them, from a write that was cut off.
-        is_unended: the last entry is whole, but its line end is missing.
-        problems: what was skipped or mended, one sentence each.
-        why_read_only: one sentence that says why nothing can be added, where that is so.
-        is_outdated: whether the file is to be rewritten before anything is added.
+        whole_bytes: the length of the readable part of the file, in bytes.
+        torn: the bytes after that part, from a write that was cut off.
+        is_unended: whether the last entry is complete, but its line break is missing.
+        problems: the skipped or repaired lines, one sentence each.
+        why_read_only: the reason why nothing can be appended, in one sentence; None if it can.
+        is_outdated: whether the file must be rewritten before anything is appended.
     """
 
     header: SessionHeader
@@ -51,11 +51,11 @@ class LoadedLog:
 
     @cached_property
     def index(self) -> "LogIndex":
-        """The log as a tree, and its entries by kind."""
+        """The index of the log: its tree, and its entries by type."""
         return LogIndex.build(self.entries)
 
     def with_entries(self, more: Iterable[Entry]) -> "LoadedLog":
-        """Return the log after a write; its index, where there is one, grows by what is new."""
+        """Return the log after a write; an index that was already built is extended."""
         more = tuple(more)
         entries = self.entries + more
         log = replace(self, entries=entries, torn=b"", is_unended=False, is_outdated=False)
@@ -66,13 +66,14 @@ class LoadedLog:
 
 @dataclass(frozen=True)
 class LogIndex:
-    """An index of a log: its tree, its active path and its entries by kind.
+    """An index of a log: its tree, its active path and its entries by type.
 
     Attributes:
         path: the active path, from the root to the active leaf.
-        ids: every id in use; logs that begin alike share the set, which may hold more than that.
-        usage: what services counted, oldest first.
-        others: the entries of a kind of their own, oldest first.
+        ids: all ids in use. A log and its extensions share this set, so it may have ids of later
+            entries.
+        usage: the usage that providers reported, oldest first.
+        others: the entries of custom or unknown types, oldest first.
     """
 
     tree: EntryTree
@@ -83,13 +84,13 @@ class LogIndex:
 
     @classmethod
     def build(cls, entries: Sequence[Entry]) -> "LogIndex":
-        """Index a whole log."""
+        """Build the index of a whole log."""
         tree = EntryTree(entries)
         ids = {entry.id for entry in entries}
         return cls(tree, tree.path(), ids, _usage(entries), _others(entries))
 
     def with_entries(self, more: Sequence[Entry]) -> "LogIndex":
-        """Return the index of the log with more entries at its end."""
+        """Return the index of the log extended by more entries."""
         tree = self.tree.with_entries(more)
         path = extend_path(self.path, more)
         self.ids.update(entry.id for entry in more)
@@ -106,7 +107,7 @@ def _others(entries: Iterable[Entry]) -> tuple[OtherEntry, ...]:
 
 
 def extend_path(path: tuple[Entry, ...], more: Sequence[Entry]) -> tuple[Entry, ...] | None:
-    """Return a path that entries were added to; None where they lead elsewhere."""
+    """Return a path extended by new entries; None if they continue another branch."""
     for entry in more:
         if isinstance(entry, LeafEntry):
             return None
@@ -118,25 +119,25 @@ def extend_path(path: tuple[Entry, ...], more: Sequence[Entry]) -> tuple[Entry, 
 
 
 def encode_line(value: Mapping[str, Any]) -> bytes:
-    """Return one line of a log: readable text, whatever characters it holds."""
+    """Return one line of a log as readable JSON in UTF-8."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    # Half a surrogate pair has no UTF-8; as an escape it is JSON and comes back as it was.
+    # A lone surrogate cannot be encoded in UTF-8; JSON keeps it as an escape.
     return text.encode("utf-8", "backslashreplace") + b"\n"
 
 
 def load_log(session: str, content: bytes) -> LoadedLog:
-    """Read a log; `session` is the id that the file's name says."""
+    """Read a log; `session` is the id in the file's name."""
     with _no_collections():
         return _read_log(session, content)
 
 
 def mend_end(handle: int, path: Path, log: LoadedLog) -> None:
-    """Make what is written next begin a line of its own; a torn line goes to `<id>.jsonl.torn`.
+    """Repair the end of the file before a write; a cut-off line is moved to `<id>.jsonl.torn`.
 
     Args:
         handle: the file, open for appending and locked.
-        path: where it is.
-        log: what was read from it.
+        path: the path of the file.
+        log: the content of the file.
     """
     if log.is_unended:
         write_all(handle, b"\n")
@@ -157,10 +158,10 @@ def mend_end(handle: int, path: Path, log: LoadedLog) -> None:
 
 @contextmanager
 def _no_collections() -> Iterator[None]:
-    """Look for no garbage meanwhile.
+    """Disable the garbage collector within a `with` block.
 
-    A long chat is a million values which all stay; looking through them again and again as they
-    come took a third of the time.
+    A long chat consists of a million objects that all stay alive; repeated collections took a third
+    of the loading time.
     """
     was_enabled = gc.isenabled()
     gc.disable()
@@ -199,10 +200,10 @@ def _read_log(session: str, content: bytes) -> LoadedLog:
 
 
 def _objects(content: bytes, lines: Sequence[bytes]) -> list[dict[str, Any] | None]:
-    """Read the lines of a file as JSON objects; a line that is none becomes None.
+    """Return the lines of a file as JSON objects, or None for a line that is not one.
 
-    The whole file is decoded at once and read in place, which takes half the time of reading each
-    line by itself; where that comes to a line that it cannot read, this one is looked at alone.
+    The whole file is decoded at once, which takes half the time of decoding line by line. Only a
+    line that cannot be read this way is decoded alone.
     """
     try:
         text = content.decode("utf-8")
@@ -239,14 +240,14 @@ def _header(session: str, found: SessionHeader | None, entries: tuple[Entry, ...
 
 
 def migrate_file(path: Path, log: LoadedLog) -> int:
-    """Rewrite a chat's file, and return the new one, open and locked.
+    """Rewrite a chat's file in the current version, and return the new file, open and locked.
 
     Args:
-        path: the file, whose lock is held.
-        log: what it holds.
+        path: the file, whose lock is held by the caller.
+        log: the content of the file.
 
     Raises:
-        OSError: it could not be done; the file is as it was.
+        OSError: the file could not be rewritten; it is unchanged.
     """
     lines = make_log_lines(log.header, log.entries)
     _keep_original(path)
@@ -254,7 +255,7 @@ def migrate_file(path: Path, log: LoadedLog) -> int:
 
 
 def _keep_original(path: Path) -> None:
-    """Give the file a second name that it keeps; one that is taken already is left alone."""
+    """Keep the original file as `<name>.v1`; if that name is taken, as `.v1-2` and so on."""
     names = (f"{path.name}.v1{f'-{number}' if number > 1 else ''}" for number in count(1))
     content = _read_file(path)
     aside = next(file for file in map(path.with_name, names) if _is_free(file, content))
@@ -262,13 +263,13 @@ def _keep_original(path: Path) -> None:
         return
     try:
         aside.hardlink_to(path)
-    except OSError:  # a file system without links
+    except OSError:  # a file system without hard links
         write_atomically(aside, content)
     sync_folder(path.parent)
 
 
 def _is_free(file: Path, content: bytes) -> bool:
-    """Return whether a file may hold the original; after a crash it may do so already."""
+    """Return whether a file name is unused, or already has this content from before a crash."""
     return not os.path.lexists(file) or (not file.is_symlink() and _read_file(file) == content)
 
 

@@ -1,4 +1,4 @@
-"""Show past requests: the transcript of a chat, and what the model saw."""
+"""Show past requests of a chat, its transcript, and why a note was or was not sent."""
 
 from collections import deque
 from collections.abc import Mapping
@@ -27,17 +27,17 @@ NOT_ASKED: Final = "Nothing was asked in this chat yet."
 
 
 class RequestHistory:
-    """Reads chats; nothing is written."""
+    """Reads chats and their stored requests; nothing is written."""
 
     def __init__(self, sessions: SessionStore, asking: TurnRunner) -> None:
         self._sessions = sessions
         self._asking = asking
 
     def transcript(self, session: str) -> ChatTranscript:
-        """Return a chat as it is read.
+        """Return the transcript of a chat.
 
         Raises:
-            SessionMissing: there is no such chat.
+            SessionMissing: the chat does not exist.
         """
         chat = self._sessions.read(session)
         stored = _kept_request(chat)
@@ -47,18 +47,18 @@ class RequestHistory:
     def last_context(
         self, session: str, full: bool = False, entry: str | None = None
     ) -> dict[str, Any] | None:
-        """Return the *Context* of the last request of a turn; None where nothing was asked.
+        """Return the *Context* of the last request of a turn; None if the chat has no question.
 
-        What the service itself counted of it is beside it, as `counted`.
+        For a stored request, `counted` has the token counts of the provider.
 
         Args:
             session: the chat.
             full: add the request itself, as `request_body` and `wire`, and the `ephemeral_log`.
-            entry: the question of the turn or an answer to it; None for the chat's last turn.
+            entry: the question of the turn or an answer to it; None means the chat's last turn.
 
         Raises:
-            SessionMissing: there is no such chat.
-            NotFound: there is no such entry in it.
+            SessionMissing: the chat does not exist.
+            NotFound: the chat has no such entry.
         """
         chat = self._sessions.read(session)
         if entry is not None:
@@ -76,10 +76,10 @@ class RequestHistory:
         return {**describe_request(prepared, chat, full), "when": "last", "rebuilt": True}
 
     def entry_before(self, session: str, entry: str) -> str:
-        """Return the entry that another one follows.
+        """Return the parent of an entry.
 
         Raises:
-            NotFound: there is no such entry in the chat, or it is the first one.
+            NotFound: the chat has no such entry, or it is the first one.
         """
         path = self._sessions.read(session).path_to(entry)
         if len(path) < 2:
@@ -88,21 +88,21 @@ class RequestHistory:
 
 
 def describe_request(prepared: PreparedRequest, chat: Session | None, full: bool) -> dict[str, Any]:
-    """Return the *Context* of a request that was prepared and not sent."""
+    """Return the *Context* of a request that was prepared but not sent."""
     shown = _shown(prepared.request_body(), None, chat) if full else {}
     return {**prepared.report.to_dict(), "rebuilt": False, **shown}
 
 
 def why_sent(library: Library, chat: SessionPort, path: str, k: int) -> str:
-    """Explain why a note was, or was not, among the passages for the last question of a chat.
+    """Explain why a note was or was not among the passages for the last question of a chat.
 
-    The search is made again, over the notes as they are now.
+    The search runs again, over the current notes.
 
     Args:
         library: the open notes.
-        chat: its last question counts.
-        path: the note.
-        k: how many passages a question is given.
+        chat: the chat with the question.
+        path: the path of the note.
+        k: the number of passages for a question.
 
     Raises:
         VaultError: the index cannot be searched.
@@ -136,7 +136,7 @@ def _shown(
 
 
 def _ephemeral_log(chat: Session | None) -> list[dict[str, Any]]:
-    """Return the newest entries, which are a record only."""
+    """Return the newest log entries of ephemeral messages on the active path."""
     if chat is None:
         return []
     path = {entry.id for entry in chat.path()}
@@ -148,9 +148,10 @@ def _ephemeral_log(chat: Session | None) -> list[dict[str, Any]]:
 
 
 def _kept_request(chat: Session) -> StoredRequest | None:
-    """Return the last request of a path's last turn, as far as it is kept.
+    """Return the stored request of the path's last turn; None if there is none for its answer.
 
-    One is kept of each turn; where that was answered anew on another branch, it is that answer's.
+    Only the last request of a turn is stored. If the turn was answered again on another branch, it
+    belongs to that answer.
     """
     asked = turn_ids(chat.path())
     if not asked or not _is_newest_answer(chat):

@@ -1,4 +1,4 @@
-"""One chat: its log in memory, and the file that it is appended to."""
+"""A chat: its log in memory, and the file to which entries are appended."""
 
 import logging
 import os
@@ -30,15 +30,15 @@ from context.tokens import TokenCounter, count_message
 
 _log = logging.getLogger(__name__)
 
-# Takes a log as it was written, and what the system says of its file then.
+# Receives a log after a write, with the size and time of its file.
 Remember = Callable[[LoadedLog, os.stat_result], None]
 COMPACTION = "compaction"
 
 
 class Session:
-    """One chat. It is written through the handle that holds its lock, or only read.
+    """A chat, open for writing through the locked file handle, or for reading only.
 
-    A new chat gets its file with its first entries, so that a question that is refused leaves none.
+    A new chat gets its file with its first entries, so a question that is refused leaves no file.
     """
 
     def __init__(
@@ -53,12 +53,12 @@ class Session:
         """Open a chat whose file was read.
 
         Args:
-            path: its file.
-            log: what was read of it.
-            state: the database beside the chats.
-            handle: the open file that holds the lock; None where it is only read.
-            is_new: whether the file is made with the first entries.
-            remember: takes the log as it was written, so that it need not be read again.
+            path: the file of the chat.
+            log: the content of the file.
+            state: the database next to the chats.
+            handle: the open, locked file; None for reading only.
+            is_new: whether the file is created with the first entries.
+            remember: receives the log after each write, so that it need not be read again.
         """
         self._file = path
         self._log = log
@@ -78,27 +78,27 @@ class Session:
 
     @property
     def header(self) -> SessionHeader:
-        """What the first line says: when, and over which notes."""
+        """The first line of the log: the time of creation, the vault and the project."""
         return self._log.header
 
     @property
     def is_stored(self) -> bool:
-        """Whether there is a file of it."""
+        """Whether the chat has a file."""
         return not self._is_new
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What of the file was skipped or mended, one sentence each."""
+        """The lines of the file that were skipped or repaired, one sentence each."""
         return self._log.problems
 
     @property
     def log(self) -> LoadedLog:
-        """Everything that is in the file."""
+        """The whole content of the file."""
         return self._log
 
     @property
     def tree(self) -> EntryTree:
-        """All paths of the chat."""
+        """The tree of all entries of the chat."""
         return self._log.index.tree
 
     def path(self) -> tuple[Entry, ...]:
@@ -109,7 +109,7 @@ class Session:
         """Return the path from the root to an entry.
 
         Raises:
-            NotFound: the chat has no such entry in its tree.
+            NotFound: the tree of the chat has no such entry.
         """
         try:
             return self.tree.path(entry)
@@ -120,38 +120,36 @@ class Session:
             ) from error
 
     def continue_from(self, entry: str | None) -> None:
-        """Take the path to an entry for the active one, until something is added to it.
-
-        Nothing is written by this.
+        """Make the path to an entry the active one until the next append; nothing is written.
 
         Args:
-            entry: what is added next follows it; None for the beginning.
+            entry: the parent of the next entry; None means the beginning of the chat.
 
         Raises:
-            NotFound: the chat has no such entry in its tree.
+            NotFound: the tree of the chat has no such entry.
         """
         self._active = () if entry is None else self.path_to(entry)
 
     def usage(self) -> tuple[UsageEntry, ...]:
-        """Return what services counted in this chat, oldest first."""
+        """Return the usage that providers reported for this chat, oldest first."""
         return self._log.index.usage
 
     def custom(self, custom_type: str) -> tuple[OtherEntry, ...]:
-        """Return the custom entries of a kind in this chat, oldest first."""
+        """Return the custom entries of a type in this chat, oldest first."""
         others = self._log.index.others
         return tuple(entry for entry in others if entry.data.get("customType") == custom_type)
 
     def list_degraded(self) -> tuple[str, ...]:
-        """Return the failures of the database beside the log, one sentence each."""
+        """Return the failures of the database next to the chats, one sentence each."""
         return tuple(self._degraded)
 
     def append(self, entries: Sequence[Entry]) -> None:
-        """Write entries in one write, and return once they are on the disk.
+        """Append entries in one write, and return once they are on disk.
 
         Raises:
             InvalidRequest: the chat was opened for reading.
-            SessionBusy: somebody else has begun the same chat meanwhile.
-            StorageFailed: they could not be written; the file is as it was.
+            SessionBusy: another process has created the same chat meanwhile.
+            StorageFailed: the entries could not be written; the file is unchanged.
         """
         lines = b"".join(encode_line(entry.to_dict()) for entry in entries)
         with storage_errors(self._file):
@@ -168,10 +166,10 @@ class Session:
         self._is_compacted |= _find_last_compaction(entries) is not None
 
     def take_back(self, leaf: str | None) -> bool:
-        """Go on from an earlier leaf; what was added behind it stays in the log beside the path.
+        """Make an earlier leaf the active one; the entries after it stay in the log, off the path.
 
         Returns:
-            Whether the chat goes on there; not where it does so anyway, or the disk is full.
+            Whether the leaf was changed: False if it was active already, or the disk is full.
         """
         if self.tree.leaf == leaf:
             return False
@@ -183,10 +181,10 @@ class Session:
         return True
 
     def recall_counts(self, counter: Callable[[], TokenCounter]) -> None:
-        """Let the messages of the path know what was counted of them before the last compaction.
+        """Restore the stored token counts of the messages on the path.
 
         Args:
-            counter: returns who counts; it is called only where anything is known.
+            counter: returns the token counter; it is only called if counts are stored.
         """
         try:
             snapshot = self._state.snapshot(self.id)
@@ -198,7 +196,7 @@ class Session:
             _recall_counts(self.path(), snapshot, counter())
 
     def keep_counts(self, counter: Callable[[], TokenCounter]) -> None:
-        """Keep what was counted before the last compaction, if one was stored by this session."""
+        """Store the token counts from before the last compaction, if this session made one."""
         if not self._is_compacted or (at := _find_last_compaction(self.path())) is None:
             return
         try:
@@ -208,7 +206,7 @@ class Session:
             self._degrade(error)
 
     def new_id(self) -> str:
-        """Return an entry id that is not in use, eight hexadecimal digits."""
+        """Return an unused entry id of eight hexadecimal digits."""
         ids = self._log.index.ids
         while (candidate := secrets.token_hex(4)) in ids:
             pass
@@ -216,13 +214,13 @@ class Session:
         return candidate
 
     def now(self) -> str:
-        """Return the time, ISO 8601, UTC."""
+        """Return the current time, ISO 8601, UTC."""
         return now()
 
     def previous_body(self) -> Mapping[str, Any] | None:
-        """Return the neutral body of the newest request of this path that is kept.
+        """Return the neutral body of the newest stored request of this path.
 
-        Of a turn without an answer on this path the request led to another branch.
+        Turns without an answer on this path are skipped: their requests belong to another branch.
         """
         said = (entry for entry in self.path() if isinstance(entry, MessageEntry))
         answered = {entry.turn_id for entry in said if entry.message.role == "assistant"}
@@ -237,12 +235,12 @@ class Session:
         return None if kept is None else kept.body
 
     def last_request(self) -> StoredRequest | None:
-        """Return the last request of this path's last turn; None where it is not kept."""
+        """Return the last request of the path's last turn; None if it is not stored."""
         asked = turn_ids(self.path())
         return self.kept_request(asked[-1]) if asked else None
 
     def kept_request(self, turn: str) -> StoredRequest | None:
-        """Return the last request of a turn; None where it is not kept."""
+        """Return the last request of a turn; None if it is not stored."""
         try:
             return self._state.request(self.id, turn)
         except StorageFailed as error:
@@ -258,7 +256,7 @@ class Session:
         body: Mapping[str, Any],
         wire: Mapping[str, Any] | None,
     ) -> None:
-        """Keep what was sent; where that fails the turn goes on, since it can be built again."""
+        """Store a request; a failure does not stop the turn, as requests can be rebuilt."""
         try:
             self._state.save_request(StoredRequest(self.id, turn, request, report, body, wire))
         except StorageFailed as error:
@@ -266,7 +264,7 @@ class Session:
             self._degrade(error)
 
     def save_report(self, turn: str, request: int, report: dict[str, Any]) -> bool:
-        """Keep how a request turned out; return whether the request itself is kept."""
+        """Store the new report of a request; return whether the request is stored."""
         try:
             return self._state.save_report(self.id, turn, request, report)
         except StorageFailed as error:
@@ -275,7 +273,7 @@ class Session:
             return False
 
     def keep_result(self, tool: str, content: str) -> str | None:
-        """Keep a tool's large result, and return its reference; None where it cannot be kept."""
+        """Store a tool's large result, and return its reference; None if it cannot be stored."""
         try:
             return self._state.keep_result(tool, content)
         except StorageFailed as error:
@@ -284,7 +282,7 @@ class Session:
             return None
 
     def load_result(self, ref_id: str) -> str | None:
-        """Return a tool's result that was kept; None where it is not."""
+        """Return a stored tool result; None if it is not stored."""
         try:
             return self._state.result(ref_id)
         except StorageFailed as error:
@@ -293,14 +291,14 @@ class Session:
             return None
 
     def _degrade(self, error: StorageFailed) -> None:
-        """Take note that the database beside the chats fails; the chat goes on without it."""
+        """Record a failure of the database next to the chats; the chat goes on without it."""
         self._degraded[
             "The database beside the chats cannot be used, so requests are not kept for a later "
             f"look and large tool results stay in the chat: {error}"
         ] = None
 
     def _up_to_date(self, handle: int) -> int:
-        """Return the file that is written to, brought up to the present version."""
+        """Return the file to write to, after migrating it to the current version."""
         if not self._log.is_outdated:
             return handle
         new = migrate_file(self._file, self._log)
@@ -332,13 +330,13 @@ class Session:
 
 
 def turn_ids(path: Sequence[Entry]) -> tuple[str, ...]:
-    """Return the turns of a path, each once, in the order in which they were asked."""
+    """Return the turns of a path, each once, oldest first."""
     asked = (e for e in path if isinstance(e, MessageEntry) and e.message.role == "user")
     return tuple(dict.fromkeys(entry.turn_id for entry in asked))
 
 
 def now() -> str:
-    """Return the time, ISO 8601, UTC, to the millisecond."""
+    """Return the current time, ISO 8601, UTC, to the millisecond."""
     return timestamp(time.time())
 
 
@@ -349,7 +347,7 @@ def timestamp(seconds: float) -> str:
 
 
 def _find_last_compaction(path: Sequence[Entry]) -> int | None:
-    """Return the position of the last compaction in a path; None where there is none."""
+    """Return the position of the last compaction in a path; None if there is none."""
     places = [
         at
         for at, entry in enumerate(path)

@@ -1,4 +1,4 @@
-"""The chats on disk: one append-only file each, one writer at a time."""
+"""The chats on disk: one append-only file each, with one writer at a time."""
 
 import logging
 import os
@@ -25,12 +25,13 @@ _TITLE_CHARS = 80
 
 @dataclass(frozen=True)
 class SessionInfo:
-    """What a list shows of a chat.
+    """The list entry of a chat.
 
     Attributes:
-        title: the first question, on one line; where none is on the active path, of the log.
+        title: the first question on the active path, on one line; without one, the first in the
+            log.
         created: ISO 8601, UTC, as is `updated`.
-        turns: questions on the active path.
+        turns: the number of questions on the active path.
     """
 
     session: str
@@ -47,7 +48,7 @@ class SessionInfo:
 
 
 class SessionStore:
-    """Makes, opens and lists chats; safe to use from several threads."""
+    """Creates, opens and lists chats; safe to use from several threads."""
 
     def __init__(self, folder: Path, state: StateDB) -> None:
         self._folder = folder
@@ -59,34 +60,34 @@ class SessionStore:
     def create(
         self, vault: str | None, project: str | None = None, branched_from: str | None = None
     ) -> Session:
-        """Begin a chat; its file is made with its first entries.
+        """Create a chat; its file is created with its first entries.
 
         Args:
-            vault: the folder of notes that it is about.
-            project: the project that it belongs to.
-            branched_from: the chat that it continues in its own way.
+            vault: the folder of notes of the chat.
+            project: the project of the chat.
+            branched_from: the chat that it was forked from.
         """
         return self._new(self._first_log(vault, project, branched_from))
 
     def begin(self, vault: str | None, project: str | None = None) -> str:
-        """Begin a chat, and return its id; until its first entries it is known here alone.
+        """Create a chat in memory, and return its id; its file is created with its first entries.
 
         Args:
-            vault: the folder of notes that it is about.
-            project: the project that it belongs to.
+            vault: the folder of notes of the chat.
+            project: the project of the chat.
         """
         log = self._first_log(vault, project)
         self._begun[log.header.id] = log
         return log.header.id
 
     def open(self, session: str) -> Session:
-        """Open a chat for writing; what a crash cut off is set aside as `<id>.jsonl.torn`.
+        """Open a chat for writing; a line cut off by a crash is moved to `<id>.jsonl.torn`.
 
         Raises:
-            SessionMissing: there is no such chat.
-            SessionBusy: another process, or another part of this one, is writing to it.
-            InvalidRequest: it is of a version that this program cannot write.
-            StorageFailed: it cannot be read or written.
+            SessionMissing: the chat does not exist.
+            SessionBusy: another process, or another part of this one, is writing to the chat.
+            InvalidRequest: the chat has a version that this program cannot write.
+            StorageFailed: the file cannot be read or written.
         """
         if (begun := self._unwritten(session)) is not None:
             return self._new(begun)
@@ -104,11 +105,11 @@ class SessionStore:
         return Session(path, log, self._state, handle, remember=self._remember)
 
     def read(self, session: str) -> Session:
-        """Return a chat as its file stands, to be read only; it may be in use elsewhere.
+        """Return a chat for reading only; others may write to it meanwhile.
 
         Raises:
-            SessionMissing: there is no such chat.
-            StorageFailed: it cannot be read.
+            SessionMissing: the chat does not exist.
+            StorageFailed: the file cannot be read.
         """
         if (begun := self._unwritten(session)) is not None:
             return self._new(begun)
@@ -117,7 +118,7 @@ class SessionStore:
             return Session(path, self._load(path), self._state, handle=None)
 
     def list(self) -> list[SessionInfo]:
-        """Return the chats that hold a question, the one used last first.
+        """Return the chats that have a question, the most recently used first.
 
         Raises:
             StorageFailed: the folder of the chats cannot be read.
@@ -128,11 +129,11 @@ class SessionStore:
         return sorted(found, key=lambda info: (info.updated, info.session), reverse=True)
 
     def info(self, session: str) -> SessionInfo:
-        """Return what a list shows of one chat.
+        """Return the list entry of a chat.
 
         Raises:
-            SessionMissing: there is no such chat.
-            StorageFailed: it cannot be read.
+            SessionMissing: the chat does not exist.
+            StorageFailed: the file cannot be read.
         """
         if (begun := self._unwritten(session)) is not None:
             return _summary(begun)
@@ -141,19 +142,19 @@ class SessionStore:
             return self._info(path)
 
     def newest(self) -> str | None:
-        """Return the chat that was used last; None where there is none."""
+        """Return the most recently used chat; None if there is none."""
         return next((info.session for info in self.list()), None)
 
     def file(self, session: str) -> Path:
-        """Return where a chat lies, or would lie."""
+        """Return the path of a chat's file, which need not exist."""
         return self._folder / f"{session}.jsonl"
 
     def take_warning(self) -> str:
-        """Return, once, that the database beside the chats was damaged; empty where it was not."""
+        """Return a warning, once, if `state.db` was damaged; empty otherwise."""
         return self._state.take_warning()
 
     def close(self) -> None:
-        """Close the database beside the chats; it is opened again when it is needed."""
+        """Close the database next to the chats; the next use opens it again."""
         self._state.close()
 
     def _first_log(
@@ -168,7 +169,7 @@ class SessionStore:
         return Session(path, log, self._state, handle=None, is_new=True, remember=remember)
 
     def _unwritten(self, session: str) -> LoadedLog | None:
-        """Return a chat that was begun here and has no file yet."""
+        """Return a chat that was created here and has no file yet; None if there is none."""
         if session in self._begun and self.file(session).exists():
             del self._begun[session]
         return self._begun.get(session)
@@ -183,7 +184,7 @@ class SessionStore:
         return path
 
     def _load(self, path: Path) -> LoadedLog:
-        """Read a file, unless it is the one read last and has not changed since."""
+        """Read a file, unless it is the last one read and has not changed since."""
         with os.fdopen(open_file(path, os.O_RDONLY), "rb") as file:
             stat = os.fstat(file.fileno())
             key = (path.stem, stat.st_size, stat.st_mtime_ns)
@@ -198,7 +199,7 @@ class SessionStore:
         return log
 
     def _remember(self, log: LoadedLog, stat: os.stat_result) -> None:
-        """Take a log as this program wrote it, so that the next turn need not read it again."""
+        """Keep a log after a write, so that the next turn need not read it again."""
         with self._lock:
             self._newest = ((log.header.id, stat.st_size, stat.st_mtime_ns), log)
 
@@ -207,7 +208,7 @@ class SessionStore:
             if path.suffix == ".jsonl" and _ID.fullmatch(path.stem):
                 try:
                     yield self._info(path)
-                except OSError as error:  # deleted meanwhile, or no chat at all
+                except OSError as error:  # deleted meanwhile, or not a chat
                     _log.warning("The chat %s cannot be read: %s", path.stem, error)
                     if path.is_file() and not path.is_symlink():
                         yield _unreadable(path, error)
@@ -230,7 +231,7 @@ class SessionStore:
 
 
 def _kept_info(kept: Mapping[str, Any]) -> SessionInfo | None:
-    """Return what was kept for the list; None where it has not the shape that was written."""
+    """Return a stored list entry; None if it does not have the expected fields."""
     shown = {"session": str, "title": str, "created": str, "updated": str, "turns": int}
     places = {"vault", "project"}
     is_whole = kept.keys() == shown.keys() | places and all(
@@ -242,7 +243,7 @@ def _kept_info(kept: Mapping[str, Any]) -> SessionInfo | None:
 
 
 def one_line(text: str, max_chars: int) -> str:
-    """Return a text on one line, shortened at a word where it is too long."""
+    """Return a text on one line; a text that is too long is cut at a word."""
     line = " ".join(text.split())
     if len(line) <= max_chars:
         return line
@@ -252,7 +253,7 @@ def one_line(text: str, max_chars: int) -> str:
 
 
 def _open_locked(path: Path) -> int:
-    """Open a chat's file and take its lock."""
+    """Open and lock a chat's file, and return its descriptor."""
     while True:
         handle = open_file(path, os.O_RDWR | os.O_APPEND)
         try:
@@ -262,7 +263,7 @@ def _open_locked(path: Path) -> int:
         except BaseException:
             os.close(handle)
             raise
-        os.close(handle)  # another process has put a new file in its place meanwhile
+        os.close(handle)  # another process has replaced the file meanwhile
 
 
 def _take(handle: int, session: str) -> None:
@@ -297,7 +298,7 @@ def _summary(log: LoadedLog) -> SessionInfo:
 
 
 def _unreadable(path: Path, error: Exception) -> SessionInfo:
-    """Return what a list shows of a chat whose file cannot be read."""
+    """Return the list entry of a chat whose file cannot be read."""
     reason = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
     title = one_line(f"This chat cannot be read: {reason}", _TITLE_CHARS)
     try:

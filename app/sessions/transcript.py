@@ -1,4 +1,4 @@
-"""The transcript of a chat as values, for whoever shows it."""
+"""The transcript of a chat as values for display."""
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
@@ -14,14 +14,14 @@ MOST_STEP_CHARS: Final = 2_000
 
 @dataclass(frozen=True)
 class MessageItem:
-    """A message of the user or an answer, with its place among its versions.
+    """A user message or an answer, with its versions.
 
     Attributes:
-        entry: its id in the log; of a turn that broke off, that of the last message.
+        entry: the id in the log; for a turn that was cut off, the id of its last message.
         time: ISO 8601, UTC.
-        siblings: its versions, itself included, in the order of the log.
-        label: the user's name for it.
-        is_pinned: whether it is sent word for word whatever else is left out.
+        siblings: the versions of the message including itself, in the order of the log.
+        label: the user's label.
+        is_pinned: whether the message is always sent word for word.
     """
 
     entry: str
@@ -35,12 +35,12 @@ class MessageItem:
 
 @dataclass(frozen=True)
 class UserItem(MessageItem):
-    """A message of the user.
+    """A user message.
 
     Attributes:
-        mode: None where an older version did not say.
-        attach: what was named to be attached.
-        sent: what was sent along with it.
+        mode: the mode; None if an older version did not record it.
+        attach: the names of the attached notes, folders and files.
+        sent: the segments that were sent with the message.
     """
 
     mode: Mode | None = None
@@ -51,13 +51,13 @@ class UserItem(MessageItem):
 
 @dataclass(frozen=True)
 class StepItem:
-    """A tool that was called on the way to an answer.
+    """A tool call on the way to an answer.
 
     Attributes:
-        seconds: how long it took; None where that is not known.
-        ref_id: where a large result is kept.
-        text: the beginning of its result; empty where there is none.
-        said: what the model said before it called; empty where it said nothing.
+        seconds: the run time of the tool; None if it is not known.
+        ref_id: the reference of a large stored result.
+        text: the beginning of the result; empty if there is none.
+        said: the text of the model before the call; empty if there is none.
     """
 
     id: str
@@ -72,13 +72,13 @@ class StepItem:
 
 @dataclass(frozen=True)
 class AnswerItem(MessageItem):
-    """An answer with the sources it was given.
+    """An answer with its sources.
 
     Attributes:
         status: complete, interrupted, limit or error.
-        sources: what was sent with the question or read by tools, and can be cited by its number.
-        seconds: from the question to the end of the answer; None where it cannot be told.
-        steps: the tools that were called, in their order.
+        sources: the numbered sources that were sent with the question or read by tools.
+        seconds: the time from the question to the end of the answer; None if it is not known.
+        steps: the tool calls, in order.
     """
 
     model: str
@@ -92,7 +92,7 @@ class AnswerItem(MessageItem):
 
 @dataclass(frozen=True)
 class CustomItem:
-    """A message that a program put into the chat."""
+    """A message that a program added to the chat."""
 
     entry: str
     text: str
@@ -101,11 +101,11 @@ class CustomItem:
 
 @dataclass(frozen=True)
 class DroppedItem:
-    """The turns above this line are not sent any more.
+    """A divider: the turns above it are no longer sent.
 
     Attributes:
-        turns: how many they are.
-        tokens: what leaving them out saves.
+        turns: the number of dropped turns.
+        tokens: the tokens saved by dropping them.
     """
 
     turns: int
@@ -115,11 +115,11 @@ class DroppedItem:
 
 @dataclass(frozen=True)
 class SummaryItem:
-    """What stands above this line is sent as a summary.
+    """A divider: the turns above it are sent as a summary.
 
     Attributes:
-        entry: where that was decided; the chat can be continued from before it.
-        after_tokens: None where it was not noted.
+        entry: the entry of the compaction; the chat can be continued from before it.
+        after_tokens: the tokens after the compaction; None if they were not recorded.
         by: model or outline.
     """
 
@@ -132,13 +132,13 @@ class SummaryItem:
 
 @dataclass(frozen=True)
 class HookChangeItem:
-    """A hook changed what later requests hold, and wants that to be seen.
+    """A change that a hook made to later requests and wants to show.
 
     Attributes:
-        entry: where the change is kept.
-        hook: its name.
-        title: what it did, in its own words; empty where it only tells more.
-        markdown: the whole of it; empty where there is no more to say.
+        entry: the log entry of the change.
+        hook: the name of the hook.
+        title: the heading, in the hook's own words; may be empty.
+        markdown: the full text; may be empty.
     """
 
     entry: str

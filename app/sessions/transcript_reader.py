@@ -1,7 +1,7 @@
 """Build the transcript of a chat from its log.
 
-The transcript follows the active path; summaries, changes by hooks and turns that
-are no longer sent stand where they took effect.
+The transcript follows the active path. Summaries, changes by hooks, and the divider of dropped
+turns are shown where they took effect.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -45,13 +45,13 @@ MOST_STEP_CHARS: Final = 2_000
 def build_transcript(
     title: str, log: Sequence[Entry], report: Mapping[str, Any] | None
 ) -> ChatTranscript:
-    """Return a chat as it is read along its active path.
+    """Build the transcript of a chat along its active path.
 
     Args:
-        title: what the list calls it.
-        log: all of its entries.
-        report: the *Context* of its last request, which says what that left out; where it is gone
-            the log's own note of the last cut is used.
+        title: the title of the chat in the list.
+        log: all entries of the chat.
+        report: the *Context* of the last request, which lists the dropped turns; if it is None, the
+            last drop entry of the log is used.
     """
     reader = _Reader(log)
     lines = dict(_summaries(reader.path))
@@ -68,7 +68,7 @@ def build_transcript(
 
 
 class _Reader:
-    """Reads turns, knowing the whole tree that they stand in."""
+    """Builds the items of turns with the help of the whole tree."""
 
     def __init__(self, log: Sequence[Entry]) -> None:
         self._log = log
@@ -76,7 +76,7 @@ class _Reader:
         self.path = self._tree.path()
 
     def items(self, turn: Turn) -> Iterator[TranscriptItem]:
-        """Return what is shown of a turn."""
+        """Yield the transcript items of a turn."""
         if turn.user is not None:
             yield self._question(turn.user, turn.segments)
         work: list[MessageEntry] = []
@@ -148,12 +148,12 @@ class _Reader:
                 said = ""
 
     def _siblings(self, entry: str, shown: str) -> tuple[str, ...]:
-        """Return the alternatives to a message, each by what is shown of it."""
+        """Return the versions of a message, each as the entry that the transcript shows for it."""
         found = self._tree.siblings(entry)
         return tuple(shown if e.id == entry else self._shown(e) for e in found)
 
     def _shown(self, start: MessageEntry) -> str:
-        """Return the last thing said in the branch of a message, before the next question."""
+        """Return the last message in the branch of a message, before the next question."""
         if start.message.role == "user":
             return start.id
         branch = self._tree.path(self._tree.newest_leaf(start.id))
@@ -176,7 +176,7 @@ class _Reader:
 
     @cached_property
     def _runs(self) -> dict[str | None, ToolRun]:
-        """How tools ran, by the entry of the result."""
+        """The tool runs, by the entry of their result."""
         found = ((entry.parent_id, ToolRun.from_entry(entry)) for entry in self._log)
         return {place: run for place, run in found if run is not None}
 
@@ -200,13 +200,13 @@ def _step(
 def _seconds(start: str, end: str) -> float | None:
     try:
         seconds = (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds()
-    except (ValueError, TypeError):  # a time that was edited by hand, or has no zone
+    except (ValueError, TypeError):  # a time that was edited manually, or has no time zone
         return None
     return seconds if seconds >= 0 else None
 
 
 def _find_hook_changes(path: Sequence[Entry]) -> dict[str, list[HookChangeItem]]:
-    """Return what hooks want to be seen of their changes, by the message that each stands below."""
+    """Return the changes that hooks want to show, by the message above each."""
     found: dict[str, list[HookChangeItem]] = {}
     above = ""
     for entry in path:
@@ -214,7 +214,7 @@ def _find_hook_changes(path: Sequence[Entry]) -> dict[str, list[HookChangeItem]]
             above = entry.id
         elif isinstance(entry, TransformEntry) and (item := _build_hook_change(entry)) is not None:
             if entry.transformer_name == COMPACTION:
-                continue  # no hook, and its summary stands in the chat already
+                continue  # not a hook, and the transcript shows its summary anyway
             found.setdefault(above, []).append(item)
     return found
 
@@ -231,7 +231,7 @@ def _build_hook_change(entry: TransformEntry) -> HookChangeItem | None:
 
 
 def _summaries(path: Sequence[Entry]) -> Iterator[tuple[str, SummaryItem]]:
-    """Return each summary with the first entry that it left standing, else with its own."""
+    """Yield each summary with the first entry that it kept, or with its own entry."""
     ids = {entry.id for entry in path}
     for entry in path:
         for op in entry.patch if isinstance(entry, TransformEntry) else ():
@@ -254,9 +254,9 @@ def _summary(entry: str, op: Mapping[str, Any]) -> SummaryItem:
 def _find_dropped(
     path: Sequence[Entry], report: Mapping[str, Any] | None
 ) -> tuple[DroppedItem | None, str]:
-    """Return the line that stands above the oldest turn that is still sent, and that turn's entry.
+    """Return the divider of dropped turns, and the first entry of the oldest turn still sent.
 
-    Turns leave from the oldest on, so that one line says it for all of them.
+    One divider is enough, since turns are dropped from the oldest on.
     """
     if report is None:
         return _find_dropped_in_log(path)

@@ -1,4 +1,4 @@
-"""Build a turn and its chain from what the user asked, the settings and the open vault."""
+"""Build a turn and its chain from a user message, the settings and the open vault."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -28,13 +28,13 @@ class TurnBuilder:
 
     @property
     def attachments(self) -> Attachments:
-        """The reader of attachments; of the open vault where one is open."""
+        """The reader of attachments, which uses the open vault if there is one."""
         return Attachments(self._vault.library)
 
     def build_turn(
         self, request: AskRequest, changes: Mapping[str, object] | None = None
     ) -> TurnRequest:
-        """Build a turn with what is attached to it."""
+        """Build a turn with its attachments."""
         attached = self.attachments.segments(request.attach, request.selections)
         return replace(self.build_bare_turn(request, changes), attached=attached)
 
@@ -44,8 +44,8 @@ class TurnBuilder:
         """Build a turn without its attachments, which take time to read.
 
         Args:
-            request: what the user asked.
-            changes: settings by their keys in place of those in force.
+            request: the user's question and its options.
+            changes: settings by key that replace the current ones.
         """
         values = self._settings.values_with(changes) if changes else self._settings.values
         return TurnRequest(
@@ -76,8 +76,9 @@ class TurnBuilder:
         """Build the chain of a mode.
 
         Args:
-            mode: how the question is answered.
-            runs_hooks: whether the turn is sent; otherwise no code of a hook is loaded.
+            mode: the mode of the turn.
+            runs_hooks: whether hooks may run; False for a turn that is not sent, so no hook code is
+                loaded.
 
         Raises:
             VaultNotChosen: the mode needs a vault, and none is open.

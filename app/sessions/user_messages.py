@@ -1,7 +1,7 @@
-"""User messages: what is asked, what the log records beside the text, and attaching it again.
+"""User messages: the question, its recorded mode and attachments, and restoring these.
 
-The log records the mode and the names of what the user attached. When a message is edited or
-answered again, notes are attached as they are now, and selections as they were made.
+The log records the mode and the names of the attachments. When a message is edited or answered
+again, notes are attached with their current content, and selections with their original text.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -39,18 +39,18 @@ _Place = tuple[str, tuple[int, int] | None]
 
 @dataclass(frozen=True)
 class AskRequest:
-    """One question.
+    """A question with its options.
 
     Attributes:
-        model: None for the one in the settings.
-        session: the chat to go on with; None begins a new one.
+        model: the model; None means the one in the settings.
+        session: the chat to continue; None begins a new one.
         dry_run: retrieve and prepare, but send and store nothing.
-        update_index: bring the index up to date first, where notes are searched at all.
-        attach: notes, folders and text files to send along.
-        selections: lines to send along.
-        parent: the entry that the question follows; None for the active leaf.
-        reads_whole: have a model read what is attached and too large to be sent, after the user
-            has seen what `TurnRunner.estimate_reading` says.
+        update_index: bring the index up to date first, if the mode searches notes.
+        attach: notes, folders and text files to attach.
+        selections: line ranges of notes to attach.
+        parent: the entry that the question follows; None means the active leaf.
+        reads_whole: have a model read attachments that are too large to be sent, after the user has
+            seen the result of `TurnRunner.estimate_reading`.
     """
 
     question: str
@@ -69,39 +69,39 @@ class AskRequest:
 
 
 def record_names(attach: Sequence[str], selections: Sequence[Selection]) -> dict[str, Any]:
-    """Return what is kept with a question of what the user named; nothing where that is nothing."""
+    """Return the log fields for the names of attachments; empty if there are none."""
     lines = [{"path": s.path, "first": s.first, "last": s.last} for s in selections]
     named = {"attach": list(attach), "selections": lines}
     return {key: value for key, value in named.items() if value}
 
 
 def read_mode(question: MessageEntry) -> Mode | None:
-    """Return the mode that a question says it was asked in."""
+    """Return the recorded mode of a question; None if none is recorded."""
     recorded = question.extra.get("mode")
     return cast(Mode, recorded) if recorded in get_args(Mode) else None
 
 
 def read_names(question: MessageEntry) -> tuple[str, ...]:
-    """Return the notes, folders and files that were named with a question."""
+    """Return the names of the notes, folders and files attached to a question."""
     found = question.extra.get("attach")
     return tuple(p for p in found if isinstance(p, str)) if isinstance(found, tuple) else ()
 
 
 def read_selections(question: MessageEntry) -> tuple[Selection, ...]:
-    """Return the lines that were named with a question."""
+    """Return the line ranges attached to a question."""
     found = question.extra.get("selections")
     read = map(_selection, found) if isinstance(found, tuple) else ()
     return tuple(selection for selection in read if selection is not None)
 
 
 def require_text(question: str) -> None:
-    """Raise `InvalidRequest` for a question without a word."""
+    """Raise `InvalidRequest` if a question is blank."""
     if not question.strip():
         raise InvalidRequest("There is no question.")
 
 
 def require_model(turn: TurnRequest) -> None:
-    """Raise `InvalidRequest` for a turn of an agent without a model; a dry run needs none."""
+    """Raise `InvalidRequest` for an agent turn without a model, unless it is a dry run."""
     if turn.mode == "agent" and turn.model == EXTRACTIVE and not turn.dry_run:
         raise InvalidRequest(
             "Agent mode needs a model, and none is set.",
@@ -110,16 +110,16 @@ def require_model(turn: TurnRequest) -> None:
 
 
 def last_question(path: Sequence[Entry]) -> MessageEntry | None:
-    """Return the question that a path asked last; None where nothing was asked."""
+    """Return the last question of a path; None if it has none."""
     said = (entry for entry in reversed(path) if isinstance(entry, MessageEntry))
     return next((entry for entry in said if entry.message.role == "user"), None)
 
 
 def find_last_mode(path: Sequence[Entry]) -> Mode:
-    """Return the mode that the last question of a path was asked in.
+    """Return the mode of the last question of a path.
 
-    A question says it, unless an older version wrote it; then passages tell, if only that there
-    were none.
+    Older versions did not record the mode. Then it is "vault" if the turn has passages or an empty
+    search result, else "chat".
     """
     question = last_question(path)
     if question is None:
@@ -132,13 +132,13 @@ def find_last_mode(path: Sequence[Entry]) -> Mode:
 
 
 def find_last_model(path: Sequence[Entry]) -> str | None:
-    """Return the model that answered last on a path; None where none has."""
+    """Return the model that answered last on a path; None if none has."""
     said = (entry.model for entry in reversed(path) if isinstance(entry, MessageEntry))
     return next((model for model in said if model), None)
 
 
 def was_prepared(question: MessageEntry, path: Sequence[Entry]) -> bool:
-    """Return whether the first request of a question was made: then its entries are in the log."""
+    """Return whether the first request of a question was prepared, as its log entries show."""
     is_last = path[-1].id == question.id
     found = (e for e in path if isinstance(e, SegmentsEntry) and e.turn_id == question.turn_id)
     return not is_last or any(found)
@@ -155,11 +155,11 @@ def _selection(item: object) -> Selection | None:
 
 @dataclass(frozen=True)
 class RestoredAttachments:
-    """What of a question's attachments is still to be had.
+    """The attachments of an earlier question that are still available.
 
     Attributes:
-        segments: numbered from 1.
-        lost: one sentence for each thing that is not attached again.
+        segments: the segments, numbered from 1.
+        lost: one sentence for each attachment that is no longer available.
     """
 
     segments: tuple[Segment, ...]
@@ -169,11 +169,11 @@ class RestoredAttachments:
 def list_attachments(
     question: MessageEntry, sent: Sequence[Segment]
 ) -> tuple[tuple[str, ...], tuple[Selection, ...]]:
-    """Return the names and the lines that were attached to a question; nothing is read.
+    """Return the names and the line ranges attached to a question; no file is read.
 
     Args:
-        question: it says what the user named, unless an older version wrote it.
-        sent: what was sent along with it.
+        question: the user message, which names its attachments unless an older version wrote it.
+        sent: the segments that were sent with it.
     """
     own = _filter_attached(sent)
     attach = read_names(question) or tuple(dict.fromkeys(_list_sources(own)))
@@ -183,12 +183,12 @@ def list_attachments(
 def restore_attachments(
     attachments: Attachments, question: MessageEntry, sent: Sequence[Segment]
 ) -> RestoredAttachments:
-    """Attach what was attached to a question.
+    """Attach the attachments of a question again.
 
     Args:
-        attachments: reads what is named.
+        attachments: reads the named files.
         question: as for `list_attachments`.
-        sent: what was sent along with it.
+        sent: the segments that were sent with it.
     """
     made = _index_selections(_filter_attached(sent))
     again = _Again(attachments)
@@ -219,7 +219,7 @@ class _Again:
             self._lost.append(f"{path} is not attached again: {error}")
 
     def select(self, selection: Selection, made: Mapping[_Place, Segment]) -> None:
-        """Take the lines as they were when they were selected, if the note may still be read."""
+        """Attach the selected lines with their original text, if the note may still be read."""
         try:
             (now,) = self._attachments.segments([], [selection])
         except (AppError, VaultError) as error:
