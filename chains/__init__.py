@@ -6,26 +6,25 @@ turn        run_turn: hooks, retrieve, fit attachments, prepare, store, stream, 
   ├── tools       the tools of an agent: a call of the model → its arguments checked → a result
   ├── retrieval   query → passages; attachments that are too large → excerpts or notes
   ├── request     Chain and TurnContext; the entries of a turn → its prepared request
-  ├── llm         the model port, HTTP, provider errors (a 429 → RateLimited), answers without model
-  └── citations   numbers and quotations of an answer → verified, or not
+  ├── llm         the model port, HTTP, provider errors (a 429 → RateLimited), extractive answers
+  └── citations   the citations and quotations of an answer → verified or not
 ```
 
-- `events`: the values that a turn yields, in their order. `errors`: the errors it raises.
+- `events`: the values that a turn yields, in order. `errors`: the errors it raises.
 - `model`: LiteLLM, the only door to language models. `models`: limits, prices and hosts of models.
 - `tokenizer`: counts tokens by the model's encoding.
-- `prompts`: the prompts, and the user's customization: own prompts, instructions and hooks.
+- `prompts`: the shipped prompts and the user's customization: prompts, instructions and hooks.
 - `folders`: the folder names in the prompt of an agent.
 - `cancel`: the token that stops work. `concurrency`: the pool that calls run in.
 
 A chain is a value (`request.chain.Chain`): prompt, search, tools, hooks. `turn.run.run_turn`
 answers a user message with it, in the thread of its consumer. Calls to servers, searches and
-imports run in the pool, so that a stop takes effect within 200 ms.
+imports run in the pool, so that a cancel takes effect within 200 ms.
 
 May import: context, vault, resources. litellm only in `model`, tiktoken only in `tokenizer`, both
 on first use. Must not: app, ui, Qt.
 
-Holds always: only a request that passed the budget guard is sent; the user message is on disk
-before anything else is done; whatever arrived of an answer is kept; nothing but the calls
-themselves reaches the network, and nothing but loopback when offline; nothing is printed; no hook
-runs on what is not sent.
+Invariants: only a request that passed the budget guard is sent. The user message is on disk before
+any other step. A partial answer is kept. Only the calls themselves use the network, and only
+loopback when offline. Nothing is printed. Hooks run only on text that is sent.
 """

@@ -1,8 +1,8 @@
-"""Cancel tokens: the one way to stop running work.
+"""Cancel tokens: the only way to stop running work.
 
-Whoever starts work makes a token and hands it down. The work checks it between two steps, waits on
-it in place of sleeping, or registers a callback that wakes a blocked call. A cancelled token stays
-cancelled.
+The caller that starts work creates a token and passes it down. The work checks the token between
+steps, waits on it instead of sleeping, or registers a callback that wakes a blocked call. A
+cancelled token cannot be reset.
 """
 
 import threading
@@ -14,7 +14,7 @@ __all__ = ["CancelToken", "Pause", "wait_or_cancel"]
 
 
 class CancelToken:
-    """Stops the work that it was handed to, once and from any thread."""
+    """A thread-safe flag that stops the work it was passed to."""
 
     def __init__(self) -> None:
         self._cancelled = threading.Event()
@@ -28,7 +28,7 @@ class CancelToken:
         return self._cancelled.is_set()
 
     def cancel(self) -> None:
-        """Stop the work; a second call changes nothing."""
+        """Cancel the token and run its callbacks. A second call has no effect."""
         with self._lock:
             if self._cancelled.is_set():
                 return
@@ -39,15 +39,15 @@ class CancelToken:
             callback()
 
     def raise_if_cancelled(self) -> None:
-        """Raise `Cancelled` where `cancel` has been called."""
+        """Raise `Cancelled` if the token is cancelled."""
         if self.is_cancelled:
             raise Cancelled
 
     def on_cancel(self, callback: Callable[[], None]) -> Callable[[], None]:
-        """Call `callback` once when the token is cancelled, at once if it already is.
+        """Call `callback` once when the token is cancelled, or immediately if it already is.
 
         Args:
-            callback: called in the thread that cancels; quick, and raising nothing.
+            callback: runs in the thread that cancels. It must be quick and must not raise.
 
         Returns:
             A function that removes the callback.
@@ -62,7 +62,7 @@ class CancelToken:
         return lambda: None
 
     def wait(self, timeout_s: float) -> bool:
-        """Wait until cancelled, at most `timeout_s`, and return whether it is cancelled."""
+        """Wait up to `timeout_s` for a cancel, and return whether the token is cancelled."""
         return self._cancelled.wait(timeout_s)
 
     def _forget(self, key: int) -> None:
@@ -70,11 +70,11 @@ class CancelToken:
             self._callbacks.pop(key, None)
 
 
-# Waits between two tries of a call.
+# Waits between two attempts of a call.
 Pause = Callable[[CancelToken, float], None]
 
 
 def wait_or_cancel(cancel: CancelToken, seconds: float) -> None:
-    """Wait, and raise `Cancelled` as soon as the token is cancelled."""
+    """Wait for `seconds`, and raise `Cancelled` as soon as the token is cancelled."""
     cancel.wait(seconds)
     cancel.raise_if_cancelled()

@@ -1,8 +1,8 @@
 """Run blocking calls in a bounded pool, so that a cancelled call returns at once.
 
-A cancelled call is abandoned: its caller continues within milliseconds, while the blocked thread
-ends in its own time and is used again then. The threads are daemons, so that a server that stalls
-never delays the end of the program.
+A cancelled call is abandoned: its caller continues within milliseconds, and the blocked thread
+returns to the pool when its call ends. The threads are daemons, so that a server that stalls never
+delays the exit of the program.
 """
 
 import queue
@@ -22,12 +22,12 @@ T = TypeVar("T")
 POOL_SIZE: Final = 8
 BUFFER_ITEMS: Final = 256
 
-# Hands an item to the consumer; returns False once the consumer has gone, and the work can stop.
+# Passes an item to the consumer. Returns False if the consumer is gone and the work can stop.
 Emit = Callable[[T], bool]
 
 
 class WorkerPool:
-    """At most `size` daemon threads, started when there is work for them."""
+    """A pool of at most `size` daemon threads, which are started on demand."""
 
     def __init__(self, size: int) -> None:
         self._size = size
@@ -37,7 +37,7 @@ class WorkerPool:
         self._pending = 0
 
     def submit(self, task: Callable[[], None]) -> None:
-        """Run `task` as soon as a thread is free; it must not raise."""
+        """Run `task` as soon as a thread is free. The task must not raise."""
         with self._lock:
             self._pending += 1
             if self._threads < min(self._size, self._pending):
@@ -58,11 +58,11 @@ _POOL: Final = WorkerPool(POOL_SIZE)
 
 
 class _Ended(Exception):
-    """Raised when no item follows."""
+    """The channel has no more items."""
 
 
 class _Channel(Generic[T]):
-    """Carries the items of one producer to one consumer, and the end of either to the other."""
+    """A bounded queue from one producer to one consumer that either side can end."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -72,7 +72,7 @@ class _Channel(Generic[T]):
         self._error: BaseException | None = None
 
     def put(self, item: T) -> bool:
-        """Hand an item to the consumer; return False once the channel is closed."""
+        """Pass an item to the consumer. Return False if the channel is closed."""
         with self._changed:
             self._changed.wait_for(lambda: self._is_closed or len(self._items) < BUFFER_ITEMS)
             if not self._is_closed:
@@ -81,7 +81,7 @@ class _Channel(Generic[T]):
             return not self._is_closed
 
     def finish(self, error: BaseException | None = None) -> None:
-        """End the channel, with an error for the consumer where there is one."""
+        """End the channel from the producer's side; the consumer raises `error` if it is given."""
         with self._changed:
             self._is_finished, self._error = True, error
             self._changed.notify_all()
@@ -94,10 +94,10 @@ class _Channel(Generic[T]):
             self._changed.notify_all()
 
     def get(self) -> T:
-        """Wait for the next item.
+        """Wait for the next item and return it.
 
         Raises:
-            _Ended: there is none, since the producer has finished or this side closed.
+            _Ended: no item is left, since the producer has finished or the channel is closed.
         """
         with self._changed:
             self._changed.wait_for(lambda: self._items or self._is_finished or self._is_closed)
@@ -113,10 +113,10 @@ class _Channel(Generic[T]):
 def iterate(
     produce: Callable[[Emit[T]], None], cancel: CancelToken, pool: WorkerPool = _POOL
 ) -> Iterator[T]:
-    """Yield what `produce` emits in a thread of the pool, and stop at once when cancelled.
+    """Run `produce` in a thread of the pool, and yield the items that it emits.
 
     Raises:
-        Cancelled: the token was cancelled; the producer is abandoned, and stops when it emits.
+        Cancelled: at once when the token is cancelled. The producer learns of it at its next emit.
     """
     channel: _Channel[T] = _Channel()
 
@@ -147,10 +147,10 @@ def iterate(
 def gather(
     functions: Sequence[Callable[[], T]], cancel: CancelToken, pool: WorkerPool = _POOL
 ) -> Iterator[tuple[int, T]]:
-    """Run functions side by side in the pool; yield the place and the result of each as it ends.
+    """Run functions in parallel in the pool, and yield the index and result of each as it ends.
 
     Raises:
-        Cancelled: the token was cancelled; what still runs is abandoned.
+        Cancelled: the token was cancelled. Calls that are still running are abandoned.
     """
     channel: _Channel[tuple[int, T]] = _Channel()
 
@@ -178,7 +178,7 @@ def gather(
 
 
 def start_call(function: Callable[[], object], pool: WorkerPool = _POOL) -> None:
-    """Start a call in the pool. Its exception is raised where the result is read."""
+    """Start a call in the pool, and discard its result and any exception."""
 
     def attempt() -> None:
         with suppress(Exception):
@@ -188,10 +188,10 @@ def start_call(function: Callable[[], object], pool: WorkerPool = _POOL) -> None
 
 
 def call(function: Callable[[], T], cancel: CancelToken, pool: WorkerPool = _POOL) -> T:
-    """Return what `function` returns in a thread of the pool.
+    """Run `function` in a thread of the pool and return its result.
 
     Raises:
-        Cancelled: the token was cancelled first; the function runs on without a waiter.
+        Cancelled: the token was cancelled first. The function runs on, and its result is lost.
     """
 
     def produce(emit: Emit[T]) -> None:

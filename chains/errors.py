@@ -1,21 +1,21 @@
-"""The errors of chains, each with one sentence that offers a way out.
+"""Errors of the chains package. Each message is one sentence and suggests a way out.
 
 ```
 ChainError
-├── Cancelled            the user stopped it
+├── Cancelled            the user stopped the work
 ├── BadPrompt            a file is not a valid prompt
-├── CannotRead           an attachment cannot be read whole
+├── CannotRead           an attachment cannot be read in full
 ├── ToolFailed           a tool failed
-└── ModelError           the model gave no answer
-    ├── MissingKey       the service has no key, or refuses the one it has
+└── ModelError           the model returned no answer
+    ├── MissingKey       no key is set for the service, or the service refused it
     ├── RateLimited      the service asks to wait (429)
-    ├── ModelUnavailable no server answers, or the answer broke off empty
-    ├── BadRequest       the service does not accept the request
-    └── Offline          the call would leave this computer, which is switched off
+    ├── ModelUnavailable no server responds, or the connection broke before any text
+    ├── BadRequest       the service rejects the request
+    └── Offline          the call would leave this computer while privacy.offline is on
 ```
 
-A provider's status and text become one of these in `chains.llm.failures`. A request that is too
-long for the model is `context.errors.ContextOverflow`.
+`chains.llm.failures` maps the status and text of a provider to one of these errors. A request that
+is too long for the model raises `context.errors.ContextOverflow`.
 """
 
 import math
@@ -35,19 +35,19 @@ __all__ = [
 
 
 class ChainError(Exception):
-    """A chain could not finish."""
+    """Base class of the errors of the chains package."""
 
 
 class ToolFailed(ChainError):
-    """A tool failed; the message tells the model what to do instead."""
+    """A tool call failed. The message tells the model what to do instead."""
 
 
 class BadPrompt(ChainError):
-    """A file is not a valid prompt; the message follows the name of the file."""
+    """A file is not a valid prompt. The message is shown after the name of the file."""
 
 
 class CannotRead(ChainError):
-    """An attachment cannot be read whole; the message offers a way out."""
+    """An attachment cannot be read in full. The message suggests a way out."""
 
 
 class Cancelled(ChainError):
@@ -58,11 +58,11 @@ class Cancelled(ChainError):
 
 
 class ModelError(ChainError):
-    """The model gave no answer.
+    """The model returned no answer.
 
     Attributes:
         service: the provider's name, or the host of the user's own server.
-        reason: the text of the service or the network, in one line; may be empty.
+        reason: the error text of the service or the network in one line. It may be empty.
     """
 
     is_retryable = False
@@ -74,7 +74,7 @@ class ModelError(ChainError):
 
 
 class MissingKey(ModelError):
-    """The service has no key, or refuses the one it has."""
+    """No key is set for the service, or the service refused the key."""
 
     def __init__(self, service: str, *, is_refused: bool = False, reason: str = "") -> None:
         said = "refused the key" if is_refused else "needs a key"
@@ -88,7 +88,7 @@ class MissingKey(ModelError):
 
 
 class RateLimited(ModelError):
-    """The service asks to wait longer than a turn should."""
+    """The service limits the rate of requests and asks to wait."""
 
     is_retryable = True
 
@@ -103,7 +103,7 @@ class RateLimited(ModelError):
 
 
 class ModelUnavailable(ModelError):
-    """No server answers, or the answer broke off before its first word."""
+    """No server responds, or the connection broke before any text arrived."""
 
     is_retryable = True
 
@@ -118,7 +118,7 @@ class ModelUnavailable(ModelError):
 
 
 class BadRequest(ModelError):
-    """The service does not accept the request as it is."""
+    """The service rejects the request."""
 
     def __init__(self, service: str, *, reason: str) -> None:
         super().__init__(
@@ -138,7 +138,7 @@ class Offline(ModelError):
 
 
 def _told(seconds: float) -> str:
-    """Return a time to wait in words, rounded up."""
+    """Return a waiting time as text, such as `3 minutes`, rounded up."""
     for unit, length in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
         if seconds >= 2 * length:
             return f"{math.ceil(seconds / length):,} {unit}s"

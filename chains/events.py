@@ -1,4 +1,4 @@
-"""The events of a turn, in the order in which they happen."""
+"""The events that a turn yields, and the result of a turn."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ ToolStatus = Literal["ok", "error"]
 
 @dataclass(frozen=True)
 class Step:
-    """A step that takes a while has begun; `text` can be shown."""
+    """A longer step of the turn has begun. `text` describes it for the user."""
 
     kind: Literal["index", "search", "read", "write", "wait", "compact"]
     text: str
@@ -49,7 +49,7 @@ class Step:
 
 @dataclass(frozen=True)
 class ReadingPart:
-    """A part of an attachment is read, in a map-reduce."""
+    """The map-reduce of an attachment has begun to read a part."""
 
     part: int
     parts: int
@@ -62,28 +62,28 @@ class ReadingPart:
 
 @dataclass(frozen=True)
 class Retrieved:
-    """The attached and retrieved segments of the turn, with the numbers to cite them by."""
+    """The attached and retrieved segments of the turn, each with its citation number."""
 
     segments: tuple[Segment, ...]
 
 
 @dataclass(frozen=True)
 class ContextPrepared:
-    """The report on a request: estimated before it is sent, and as it turned out at the end."""
+    """The context report of a request: an estimate before it is sent, and the final one after."""
 
     report: ContextReport
 
 
 @dataclass(frozen=True)
 class TextDelta:
-    """The answer grew by `text`."""
+    """The next piece of the answer's text."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class ToolStarted:
-    """A tool that the model called is running."""
+    """A tool call of the model has started."""
 
     id: str
     name: str
@@ -92,10 +92,10 @@ class ToolStarted:
 
 @dataclass(frozen=True)
 class ToolEnded:
-    """A tool has ended, and its result is in the log.
+    """A tool call has ended, and its result is in the log.
 
     Attributes:
-        ref_id: the reference of a large result beside the log; None where the log has all of it.
+        ref_id: the reference of a large result that is stored outside the log, or None.
     """
 
     id: str
@@ -107,7 +107,7 @@ class ToolEnded:
 
 @dataclass(frozen=True)
 class MessageEnded:
-    """A message is in the log, on disk.
+    """A message has been written to the log on disk.
 
     Attributes:
         session: the id of its session.
@@ -124,7 +124,7 @@ class CompactionStarted:
     """A compaction of old turns has begun.
 
     Attributes:
-        reason: `auto`, `block` or `overflow`; `asked` where the user or the model wanted it.
+        reason: `auto`, `block` or `overflow`, or `asked` if the user or the model requested it.
     """
 
     reason: str
@@ -132,7 +132,7 @@ class CompactionStarted:
 
 @dataclass(frozen=True)
 class CompactionEnded:
-    """A compaction has ended; `result` is what `strata compact --json` prints."""
+    """A compaction has ended. `result` has the form that `strata compact --json` prints."""
 
     result: Mapping[str, Any]
 
@@ -146,14 +146,14 @@ class Warned:
 
 @dataclass(frozen=True)
 class IndexProgressed:
-    """Indexing before the turn has progressed."""
+    """The progress of the indexing that runs before the turn."""
 
     progress: IndexProgress
 
 
 @dataclass(frozen=True)
 class Usage:
-    """The tokens that the provider counted, over all requests of a turn."""
+    """The token counts reported by the provider, summed over the requests of a turn."""
 
     requests: int
     prompt_tokens: int
@@ -186,13 +186,14 @@ class AskResult:
     """The result of a turn, as `strata ask --json` prints it.
 
     Attributes:
-        session: None only for a dry run outside a session.
-        turn: None for a dry run, as is `entry`, the id of the answer's entry.
-        tools: the tool calls of the turn, in their order; empty without an agent.
-        usage: None where no provider counted.
+        session: the id of the session, or None for a dry run outside a session.
+        turn: the id of the turn, or None for a dry run.
+        entry: the id of the answer's log entry, or None for a dry run.
+        tools: the tool calls of the turn, in order. Only an agent has any.
+        usage: the token counts of the provider, or None if it reported none.
         context: the report of the last request, as plain data.
-        read_whole: the cost of reading attachments whole; None where none was.
-        searched: the query, where it differs from the user message; None otherwise.
+        read_whole: the cost of the map-reduce over attachments, or None if there was none.
+        searched: the search query if it differs from the user message, or None.
     """
 
     session: str | None
@@ -235,7 +236,7 @@ class AskResult:
 
 @dataclass(frozen=True)
 class TurnEnded:
-    """The turn is over; nothing follows."""
+    """The turn is over. This is its last event."""
 
     result: AskResult
 

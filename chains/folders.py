@@ -1,7 +1,7 @@
 """List the names in the top two levels of the vault folder, for the prompt of an agent.
 
-The names are stored with the session's first turn of an agent and read from there afterwards, so
-that a note that is added later does not change the prompt, which a provider may have cached.
+The names are stored with the first agent turn of a session, and later turns read them from there.
+A note that is added later therefore does not change the prompt, which a provider may have cached.
 """
 
 import unicodedata
@@ -14,11 +14,11 @@ from context.prompt import PromptSection
 
 __all__ = ["FOLDER", "add_names", "find_recorded_names", "list_names"]
 
-FOLDER: Final = "folder"  # the key under which the segments of a turn keep the names
+FOLDER: Final = "folder"  # the key of the names in the segments entry of a turn
 SECTION: Final = "task_context"
 LONGEST_NAME: Final = 80
 MOST_BELOW: Final = 12
-SHARE: Final = 8  # a threshold of that many tokens times the characters of the list
+SHARE: Final = 8  # the list may have one character for each 8 tokens of the threshold
 FEWEST_CHARS: Final = 400
 MOST_CHARS: Final = 4_000
 
@@ -26,12 +26,12 @@ MOST_CHARS: Final = 4_000
 def list_names(root: str, paths: Sequence[str], threshold: int) -> str:
     """List the names in a folder of notes, two levels deep.
 
-    Folders come first, each level in the order of its names. Names beyond the limit are counted.
+    Folders come first, and each level is sorted by name. Names beyond the limit are only counted.
 
     Args:
         root: the name of the folder.
         paths: the notes that a model may see, relative to the folder.
-        threshold: the limit of a request, in tokens; a small one gets a short list.
+        threshold: the limit of a request, in tokens. The length of the list depends on it.
     """
     if not paths:
         return ""
@@ -44,7 +44,7 @@ def list_names(root: str, paths: Sequence[str], threshold: int) -> str:
 
 
 def find_recorded_names(path: Sequence[Entry]) -> str | None:
-    """Return the names that a segments entry of a path keeps; None where none does."""
+    """Return the folder names stored in a segments entry of a path, or None if none are stored."""
     for entry in path:
         if isinstance(entry, SegmentsEntry):
             names = entry.extra.get(FOLDER)
@@ -54,7 +54,7 @@ def find_recorded_names(path: Sequence[Entry]) -> str | None:
 
 
 def add_names(sections: Sequence[PromptSection], names: str) -> tuple[PromptSection, ...]:
-    """Return the sections of a prompt with the names in its task context."""
+    """Return the sections of a prompt with the folder names added to the task context."""
     if not names:
         return tuple(sections)
     if any(section.name == SECTION for section in sections):
@@ -68,7 +68,7 @@ def add_names(sections: Sequence[PromptSection], names: str) -> tuple[PromptSect
 
 
 def _blocks(paths: Sequence[str]) -> list[list[str]]:
-    """Return the lines of each folder and note of the first level, folders first."""
+    """Return the lines for each top-level folder and note, folders first."""
     folders: dict[str, set[str]] = {}
     notes: set[str] = set()
     for path in paths:
@@ -85,7 +85,7 @@ def _blocks(paths: Sequence[str]) -> list[list[str]]:
 
 
 def _within(blocks: Sequence[Sequence[str]], room: int) -> Iterator[str]:
-    """Yield the lines that fit; a folder may lose the names in it."""
+    """Yield the lines that fit into `room` characters. A folder may be listed without its names."""
     for number, block in enumerate(blocks):
         shown = next((part for part in (block, block[:1]) if _size(part) <= room), None)
         if shown is None:
@@ -111,7 +111,7 @@ def _is_hidden(path: str) -> bool:
 
 
 def _clean(name: str) -> str:
-    """Return a name on one line, without invisible characters, shortened where it is very long."""
+    """Return a name on one line, with invisible characters replaced and a long name shortened."""
     seen = "".join(" " if unicodedata.category(sign)[0] in "ZC" else sign for sign in name)
     if len(seen) <= LONGEST_NAME:
         return seen

@@ -1,8 +1,8 @@
-"""The only door to language models: litellm, imported with the first call.
+"""Call language models through litellm, which only this module imports, on the first call.
 
 A call runs in the pool and its pieces arrive through a channel, so that a cancel takes effect at
 once, even while a server stalls. Only a request that passed the budget guard is accepted.
-`chains.llm.failures` turns the errors of providers into ours.
+`chains.llm.failures` maps the errors of providers to `chains.errors`.
 """
 
 import importlib.util
@@ -57,11 +57,11 @@ LONGEST_WAIT_S: Final = 30.0
 CONNECT_TIMEOUT_S: Final = 10.0
 # A model on a slow processor may read for minutes before it writes its first word.
 READ_TIMEOUT_S: Final = 600.0
-# The OpenAI client wants a key even where the server does not.
+# The OpenAI client requires a key even if the server does not.
 NO_KEY: Final = "none"
 BROKEN_OFF: Final = "the stream ended too early"
 
-# Those that litellm calls through its own HTTP handler; others use the OpenAI client.
+# litellm calls these through its own HTTP handler, and all others through the OpenAI client.
 _HANDLER_PROVIDERS: Final = frozenset(
     {
         "anthropic",
@@ -80,7 +80,7 @@ _HANDLER_PROVIDERS: Final = frozenset(
         "xai",
     }
 )
-# Some of these take no system message, and litellm puts it in another one.
+# Some of these models take no system message, so litellm changes its role.
 _O_SERIES: Final = re.compile(r"/o\d")
 _OLLAMA: Final = frozenset({"ollama", "ollama_chat"})
 
@@ -88,8 +88,8 @@ _OLLAMA: Final = frozenset({"ollama", "ollama_chat"})
 class LiteLLMModel:
     """A language model behind the HTTP interface of a provider or of the user's server.
 
-    Args of the constructor: `key_for` returns the key of a provider, or None; `offline` refuses
-    every host but this computer; `pause` waits between tries.
+    Args of the constructor: `key_for` returns the key of a provider, or None. `offline` refuses
+    every host except this computer. `pause` waits between tries.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class LiteLLMModel:
         self._pause = pause
 
     def stream(self, request: PreparedRequest, cancel: CancelToken) -> Iterator[ModelEvent]:
-        """Yield the answer as it comes, trying up to three times for its first words."""
+        """Yield the answer as it arrives, with up to three attempts until the first text."""
         if not isinstance(request, PreparedRequest):
             raise UnguardedRequest("Only a request that passed the budget guard can be sent.")
         if self._offline and not self._endpoint.is_local:
@@ -146,7 +146,7 @@ class LiteLLMModel:
                 call.abort()
 
     def _arguments(self, request: PreparedRequest) -> tuple[dict[str, Any], dict[str, str]]:
-        """What litellm is called with, beside the call's own client, and what to fill in."""
+        """Return the arguments for litellm without the client, and the values of placeholders."""
         import httpx
 
         endpoint, key = self._endpoint, self._key()
@@ -193,7 +193,7 @@ class LiteLLMModel:
         on_call: Callable[[WireCall], object],
         emit: Emit[ModelEvent],
     ) -> None:
-        """Make one call, in a thread of the pool."""
+        """Call litellm once, in a thread of the pool, and emit the events of its answer."""
         call = WireCall(
             offline=self._offline,
             max_output_tokens=arguments["max_tokens"],
@@ -223,7 +223,7 @@ class LiteLLMModel:
 
 
 def warm_up() -> None:
-    """Start to import litellm in the pool, while the first request is prepared."""
+    """Start the import of litellm in the pool, so that the first call does not wait for it."""
     if "litellm" not in sys.modules:
         start_call(_litellm)
 
@@ -232,7 +232,7 @@ def load_packaged_data(name: str) -> Mapping[str, Any]:
     """Return a JSON table from the litellm package, without importing it.
 
     Args:
-        name: the name of the file; without such a file the table is empty.
+        name: the name of the file. The table is empty if there is no such file.
     """
     spec = importlib.util.find_spec("litellm")
     for location in (spec and spec.submodule_search_locations) or ():
@@ -244,7 +244,7 @@ def load_packaged_data(name: str) -> Mapping[str, Any]:
 
 
 def _read(stream: Any, emit: Emit[ModelEvent]) -> None:
-    """Emit the pieces of an answer, and how it ended."""
+    """Read a streamed answer, and emit its text, reasoning, tool calls and final status."""
     has_text, usage, calls = False, None, CallAssembler()
     words, thoughts = TextJoiner(), TextJoiner()
     for chunk in _pieces(stream):
@@ -262,7 +262,7 @@ def _read(stream: Any, emit: Emit[ModelEvent]) -> None:
             return
     if rest := words.end():
         emit(ModelText(rest))
-    # The wrapper invents a finish reason and a usage where the service gave none.
+    # The wrapper invents a finish reason and a usage if the service sent none.
     finish = stream.received_finish_reason or ""
     is_counted = any(getattr(chunk, "usage", None) for chunk in stream.chunks)
     if not finish and not has_text:
@@ -280,10 +280,10 @@ def _read(stream: Any, emit: Emit[ModelEvent]) -> None:
 
 
 def _pieces(stream: Any) -> Iterator[Any]:
-    """Return the pieces of an answer.
+    """Yield the chunks of a streamed answer.
 
-    Once the service has sent a finish reason, errors in what follows are ignored: the usage may be
-    anything but numbers.
+    Errors after the finish reason are ignored, since some services send a usage that cannot be
+    parsed.
     """
     try:
         yield from stream
@@ -294,7 +294,7 @@ def _pieces(stream: Any) -> Iterator[Any]:
 
 
 def _usage(counted: Any) -> Usage | None:
-    """Return the usage that a service counted; None where it is not valid."""
+    """Return the usage reported by a service, or None if a count is negative."""
     details = getattr(counted, "prompt_tokens_details", None)
     prompt, completion = counted.prompt_tokens or 0, counted.completion_tokens or 0
     cached = getattr(details, "cached_tokens", None) or 0
@@ -304,18 +304,19 @@ def _usage(counted: Any) -> Usage | None:
 
 
 def _messages(request: PreparedRequest) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return what litellm is called with; nothing is filled in."""
+    """Return the messages argument for litellm, with no placeholders to fill in."""
     return {"messages": build_wire_conversation(request)}, {}
 
 
 def _past_the_client(request: PreparedRequest) -> tuple[dict[str, Any], dict[str, str]]:
-    """Pass the messages in a part of the body that the OpenAI client does not check.
+    """Return the messages as an extra part of the body, which the OpenAI client does not validate.
 
-    The client compares every field of every message with its types, which for a long session took
-    ten times as long as all else before the request. A placeholder stands for encoded messages.
+    The client checks every field of every message against its types. For a long session this took
+    ten times as long as all other work before the request. A placeholder in the body is replaced
+    with the encoded messages when the request is sent.
 
     Returns:
-        What litellm is called with, and what is filled in as it is sent, by its name.
+        The arguments for litellm, and the encoded messages by the name of their placeholder.
     """
     asked = build_wire_messages([make_message_body(request.draft.question)])
     name = token_hex(16)
@@ -324,7 +325,7 @@ def _past_the_client(request: PreparedRequest) -> tuple[dict[str, Any], dict[str
 
 
 def _pause_before_retry(error: ModelError, back_off_s: float | None) -> float | None:
-    """Return the seconds to wait before the next try; None where there is none."""
+    """Return the seconds to wait before the next try, or None if the call must not be retried."""
     if not error.is_retryable or back_off_s is None:
         return None
     if isinstance(error, RateLimited) and error.retry_after_s is not None:
@@ -336,7 +337,7 @@ _loading = threading.Lock()
 
 
 def _litellm() -> Any:
-    """Return litellm, configured to log nothing and to make no calls of its own."""
+    """Return litellm, configured to write no logs and to make no requests of its own."""
     with _loading:
         _ignore_foreign_addresses()
         load_tiktoken()
@@ -349,7 +350,7 @@ def _litellm() -> Any:
     return module
 
 
-# Addresses, and headers, that litellm or a client of a provider reads from the environment.
+# Variables with addresses and headers that litellm or a provider's client reads.
 _FOREIGN_ADDRESSES: Final = re.compile(
     r".*_(API_BASE|BASE_URL|API_URL)(_[A-Z]+)?|AWS_ENDPOINT_URL(_\w+)?|(WATSONX|WX|WML)_URL"
     r"|(AWS_BEDROCK_RUNTIME|AWS_STS|DATAROBOT|GRADIENT_AI_AGENT)_ENDPOINT|AZURE_AUTHORITY_HOST"
@@ -358,9 +359,9 @@ _FOREIGN_ADDRESSES: Final = re.compile(
 
 
 def _ignore_foreign_addresses() -> None:
-    """Remove addresses of services from the environment, since only the settings name them.
+    """Remove service addresses from the environment, since only the settings may define them.
 
-    Proxies stay, since they are for all programs of the user.
+    Proxy variables are kept, since they apply to all programs of the user.
     """
     for name in [name for name in os.environ if _FOREIGN_ADDRESSES.fullmatch(name)]:
         del os.environ[name]
@@ -384,6 +385,6 @@ def _import_litellm() -> Any:
     litellm.callbacks = []
     litellm.client_session = open_client()
     for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
-        # Its log lines may hold text of notes, and go to standard error.
+        # Its log lines may contain text of notes, and are written to standard error.
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     return litellm

@@ -1,7 +1,7 @@
-"""The properties of a model, by its name and its server: endpoint, input limit, prices.
+"""Look up the properties of a model by its name and server: endpoint, input limit and prices.
 
-The table of known models comes with litellm and is read without importing it. The user's own server
-is asked for the limit; where it does not report one, the limit is unknown.
+The table of known models comes with litellm and is read without importing it. For a model on the
+user's own server, the server is asked for the input limit, which may remain unknown.
 """
 
 import json
@@ -28,14 +28,14 @@ __all__ = ["EXTRACTIVE", "ModelInfo", "ServedModel", "describe", "list_served_mo
 EXTRACTIVE: Final = "extractive"
 
 OLLAMA: Final = frozenset({"ollama", "ollama_chat"})
-# The context of a server that loads a model with the requested context, by default.
+# The default context length, in tokens, to request from a server that loads a model on demand.
 LOCAL_CONTEXT: Final = 16_384
 SERVER_TIMEOUT_S: Final = 2.0
 SERVER_ANSWER_KEPT_S: Final = 60.0
 SERVER_SILENCE_KEPT_S: Final = 10.0
 MAX_SERVER_ANSWER_BYTES: Final = 2_000_000
 
-# Name for the user, and host, of providers that are known by name.
+# The display name and the host of known providers.
 _SERVICES: Final[Mapping[str, tuple[str, str]]] = {
     "anthropic": ("Anthropic", "api.anthropic.com"),
     "cohere_chat": ("Cohere", "api.cohere.com"),
@@ -48,18 +48,18 @@ _SERVICES: Final[Mapping[str, tuple[str, str]]] = {
     "together_ai": ("Together AI", "api.together.xyz"),
     "xai": ("xAI", "api.x.ai"),
 }
-# Where these listen unless an address is set.
+# The default addresses of local servers.
 _LOCAL_BASES: Final[Mapping[str, str]] = {
     "llamafile": "http://127.0.0.1:8080/v1",
     "lm_studio": "http://127.0.0.1:1234/v1",
     "ollama": "http://127.0.0.1:11434",
     "ollama_chat": "http://127.0.0.1:11434",
 }
-# These sign in by other means than one key, or need none.
+# These authenticate in another way than with a single key, or need no key.
 _KEYLESS: Final = frozenset(
     {"bedrock", "custom_openai", "hosted_vllm", "sagemaker", "sagemaker_chat", "vertex_ai", "vllm"}
 )
-# These take cache marks; others may refuse a request with marks.
+# These accept cache marks. Others may reject a request that has them.
 _TAKE_MARKS: Final = frozenset({"anthropic", "bedrock", "openrouter", "vertex_ai"})
 _LIMIT_FIELDS: Final = (
     "max_model_len",
@@ -75,10 +75,11 @@ class ModelInfo:
 
     Attributes:
         name: the name in the setting `chat.model`.
-        endpoint: its address; None for `extractive`, and for an unknown model.
-        input_limit: the most tokens of a request; None where it is unknown.
-        input_price: dollars a token, as `output_price` is; None where unknown.
-        cached_price: dollars for a cached token of the prompt.
+        endpoint: the address of the model, or None for `extractive` and for an unknown model.
+        input_limit: the maximum tokens of a request, or None if unknown.
+        input_price: dollars per token of the prompt, or None if unknown.
+        output_price: dollars per token of the answer, or None if unknown.
+        cached_price: dollars per cached token of the prompt, or None if unknown.
     """
 
     name: str
@@ -95,7 +96,7 @@ class ModelInfo:
 
     @property
     def key_provider(self) -> str | None:
-        """The owner of its key, a provider or an address; None where it takes no key."""
+        """The provider or address that the key belongs to, or None if the model needs no key."""
         endpoint = self.endpoint
         if endpoint is None or (not endpoint.api_base and endpoint.provider in _KEYLESS):
             return None
@@ -103,18 +104,22 @@ class ModelInfo:
 
     @property
     def takes_marks(self) -> bool:
-        """Whether its service takes cache marks."""
+        """Whether the service accepts cache marks."""
         return self.endpoint is not None and self.endpoint.provider in _TAKE_MARKS
 
     @property
     def host(self) -> str:
-        """The host that text is sent to; empty for `extractive` and for an unknown model."""
+        """The host that requests are sent to, or empty for `extractive` and an unknown model."""
         return self.endpoint.host if self.endpoint else ""
 
 
 @dataclass(frozen=True)
 class ServedModel:
-    """A model that a server offers, with its reported context length."""
+    """A model that a server offers.
+
+    Attributes:
+        input_limit: the context length reported by the server, or None.
+    """
 
     name: str
     input_limit: int | None
@@ -131,13 +136,13 @@ def describe(
     """Return the properties of a model.
 
     Args:
-        name: with or without its provider's prefix.
+        name: the name of the model, with or without its provider's prefix.
         api_base: the setting `chat.apiBase`.
-        key_for: returns the key for a server at `api_base`, which is asked for the model's limit
-            within two seconds and seldom; without it no server is asked.
-        offline: ask no server but one on this computer.
+        key_for: returns the key for the server at `api_base`. The server is asked for the limit of
+            the model within two seconds, and its response is cached. None asks no server.
+        offline: ask only a server on this computer.
         local_context: the setting `chat.localContext`, for servers that load a model with the
-            context they are asked for, which has to fit into memory.
+            requested context length, which has to fit into memory.
     """
     if name == EXTRACTIVE:
         return ModelInfo(name, None)
@@ -166,7 +171,7 @@ def describe(
 def _describe_ollama(
     name: str, provider: str, api_base: str, key_for: KeyFor | None, local_context: int
 ) -> ModelInfo:
-    """Return the properties of a model of Ollama at `/api/chat`, since `/v1` ignores `num_ctx`."""
+    """Return the properties of an Ollama model at `/api/chat`, since `/v1` ignores `num_ctx`."""
     bare = name.removeprefix(f"{provider}/")
     base = _ollama_root(api_base or _LOCAL_BASES["ollama"])
     endpoint = _endpoint(f"ollama_chat/{bare}", "ollama_chat", base)
@@ -187,7 +192,7 @@ def _is_ollama(api_base: str, may_ask: bool) -> bool:
 
 
 def list_served_models(api_base: str, key: str | None = None) -> tuple[ServedModel, ...]:
-    """Return the models that an OpenAI-compatible server offers; none where it does not answer."""
+    """Return the models of an OpenAI-compatible server, or none if it does not respond."""
     return _servers.models(api_base.rstrip("/"), key)
 
 
@@ -198,7 +203,7 @@ def _provider(name: str, api_base: str) -> str:
     if api_base:
         return "openai"
     provider = str(_table().get(name, {}).get("litellm_provider", ""))
-    # Families of one provider are listed apart, such as `vertex_ai-mistral_models`.
+    # Model families of a provider have their own names, such as `vertex_ai-mistral_models`.
     return provider.split("-", maxsplit=1)[0]
 
 
@@ -222,7 +227,7 @@ def _endpoint(wire_name: str, provider: str, api_base: str) -> Endpoint:
 
 
 def _key_owner(base: str, provider: str) -> str:
-    """Return the owner of the key for an address; a key belongs to its service's own host."""
+    """Return the owner of the key for an address: a known provider, or the address's origin."""
     if not base:
         return provider
     origin = parse_origin(base)
@@ -252,13 +257,13 @@ def _ask_limit(endpoint: Endpoint, key: str | None) -> int | None:
     models = list_served_models(endpoint.api_base, key)
     bare = endpoint.wire_name.removeprefix(f"{endpoint.provider}/")
     named = [model for model in models if model.name == bare]
-    # A server with one model answers with that one, whatever it is called.
+    # A server with a single model uses it whatever name is requested.
     chosen = named or (models if len(models) == 1 else ())
     return chosen[0].input_limit if chosen else None
 
 
 class _Servers:
-    """Caches the answers of servers for a short time, so that a preview asks none."""
+    """A cache for the responses of model servers, so that previews send no requests."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -276,12 +281,12 @@ class _Servers:
         return tuple(_read_served_models(self._ask("GET", f"{api_base}/models", key)))
 
     def is_ollama(self, root: str) -> bool:
-        """Return whether a server answers as Ollama does; it is sent no key."""
+        """Return whether a server is Ollama. The check sends no key."""
         answer = self._ask("GET", f"{root}/api/version", None)
         return isinstance(answer, dict) and isinstance(answer.get("version"), str)
 
     def context_length(self, root: str, model: str, key: str | None) -> int | None:
-        """Return the context length of a model of Ollama."""
+        """Return the context length of an Ollama model, or None if it is not reported."""
         answer = self._ask("POST", f"{root}/api/show", key, {"model": model})
         info = answer.get("model_info") if isinstance(answer, dict) else None
         found = info.items() if isinstance(info, dict) else ()
@@ -304,7 +309,7 @@ class _Servers:
         return answer
 
 
-# No server answers; or one answers with an error.
+# The results for a server that does not respond, and for one that responds with an error.
 SILENT: Final = "silent"
 REFUSED: Final = "refused"
 
@@ -328,7 +333,7 @@ def _ask_server(method: str, address: str, key: str | None, body: object) -> Any
     except (httpx.ConnectError, httpx.TimeoutException):
         return SILENT
     except (httpx.HTTPError, httpx.InvalidURL, ValueError):
-        # A server that does not say what it offers may still answer questions.
+        # A server that does not list its models may still answer chat requests.
         return REFUSED
 
 
@@ -339,7 +344,7 @@ def _read_served_models(answer: Any) -> list[ServedModel]:
 
 
 def _read_limit(entry: Mapping[str, Any]) -> int | None:
-    """Return the context length by the field of vLLM, LM Studio, OpenRouter, Groq or llama.cpp."""
+    """Return the context length from the field that vLLM, LM Studio, Groq or others use for it."""
     meta = entry.get("meta")
     places = [entry.get(field) for field in _LIMIT_FIELDS]
     places.append(meta.get("n_ctx") if isinstance(meta, dict) else None)

@@ -1,7 +1,7 @@
-"""Prompts and the user's customization: prompts are Markdown files whose headings name sections.
+"""Load the shipped prompts, and combine prompts with the user's customization.
 
-The prompts that Strata ships are read here. The application passes a `PromptSource` that returns
-the user's own prompts in their place.
+A prompt is a Markdown file whose headings name its sections. The application passes a
+`PromptSource` that returns the user's own prompts instead of the shipped ones.
 """
 
 import re
@@ -27,7 +27,7 @@ __all__ = [
     "read_prompt",
 ]
 
-# The prompts of calls beside the requests of a turn.
+# The prompts of model calls other than the requests of a turn.
 READING_PROMPT: Final = "reading"
 REWRITE_PROMPT: Final = "rewrite"
 SUMMARY_PROMPT: Final = "summary"
@@ -41,7 +41,7 @@ class SystemPrompt:
     """The sections of a prompt.
 
     Attributes:
-        problem: why the user's own prompt is not used; empty where nothing is wrong.
+        problem: the reason why the user's own prompt is not used, or empty.
     """
 
     sections: tuple[PromptSection, ...]
@@ -58,10 +58,10 @@ def load_prompt(name: str) -> SystemPrompt:
 
 
 def read_prompt(text: str) -> SystemPrompt:
-    """Parse a prompt from Markdown; its sections are cacheable.
+    """Parse a prompt from Markdown into cacheable sections.
 
     Raises:
-        BadPrompt: the text does not consist of named sections, each once and not empty.
+        BadPrompt: the text does not consist of known sections, or one is repeated or empty.
     """
     before, *pieces = _HEADING.split(text)
     names, texts = pieces[::2], [piece.strip() for piece in pieces[1::2]]
@@ -79,14 +79,14 @@ def read_prompt(text: str) -> SystemPrompt:
 
 @dataclass(frozen=True)
 class Customization:
-    """The user's prompts, instructions and hooks; by default none.
+    """The user's prompts, instructions and hooks. The default is no customization.
 
     Attributes:
-        prompts: returns a prompt by its name; called again for each request of a turn.
-        instructions: notes whose text follows the prompt on L1, each with its name as its id.
-        hooks: the user's code.
+        prompts: returns a prompt by its name. It is called for each request of a turn.
+        instructions: notes whose text follows the prompt on L1. The id of each is its name.
+        hooks: the user's hooks, or None.
         warnings: one sentence for each part that could not be loaded.
-        folder_names: the names in the vault folder, for the task context of the prompt.
+        folder_names: the list of names in the vault folder, for the prompt's task context.
     """
 
     prompts: PromptSource = load_prompt
@@ -96,7 +96,7 @@ class Customization:
     folder_names: str = ""
 
     def system(self, prompt: str) -> tuple[SystemPart, ...]:
-        """Return the parts of the system message with a prompt, the least changing first."""
+        """Return the parts of the system message for a prompt, most stable first."""
         noted = [InstructionsText(note.id, note.raw_content) for note in self.instructions]
         sections = add_names(self.prompts(prompt).sections, self.folder_names)
         return make_system_parts(prompt, sections, noted)

@@ -1,9 +1,9 @@
-"""Count tokens with the encodings that come with litellm; nothing is downloaded.
+"""Count tokens with the encodings that come with litellm, without a download.
 
-A model of OpenAI is counted with its own encoding. Any other is counted with all encodings, and the
-largest count is used, since its tokenizer is not known.
+For an OpenAI model its own encoding is used. For any other model the tokenizer is not known, so the
+text is counted with all encodings and the largest count is used.
 
-Source: "Token Budget Enforcement", "Guiding Principles"; "Budget-Aware Trimming", overheads.
+Source: "Token Budget Enforcement", "Guiding Principles"; "Budget-Aware Trimming" (overheads).
 """
 
 import hashlib
@@ -28,10 +28,10 @@ __all__ = ["EncodingCounter", "load_counter", "load_tiktoken"]
 _importing = threading.Lock()
 
 PIECE_CHARS: Final = 100_000
-# How far before a piece's end a cut is looked for that no token can reach across.
+# The last characters of a piece that are searched for a cut that no token can span.
 CUT_SEARCH_CHARS: Final = 2_000
 
-# Each encoding's file, named as tiktoken names its cache, and the hash of the file's content.
+# Each encoding: the file name in tiktoken's cache, and the SHA-256 hash of its content.
 ENCODING_FILES: Final = {
     "cl100k_base": (
         "9b5ad71b2ce5302211f9c61530b329a4922fc6a4",
@@ -52,11 +52,12 @@ _loading = threading.RLock()
 
 
 class EncodingCounter:
-    """Counts with one encoding, or with several, using the largest count.
+    """A token counter that returns the largest count of one or more encodings.
 
     Attributes:
-        is_exact: whether the one encoding is the model's own.
-        message_overhead: tokens of a message beside its content, `part_overhead` of a part.
+        is_exact: whether the only encoding is the model's own.
+        message_overhead: tokens of a message in addition to its content.
+        part_overhead: tokens of a message part in addition to its content.
     """
 
     def __init__(
@@ -75,18 +76,18 @@ class EncodingCounter:
         self._image_rule = image_rule
 
     def count(self, text: str) -> int:
-        """Return the tokens of `text`, in which special tokens are words like any other."""
+        """Return the number of tokens in `text`, with special tokens counted as ordinary text."""
         return max(_count(encoding, text) for encoding in self._encodings)
 
     def count_image(self, data: str) -> int:
-        """Return the tokens of a picture in base64, by the rule of the model's provider."""
+        """Return the number of tokens of a base64 image, by the rule of the model's provider."""
         return count_image(data, self._image_rule)
 
 
 def load_counter(model: str) -> TokenCounter:
-    """Return the counter for a model's name, with or without its provider's prefix.
+    """Return the token counter for a model, named with or without its provider's prefix.
 
-    The first call for an encoding loads it, which takes some tenths of a second.
+    The first call for an encoding loads it, which takes a few tenths of a second.
     """
     own, rule = _own_encoding(model), find_image_rule(model)
     with _loading:
@@ -109,10 +110,10 @@ def _largest(rule: ImageRule | None) -> TokenCounter:
 
 
 def load_tiktoken() -> None:
-    """Import tiktoken whole, in one thread at a time.
+    """Import all of tiktoken, in one thread at a time.
 
-    litellm imports it too. Two threads that import its modules in different orders can see a
-    half-initialized module, since Python breaks the deadlock that way.
+    litellm imports it too. If two threads import its modules in different orders, Python avoids a
+    deadlock by exposing a half-initialized module.
     """
     with _importing:
         import tiktoken
@@ -140,7 +141,7 @@ def _load(name: str) -> "Encoding | None":
 
     folder = _encodings_folder()
     file_name, content_hash = ENCODING_FILES[name]
-    # tiktoken fetches a file that is missing or damaged from the network, so both are ruled out.
+    # tiktoken would download a missing or damaged file, so the hash is checked first.
     if folder is None or _hash_file(folder / file_name) != content_hash:
         return None
     with _cache_folder(folder):
@@ -148,7 +149,7 @@ def _load(name: str) -> "Encoding | None":
 
 
 def _encodings_folder() -> Path | None:
-    """Find the encodings inside litellm without importing it, which takes seconds."""
+    """Find the encodings folder of litellm without the import, which takes seconds."""
     spec = importlib.util.find_spec("litellm")
     for location in (spec and spec.submodule_search_locations) or ():
         folder = Path(location, "litellm_core_utils", "tokenizers")
@@ -185,7 +186,7 @@ _SAFE_CUT: Final = re.compile(r"(?<=[^\W_]) (?=[^\W_])")
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """Yield pieces of a long text, cut where no count changes: at a single blank between words."""
+    """Split a long text at single spaces between words, where a cut does not change the count."""
     start = 0
     while len(text) - start > PIECE_CHARS:
         end = start + PIECE_CHARS

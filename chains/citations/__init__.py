@@ -1,18 +1,18 @@
-"""Citations: verify the numbers and quotations of an answer against its sources.
+"""Verify the citations and quotations of an answer against its sources.
 
 ```
-answer → parser → numbers and quotations → check → Citation, Unverified
-sources ─────────────── quotes ──────────────┘
+answer → parser → citation numbers and quotations → check → Citation, Unverified
+sources ──────────────────── quotes ──────────────────┘
 ```
 
-- `check`: links each number to its source, and looks each quotation up in it.
-- `parser`: finds the numbers in brackets and the quotations of an answer, and pairs them.
-- `quotes`: finds a quotation in a text, whatever its marks, dashes and escapes.
-- `sentences`: splits a passage of Markdown into sentences without marks.
-- `map_notes`: parses the notes of a map-reduce, and keeps the quotations that are in the text.
+- `check`: links each citation number to its source, and verifies each quotation.
+- `parser`: finds the citation numbers and quotations of an answer, and pairs them.
+- `quotes`: finds a quotation in a text, regardless of markup, dashes and escapes.
+- `sentences`: splits a Markdown passage into sentences without markup.
+- `map_notes`: parses the notes of a map-reduce, and verifies their quotations.
 
 May import: context, vault; nothing else of chains.
-Holds always: a quotation is verified only by the words that were sent to the model.
+Invariant: a quotation is verified only against text that was sent to the model.
 """
 
 __all__ = ["check", "map_notes", "quotes", "sentences"]

@@ -1,4 +1,4 @@
-"""Check the numbers and quotations of an answer against the sources as they were sent."""
+"""Check the citations and quotations of an answer against the sources that were sent."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -20,12 +20,12 @@ SHORTEST_UNNUMBERED_WORDS: Final = 3
 
 @dataclass(frozen=True)
 class Citation:
-    """A number in the answer, with the place in the notes that it cites.
+    """A citation number in the answer, with the cited place in the notes.
 
     Attributes:
-        lines: the lines of the quotation where it was found, else of the whole passage.
-        quote: the quotation that the number belongs to; None for a bare number.
-        verified: whether the quotation is in the passage, as that was sent.
+        lines: the lines of the quotation if it was found, or of the whole passage.
+        quote: the quotation that the number belongs to, or None.
+        verified: whether the quotation is in the passage that was sent.
     """
 
     n: int
@@ -42,7 +42,7 @@ class Citation:
 
     @property
     def page(self) -> int | None:
-        """The page of the cited place; None where the file has no pages."""
+        """The page of the cited place, or None if the file has no pages."""
         return find_page(self.path, self.heading)
 
     def to_dict(self) -> dict[str, Any]:
@@ -60,11 +60,11 @@ class Citation:
 
 @dataclass(frozen=True)
 class Unverified:
-    """A number or a quotation that is not in the sources.
+    """A citation number without a source, or a quotation that is not in the sources.
 
     Attributes:
-        n: None for a quotation without a number.
-        quote: None for a number that names no source.
+        n: the citation number, or None for a quotation without a number.
+        quote: the quotation, or None for a number without a source.
     """
 
     n: int | None
@@ -85,11 +85,11 @@ class CitationReport:
 
 
 def check_citations(answer: str, sources: Sequence[Segment], question: str = "") -> CitationReport:
-    """Link every number of `answer` to its source, and verify every quotation in it.
+    """Link every citation number of an answer to its source, and verify every quotation.
 
     Args:
         sources: the passages that were sent, each with its number.
-        question: the user message; words quoted from it need no source.
+        question: the user message. Words quoted from it need no source.
     """
     reading = parse_answer(answer)
     checked = _Checker(sources, question)
@@ -104,10 +104,10 @@ def check_citations(answer: str, sources: Sequence[Segment], question: str = "")
 
 
 class _Source:
-    """A passage as it was sent, searched for quotations.
+    """A passage that was sent, in which quotations are searched.
 
-    It is read when a quotation first asks for it: an answer of a long chat is checked again each
-    time the chat is opened, and most passages are never quoted.
+    The text is parsed only when a quotation is first searched in it: all answers of a chat are
+    checked again when it is opened, and most passages are never quoted.
     """
 
     def __init__(self, segment: Segment) -> None:
@@ -128,7 +128,7 @@ class _Source:
         return (normalize_text(name) for name in names)
 
     def find(self, quote: str) -> "_Place | None":
-        """Return the place of a quotation; in notes, only their own quotations count."""
+        """Return the place of a quotation, or None. In map-reduce notes only quotes count."""
         heading, lines = self.segment.heading, self.segment.lines
         if self.segment.derived:
             noted = self._notes.find(quote)
@@ -155,7 +155,7 @@ class _Place:
 
 
 class _Checker:
-    """Checks the numbers and quotations of an answer against its sources."""
+    """A checker for the citation numbers and quotations of one answer."""
 
     def __init__(self, sources: Sequence[Segment], question: str) -> None:
         self._sources = {s.number: _Source(s) for s in sources if s.number is not None}
@@ -166,7 +166,7 @@ class _Checker:
         return frozenset(name for source in self._sources.values() for name in source.names)
 
     def numbers(self, numbers: Sequence[int]) -> CitationReport:
-        """Return the citations of numbers, whatever they belong to."""
+        """Return the citations of numbers without a quotation."""
         known = [self._sources[n].citation(None) for n in numbers if n in self._sources]
         unknown = [_no_source(n, None) for n in numbers if n not in self._sources]
         return CitationReport(tuple(known), tuple(unknown))
@@ -217,7 +217,7 @@ def _no_source(n: int, quote: str | None) -> Unverified:
 
 
 def _merge_reports(parts: Sequence[CitationReport]) -> CitationReport:
-    """Merge reports: each citation once, and a bare number only where it has no quotation."""
+    """Merge reports without repeats, and without bare numbers that also have a quotation."""
     citations = dict.fromkeys(citation for part in parts for citation in part.citations)
     unverified = dict.fromkeys(claim for part in parts for claim in part.unverified)
     quoted = {citation.n for citation in citations if citation.quote is not None}
@@ -236,9 +236,9 @@ def find_heading(passage: str, place: int, first: tuple[str, ...]) -> tuple[str,
     """Return the path of headings above a place in a passage.
 
     Args:
-        passage: text of Markdown.
-        place: a position in it.
-        first: the path of headings that the passage begins under.
+        passage: Markdown text.
+        place: a character offset in the passage.
+        first: the path of headings above the beginning of the passage.
     """
     path, level = first, len(first)
     in_fence = False
@@ -252,7 +252,7 @@ def find_heading(passage: str, place: int, first: tuple[str, ...]) -> tuple[str,
         if at == 0 and path and normalize_text(path[-1]) == normalize_text(title):
             level = len(found[1])
             continue
-        # Levels above the present one are taken to follow each other, as `#`, `##`, `###` do.
+        # The headings above are assumed to skip no levels, such as `#`, `##`, `###`.
         kept = max(0, len(path) - 1 - (level - len(found[1])))
         path, level = (*path[:kept], title), len(found[1])
     return path

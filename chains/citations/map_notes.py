@@ -1,7 +1,7 @@
-"""Notes that a model takes in the map step of map-reduce, checked against the text.
+"""Parse the notes that a model writes in a map-reduce, and check them against the text.
 
-A note names its lines. A quotation that is not in the text loses its marks, and one that is there
-sets the lines of the note.
+Each note names its lines. A quotation that is not in the text loses its quotation marks. One that
+is in the text defines the lines of the note.
 """
 
 import re
@@ -22,7 +22,7 @@ __all__ = [
 ]
 
 Lines = tuple[int, int]
-# Returns the lines that contain some words, preferring the named lines; None where there are none.
+# Returns the lines that contain a quotation, preferably the named lines, or None.
 Matcher = Callable[[str, Lines | None], Lines | None]
 
 _MOST_NAMED: Final = 12
@@ -37,11 +37,11 @@ _NOTHING: Final = frozenset({"nothing", "none"})
 
 @dataclass(frozen=True)
 class MapNote:
-    """One note of a model.
+    """A note that a model wrote about a part of a text.
 
     Attributes:
-        lines: the first and last line that it is about.
-        text: one line; what is in quotation marks is in the text word for word.
+        lines: the first and last line that the note is about.
+        text: the note in one line. Words in quotation marks are in the text verbatim.
     """
 
     lines: Lines
@@ -53,7 +53,7 @@ class MapNote:
         return _QUOTE.findall(self.text)
 
     def render(self) -> str:
-        """Return the text of the note behind its lines."""
+        """Return the note as one line of text: its line numbers, a colon and its text."""
         return f"{span(self.lines)}: {self.text}"
 
 
@@ -61,8 +61,8 @@ def read_notes(answer: str, lines: Lines, find: Matcher) -> list[MapNote]:
     """Parse the notes in the answer of a model.
 
     Args:
-        answer: each note on a line, behind the lines it rests on.
-        lines: the lines that the model read; they replace any others that a note names.
+        answer: the notes, one on each line, each after its line numbers.
+        lines: the lines that the model read. They replace line numbers outside of them.
         find: finds quotations in the text that the model read.
     """
     if normalize_text(answer).casefold() in _NOTHING:
@@ -71,12 +71,12 @@ def read_notes(answer: str, lines: Lines, find: Matcher) -> list[MapNote]:
 
 
 def render_notes(notes: Iterable[MapNote]) -> str:
-    """Render notes, one on a line."""
+    """Return notes as text, one on each line."""
     return "\n".join(note.render() for note in notes)
 
 
 def build_matcher(text: str, first_line: int) -> Matcher:
-    """Build a matcher that finds the lines of quoted words in a text."""
+    """Build a matcher that finds the lines of a quotation in a text."""
     whole, lines = VerbatimText(text), text.split("\n")
 
     def find(quote: str, near: Lines | None) -> Lines | None:
@@ -91,32 +91,32 @@ def build_matcher(text: str, first_line: int) -> Matcher:
 
 
 class QuotedNotes:
-    """Notes whose quotations can be searched."""
+    """Map-reduce notes whose quotations can be searched."""
 
     def __init__(self, notes: Iterable[MapNote]) -> None:
         self._quoted = [(VerbatimText(quote), note) for note in notes for quote in note.quotes]
 
     @classmethod
     def parse(cls, content: str) -> "QuotedNotes":
-        """Parse notes from the content of the segment that they were sent in."""
+        """Parse the notes in the content of a segment."""
         return cls(
             MapNote(named, text) for named, text in _split_notes(content) if named is not None
         )
 
     def find(self, quote: str, near: Lines | None = None) -> Lines | None:
-        """Return the lines of a note that quotes some words, preferring the lines in `near`."""
+        """Return the lines of a note that contains a quotation, preferably `near`, or None."""
         found = [note.lines for text, note in self._quoted if text.find(quote)]
         return near if near in found else next(iter(found), None)
 
 
 def span(lines: Lines) -> str:
-    """Return the name of lines, such as `12` or `12-14`."""
+    """Return a line range as text, such as `12` or `12-14`."""
     first, last = lines
     return str(first) if first == last else f"{first}-{last}"
 
 
 def name_spans(*found: Lines) -> str:
-    """Return the name of lines in a sentence, such as `line 12` or `lines 12-14, 20`."""
+    """Return line ranges as words, such as `line 12` or `lines 12-14, 20`."""
     named = ", ".join(map(span, found[:_MOST_NAMED]))
     more = len(found) - _MOST_NAMED
     word = "lines" if len(found) > 1 or found[0][0] < found[0][1] else "line"
@@ -124,7 +124,7 @@ def name_spans(*found: Lines) -> str:
 
 
 def _split_notes(answer: str) -> Iterator[tuple[Lines | None, str]]:
-    """Yield the notes of an answer with the lines they name; other lines continue a note."""
+    """Yield the notes of an answer with their line range. Other lines continue a note."""
     named: Lines | None = None
     words: list[str] = []
     for line in answer.splitlines():

@@ -1,7 +1,7 @@
-"""Parse an answer: its numbers in brackets, its quotations, and which belong together.
+"""Parse the citation numbers and quotations of an answer, and pair them.
 
-Code, links and footnotes hold neither. A quotation belongs to the number that follows it in its
-sentence, else to the one before it; a block quotation also to a number beside the block.
+Code, links and footnotes are skipped. A quotation belongs to the number that follows it in its
+sentence, or to the one before it. A block quotation also belongs to a number next to the block.
 """
 
 import re
@@ -15,14 +15,14 @@ __all__ = ["HIDDEN", "Claim", "NumberGroup", "ParsedAnswer", "mask_non_prose", "
 
 LONGEST_RANGE: Final = 50
 LONGEST_QUOTE: Final = 4_000
-# How far from a block quotation a number may stand to belong to it.
+# The maximum distance of a number after and before a block quotation that it belongs to.
 BEHIND_BLOCK_CHARS: Final = 40
 BEFORE_BLOCK_CHARS: Final = 200
 
 
 @dataclass(frozen=True)
 class NumberGroup:
-    """Adjacent numbers, such as `[1][2]`, `[1, 2]` or `[1]–[3]`."""
+    """A group of adjacent citation numbers, such as `[1][2]`, `[1, 2]` or `[1]–[3]`."""
 
     numbers: tuple[int, ...]
     start: int
@@ -31,7 +31,7 @@ class NumberGroup:
 
 @dataclass(frozen=True)
 class Claim:
-    """A quotation, with the numbers that it may belong to, the likeliest first."""
+    """A quotation with the number groups that it may belong to, most likely first."""
 
     quote: str
     start: int
@@ -40,14 +40,14 @@ class Claim:
 
 @dataclass(frozen=True)
 class ParsedAnswer:
-    """The numbers and quotations of an answer, in their order."""
+    """The citation numbers and quotations of an answer, in order."""
 
     numbers: tuple[NumberGroup, ...]
     claims: tuple[Claim, ...]
 
 
 def parse_answer(answer: str) -> ParsedAnswer:
-    """Return every number and every quotation of an answer."""
+    """Return all citation numbers and quotations of an answer."""
     text = mask_non_prose(answer)
     numbers = _Groups(tuple(_list_groups(text)))
     claims: list[Claim] = []
@@ -60,7 +60,7 @@ def parse_answer(answer: str) -> ParsedAnswer:
 
 
 class _Groups:
-    """The numbers of an answer, indexed by place."""
+    """The number groups of an answer, searchable by offset."""
 
     def __init__(self, groups: tuple[NumberGroup, ...]) -> None:
         self.all = groups
@@ -114,7 +114,7 @@ def _list_groups(text: str) -> Iterator[NumberGroup]:
 
 
 def _is_index(text: str, match: re.Match[str]) -> bool:
-    """Return whether `[1]` is an index, as in `row[1]`, rather than a citation."""
+    """Return whether a bracketed number is an index, as in `row[1]`, and not a citation."""
     found = _WORD_BEFORE.search(text, max(0, match.start() - 40), match.start())
     if found is None:
         return False
@@ -137,13 +137,13 @@ def _expand_numbers(inner: str) -> tuple[int, ...]:
 
 
 def _expand_range(first: int, last: int) -> tuple[int, ...]:
-    """Return the numbers between two; none where they are too far apart to be a range."""
+    """Return the numbers between two, or none if they are too far apart to be a range."""
     return tuple(range(first + 1, last)) if last - first <= LONGEST_RANGE else ()
 
 
 @dataclass(frozen=True)
 class _Block:
-    """Adjacent lines of one kind: quotation or text."""
+    """A run of adjacent lines that are all quotation or all text."""
 
     start: int
     end: int
@@ -215,7 +215,7 @@ _MARKS: Final = re.compile('["“”„‟«»「」『』]')
 
 
 def _find_quotes(text: str, block: _Block) -> Iterator[tuple[int, int]]:
-    """Yield the spans between pairs of quotation marks, outermost first."""
+    """Yield the spans between the outermost pairs of quotation marks."""
     marks = [match.start() for match in _MARKS.finditer(text, block.start, block.end)]
     unclosed: set[str] = set()
     at = 0
@@ -226,7 +226,7 @@ def _find_quotes(text: str, block: _Block) -> Iterator[tuple[int, int]]:
             continue
         closer = next((i for i in range(at, len(marks)) if _closes(text, marks[i], mark)), None)
         if closer is None:
-            unclosed.add(mark)  # none further on either: each mark is looked at only so often
+            unclosed.add(mark)  # nor for a later one: this limits the number of searches
             continue
         if 1 < marks[closer] - start <= LONGEST_QUOTE:
             yield start + 1, marks[closer]
@@ -277,7 +277,7 @@ def _list_sentence_claims(
 def _find_sentence_ends(
     text: str, block: _Block, quotes: Sequence[tuple[int, int]], groups: _Groups
 ) -> list[int]:
-    """Return the ends of sentences; a number right after one belongs to it."""
+    """Return the ends of sentences. A number directly after a sentence belongs to it."""
     pieces, place = [], block.start
     for start, end in quotes:
         pieces += [text[place:start], HIDDEN * (end - start)]
@@ -310,7 +310,7 @@ _BLANK_LINE: Final = re.compile(r"\n[ \t]*(?=\n)")
 
 
 def mask_non_prose(text: str) -> str:
-    """Mask code, addresses of links and footnotes in a text, which keeps its length."""
+    """Mask code and link targets in a text without a change of its length."""
     text = _mask_fences(text)
     text = _hide(text, _inline_code(text))
     return _LINK_END.sub(lambda match: HIDDEN * len(match.group()), text)
@@ -339,7 +339,7 @@ def _blank(line: str) -> str:
 
 
 def _inline_code(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the spans of inline code: between equal runs of backticks, within a paragraph."""
+    """Yield the spans of inline code: between equal runs of backticks in one paragraph."""
     runs = [match.span() for match in _BACKTICKS.finditer(text)]
     paragraphs = deque(match.start() for match in _BLANK_LINE.finditer(text))
     by_length: dict[int, deque[int]] = {}

@@ -1,7 +1,7 @@
-"""Find a quotation in the text that it is said to come from.
+"""Find a quotation in its source text.
 
-Blanks, line breaks, Markdown marks, HTML escapes and the style of quotation marks and dashes are
-ignored. The words, their order and their case have to match.
+White space, Markdown markup, HTML escapes and the style of quotation marks and dashes are ignored.
+The words, their order and their case must match.
 """
 
 import html
@@ -32,13 +32,13 @@ _ELLIPSIS: Final = re.compile(r"\[\s?(?:…|\.{3})\s?\]|\(\s?(?:…|\.{3})\s?\)|
 _ODD_QUOTES: Final = dict.fromkeys(map(ord, '"“”„‟«»″‘’‚‛′`「」『』'), "'")
 _DASHES: Final = dict.fromkeys(map(ord, "‐‑‒–—―−"), "-")
 _EDGES: Final = "'.,;:!?-。、，；：！？؟،"
-# Thai, Lao, Khmer, kana and Han, which put no blanks between words.
+# Thai, Lao, Khmer, kana and Han, which have no spaces between words.
 _UNSPACED: Final = re.compile(
     r"[\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+"
 )
 _WORD: Final = re.compile(r"\w+")
 
-# More places than this are not tried for one that begins and ends between words.
+# The maximum number of matches that are checked for word boundaries.
 MAX_PLACES: Final = 50
 SHORTEST_PART_WORDS: Final = 2
 # In this order, since `&amp;lt;` is the escape of `&lt;`.
@@ -46,22 +46,22 @@ _ESCAPES: Final = ("&lt;", "&gt;", "&amp;")
 
 
 class VerbatimText:
-    """A text that is searched for quotations."""
+    """A text in which quotations can be searched."""
 
     def __init__(self, text: str) -> None:
         self.text = text
 
     def find(self, quote: str) -> tuple[int, int] | None:
-        """Return the span of `quote` in the text; None where it is not there.
+        """Return the span of `quote` in the text, or None if it is not found.
 
         An ellipsis may replace words, the first letter may have another case, and the quotation may
-        have the HTML escapes that the text was sent with.
+        contain the HTML escapes that the text was sent with.
         """
         spans = (self._find(words) for words in dict.fromkeys((quote, html.unescape(quote))))
         return next((span for span in spans if span is not None), None)
 
     def find_lines(self, span: tuple[int, int], first_line: int) -> tuple[int, int]:
-        """Return the lines of a span, where the text begins at `first_line`."""
+        """Return the first and last line of a span, if the text begins at line `first_line`."""
         above = first_line + self.text.count("\n", 0, span[0])
         return above, above + self.text.count("\n", span[0], span[1])
 
@@ -116,12 +116,12 @@ class VerbatimText:
 
 
 def normalize_text(text: str) -> str:
-    """Normalize a text for comparison: without blanks, marks, and punctuation at its edges."""
+    """Normalize a text for comparison: remove white space, markup and outer punctuation."""
     return _reduce(text)[0].strip(_EDGES)
 
 
 def remove_markup(text: str) -> str:
-    """Remove the marks of Markdown from a text."""
+    """Remove Markdown markup from a text."""
 
     def shown(match: re.Match[str]) -> str:
         mark = match.group()
@@ -135,7 +135,7 @@ def remove_markup(text: str) -> str:
             text[max(0, match.start() - 1) : match.start()],
             text[match.end() : match.end() + 1],
         )
-        # Marks of Markdown stand at the edge of words; within or between them they are text.
+        # Markdown marks are at the edge of words. Inside or between words they are plain text.
         is_text = mark in {"|", "~"} or (mark in {"_", "*"} and _is_inside(*around))
         return mark if is_text else ""
 
@@ -143,13 +143,13 @@ def remove_markup(text: str) -> str:
 
 
 def count_words(text: str) -> int:
-    """Count the words of a text; two characters are one word in scripts without blanks."""
+    """Count the words of a text. In scripts without spaces, two characters count as a word."""
     unspaced = sum((len(run) + 1) // 2 for run in _UNSPACED.findall(text))
     return unspaced + len(_WORD.findall(_UNSPACED.sub(" ", text)))
 
 
 def _reduce(text: str) -> tuple[str, list[int]]:
-    """Reduce a text to the characters that are compared, with the place of each."""
+    """Return the characters of a text that are compared, and the offset of each."""
     characters: list[str] = []
     places: list[int] = []
 
@@ -187,7 +187,7 @@ def _is_inside(before: str, behind: str) -> bool:
 
 
 def _joins(left: str, right: str) -> bool:
-    """Return whether two characters belong to one word or number, in scripts with cases."""
+    """Return whether two adjacent characters are cased letters or digits, and so in one word."""
     return _is_cased(left) and _is_cased(right)
 
 
@@ -196,10 +196,10 @@ def _is_cased(char: str) -> bool:
 
 
 class EscapeRemover:
-    """Removes from a streamed answer the escapes that its sources were sent with.
+    """A filter that removes HTML escapes, copied from the prompt, from a streamed answer.
 
-    A prompt holds the text of notes escaped, and some models copy `&lt;` from it. An escape that a
-    source or the question really contains is left as it is.
+    The text of notes is escaped in a prompt, and some models copy `&lt;` from it. An escape that is
+    in the original text of a source or in the question is not changed.
     """
 
     def __init__(self, sources: Iterable[Segment], question: str) -> None:
@@ -214,7 +214,7 @@ class EscapeRemover:
         self._held = ""
 
     def add(self, piece: str) -> str:
-        """Return the text that can be shown; the beginning of an escape is held back."""
+        """Add a piece and return the text to show. A possible start of an escape is held back."""
         text, self._held = self._held + piece, ""
         begun = text.rfind("&")
         if begun >= 0 and any(escape.startswith(text[begun:]) for escape in self._open):
@@ -224,7 +224,7 @@ class EscapeRemover:
         return text
 
     def end(self) -> str:
-        """Return the text that was held back, at the end of the answer."""
+        """Return the text that is still held back at the end of the answer."""
         held, self._held = self._held, ""
         return held
 

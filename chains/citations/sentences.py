@@ -1,7 +1,7 @@
-"""Split a passage of Markdown into sentences, without its marks.
+"""Split a Markdown passage into sentences without markup.
 
-Headings, code, rules and the like are left out, since they say nothing when quoted alone. A list
-item and a row of a table are sentences of their own.
+Headings, code, rules and similar blocks are left out, since they have no meaning when quoted alone.
+Each list item and table row is a separate sentence.
 """
 
 import re
@@ -17,7 +17,7 @@ _QUOTE: Final = re.compile(r"[ \t]{0,20}(?:>[ \t]{0,8}){1,8}")
 _ITEM: Final = re.compile(r"[ \t]{0,40}(?:[-*+•]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
 _NO_PROSE: Final = re.compile(
     r"[ \t]{0,3}#{1,6}(?:[ \t]|$)"  # a heading
-    r"|[ \t]*\[![\w-]+\]"  # the head of a callout
+    r"|[ \t]*\[![\w-]+\]"  # the title of a callout
     r"|[ \t]*(?:[-=*_][ \t]*){3,}$"  # a rule, or the line under a heading
     r"|[ \t]*!\[[^\n]*\)$|[ \t]*!\[\[[^\n]*\]\]$"  # an image alone
     r"|[ \t]*(?:#[^\s#]+[ \t]*)+$"  # tags alone
@@ -33,8 +33,8 @@ _UNSPACED_END: Final = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff
 
 _END: Final = re.compile(r"[.!?…؟]+[\"'”’»)\]]{0,3}\s+|[。！？]+[」』”）]{0,3}\s*")
 _SHORT: Final = re.compile(
-    r"(?:(?<![\d°])(?<!\d )\b[^\W\d]"  # an initial, but no unit
-    r"|\b\d{1,2}"  # an ordinal, as German writes them
+    r"(?:(?<![\d°])(?<!\d )\b[^\W\d]"  # an initial, but not a unit
+    r"|\b\d{1,2}"  # an ordinal number in German
     r"|\b(?:e\.g|i\.e|z\. ?B|d\. ?h|u\. ?a|etc|dr|mrs?|ms|prof|vs|cf|ca|bzw|usw|pp?|nr|fig|vol))"
     r"\.$",
     re.IGNORECASE,
@@ -42,16 +42,16 @@ _SHORT: Final = re.compile(
 
 
 def split_sentences(passage: str) -> list[str]:
-    """Return the sentences of a passage in their order."""
+    """Return the sentences of a passage in order."""
     return [sentence for block in _blocks(passage) for sentence in _sentences(block)]
 
 
 def _blocks(passage: str) -> Iterator[str]:
-    """Yield the paragraphs, list items and table rows of a passage, each as one line."""
+    """Yield each paragraph, list item and table row of a passage as one line."""
     lines: list[str] = []
     for line in [*_list_prose_lines(passage), ""]:
         if lines and _UNDER_HEAD.fullmatch(line.strip()):
-            lines = []  # what stands over such a line is the head of a table, or a heading
+            lines = []  # the lines above are a table header or a heading
             continue
         is_prose = bool(line.strip()) and not _NO_PROSE.match(line)
         if lines and (not is_prose or _ITEM.match(line) or _is_row(line)):
@@ -62,7 +62,7 @@ def _blocks(passage: str) -> Iterator[str]:
 
 
 def _list_prose_lines(passage: str) -> Iterator[str]:
-    """Yield the lines of a passage without quotation marks; an empty one for a line of code."""
+    """Yield the lines of a passage without block quote markers, with code lines emptied."""
     in_fence = False
     for line in passage.split("\n"):
         is_fence = _FENCE.match(line) is not None
@@ -72,7 +72,7 @@ def _list_prose_lines(passage: str) -> Iterator[str]:
 
 
 def _strip_mark(mark: re.Pattern[str], line: str) -> str:
-    """Return the line without a mark at its beginning."""
+    """Return the line without a marker at its beginning."""
     found = mark.match(line)
     return line[found.end() :] if found else line
 

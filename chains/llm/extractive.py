@@ -1,7 +1,7 @@
-"""Answer without a model: quote up to five sentences of the notes, with citations.
+"""Answer without a language model: quote up to five sentences of the notes, with citations.
 
-Sentences are chosen by the words they share with the question, where rare words count more, and by
-the rank of their passage. The answer says that no model is set.
+Sentences are ranked by the words that they share with the question, with more weight on rare words,
+and by the rank of their passage. The answer states that no model is set.
 """
 
 import math
@@ -26,11 +26,11 @@ MOST_SENTENCES: Final = 5
 MOST_OF_ONE_PASSAGE: Final = 2
 SHORTEST_WORDS: Final = 3
 LONGEST_CHARS: Final = 320
-# A sentence worth less than this share of the best one is not worth reading.
+# A sentence with less than this share of the best score is not quoted.
 WORTH_SHARE: Final = 0.45
 RANK_WORTH: Final = 0.3
 HEADING_WORTH: Final = 0.15
-# The weight of a word that only begins like one of the question, as "indexing" for "index".
+# The weight of a word that only begins like a word of the question, such as "indexing" and "index".
 LIKE_WORTH: Final = 0.7
 SHORTEST_STEM: Final = 3
 
@@ -51,14 +51,14 @@ LIST_SOURCE: Final = "every note that fits"
 
 
 class ExtractiveModel:
-    """Answers a request from its sources, in place of a language model."""
+    """A model port that answers with quotations from the sources instead of a language model."""
 
     def __init__(self, question: str, *, has_searched: bool) -> None:
         self._question = question
         self._has_searched = has_searched
 
     def stream(self, request: PreparedRequest, cancel: CancelToken) -> Iterator[ModelEvent]:
-        """Yield the answer piece by piece."""
+        """Yield the pieces of the answer, and `ModelEnded` at the end."""
         own = [segment for segment in request.segments if segment.layer is Layer.L3]
         for piece in _write_pieces(self._question, own, self._has_searched):
             cancel.raise_if_cancelled()
@@ -83,7 +83,7 @@ def _write_pieces(question: str, sources: Sequence[Segment], has_searched: bool)
 
 
 def _write_list(sources: Sequence[Segment]) -> Iterator[str]:
-    """Yield a page of a list: its summary, then a line for each note."""
+    """Yield a page of a note list: its summary, then a line for each note."""
     for source in sources:
         if source.source == LIST_SOURCE:
             yield f"{source.raw_content}\n"
@@ -128,7 +128,7 @@ def _list_sentences(source: Segment) -> Iterator[_Sentence]:
     text = VerbatimText(source.raw_content)
     for sentence in split_sentences(source.raw_content):
         quote = _shorten_sentence(sentence)
-        introduces = sentence.endswith((":", "："))  # it introduces the lines below it
+        introduces = sentence.endswith((":", "："))  # it introduces the lines after it
         long_enough = count_words(quote) >= SHORTEST_WORDS
         if long_enough and not introduces and text.find(quote) is not None:
             yield _Sentence(quote, source.number or 0, _split_words(sentence), heading)
@@ -153,7 +153,7 @@ def _score_sentences(question: str, candidates: Sequence[_Sentence]) -> list[flo
 
 def _measure_rarity(word: str, candidates: Sequence[_Sentence]) -> float:
     having = sum(1 for sentence in candidates if _measure_match(word, sentence.words))
-    # Short words are mostly those that every text is full of, in any language with blanks.
+    # In languages with spaces, most short words occur in every text.
     length = 1.0 if _is_unspaced(word) else min(1.0, len(word) / 6)
     return length * (1.0 + math.log((len(candidates) + 1) / (having + 1)))
 
@@ -167,7 +167,7 @@ def _measure_match(word: str, words: frozenset[str]) -> float:
 
 
 def _is_like(word: str, other: str) -> bool:
-    """Return whether two words share their beginning, and at least half of the longer one."""
+    """Return whether two words share a beginning of at least half of the longer word."""
     shared = max(SHORTEST_STEM, (max(len(word), len(other)) + 1) // 2)
     return len(other) >= SHORTEST_STEM and word[:shared] == other[:shared]
 
@@ -182,7 +182,7 @@ def _is_unspaced(word: str) -> bool:
 
 
 def _split_words(text: str) -> frozenset[str]:
-    """Return the words of a text without case and accents; pairs of characters without blanks."""
+    """Return the words without case and accents, or character pairs in scripts without spaces."""
     simple = "".join(
         char
         for char in unicodedata.normalize("NFKD", text.casefold())
@@ -208,5 +208,5 @@ _SPECIAL: Final = re.compile(
 
 
 def _escape_markdown(text: str) -> str:
-    """Escape a text for Markdown, so that no part of it looks like a citation."""
+    """Escape a text for Markdown, so that no part of it is read as a citation."""
     return _SPECIAL.sub(lambda match: f"\\{match.group()}", text)

@@ -1,7 +1,7 @@
-"""Turn the status and text of a failed call into one error: a 429 into `RateLimited`, and so on.
+"""Map the status and text of a failed call to an error, such as 429 to `RateLimited`.
 
-The status decides, not the exception's class, which differs by provider and client version. An
-overflow is a plain 400 from most servers, and is recognized by its text.
+The status decides, not the exception's class, which differs by provider and client version. Most
+servers report an overflow as a 400, so it is recognized by its text.
 """
 
 import json
@@ -16,7 +16,7 @@ __all__ = ["classify_failure"]
 
 REASON_CHARS: Final = 300
 
-# As worded by OpenAI, Azure, Anthropic, Gemini, Mistral, Cohere, Groq, Together, Bedrock, vLLM,
+# The wording of OpenAI, Azure, Anthropic, Gemini, Mistral, Cohere, Groq, Together, Bedrock, vLLM,
 # llama.cpp, LM Studio, Ollama and TGI.
 _OVERFLOW: Final = re.compile(
     r"context[ _-]?(?:length|window|size|limit)"
@@ -28,20 +28,20 @@ _OVERFLOW: Final = re.compile(
     r"|must have less than \d+ tokens|n_ctx|num_ctx",
     re.IGNORECASE,
 )
-# The context length in the text of an overflow, but not the length of the request.
+# The context length in the text of an overflow error, but not the length of the request.
 _LIMIT: Final = re.compile(
     r"(?:(?<!total )length|window|size|limit|maximum|tokens allowed)"
     r"(?: (?:is|of|only))*\s*\(?(\d[\d,]*)"
     r"|> *(\d[\d,]*)|with (\d[\d,]*) maximum|less than (\d[\d,]*)",
     re.IGNORECASE,
 )
-# An answer length that the model does not offer is a wrong setting, not an overflow.
+# An output limit that the model does not support is a wrong setting, not an overflow.
 _OUTPUT_LIMIT: Final = re.compile(
     r"max_(?:completion_|output_|new_)?tokens[`'\"]? (?:is|must|cannot|should|value)"
     r"|completion tokens, whereas",
     re.IGNORECASE,
 )
-# The service takes less than the threshold allows, so a higher threshold would not help.
+# The service accepts less than the threshold allows, so a higher threshold would not help.
 _WAYS_OUT: Final = (
     "Lower autoCompactThreshold to the context length of the model.",
     "Choose a model that takes more.",
@@ -53,7 +53,7 @@ _LIBRARY_PREFIX: Final = re.compile(r"^(?:litellm\.)?\w+(?:Error|Exception)\w*\s
 def classify_failure(
     error: Exception, call: WireCall, *, service: str, key: str | None
 ) -> ModelError | ContextOverflow:
-    """Return the error that a failed call raises.
+    """Return the error to raise for a failed call.
 
     Args:
         error: the exception of the client library.
@@ -83,11 +83,11 @@ def classify_failure(
 
 
 def _find_status(error: Exception, call: WireCall) -> int | None:
-    """Return the server's status; for an error inside a stream that of the exception."""
+    """Return the status of the response, or of the exception for an error inside a stream."""
     if call.status is not None and call.status >= 300:
         return call.status
     status = getattr(error, "status_code", None)
-    # Without a response the library invents a status: a refused connection is a 500.
+    # Without a response the library invents a status, such as 500 for a refused connection.
     if call.status is None and call.sent is not None:
         return None
     return status if isinstance(status, int) else None
@@ -100,7 +100,7 @@ def _is_overflow(error: Exception, text: str) -> bool:
 
 
 def _find_limit(reason: str) -> int | None:
-    """Return the context length that an overflow error names; None where it names none."""
+    """Return the context length in the text of an overflow error, or None."""
     for match in _LIMIT.finditer(reason):
         number = int(next(group for group in match.groups() if group).replace(",", ""))
         if number > 0:
@@ -109,7 +109,7 @@ def _find_limit(reason: str) -> int | None:
 
 
 def _codes(body: bytes) -> str:
-    """Return the error codes of a response, which tell more than its text from some servers."""
+    """Return the error codes of a response, which some servers use instead of a clear text."""
     try:
         data = json.loads(body)
     except ValueError:
@@ -136,7 +136,7 @@ def _from_body(body: bytes) -> str:
 
 
 def _find_message(data: Any) -> str:
-    """Return the text in an error's JSON, which each server nests in its own way."""
+    """Return the message in the JSON of an error, which servers nest in different ways."""
     for _ in range(4):
         if isinstance(data, list) and data:
             data = data[0]

@@ -1,8 +1,8 @@
-"""One HTTP call to a model: record what is sent, limit what comes, cut it off on a stop.
+"""One HTTP call to a model: record the request, limit the response, abort on a cancel.
 
-Every call runs through one httpx client, whose hooks report to the `WireCall` of their thread. It
-records the body that was sent, cuts off an answer that stalls, and gives up one that never ends.
-Redirects are not followed, and nothing but loopback is reached when offline.
+All calls use one httpx client, whose hooks report to the `WireCall` of their thread. The `WireCall`
+records the sent body, can abort a stalled response, and limits the size of a response. Redirects
+are not followed. When offline, only loopback addresses are reached.
 """
 
 import ipaddress
@@ -37,12 +37,12 @@ __all__ = [
     "report_calls_to",
 ]
 
-LONGEST_WAIT_S: Final = 1e9  # thirty years; a header may say anything
+LONGEST_WAIT_S: Final = 1e9  # thirty years, since a header may contain any number
 MAX_LINE_BYTES: Final = 4_000_000
 MAX_ERROR_BYTES: Final = 65_536
-# One token as one event of a stream is some 300 bytes; a few services send up to 2,000.
+# A stream event with one token has about 300 bytes, and up to 2,000 from a few services.
 BYTES_PER_TOKEN: Final = 2_000
-# An event has at most three lines; the rest allows keep-alive lines while a model reasons.
+# An event has at most three lines. The others allow for keep-alive lines while a model reasons.
 LINES_PER_TOKEN: Final = 10
 SPARE_LINES: Final = 2_000
 
@@ -50,7 +50,7 @@ _thread = threading.local()
 
 
 class ResponseTooLarge(Exception):
-    """The server sends more than any answer needs."""
+    """The response is larger than the limit for an answer."""
 
 
 class WireCall:
@@ -58,9 +58,9 @@ class WireCall:
 
     Attributes:
         sent: the JSON body as it was sent.
-        status: the status of the response; None while there is none.
-        error_body: the beginning of the response, where its status is an error.
-        failure: the reason of a network failure; empty where there was none.
+        status: the status of the response, or None before it arrives.
+        error_body: the beginning of the response if its status is an error.
+        failure: the reason of a network failure, or empty.
     """
 
     def __init__(
@@ -73,16 +73,16 @@ class WireCall:
         key: str | None = None,
         fill: Mapping[str, str] | None = None,
     ) -> None:
-        """Describe the call.
+        """Set the parameters of the call.
 
         Args:
-            offline: refuse every host but this computer.
-            max_output_tokens: limits the size of the response.
+            offline: refuse every host except this computer.
+            max_output_tokens: the maximum tokens of the answer, which limit the response size.
             on_sent: receives the body that is sent.
-            host: that of a server whose address the user named; no other is called then, and no key
-                but the one that was entered for it goes out. Empty for a provider's service.
-            key: the key that was entered for the server.
-            fill: JSON by the text that stands for it in the body; it is put in as it is sent.
+            host: the host of the user's own server, or empty for a provider's service. If it is
+                set, no other host is called, and no key except `key` is sent.
+            key: the key for the server.
+            fill: JSON by the placeholder that it replaces in the body when it is sent.
         """
         self.sent: EncodedJson | None = None
         self.status: int | None = None
@@ -105,29 +105,29 @@ class WireCall:
 
     @property
     def retry_after_s(self) -> float | None:
-        """The seconds that the server asks to wait; None where it does not say."""
+        """The seconds that the server asks to wait, or None if it does not say."""
         return _parse_seconds(self._headers.get("retry-after", ""))
 
     def abort(self) -> None:
-        """Cut the connection, which wakes a thread that waits for it."""
+        """Shut down the connection, which wakes a thread that waits for it."""
         with self._lock:
             self._is_aborted = True
             _shut_down(self._socket)
 
     def end(self) -> None:
-        """Close the connection, read to its end or not.
+        """Close the connection, even if the response is not read to its end.
 
-        The garbage collector might close it during another call, in a thread that holds the lock of
-        the client that closing takes, which is a deadlock.
+        Otherwise the garbage collector could close it during another call, in a thread that already
+        holds the lock of the client, which is a deadlock.
         """
         import httpx
 
         for response in self._responses:
-            with suppress(httpx.HTTPError):  # it broke off, which the reader has seen already
+            with suppress(httpx.HTTPError):  # the reader has already seen that it broke off
                 response.close()
 
     def before_request(self, request: "httpx.Request") -> None:
-        """Record the body; refuse any other host than the set one, and remove foreign keys."""
+        """Record the body, refuse a host that is not allowed, and remove keys of other services."""
         host = request.url.host
         if self._offline and not is_loopback(host):
             self.refusal = Offline(host)
@@ -150,7 +150,7 @@ class WireCall:
         self._responses.append(response)
 
     def watch(self, chunk: bytes) -> None:
-        """Record a chunk, and raise `ResponseTooLarge` where it is too much."""
+        """Count a chunk, and raise `ResponseTooLarge` if the response exceeds a limit."""
         if self.status and self.status >= 400 and len(self.error_body) < MAX_ERROR_BYTES:
             self.error_body += chunk[:MAX_ERROR_BYTES]
         behind_last_line = len(chunk) - chunk.rfind(b"\n") - 1
@@ -169,13 +169,13 @@ class WireCall:
                 if self._is_aborted:
                     _shut_down(self._socket)
         elif event.endswith(".failed") and isinstance(info["exception"], Exception):
-            # Any other exception is the end of the reader itself.
+            # Any other exception means that the reader itself is ending.
             self.failure = self.failure or _describe_failure(info["exception"])
 
 
 @contextmanager
 def report_calls_to(call: WireCall) -> Iterator[None]:
-    """Let the requests of this thread report to `call`, and end it with them."""
+    """Report the requests of this thread to `call`, and close its connection at the end."""
     _thread.call = call
     try:
         yield
@@ -186,7 +186,7 @@ def report_calls_to(call: WireCall) -> Iterator[None]:
 
 @cache
 def open_client() -> "httpx.Client":
-    """Return the httpx client of all model calls."""
+    """Return the httpx client that all model calls share."""
     import httpx
 
     def before_request(request: httpx.Request) -> None:
@@ -208,10 +208,10 @@ def open_client() -> "httpx.Client":
 
 
 def _build_proxies() -> "dict[str, httpx.BaseTransport | None]":
-    """Build the proxies of the environment, which loopback calls do not use."""
+    """Build transports for the proxies in the environment. Loopback calls bypass them."""
     import httpx
 
-    # A new connection for each call: its socket is what `abort` cuts.
+    # A new connection for each call, so that `abort` shuts down only its socket.
     limits = httpx.Limits(max_keepalive_connections=0)
     direct = httpx.HTTPTransport(limits=limits)
 
@@ -232,7 +232,7 @@ def _build_proxies() -> "dict[str, httpx.BaseTransport | None]":
 
 
 def parse_host(address: str) -> str:
-    """Return the host of an address, in lower case; empty where there is none."""
+    """Return the host of an address in lower case, or empty if it has none."""
     try:
         return urlsplit(address).hostname or ""
     except ValueError:
@@ -240,7 +240,7 @@ def parse_host(address: str) -> str:
 
 
 def parse_origin(address: str) -> str:
-    """Return scheme, host and port of an address, such as https://HOST:8000; empty for none."""
+    """Return scheme, host and port of an address, such as https://HOST:8000, or empty."""
     host = parse_host(address)
     if not host:
         return ""
@@ -255,19 +255,19 @@ def parse_origin(address: str) -> str:
 
 
 def build_key_headers(key: str | None) -> dict[str, str]:
-    """Return the header that carries a key, or a name with its password as `Basic …`."""
+    """Return the authorization header for a key, or for a user and password as `Basic …`."""
     if not key:
         return {}
     return {"Authorization": key if key.startswith("Basic ") else f"Bearer {key}"}
 
 
 def parse_place(address: str) -> str:
-    """Return host and port of an address, without a name or a password; empty for no address."""
+    """Return host and port of an address, without user and password, or empty if it has no host."""
     return urlsplit(address).netloc.rpartition("@")[2] if parse_host(address) else ""
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether a host is this computer."""
+    """Return whether a host is a loopback or unspecified address of this computer."""
     name = host.strip("[]").rstrip(".").lower()
     if name == "localhost":
         return True
@@ -278,9 +278,9 @@ def is_loopback(host: str) -> bool:
     return number.is_loopback or number.is_unspecified
 
 
-# The headers in which services expect a key; litellm fills some from the environment.
+# The headers in which services expect a key. litellm sets some from the environment.
 _KEY_HEADERS: Final = ("authorization", "api-key", "x-api-key", "x-goog-api-key")
-# Headers about the user's OpenAI account and system, which no other server may see.
+# Headers about the user's OpenAI account and system, which no other server may receive.
 _OWN_SERVICE_HEADERS: Final = (
     "openai-organization",
     "openai-project",
@@ -290,7 +290,7 @@ _OWN_SERVICE_HEADERS: Final = (
 
 
 def _keep_keys_back(request: "httpx.Request", key: str | None) -> None:
-    """Remove all keys from a request but the one that was entered for its server."""
+    """Remove all keys from a request except the one for its server."""
     for name in _KEY_HEADERS:
         if name in request.headers and (not key or key not in request.headers[name]):
             del request.headers[name]
@@ -301,7 +301,7 @@ def _keep_keys_back(request: "httpx.Request", key: str | None) -> None:
 
 
 def _insert_text(request: "httpx.Request", fill: Mapping[str, str]) -> str:
-    """Return the body of a request with its placeholders filled in."""
+    """Replace the placeholders in the body of a request, and return the body."""
     import httpx
 
     body = request.read().decode()
@@ -337,9 +337,9 @@ def _watch_stream(response: "httpx.Response", call: WireCall) -> "httpx.SyncByte
 def _shut_down(connection: socket.socket | None) -> None:
     if connection is None:
         return
-    # Already closed, or never connected: there is nothing left to cut.
+    # The socket may be closed already, or was never connected.
     with suppress(OSError):
-        # Past `SSLSocket.shutdown`, which would take the state away from under a reading thread.
+        # Not `SSLSocket.shutdown`, which would remove the TLS state while another thread reads.
         socket.socket.shutdown(connection, socket.SHUT_RDWR)
 
 
@@ -359,6 +359,6 @@ def _parse_seconds(header: str) -> float | None:
     header = header.strip()
     if header.isascii() and header.replace(".", "", 1).isdigit():
         return min(float(header), LONGEST_WAIT_S)
-    with suppress(ValueError, TypeError):  # not a date either: the server does not say
+    with suppress(ValueError, TypeError):  # neither a number nor a date
         return max(0.0, parsedate_to_datetime(header).timestamp() - time())
     return None

@@ -1,9 +1,9 @@
-"""Count the tokens of a picture by its size in pixels and the rule of the model's provider.
+"""Count the tokens of an image by its size in pixels and the rule of the model's provider.
 
 Sources, read in November 2026: OpenAI, "Images and vision" ("Model sizing behavior" and
 "Calculating costs"); Anthropic, "Vision" ("Resolution and token cost") and "Coordinates" ("How
 Claude resizes and pads images"); Google, "Image understanding" ("Token calculation", for Gemini 2)
-and "Media resolution" ("Token counts", for Gemini 3). Pictures are sent without a level of detail,
+and "Media resolution" ("Token counts", for Gemini 3). Images are sent without a level of detail,
 so the rules are those of `auto` and of the default resolution.
 """
 
@@ -23,10 +23,10 @@ __all__ = ["ImageRule", "count_image", "find_image_rule", "read_size"]
 
 @dataclass(frozen=True)
 class ImageRule:
-    """The rule by which a provider counts pictures; equal for models that count alike.
+    """The rule by which a provider counts the tokens of an image.
 
     Attributes:
-        count: returns the tokens from width and height in pixels, and `numbers`.
+        count: returns the tokens for a width and height in pixels, and `numbers`.
         numbers: the constants of the rule for a model.
     """
 
@@ -34,12 +34,12 @@ class ImageRule:
     numbers: tuple[float, ...] = ()
 
 
-# The header of a JPEG may stand behind previews and colour profiles.
+# In a JPEG file, the size may follow previews and colour profiles.
 HEAD_CHARS: Final = 1_000_000
 MOST_PIXELS: Final = 1_000_000
 
-# The cost of a patch, the longest edge and the most patches that a picture is shrunk to: OpenAI's
-# newer and smaller models.
+# OpenAI's newer and smaller models: the tokens of a patch, and the longest edge in pixels and the
+# number of patches to which an image is scaled down.
 _PATCHES: Final = (
     (re.compile(r"gpt-(5\.([6-9]|\d\d)|[6-9]|\d\d)"), (1.2, 65_535, math.inf)),
     (re.compile(r"gpt-5\.5"), (1.2, 6_000, 10_000)),
@@ -51,14 +51,14 @@ _PATCHES: Final = (
     (re.compile(r"gpt-4\.1-nano"), (2.46, 2_048, 1_536)),
     (re.compile(r"o4-mini"), (1.72, 2_048, 1_536)),
 )
-# A base, and the cost of each tile of 512 by 512 pixels: OpenAI's other models.
+# OpenAI's other models: the base tokens, and the tokens of each tile of 512 by 512 pixels.
 _TILES: Final = (
     (re.compile(r"gpt-4o[\w.-]*-mini"), (2_833, 5_667)),
     (re.compile(r"gpt-4o|chatgpt-4o|gpt-4\.1|gpt-4\.5|gpt-4-turbo|gpt-4-vision"), (85, 170)),
     (re.compile(r"gpt-5"), (70, 140)),
     (re.compile(r"o1|o3"), (75, 150)),
 )
-# Claude Opus 4.7 and later models take larger pictures: the longest edge, the most tokens.
+# Claude: the longest edge in pixels and the most tokens. Opus 4.7 and later take larger images.
 _LARGE_CLAUDE: Final = re.compile(r"claude-(opus-4[-.][7-9]|[a-z]+-([5-9]|\d\d)(?!\d))")
 _LARGE: Final = (2_576, 4_784)
 _STANDARD: Final = (1_568, 1_568)
@@ -66,7 +66,7 @@ _TILED_GEMINI: Final = re.compile(r"gemini-[12](?!\d)")
 
 
 def find_image_rule(model: str) -> ImageRule | None:
-    """Return the rule for a model's name, with or without its provider's prefix; None for none."""
+    """Return the rule for a model, named with or without its provider's prefix, or None."""
     name = model.rsplit("/", 1)[-1].lower()
     for pattern, limits in _PATCHES:
         if pattern.match(name):
@@ -82,7 +82,7 @@ def find_image_rule(model: str) -> ImageRule | None:
 
 
 def read_size(data: str) -> tuple[int, int] | None:
-    """Return width and height of a picture in base64 from its header; None where it has none."""
+    """Return width and height in pixels from the header of a base64 image, or None if unknown."""
     try:
         head = b64decode(data[:HEAD_CHARS])
     except (BadBase64, ValueError):
@@ -94,13 +94,13 @@ def read_size(data: str) -> tuple[int, int] | None:
 
 
 def count_image(data: str, rule: ImageRule | None) -> int:
-    """Count the tokens of a picture; those of the largest usual one where no rule is known."""
+    """Count the tokens of an image. Without a rule, assume the largest usual image."""
     size = None if rule is None else read_size(data)
     return IMAGE_TOKENS if size is None or rule is None else rule.count(*size, *rule.numbers)
 
 
 def _count_patches(width: int, height: int, cost: float, edge: int, most: float) -> int:
-    """Count patches of 32 by 32 pixels, after a picture was shrunk to an edge and to a number."""
+    """Count the tokens of 32-pixel patches, after scaling to an edge and a number of patches."""
     width, height = _fit(width, height, edge)
     if _cover(width, height, 32) > most:
         scale = math.sqrt(32**2 * most / (width * height))
@@ -111,7 +111,7 @@ def _count_patches(width: int, height: int, cost: float, edge: int, most: float)
 
 
 def _count_tiles(width: int, height: int, base: int, tile: int) -> int:
-    """Count tiles of 512 by 512 pixels, after a picture was shrunk to 2,048 and 768 pixels."""
+    """Count the tokens of 512-pixel tiles, after scaling the edges to 2,048 and 768 pixels."""
     width, height = _fit(width, height, 2_048)
     shorter = min(width, height)
     if shorter > 768:
@@ -120,7 +120,7 @@ def _count_tiles(width: int, height: int, base: int, tile: int) -> int:
 
 
 def _count_blocks(width: int, height: int, edge: int, most: int) -> int:
-    """Count blocks of 28 by 28 pixels in the largest form of a picture that keeps both limits."""
+    """Count 28-pixel blocks at the largest scale of an image that is within both limits."""
     longer, shorter = max(width, height), min(width, height)
 
     def cover(length: int) -> int:
@@ -134,13 +134,13 @@ def _count_blocks(width: int, height: int, edge: int, most: int) -> int:
 
 
 def _fit(width: int, height: int, edge: int) -> tuple[int, int]:
-    """Return the size of a picture whose longer edge is shrunk to a limit."""
+    """Return the size of an image after scaling its longer edge down to a limit."""
     scale = min(1.0, edge / max(width, height))
     return max(1, round(width * scale)), max(1, round(height * scale))
 
 
 def _cover(width: int, height: int, edge: int) -> int:
-    """Return how many squares cover a picture."""
+    """Return the number of squares that cover an image."""
     return math.ceil(width / edge) * math.ceil(height / edge)
 
 
@@ -184,7 +184,7 @@ def _jpeg(head: bytes) -> tuple[int, int] | None:
     at = 2 if head.startswith(b"\xff\xd8") else len(head)
     while at + 9 <= len(head) and head[at] == 0xFF:
         marker, length = head[at + 1], int.from_bytes(head[at + 2 : at + 4], "big")
-        if marker == 0xFF:  # a filler
+        if marker == 0xFF:  # a fill byte
             at += 1
         elif 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
             edges = head[at + 7 : at + 9], head[at + 5 : at + 7]

@@ -1,4 +1,4 @@
-"""The port to a language model: its endpoint, the events of its answer, its protocol."""
+"""The port to a language model: endpoint, events of an answer, and protocol."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -22,14 +22,14 @@ __all__ = [
     "RequestedCall",
 ]
 
-# Returns the key of a provider or, for an address such as "https://HOST:8000", the key that was
-# entered for that address; None where there is none.
+# Returns the key for a provider, or for an address such as "https://HOST:8000". Returns None if the
+# user has entered no key for it.
 KeyFor = Callable[[str], str | None]
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """The address of a model, and its names there.
+    """The address of a model, and the names of the model and its service.
 
     Attributes:
         wire_name: the model's name with its provider's prefix.
@@ -51,31 +51,31 @@ class Endpoint:
 
 @dataclass(frozen=True)
 class ModelSent:
-    """The request was sent; `body` is its JSON."""
+    """The request was sent. `body` is its JSON."""
 
     body: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class ModelText:
-    """The next words of the answer."""
+    """The next piece of the answer."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class ModelReasoning:
-    """The next words of the model's reasoning."""
+    """The next piece of the model's reasoning."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class RequestedCall:
-    """A tool call, as the model wrote it.
+    """A tool call as received from the model.
 
     Attributes:
-        arguments: the text of a JSON object, unless the model made a mistake.
+        arguments: the arguments as JSON text, which may be invalid.
     """
 
     id: str
@@ -85,14 +85,14 @@ class RequestedCall:
 
 @dataclass(frozen=True)
 class ModelCalls:
-    """The complete tool calls of the answer; they come before `ModelEnded`."""
+    """The complete tool calls of the answer. This event precedes `ModelEnded`."""
 
     calls: tuple[RequestedCall, ...]
 
 
 @dataclass(frozen=True)
 class ModelWaiting:
-    """A try failed, and the next follows in `seconds`."""
+    """An attempt failed, and the next one follows in `seconds`."""
 
     seconds: float
     reason: str
@@ -100,12 +100,13 @@ class ModelWaiting:
 
 @dataclass(frozen=True)
 class ModelEnded:
-    """The answer is over.
+    """The answer has ended.
 
     Attributes:
-        status: `interrupted` where it broke off after its first words.
-        finish: the finish reason of the service, such as `stop` or `length`; may be empty.
-        usage: the tokens that the service counted; None where it did not.
+        status: `interrupted` if the answer broke off.
+        finish: the finish reason of the service, such as `stop` or `length`, or empty.
+        usage: the token counts of the service, or None if it reported none.
+        reason: the reason of an interruption, or empty.
     """
 
     status: Literal["complete", "interrupted"]
@@ -118,13 +119,13 @@ ModelEvent = ModelSent | ModelText | ModelReasoning | ModelCalls | ModelWaiting 
 
 
 class ModelPort(Protocol):
-    """A language model that answers a request that passed the guard."""
+    """A language model that answers requests that passed the budget guard."""
 
     def stream(self, request: PreparedRequest, cancel: CancelToken) -> Iterator[ModelEvent]:
-        """Yield the answer as it comes; the last event is `ModelEnded`.
+        """Yield the events of the answer as they arrive. The last one is `ModelEnded`.
 
         Raises:
             ModelError: there is no answer.
-            ContextOverflow: the service says that the request is too long.
+            ContextOverflow: the service rejects the request as too long.
             Cancelled: the token was cancelled.
         """

@@ -26,29 +26,29 @@ __all__ = [
 ]
 
 _HISTORY: Final = "wire"
-# The cache mark, at the end of the part of a request that a provider is to cache.
+# The cache mark, at the end of the part of a request that the provider should cache.
 _MARK: Final = {"type": "ephemeral"}
 
 
 class TextJoiner:
-    """Joins the pieces of a streamed text, so that no character is cut in two.
+    """Joins the pieces of a streamed text without splitting a character.
 
     A service may send the halves of a surrogate pair in two pieces. The first half is held back
-    until the second one comes; a half without the other becomes U+FFFD.
+    until the second one arrives. A half without the other is replaced with U+FFFD.
     """
 
     def __init__(self) -> None:
         self._held = ""
 
     def add(self, piece: str) -> str:
-        """Return the complete text so far, with the next piece added."""
+        """Add the next piece, and return the text that is complete now."""
         text, self._held = self._held + piece, ""
         if text and "\ud800" <= text[-1] <= "\udbff":
             text, self._held = text[:-1], text[-1]
         return replace_surrogates(text)
 
     def end(self) -> str:
-        """Return the text that was held back."""
+        """Return the text that is still held back at the end of the stream."""
         held, self._held = self._held, ""
         return replace_surrogates(held)
 
@@ -60,7 +60,7 @@ class CallAssembler:
         self._pieces: list[dict[str, Any]] = []
 
     def add(self, deltas: Iterable[Any]) -> None:
-        """Add the next pieces; another index or another id begins another call."""
+        """Add the next pieces. A new index or a new id begins a new call."""
         for delta in deltas:
             function = delta.function
             known = self._find(delta.index, delta.id, function.name)
@@ -70,7 +70,7 @@ class CallAssembler:
 
     @property
     def calls(self) -> tuple[RequestedCall, ...]:
-        """The calls, in the order in which they began; one without an id is given one."""
+        """The calls in the order in which they began. A call without an id gets a new one."""
         for piece in self._pieces:
             piece["id"] = piece["id"] or f"call_{token_hex(8)}"
         return tuple(
@@ -80,7 +80,7 @@ class CallAssembler:
 
     def _find(self, index: object, id: str | None, name: str | None) -> dict[str, Any]:
         for piece in reversed(self._pieces):
-            # Ollama gives every call the same index, and one without arguments no id.
+            # Ollama gives every call the same index, and no id to a call without arguments.
             is_next = bool(name) and piece["name"] and _is_whole(piece["arguments"])
             if is_next and not (id and piece["id"] == id):
                 break
@@ -109,7 +109,7 @@ def build_wire_conversation(request: PreparedRequest) -> list[dict[str, Any]]:
 
 
 def encode_conversation(request: PreparedRequest) -> str:
-    """Return the conversation as JSON; without marks, only new messages are encoded."""
+    """Return the conversation as JSON. Without cache marks, only new messages are encoded."""
     if request.marks:
         return compact_json(build_wire_conversation(request))
     system = map(compact_json, build_wire_system(request.base.system.compiled))
@@ -121,10 +121,11 @@ def encode_conversation(request: PreparedRequest) -> str:
 
 @dataclass(frozen=True)
 class _EncodedHistory:
-    """The history of a request as JSON.
+    """The encoded history of a request.
 
     Attributes:
-        open: the messages at its end that may become one with what follows.
+        text: the closed messages as JSON, without brackets.
+        open: the last messages, which may be merged with the next ones.
     """
 
     text: str = ""
@@ -132,7 +133,7 @@ class _EncodedHistory:
 
 
 def encode_turns(known: _EncodedHistory | None, turns: Sequence[MeasuredTurn]) -> _EncodedHistory:
-    """Return the turns of a history as JSON, continued from the first of them."""
+    """Encode the next turns of a history, and append them to the encoded history so far."""
     known = known or _EncodedHistory()
     messages = (*known.open, *(message for turn in turns for message in turn.messages))
     starts = [start for start, _ in _split_runs(messages)]
@@ -146,7 +147,7 @@ def _count_uncached(request: PreparedRequest) -> int:
 
 
 def build_wire_system(text: str, *, is_marked: bool = False) -> list[dict[str, Any]]:
-    """Build the system message for a chat service; none where there is no text."""
+    """Return the system message for a chat service, or an empty list if there is no text."""
     if not text:
         return []
     message: dict[str, Any] = {"role": "system", "content": replace_surrogates(text)}
@@ -158,13 +159,13 @@ def build_wire_messages(
 ) -> list[dict[str, Any]]:
     """Convert neutral messages to the JSON of chat services.
 
-    Neighbours of the same role become one message, tool results excepted, since many services
-    insist on alternating roles. Reasoning is sent back to the model within the turn only.
+    Adjacent messages of the same role are merged, except tool results, since many services require
+    alternating roles. Reasoning is sent back to the model only within the turn.
 
     Args:
-        messages: in their neutral form.
-        uncached: the number of messages at the end that belong to this request only.
-        marked: the places of the messages that end with a cache mark.
+        messages: the messages in their neutral form.
+        uncached: the number of messages at the end that belong only to this request.
+        marked: the indexes of the messages that end with a cache mark.
 
     Source: "Budget-Aware Trimming", 7.2.
     """
@@ -179,10 +180,10 @@ def build_wire_messages(
 def _join_messages(
     messages: Sequence[Mapping[str, Any]], work_from: int, marked: Collection[int] = ()
 ) -> list[dict[str, Any]]:
-    """Convert messages, with neighbours of one role joined.
+    """Convert messages, and merge adjacent ones of the same role.
 
     Args:
-        work_from: the place of the user message; reasoning behind it is kept.
+        work_from: the index of the user message. Only reasoning after it is kept.
     """
     found: list[dict[str, Any]] = []
     for at, message in enumerate(messages):
@@ -197,9 +198,9 @@ def _join_messages(
 
 
 def encode_messages(messages: Sequence[Message], uncached: int) -> list[str]:
-    """Return the JSON of `build_wire_messages`, message by message.
+    """Return the same messages as `build_wire_messages`, each as JSON.
 
-    Only neighbours that may become one message are converted together, and anew.
+    Only messages that may be merged are encoded again. For all others the JSON is cached.
     """
     cached = range(len(messages) - uncached - 1, -1, -1)
     work_from = next((at for at in cached if messages[at].role == "user"), len(messages))
@@ -218,7 +219,7 @@ def _encode_runs(messages: Sequence[Message], work_from: int) -> list[str]:
 
 
 def _split_runs(messages: Sequence[Message]) -> Iterator[tuple[int, int]]:
-    """Yield the spans of neighbours that may become one message."""
+    """Yield the index ranges of adjacent messages that may be merged."""
     start = 0
     for at, message in enumerate(messages, 1):
         if at == len(messages) or not _may_join(message, messages[at]):
@@ -227,14 +228,14 @@ def _split_runs(messages: Sequence[Message]) -> Iterator[tuple[int, int]]:
 
 
 def _may_join(first: Message, second: Message) -> bool:
-    """Return whether neighbours may become one message."""
+    """Return whether two adjacent messages may be merged."""
     if first.role == second.role != "tool":
         return True
     return _is_void(first) or _is_void(second)
 
 
 def _is_void(message: Message) -> bool:
-    """Return whether a message is not sent, as a tool message without a result."""
+    """Return whether a message is not sent, since it is a tool message without a result."""
     return message.role == "tool" and not (
         isinstance(message.content, str) or list_tool_results(message)
     )
@@ -251,13 +252,13 @@ def _encode_work(message: Message) -> str:
 
 
 def _encode_run(messages: Sequence[Message], work_from: int) -> Iterator[str]:
-    """Yield the JSON of messages that join with nothing before or behind them."""
+    """Return the JSON of messages that do not merge with any other message."""
     bodies = [make_message_body(message) for message in messages]
     return map(compact_json, _join_messages(bodies, work_from))
 
 
 def _merge_messages(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
-    """Return two messages of one role as one; an empty text drops out."""
+    """Merge two messages of the same role without empty texts."""
     blocks = [*_blocks(first), *_blocks(second)]
     calls = [*first.get("tool_calls", ()), *second.get("tool_calls", ())]
     thoughts = [m["reasoning_content"] for m in (first, second) if "reasoning_content" in m]
@@ -290,7 +291,7 @@ def _convert_message(
 
 
 def _block(part: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Convert a part of a user message; litellm converts a picture for its provider."""
+    """Convert a part of a user message. litellm converts an image for its provider."""
     if part["type"] != "image":
         return part
     address = f"data:{part['media_type']};base64,{part['data']}"
@@ -310,7 +311,7 @@ def _assistant(content: Sequence[Mapping[str, Any]], *, keeps_reasoning: bool) -
 
 
 def _add_mark(message: dict[str, Any]) -> dict[str, Any]:
-    """Return a message with a cache mark on its last block; an empty message gets none."""
+    """Return a message with a cache mark on its last block, or unchanged if it is empty."""
     if message["role"] == "tool":
         return {**message, "cache_control": _MARK}
     if calls := message.get("tool_calls"):

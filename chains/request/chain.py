@@ -1,7 +1,7 @@
-"""Chains as values: how the questions of one mode are answered, and the ports they use.
+"""Chains as values: the steps and ports for answering messages in one mode.
 
-The application builds one chain for each turn. A chain with `search` retrieves passages before it
-asks the model, one with `agent` lets the model call tools, and one without either only chats.
+The application builds one chain for each turn. A chain with `search` retrieves passages before the
+model is called. A chain with `agent` lets the model call tools. A chain with neither only chats.
 """
 
 import time
@@ -40,41 +40,40 @@ class SearchPort(Protocol):
 
         Args:
             query: words and filters.
-            k: the most passages to return.
-            in_play: paths of the notes that the session is about.
-            reranks: whether a reranking model orders the passages, where one is chosen.
+            k: the maximum number of passages.
+            in_play: paths of the notes that the session already uses.
+            reranks: whether to reorder the passages with the reranking model, if one is set.
         """
 
     def list_notes(self, query: str, limit: int, offset: int = 0) -> SearchResult:
-        """Return every note that a query selects, one hit for each note, in pages."""
+        """Return one page of the notes that match a query, one hit for each note."""
 
 
 class AttachmentSearch(Protocol):
     """Finds passages within attachments."""
 
     def search_within(self, segments: Sequence[Segment], query: str, k: int) -> Sequence[Hit]:
-        """Return the best `k` passages, best first, and at least one of each text.
+        """Return the best `k` passages, best first, with at least one from each segment.
 
-        Passages that have nothing in common with the query come last, from the beginning of the
-        texts on.
+        Passages that do not match the query come last, in the order of the text.
         """
 
 
 class NotesPort(SearchPort, Protocol):
-    """The open vault, as far as a model may read it."""
+    """The notes of the open vault that a model may read."""
 
     @property
     def root(self) -> Path:
         """The folder that holds the notes."""
 
     def read_allowed(self, path: str) -> Note:
-        """Return a note that a model may read when it names the path."""
+        """Return the note at a path that the model names, if the model may read it."""
 
     def notes(self) -> tuple[NoteState, ...]:
         """Return the state of every note."""
 
     def still_allowed(self, paths: Sequence[str]) -> frozenset[str]:
-        """Return the paths that no rule excludes at present, whatever the index says."""
+        """Return the paths that the present rules do not exclude, regardless of the index."""
 
 
 @dataclass(frozen=True)
@@ -82,9 +81,9 @@ class AgentLimits:
     """The limits of one turn of an agent.
 
     Attributes:
-        max_steps: the most requests that offer tools.
-        max_seconds: the time after which no further request offers tools.
-        offload_bytes: the size above which a tool result is stored beside the log.
+        max_steps: the maximum number of requests that offer tools.
+        max_seconds: the time in seconds after which no further request offers tools.
+        offload_bytes: the size in bytes above which a tool result is stored outside the log.
     """
 
     max_steps: int
@@ -103,20 +102,20 @@ class AgentSetup:
 
 @dataclass(frozen=True)
 class Chain:
-    """How the questions of one mode are answered.
+    """The settings and ports for answering messages in one mode.
 
     Attributes:
         prompt: the name of the prompt.
         key_for: returns the key of a provider.
-        search: retrieves passages; None for a chain without retrieval.
-        pause: waits between two tries of a call.
-        resolve: returns the present state of what earlier turns attached or cited; None carries
-            nothing forward.
+        search: retrieves passages, or None for a chain without retrieval.
+        pause: waits between two attempts of a call.
+        resolve: returns the present state of a source that an earlier turn attached or cited.
+            None carries nothing forward.
         tools: the tools that the model may call.
         customization: the user's prompts, instructions and hooks.
-        within: finds passages of attachments that are too large; None leaves those to the guard.
-        agent: runs the tools that the model calls; None for a chain without tools.
-        noted: extra fields of the next segments entry.
+        within: finds passages in attachments that are too large, or None.
+        agent: the vault and the limits of an agent, or None for a chain without an agent.
+        noted: extra fields for the next segments entry.
     """
 
     prompt: str
@@ -136,9 +135,9 @@ class Chain:
         return self.customization.problems(self.prompt, SUMMARY_PROMPT, READING_PROMPT)
 
     def with_folder_names(self, session: SessionPort, threshold: int) -> "Chain":
-        """Return the chain of an agent with the names in the vault folder in its prompt.
+        """Return the chain with the names in the vault folder in its prompt, if it has an agent.
 
-        The names stay those of the session's first turn, so that the prompt does not change.
+        Later turns use the names stored by the first one, so that the prompt does not change.
         """
         if self.agent is None:
             return self
@@ -149,6 +148,6 @@ class Chain:
             indexed = [note.path for note in notes.notes() if note.state == "indexed"]
             names = list_names(notes.root.name, sorted(notes.still_allowed(indexed)), threshold)
         customization = replace(self.customization, folder_names=names)
-        # Also stored where there are none, so that notes added later do not change the prompt.
+        # An empty list is stored too, so that notes added later do not change the prompt.
         noted = {FOLDER: names} if is_new else {}
         return replace(self, customization=customization, noted=noted)

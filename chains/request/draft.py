@@ -1,7 +1,7 @@
-"""From a user message to the first prepared request of its turn, and to each further request.
+"""Build the entries of a turn, and prepare its first request and each further one.
 
-The user message is stored before anything else is done. What is retrieved for it, and what hooks
-add, is put together in memory and stored with the first request, in one write.
+The user message is stored before any other step. The retrieved segments and the messages that hooks
+add are collected in memory, and stored in one write before the first request is sent.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,14 +33,14 @@ __all__ = [
 
 @dataclass(frozen=True)
 class DraftedTurn:
-    """A turn with its entries that are not stored yet.
+    """A turn with the entries that are not stored yet.
 
     Attributes:
-        question: the user message; it is stored, unless this is a dry run or a preview.
-        segments: the retrieved and attached segments; None where nothing was looked up or attached.
+        question: the user message. It is in the log, except in a dry run or a preview.
+        segments: the retrieved and attached segments, or None if there was no search or attachment.
         is_stored: whether the user message is in the log.
-        is_regenerated: whether the answer is regenerated, with the segments that are in the log.
-        added: the entries that hooks add: a change of the message, and messages of their own.
+        is_regenerated: whether the answer is regenerated with the segments from the log.
+        added: the entries of the messages that hooks add.
     """
 
     turn: str
@@ -52,13 +52,13 @@ class DraftedTurn:
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        """The entries in their order, each with the one before it as its parent."""
+        """The entries in order, each with the one before it as its parent."""
         question = () if self.is_stored else (self.question,)
         segments = () if self.segments is None else (self.segments,)
         return (*question, *link_path((*segments, *self.added), self.question.id))
 
     def as_sent(self, segments: tuple[Segment, ...], session: SessionPort) -> "DraftedTurn":
-        """Return the turn with its segments as they are sent, those of earlier turns included."""
+        """Return the turn with the segments that are sent, including those of earlier turns."""
         if self.segments is not None:
             return replace(self, segments=replace(self.segments, segments=segments))
         if self.is_regenerated or not segments:
@@ -68,7 +68,7 @@ class DraftedTurn:
 
 
 def link_path(entries: Sequence[Entry], parent: str | None) -> tuple[Entry, ...]:
-    """Return entries with each path entry behind the one before it, the first behind `parent`."""
+    """Return the entries linked into a path: each path entry's parent is the path entry before."""
     linked: list[Entry] = []
     for entry in entries:
         if is_path_entry(entry):
@@ -84,9 +84,8 @@ class PreparedTurn:
     """A turn whose request passed the budget guard.
 
     Attributes:
-        entries: the entries to store before the request is sent, in one write: the segments as
-            they are sent, what hooks added and changed, and a cut of the history where one was
-            made.
+        entries: the entries to store, in one write, before the request is sent: the sent segments,
+            the messages and changes of hooks, and the changes to the history.
     """
 
     turn: str
@@ -95,7 +94,7 @@ class PreparedTurn:
 
 
 def build_user_message(session: SessionPort, request: TurnRequest) -> MessageEntry:
-    """Build the entry of a user message, behind the active path of its session."""
+    """Build the entry of a user message at the end of the active path of its session."""
     path = session.path()
     leaf = path[-1].id if path else None
     turn, message = request.turn or session.new_id(), Message("user", request.question)
@@ -111,8 +110,8 @@ def draft_turn(
     """Build the entries of a turn.
 
     Args:
-        segments: the retrieved and attached segments; None where there can be none.
-        noted: extra fields of the segments entry.
+        segments: the retrieved and attached segments, or None for no segments entry.
+        noted: extra fields for the segments entry.
     """
     request, session = context.request, context.session
     question = request.user_message or build_user_message(session, request)
@@ -138,8 +137,8 @@ def prepare_turn(
         warnings: the warnings so far, for the report.
 
     Raises:
-        ContextOverflow: the user message does not fit, and nothing more is to be stored.
-        ContextHookError: a hook failed, and nothing more is to be stored.
+        ContextOverflow: the user message does not fit. There is nothing more to store.
+        ContextHookError: a hook failed. There is nothing more to store.
     """
     new_entries: list[Entry] = []
     session, request = context.session, context.request
@@ -162,16 +161,16 @@ def prepare_step(
     *,
     replaces_last: bool = False,
 ) -> PreparedTurn:
-    """Prepare the next request of a turn, whose tool calls and results are in the log.
+    """Prepare the next request of a turn from the tool calls and results in the log.
 
     Args:
         before: the previous request of the turn.
-        replaces_last: whether it replaces the previous request, as after an overflow.
+        replaces_last: whether the request replaces the previous one, for example after an overflow.
         warnings: the warnings of the turn so far, for the report.
 
     Raises:
         ContextOverflow: the request does not fit.
-        ContextHookError: a hook failed, and nothing is to be stored.
+        ContextHookError: a hook failed. There is nothing to store.
     """
     new_entries: list[Entry] = []
     inputs = build_inputs(context, context.session.path(), before.turn, warnings)
@@ -181,10 +180,10 @@ def prepare_step(
 
 
 def run_end_hooks(context: TurnContext, turn: str) -> tuple[Entry, ...]:
-    """Run the `turn_end` hooks on a turn whose answer is in the log; return the new entries.
+    """Run the `turn_end` hooks on a turn whose answer is in the log, and return the new entries.
 
     Raises:
-        ContextHookError: a hook failed, and nothing is to be stored.
+        ContextHookError: a hook failed. There is nothing to store.
     """
     inputs = build_inputs(context, context.session.path(), turn)
     return run_turn_end_hooks(inputs, context.ports([], turn))
@@ -193,12 +192,12 @@ def run_end_hooks(context: TurnContext, turn: str) -> tuple[Entry, ...]:
 def build_inputs(
     context: TurnContext, path: tuple[Entry, ...], turn: str, warnings: Sequence[str] | None = None
 ) -> PrepareInputs:
-    """Build the inputs that a request of a session is made from.
+    """Build the pipeline inputs for a request of a session.
 
     Args:
-        path: the entries that the request renders.
-        turn: the turn that is worked on; empty for none.
-        warnings: the warnings so far; None where there will be no report.
+        path: the log entries that the request contains.
+        turn: the id of the current turn, or empty for none.
+        warnings: the warnings so far, or None if no report is needed.
     """
     chain, request, session = context.chain, context.request, context.session
     return PrepareInputs(
@@ -223,7 +222,7 @@ def build_inputs(
 
 
 def _list_degraded(context: TurnContext) -> list[str]:
-    """Return one sentence for each part that does not work, so that the request is plainer."""
+    """Return one warning for each part that fails and makes the request less exact."""
     found = list(context.session.list_degraded())
     if context.counter.name == "bytes":
         found.append("No tokenizer was found, so tokens are estimated from bytes.")

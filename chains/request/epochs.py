@@ -1,4 +1,4 @@
-"""Epochs of a session, the last request sent in it, and the breaker of its compactions."""
+"""Track the epochs, the last sent request and the failed compactions of a session."""
 
 from collections.abc import Sequence
 from typing import Final, TypeGuard
@@ -21,23 +21,23 @@ from context.messages import FrozenMapping
 __all__ = ["THRESHOLD", "LoggedBreaker", "build_epoch_entries", "find_last_sent", "remember_sent"]
 
 REMEMBERED_REQUESTS: Final = 16
-LOOKED_BACK: Final = 400  # entries; a turn of an agent may have dozens
+LOOKED_BACK: Final = 400  # in entries, since an agent turn may have dozens
 
-# The field of a user message with the threshold of its turn, to find a change by the log alone.
+# The field of a user message with its turn's threshold, so that the log shows a change.
 THRESHOLD: Final = "threshold"
 # The custom type of the entry for a compaction that freed nothing.
 ATTEMPT: Final = "compaction_attempt"
 
 
 class LoggedBreaker(CircuitBreaker):
-    """The circuit breaker of a session's compactions; failed attempts are entries of its log."""
+    """A circuit breaker for the compactions of a session that keeps failures in the log."""
 
     def __init__(self, session: SessionPort, new_entries: list[Entry]) -> None:
-        """Read the failed attempts since the history was last compacted or cut.
+        """Load the failed attempts since the history was last compacted or dropped.
 
         Args:
             session: the session.
-            new_entries: receives the entry of each further attempt that frees nothing.
+            new_entries: receives an entry for each new attempt that frees nothing.
         """
         super().__init__()
         self._session, self._new_entries = session, new_entries
@@ -49,7 +49,7 @@ class LoggedBreaker(CircuitBreaker):
                 super().record(str(model), budget, has_shrunk=False)
 
     def record(self, model: str, budget: int, has_shrunk: bool) -> None:
-        """Record the outcome of an attempt."""
+        """Record the outcome of an attempt, with a log entry if it freed nothing."""
         super().record(model, budget, has_shrunk)
         if has_shrunk:
             return
@@ -65,7 +65,7 @@ class LoggedBreaker(CircuitBreaker):
 
 
 def _last_cut(path: Sequence[Entry]) -> str | None:
-    """Return the entry that compacted or cut the history last."""
+    """Return the id of the last entry that compacted or dropped history, or None."""
     cuts = (entry.id for entry in reversed(path) if _is_cut(entry))
     return next(cuts, None)
 
@@ -79,7 +79,7 @@ _sent: Final[dict[tuple[str, str], RequestDraft]] = {}
 
 
 def remember_sent(session: str, turn: str, draft: RequestDraft) -> None:
-    """Remember the last request of a turn, so that only new parts of the next are compared."""
+    """Keep the last request of a turn in memory, so that the next one is compared only in part."""
     _sent.pop((session, turn), None)
     _sent[session, turn] = draft
     for oldest in list(_sent)[:-REMEMBERED_REQUESTS]:
@@ -87,7 +87,7 @@ def remember_sent(session: str, turn: str, draft: RequestDraft) -> None:
 
 
 def find_last_sent(session: SessionPort, path: Sequence[Entry], turn: str) -> RequestDraft | None:
-    """Return the last request of this turn or the one before it; None where none is remembered."""
+    """Return the last request of this turn or the turn before, or None if it is not in memory."""
     for entry in filter(_asks, reversed(path[-LOOKED_BACK:])):
         draft = _sent.get((session.id, entry.turn_id))
         if draft is not None and draft.tail.question == entry.message:
@@ -104,12 +104,12 @@ def _asks(entry: Entry) -> TypeGuard[MessageEntry]:
 def build_epoch_entries(
     session: SessionPort, model: str, threshold: int, question: str
 ) -> tuple[Entry, ...]:
-    """Return the entries for a change of model or threshold since the last turn.
+    """Build the entries for a change of model or threshold since the last turn.
 
-    Either begins a new epoch, in which trimmed or dropped text may return.
+    Either change begins a new epoch, in which trimmed or dropped text may be sent again.
 
     Args:
-        question: the id of the user message that is answered for the first time; or empty.
+        question: the id of the user message of this turn, or empty for a regenerated answer.
     """
     path = session.path()
     entries: list[Entry] = []

@@ -1,7 +1,7 @@
-"""What a turn is made from: the user's request with its settings, and the context of its turn.
+"""The request of a turn with its settings, and the context that the steps of the turn share.
 
-`TurnContext` is the one value that the steps of a turn hand on: chain, request, session, model and
-token counter, cancel token.
+`TurnContext` is the only value that is passed from step to step. It contains the chain, request,
+session, model, token counter and cancel token.
 """
 
 from collections.abc import Callable, Mapping
@@ -32,7 +32,7 @@ __all__ = ["SEARCHED", "Summarise", "TurnContext", "TurnRequest"]
 
 SEARCHED: Final = "searched"
 
-# Makes a summary as `context.assemble.inputs.Summarise` does, and records the usage of each call.
+# Returns a summary like `context.assemble.inputs.Summarise`, and records the usage of each call.
 Summarise = Callable[[SummaryTask, LogUsage], str]
 
 
@@ -42,25 +42,27 @@ class TurnRequest:
 
     Attributes:
         model: `extractive`, or a model's name, with or without its provider's prefix.
-        api_base: address of an OpenAI-compatible server; empty for the provider's own.
-        threshold: `autoCompactThreshold`.
+        api_base: the address of an OpenAI-compatible server, or empty for the provider's own.
+        threshold: the setting `autoCompactThreshold`, in tokens.
         offline: refuse every call to another computer.
-        dry_run: retrieve and prepare, but send and store nothing.
-        attached: the attachments, numbered from 1; in full until they are fitted.
-        unsent: the attachments that have no room, not even for a passage.
-        named: the names of the attachments as the user gave them, to be stored.
-        turn: the id of the turn, once its user message is in the log.
-        user_message: the entry of the question, once it is in the log.
+        dry_run: retrieve and prepare, but do not send or store.
+        attached: the attachments, numbered from 1. They are complete until they are fitted.
+        unsent: the attachments that are not sent, since the budget has no space for any passage.
+        named: the attachments as the user named them, stored with the user message.
+        turn: the id of the turn if its user message is in the log.
+        user_message: the entry of the user message if it is in the log.
         problems: one sentence for each message hook that failed.
-        reads_whole: whether a map-reduce reads large attachments; otherwise they are searched.
+        reads_whole: whether large attachments are read by map-reduce instead of searched.
         is_regenerated: whether the answer to the last user message is regenerated.
-        trim_at: `context.trimAt`, as `compact_at` and `block_at` are those settings.
-        keep_last: `context.keepLastAssistantMessages`.
-        clean_after: `history.cleanToolOutputAfterTurns`.
-        summary_model: the model for summaries; empty for the model that answers.
-        rewrites: `retrieval.rewrite`, whether the model rewrites follow-up questions.
-        local_context: `chat.localContext`.
-        searched: the query, where it differs from the user message; empty otherwise.
+        trim_at: the setting `context.trimAt`.
+        compact_at: the setting `context.compactAt`.
+        block_at: the setting `context.blockAt`.
+        keep_last: the setting `context.keepLastAssistantMessages`.
+        clean_after: the setting `history.cleanToolOutputAfterTurns`.
+        summary_model: the model for summaries, or empty for the model that answers.
+        rewrites: the setting `retrieval.rewrite`: whether the model rewrites follow-up questions.
+        local_context: the setting `chat.localContext`, in tokens.
+        searched: the search query if it differs from the user message, or empty.
     """
 
     question: str
@@ -94,16 +96,16 @@ class TurnRequest:
 
     @property
     def summarised_by(self) -> str:
-        """The model for summaries; empty for none."""
+        """The model for summaries, or empty if no language model is available."""
         name = self.summary_model or self.model
         return "" if name == EXTRACTIVE else name
 
     @property
     def history_policy(self) -> HistoryPolicy:
-        """How the history is kept within its room.
+        """The policy for trimming and compacting the history.
 
         Raises:
-            BadPolicy: the shares are not in order.
+            BadPolicy: the shares are not in ascending order.
         """
         policy = BudgetPolicy(self.trim_at, self.compact_at, self.block_at)
         has_model = bool(self.summarised_by)
@@ -115,11 +117,11 @@ class TurnContext:
     """The values that the steps of one turn share.
 
     Attributes:
-        request: the request as the steps so far left it.
+        request: the request, updated by the steps so far.
         model: the properties of the model that answers.
         counter: counts tokens for that model.
-        cancel: stops the turn; hooks that take long look at it.
-        summarise: makes summaries with a model; None where an outline takes their place.
+        cancel: the token that stops the turn. Long-running hooks check it.
+        summarise: makes summaries with a model, or None to use outlines instead.
     """
 
     chain: Chain
@@ -138,7 +140,7 @@ class TurnContext:
         session: SessionPort,
         cancel: CancelToken | None = None,
     ) -> "TurnContext":
-        """Build the context of a turn; a server may be asked for the limit of its model."""
+        """Build the context of a turn. This may ask a server for the limit of its model."""
         return cls(
             chain.with_folder_names(session, request.threshold),
             request,
@@ -155,27 +157,27 @@ class TurnContext:
 
     @property
     def factor(self) -> float | None:
-        """The factor that divides the budget, by what the model's provider counted so far."""
+        """The factor that divides the budget, from the usage counted so far, or None."""
         return find_factor(self.session, self.request.model)
 
     def measure_room(self, factor: float | None = None) -> RequestBudget:
-        """Return the budget of a request to the model, and what it is made from."""
+        """Return the budget of a request to the model, with the values that define it."""
         request = self.request
         limits = request.threshold, self.model.input_limit, request.max_output_tokens
         return compute_budget(self.counter, *limits, factor)
 
     def with_query(self, searched: str) -> "TurnContext":
-        """Return the context with the query that is searched; empty for the user message."""
+        """Return a copy with the given search query. An empty query means the user message."""
         return replace(self, request=replace(self.request, searched=searched))
 
     def with_attachments(
         self, attached: tuple[Segment, ...], unsent: tuple[Segment, ...]
     ) -> "TurnContext":
-        """Return the context with the attachments that are sent, and those that are not."""
+        """Return a copy with the given sent and unsent attachments."""
         return replace(self, request=replace(self.request, attached=attached, unsent=unsent))
 
     def without_tools(self) -> "TurnContext":
-        """Return the context with no tools for the model to call."""
+        """Return a copy whose chain offers no tools."""
         return replace(self, chain=replace(self.chain, tools=()))
 
     def open_model(self) -> ModelPort:
@@ -191,10 +193,10 @@ class TurnContext:
         return connect(self.chain, request, self.model)
 
     def ports(self, new_entries: list[Entry], turn: str) -> Ports:
-        """Build the ports that a request is prepared through.
+        """Build the ports for preparing a request.
 
         Args:
-            new_entries: receives the entries to be stored, usage included.
+            new_entries: receives the entries to store, including usage.
             turn: the turn that the usage belongs to.
         """
         session = self.session
@@ -224,7 +226,7 @@ class TurnContext:
 
 
 def find_model(chain: Chain, request: TurnRequest, name: str) -> ModelInfo:
-    """Return the properties of a model; a server may be asked for its limit."""
+    """Return the properties of a model. This may ask a server for its limit."""
     return describe(
         name,
         request.api_base,

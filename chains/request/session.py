@@ -1,4 +1,4 @@
-"""The session as a turn sees it: a port for its log, and a view that stores nothing."""
+"""The port through which a turn uses a session, and a read-only view of a session."""
 
 from collections.abc import Mapping, Sequence
 from io import UnsupportedOperation
@@ -10,11 +10,11 @@ __all__ = ["SessionPort", "SessionView"]
 
 
 class SessionPort(Protocol):
-    """One session: its active path, its log, and what is stored beside the log."""
+    """One session: its active path, its log, and its stored requests and tool results."""
 
     @property
     def id(self) -> str:
-        """The id of the session; empty for one that has not begun."""
+        """The id of the session, or empty if it has not begun."""
 
     def path(self) -> tuple[Entry, ...]:
         """Return the active path, from the root to the active leaf."""
@@ -26,19 +26,19 @@ class SessionPort(Protocol):
         """Return the custom entries of one type in the session, oldest first."""
 
     def list_degraded(self) -> Sequence[str]:
-        """Return one sentence for each part beside the log that does not work."""
+        """Return one sentence for each part of the storage outside the log that fails."""
 
     def new_id(self) -> str:
         """Return an entry id that is not in use."""
 
     def now(self) -> str:
-        """Return the time, ISO 8601, UTC."""
+        """Return the present time in UTC as ISO 8601."""
 
     def previous_body(self) -> Mapping[str, Any] | None:
         """Return the neutral body of the previous request on this path."""
 
     def append(self, entries: Sequence[Entry]) -> None:
-        """Write entries in one write, and return once they are on disk."""
+        """Append entries to the log in one write, and return when they are on disk."""
 
     def save_request(
         self,
@@ -48,20 +48,20 @@ class SessionPort(Protocol):
         body: Mapping[str, Any],
         wire: Mapping[str, Any] | None,
     ) -> None:
-        """Keep a sent request for `context --last`; the last request of a turn is kept."""
+        """Store a sent request for `context --last`. Only the last request of a turn is kept."""
 
     def keep_result(self, tool: str, content: str) -> str | None:
-        """Store a tool result on disk and return its reference; None where that fails."""
+        """Store a tool result on disk and return its reference, or None on failure."""
 
     def load_result(self, ref_id: str) -> str | None:
-        """Return a stored tool result; None where there is none with that reference."""
+        """Return the stored tool result with a reference, or None if there is none."""
 
     def save_report(self, turn: str, request: int, report: dict[str, Any]) -> bool:
-        """Keep how a request turned out; return whether the request itself is kept."""
+        """Store the final report of a request. Return whether the request itself is stored."""
 
 
 class SessionView:
-    """A session that is only viewed, or has not begun; a write raises `UnsupportedOperation`."""
+    """A read-only view of a session, or of no session. Writes raise `UnsupportedOperation`."""
 
     def __init__(
         self,
@@ -91,16 +91,16 @@ class SessionView:
         return () if self._like is None else self._like.custom(custom_type)
 
     def list_degraded(self) -> Sequence[str]:
-        """Return one sentence for each part beside the log that does not work."""
+        """Return one sentence for each part of the storage outside the log that fails."""
         return () if self._like is None else self._like.list_degraded()
 
     def new_id(self) -> str:
-        """Return an id for an entry that will not be stored."""
+        """Return the next id for an entry that is never stored."""
         self._ids += 1
         return f"{self._ids:08x}"
 
     def now(self) -> str:
-        """Return an empty time, since nothing is stored."""
+        """Return an empty string, since nothing is stored."""
         return ""
 
     def previous_body(self) -> Mapping[str, Any] | None:
@@ -108,7 +108,7 @@ class SessionView:
         return self._previous
 
     def append(self, entries: Sequence[Entry]) -> None:  # noqa: ARG002
-        """Refuse to write entries."""
+        """Raise `UnsupportedOperation`."""
         raise UnsupportedOperation("A session that is only viewed stores no entries.")
 
     def save_request(
@@ -119,17 +119,17 @@ class SessionView:
         body: Mapping[str, Any],  # noqa: ARG002
         wire: Mapping[str, Any] | None,  # noqa: ARG002
     ) -> None:
-        """Refuse to keep a request."""
+        """Raise `UnsupportedOperation`."""
         raise UnsupportedOperation("A session that is only viewed keeps no requests.")
 
     def save_report(self, turn: str, request: int, report: dict[str, Any]) -> bool:  # noqa: ARG002
-        """Keep no report."""
+        """Store nothing and return False."""
         return False
 
     def keep_result(self, tool: str, content: str) -> str | None:  # noqa: ARG002
-        """Store no tool result."""
+        """Store nothing and return None."""
         return None
 
     def load_result(self, ref_id: str) -> str | None:
-        """Return a stored tool result of the viewed session."""
+        """Return a stored tool result of the viewed session, or None."""
         return None if self._like is None else self._like.load_result(ref_id)

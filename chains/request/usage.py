@@ -1,4 +1,4 @@
-"""Usage: what providers count for the calls of a session, kept as entries of its log."""
+"""Build and store log entries for the token usage that providers report for model calls."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from context.tokens import raise_factor
 
 __all__ = ["CallUsage", "LogUsage", "build_usage_entry", "find_factor", "log_usage", "sum_usage"]
 
-# The purposes of calls beside the requests of a turn, as the log keeps them.
+# The purposes, in the log, of model calls other than the requests of a turn.
 SUMMARY: Final = "summary"
 REWRITE: Final = "rewrite"
 READING: Final = "read"
@@ -20,7 +20,7 @@ READING: Final = "read"
 
 @dataclass(frozen=True)
 class CallUsage:
-    """The usage that a provider counted for one call.
+    """The usage that a provider reported for one call.
 
     Attributes:
         report: the report on the request of the call.
@@ -42,12 +42,12 @@ def build_usage_entry(
     parent: str | None = None,
     purpose: str = "",
 ) -> UsageEntry:
-    """Build the log entry for the usage of a call, with the token factor that follows from it.
+    """Build the log entry for the usage of a call, with the token factor derived from it.
 
     Args:
-        turn: the turn that the call belongs to; empty for none.
-        parent: the answer to the call; by default the end of the path.
-        purpose: the purpose of a call beside the requests of a turn; empty for one of these.
+        turn: the turn that the call belongs to, or empty.
+        parent: the parent entry. The default is the last entry of the path.
+        purpose: the purpose of the call, or empty for a request of a turn.
     """
     path, report, usage = session.path(), call.report, call.usage
     leaf = path[-1].id if path else None
@@ -68,13 +68,13 @@ def build_usage_entry(
 
 
 def log_usage(session: SessionPort, turn: str, calls: Sequence[CallUsage], purpose: str) -> None:
-    """Write the usage of calls beside the requests of a turn to the log of a session."""
+    """Write the usage of calls with a purpose, such as a summary, to the log of a session."""
     if calls:
         session.append([build_usage_entry(session, turn, c, purpose=purpose) for c in calls])
 
 
 def sum_usage(calls: Iterable[CallUsage], more: Usage | None = None) -> Usage | None:
-    """Return the usage of calls together; None where no provider counted any."""
+    """Return the summed usage of calls plus `more`, or None if there is no usage."""
     total = more
     for call in calls:
         total = call.usage.plus(total)
@@ -82,6 +82,6 @@ def sum_usage(calls: Iterable[CallUsage], more: Usage | None = None) -> Usage | 
 
 
 def find_factor(session: SessionPort, model: str) -> float | None:
-    """Return the factor that divides the budget of a model, by what its provider counted so far."""
+    """Return the factor that divides a model's budget, from the usage counted so far, or None."""
     factors = [entry.factor for entry in session.usage() if entry.model == model]
     return max(factors, default=None)

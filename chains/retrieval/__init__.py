@@ -1,22 +1,22 @@
-"""Retrieval for a turn: passages for its user message, and excerpts or notes of its attachments.
+"""Retrieve passages for a user message, and excerpts or notes of large attachments.
 
 ```
 user message → follow_up → query → search ─────→ passages ──┐
-                  └─ listing: every note of a kind, in pages ┤→ segments of the turn
+                  └─ listing: all matching notes, in pages ─┤→ segments of the turn
 attachments → excerpts, or map_reduce → notes ──────────────┘
 ```
 
 - `retrieve`: the step of a turn that chooses the query and searches the vault.
-- `follow_up`: adds the words of the last turn to a follow-up question, or lets a model rewrite it.
-- `listing`: recognizes a question for every note of a kind, and builds one page of the list.
-- `passages`: builds numbered passages from hits, and merges those that touch.
+- `follow_up`: adds words of the last turn to a follow-up question, or lets a model rewrite it.
+- `listing`: recognizes a question for all notes that match, and builds a page of the list.
+- `passages`: builds numbered passages from hits, and merges adjacent ones.
 - `attachments`: the step of a turn that fits attachments into their budget.
 - `excerpts`: chooses excerpts of large attachments.
-- `map_reduce`: reads large attachments part by part with a model, and reduces its notes.
+- `map_reduce`: reads large attachments part by part with a model, and reduces the notes.
 - `map_reduce_plan`: plans a map-reduce without a model: parts, calls, tokens, price.
 
 May import: `chains.request`, `chains.llm`, `chains.citations`, context, vault.
-Holds always: attachments and passages take at most half of the budget; a selection is never cut.
+Invariants: attachments and passages take at most half of the budget. A selection is never cut.
 """
 
 __all__ = [

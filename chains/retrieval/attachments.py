@@ -1,6 +1,6 @@
-"""Fit attachments as a step of a turn: search within large ones, or read them whole by map-reduce.
+"""The attachment step of a turn: search in large attachments, or read them by map-reduce.
 
-Attachments and the passages that were retrieved beside them take at most half of the budget.
+Attachments and retrieved passages together take at most half of the budget.
 
 Source: "Token Budget Enforcement", "Turn-Time Compaction".
 """
@@ -41,8 +41,8 @@ from context.tokens import count_message, count_segment
 __all__ = ["FittedAttachments", "estimate_attachments", "fit_attachments", "measure_reading_cost"]
 
 _NOT_READ: Final = "Nothing was read for this: the request is shown as it is without that."
-NOTES_SHARE: Final = 0.75  # of the room for attachments; passages want some of it too
-HEAD_TOKENS: Final = 120  # of the segment that holds the notes
+NOTES_SHARE: Final = 0.75  # of the tokens for large attachments; passages need some of them too
+HEAD_TOKENS: Final = 120  # tokens of the header in the segment with the notes
 
 
 @dataclass(frozen=True)
@@ -51,9 +51,9 @@ class FittedAttachments:
 
     Attributes:
         attached: the segments that are sent.
-        unsent: the attachments of which nothing is sent.
+        unsent: the attachments that are not sent.
         warnings: one sentence for each attachment that is left out or could not be read.
-        read: the outcome of map-reduce, or its cost in a dry run; None where all fits.
+        read: the result of the map-reduce, or its cost in a dry run. None if there was none.
     """
 
     attached: tuple[Segment, ...] = ()
@@ -68,11 +68,11 @@ def fit_attachments(
     """Fit the attachments of a turn into their budget.
 
     Args:
-        retrieved: the passages that are sent beside them.
+        retrieved: the passages that are sent in the same request.
 
     Raises:
-        CannotRead: they cannot be read whole.
-        ModelError: more than half of the parts of one could not be read.
+        CannotRead: a map-reduce is not possible.
+        ModelError: more than half of the parts of an attachment could not be read.
     """
     request = context.request
     if not request.attached or request.is_regenerated:
@@ -95,7 +95,7 @@ def fit_attachments(
 
 
 def estimate_attachments(context: TurnContext) -> FittedAttachments:
-    """Return the attachments about as large as they will be, before they are searched."""
+    """Return the attachments at about the size that they will have after the search."""
     request, counter = context.request, context.counter
     if context.chain.within is None or not request.attached:
         return FittedAttachments(request.attached, request.unsent)
@@ -106,12 +106,12 @@ def estimate_attachments(context: TurnContext) -> FittedAttachments:
 
 
 def measure_reading_cost(context: TurnContext) -> ReadingCost | None:
-    """Return the highest cost of reading the attachments whole; None where all of them fit.
+    """Return the maximum cost of a map-reduce over the attachments, or None if all of them fit.
 
-    No model is asked.
+    No model is called.
 
     Raises:
-        CannotRead: they cannot be read whole.
+        CannotRead: a map-reduce is not possible.
     """
     plan = _plan(context)
     return None if plan is None else plan.measure_cost(context.model)
@@ -143,10 +143,10 @@ def _search_within(
 
 
 def _plan(context: TurnContext) -> MapReducePlan | None:
-    """Plan the map-reduce of attachments that are too large to be sent; None where none is.
+    """Plan the map-reduce of attachments that are too large to send, or return None if all fit.
 
     Raises:
-        CannotRead: there is no model, no room, or it would take too many calls.
+        CannotRead: no model is set, the budget is too small, or there would be too many calls.
     """
     budget, request, counter = _measure_budget(context), context.request, context.counter
     if context.chain.search is not None:
@@ -173,7 +173,7 @@ def _plan(context: TurnContext) -> MapReducePlan | None:
 
 
 def _measure_budget(context: TurnContext) -> AttachmentBudget:
-    """Return the budget of L3: half of the budget, or less where the rest of a request needs it."""
+    """Return the budget of L3: half of the budget, or less if the request needs it elsewhere."""
     counter, request = context.counter, context.request
     budget = context.measure_room(context.factor).budget
     system = System(context.customization.system(context.chain.prompt))
@@ -186,6 +186,6 @@ def _measure_budget(context: TurnContext) -> AttachmentBudget:
 
 
 def _measure_passages_share(context: TurnContext) -> int:
-    """Return the tokens that passages may take beside attachments that are too large."""
+    """Return the tokens that passages may take next to attachments that are too large."""
     budget = context.measure_room(context.factor).budget
     return compute_passages_share(budget, context.counter.count(context.request.question)) // 2

@@ -1,7 +1,7 @@
-"""Choose excerpts of attachments that take more than their share of the request.
+"""Choose excerpts of attachments that exceed their share of the request.
 
-The smaller attachments are sent whole. Of the others, the passages that match the user message best
-are sent, at least one of each attachment where there is room, until the share is used.
+Smaller attachments are sent in full. From the others, the passages that best match the user message
+are sent until the share is used, with at least one from each attachment if it fits.
 """
 
 import html
@@ -27,12 +27,12 @@ __all__ = [
     "find_large_attachments",
 ]
 
-LARGEST_NUMBER: Final = 999  # sources are counted with it, as their own number is not known yet
-REMEMBERED: Final = 64  # attachments that are not counted again while a message is written
+LARGEST_NUMBER: Final = 999  # used to count sources whose own number is not known yet
+REMEMBERED: Final = 64  # attachments whose token counts are cached while a message is written
 ROUGHLY: Final = 64  # tokens
 ATTEMPTS: Final = 4
-SMALL_PASSAGE: Final = 24  # tokens; few passages are smaller
-ROUNDS: Final = 4  # passages that join take less room than apart, which is filled again
+SMALL_PASSAGE: Final = 24  # in tokens; few passages are smaller
+ROUNDS: Final = 4  # merged passages take fewer tokens, which further passages can use
 
 
 @dataclass(frozen=True)
@@ -40,15 +40,15 @@ class AttachmentBudget:
     """The tokens that the attachments of a turn may take together.
 
     Attributes:
-        share: the tokens that notes and files are cut to.
-        most: the tokens that the request can hold; selections, which are never cut, may take all.
+        share: the tokens for notes and files, which are cut to this size.
+        most: the tokens that fit in the request. Selections are never cut and may take all.
     """
 
     share: int
     most: int
 
     def beside(self, selected: int) -> int:
-        """Return the tokens that notes and files may take beside selections of a size."""
+        """Return the tokens that notes and files may take in addition to `selected` tokens."""
         return max(self.share - selected, min(self.share, (self.most - selected) // 2))
 
 
@@ -57,8 +57,8 @@ class FittedSegments:
     """The segments of the attachments that are sent.
 
     Attributes:
-        segments: numbered from 1; passages of large attachments carry their `whole_tokens`.
-        unsent: attachments of which nothing is sent, because no passage of them has room.
+        segments: the segments, numbered from 1. Passages of large attachments have `whole_tokens`.
+        unsent: the attachments that are not sent, since none of their passages fits.
     """
 
     segments: tuple[Segment, ...]
@@ -70,7 +70,8 @@ class LargeAttachments:
     """The attachments that exceed their share.
 
     Attributes:
-        room: the tokens that are left for them beside what is sent whole.
+        segments: the large attachments.
+        room: the tokens that remain for them after the attachments that are sent in full.
         sizes: the tokens of each attachment, by its id.
     """
 
@@ -82,7 +83,7 @@ class LargeAttachments:
 def find_large_attachments(
     attached: Sequence[Segment], room: AttachmentBudget, counter: TokenCounter
 ) -> LargeAttachments:
-    """Return the notes and files that exceed an equal part of what the smaller ones leave."""
+    """Return the notes and files that exceed an equal part of the tokens left by smaller ones."""
     sizes = {part.id: _measure_once(part, counter) for part in attached}
     selected = sum(sizes[part.id] for part in attached if part.kind == "selection")
     left = room.beside(selected)
@@ -100,14 +101,14 @@ def choose_excerpts(
 ) -> FittedSegments:
     """Return attachments within their budget, with excerpts of those that are too large.
 
-    Selections are never cut; one that the request cannot hold is left out.
+    Selections are never cut. A selection that does not fit in the request is left out.
 
     Args:
         attached: the attachments in full.
         question: the query for the excerpts.
-        room: the tokens that they may take together.
-        counter: counts them.
-        within: finds passages of those that are too large.
+        room: the tokens that the attachments may take together.
+        counter: the token counter.
+        within: finds passages in attachments that are too large.
     """
     attached, too_long = _drop_long_selections(attached, room, counter)
     large = find_large_attachments(attached, room, counter)
@@ -137,7 +138,7 @@ def _number(segments: Iterable[Segment]) -> tuple[Segment, ...]:
 def _drop_long_selections(
     attached: Sequence[Segment], room: AttachmentBudget, counter: TokenCounter
 ) -> tuple[Sequence[Segment], tuple[Segment, ...]]:
-    """Leave out selections that the request cannot hold, the longest first."""
+    """Leave out selections that do not fit in the request, longest first."""
     sizes = {part.id: _measure_once(part, counter) for part in attached if part.kind == "selection"}
     gone: set[str] = set()
     for name in sorted(sizes, key=lambda name: -sizes[name]):
@@ -150,9 +151,9 @@ def _drop_long_selections(
 def drop_repeats(
     attached: Sequence[Segment], room: AttachmentBudget, counter: TokenCounter
 ) -> tuple[tuple[Segment, ...], tuple[str, ...]]:
-    """Drop attachments that are empty or sent already, and return a sentence for each.
+    """Drop attachments that are empty or repeated, and return a warning for each.
 
-    A selection is sent already within a larger one, or where its note is attached too and fits.
+    A selection is repeated if a larger one contains it, or if its note is attached and fits.
     """
     large = {part.id for part in find_large_attachments(attached, room, counter).segments}
     holders = [part for part in attached if part.id not in large]
@@ -195,7 +196,7 @@ def _name_attachment(part: Segment) -> str:
 
 
 def _name_lines(part: Segment) -> tuple[str, str]:
-    """Return the name of a selection's lines, such as "lines 3-5", and the verb that fits it."""
+    """Return the lines of a selection, such as "lines 3-5", and the verb "is" or "are"."""
     lines = part.lines or (1, 1)
     return name_lines(lines), "is" if lines[0] == lines[1] else "are"
 
@@ -203,11 +204,11 @@ def _name_lines(part: Segment) -> tuple[str, str]:
 def estimate_excerpts(
     attached: Sequence[Segment], room: AttachmentBudget, counter: TokenCounter
 ) -> FittedSegments:
-    """Return attachments about as large as they will be, before they are searched."""
+    """Return attachments at about the size that they will have after the search."""
     attached, too_long = _drop_long_selections(attached, room, counter)
     large = find_large_attachments(attached, room, counter)
     each = max(0, large.room) // max(1, len(large.segments))
-    steps = each // ROUGHLY * ROUGHLY  # so that a word more in the question changes nothing
+    steps = each // ROUGHLY * ROUGHLY  # so that one more word in the question does not change it
     short = {part.id: _cut_to_beginning(part, steps, counter) for part in large.segments}
     parts = (
         replace(short[part.id], whole_tokens=large.sizes[part.id]) if part.id in short else part
@@ -218,7 +219,7 @@ def estimate_excerpts(
 
 @lru_cache(maxsize=REMEMBERED)
 def _cut_to_beginning(part: Segment, tokens: int, counter: TokenCounter) -> Segment:
-    """Cut an attachment to about a number of tokens from its beginning."""
+    """Return the beginning of an attachment with about the given number of tokens."""
     text = part.raw_content
     chars = len(text) * tokens // max(1, _measure_once(part, counter))
     for _ in range(ATTEMPTS):
@@ -232,7 +233,7 @@ def _cut_to_beginning(part: Segment, tokens: int, counter: TokenCounter) -> Segm
 
 @lru_cache(maxsize=REMEMBERED)
 def _measure_once(part: Segment, counter: TokenCounter) -> int:
-    """Count an attachment with its source, whose number may still grow; cached."""
+    """Return the cached token count of an attachment with its source line."""
     return _measure(part, counter)
 
 
@@ -253,7 +254,7 @@ def _find_large(
 
 
 def _add_blank_lines(hit: Hit, lines: Sequence[str]) -> Hit:
-    """Add the blank lines behind a passage, so that it joins the one that follows."""
+    """Add the blank lines after a hit, so that it can be merged with the next one."""
     first, last = hit.lines
     if len(hit.text.split("\n")) != last - first + 1:
         return hit
@@ -262,7 +263,7 @@ def _add_blank_lines(hit: Hit, lines: Sequence[str]) -> Hit:
 
 
 def _build_excerpt(passage: Segment, whole_tokens: int) -> Segment:
-    """Return a passage without blank lines at its end, as an excerpt of something that large."""
+    """Return a passage as an excerpt: without final blank lines, and with `whole_tokens`."""
     kept = passage.content.rstrip()
     lines = passage.lines
     if lines is not None:
@@ -271,7 +272,7 @@ def _build_excerpt(passage: Segment, whole_tokens: int) -> Segment:
 
 
 def _contains_hit(selection: Segment, hit: Hit) -> bool:
-    """Return whether a selection has all lines of a hit."""
+    """Return whether a segment is a selection that contains all lines of a hit."""
     if selection.kind != "selection" or selection.lines is None or selection.source != hit.path:
         return False
     first, last = selection.lines
@@ -279,7 +280,7 @@ def _contains_hit(selection: Segment, hit: Hit) -> bool:
 
 
 def _choose_hits(found: Sequence[Hit], room: int, counter: TokenCounter) -> list[Hit]:
-    """Return the hits to send: one of each attachment, then the best that have room."""
+    """Return the hits to send: one of each attachment, then the best that fit."""
     sizes = {id(hit): _measure_hit(hit, counter) for hit in found}
     chosen = list(_choose_first_hits(found, sizes, room))
     taken = {id(hit) for hit in chosen}
@@ -303,7 +304,7 @@ def _measure_hit(hit: Hit, counter: TokenCounter) -> int:
 
 
 def _choose_first_hits(found: Sequence[Hit], sizes: Mapping[int, int], room: int) -> Iterator[Hit]:
-    """Yield one hit of each attachment while there is room: the best that takes a fair part."""
+    """Yield one hit of each attachment while they fit: the best within a fair share."""
     by_path: dict[str, list[Hit]] = {}
     for hit in found:
         by_path.setdefault(hit.path, []).append(hit)

@@ -1,9 +1,9 @@
-"""Build the query of a follow-up question from the last turn, without a model or with one.
+"""Build the query for a follow-up question from the last turn, with or without a model.
 
-"And the second one?" has no words to search for. A follow-up is recognized by its words: few with a
-meaning of their own, and one that points back or joins on. The query is extended with the telling
-words of the last question, the titles that its answer cites, and the item that an ordinal names.
-Where the user wants it, a model rewrites the question instead.
+"And the second one?" has no words to search for. A question is a follow-up if it has few content
+words, and a word that refers to the last turn. The query is extended with the content words of the
+last question, the titles that its answer cites, and the list item that an ordinal refers to. If the
+setting is on, a model rewrites the question instead.
 """
 
 import html
@@ -51,7 +51,7 @@ _PLACING_WORDS: Final = """
     in on at for with without after before during im am bei mit ohne nach vor fur dans en avec
     sans pour sin con para senza nel
 """
-# These refer to something and have no meaning of their own.
+# Words that refer to something and have no content of their own.
 _EMPTY: Final = """
     about much many more details tell explain say says mean means example examples long often again
     other others another else same next previous above then there each both either instead yes no ok
@@ -77,7 +77,7 @@ _UNSPACED_POINTING: Final = re.compile(
     "它|他|她|这|這|那|其|该|第[一二三四五]|另|还有|呢|それ|これ|あれ|その|この|もう|그|이것|저것"
 )
 
-# The index that each ordinal names, from 0; -1 is the last.
+# The index that each ordinal refers to, from 0. The last item is -1.
 _ORDINALS: Final = {
     word: place
     for place, words in [*enumerate(_ORDINAL_WORDS.strip().split("\n")), (-1, _LAST)]
@@ -89,7 +89,7 @@ _NOT_OWN: Final = FUNCTION_WORDS.union(
 
 
 def _has_own_meaning(word: str) -> bool:
-    """Return whether a folded word has a meaning of its own."""
+    """Return whether a folded word is a content word."""
     return word not in _NOT_OWN
 
 
@@ -114,9 +114,9 @@ class LastTurn:
     """The last turn, which a follow-up question refers to.
 
     Attributes:
-        question: the last question, or the query that was searched for it.
+        question: the last user message, or its search query.
         answer: the text of the answer.
-        cited: the titles of the notes that the answer cites, in its order.
+        cited: the titles of the cited notes, in the order of the citations.
     """
 
     question: str
@@ -125,7 +125,7 @@ class LastTurn:
 
 
 def read_last_turn(turns: Sequence[Turn]) -> LastTurn | None:
-    """Return the last turn for a follow-up question; None where there is none."""
+    """Return the last turn that a follow-up question can refer to, or None."""
     last = _find_last_turn(turns)
     if last is None or last.user is None:
         return None
@@ -139,7 +139,7 @@ def read_last_turn(turns: Sequence[Turn]) -> LastTurn | None:
 
 
 def list_notes_in_play(turns: Sequence[Turn], attached: Sequence[Segment]) -> tuple[str, ...]:
-    """Return the paths of the notes in play: attached now, or attached or cited in the last turn.
+    """Return the paths of the notes attached now, or attached or cited in the last turn.
 
     Args:
         turns: the turns before the question.
@@ -151,7 +151,7 @@ def list_notes_in_play(turns: Sequence[Turn], attached: Sequence[Segment]) -> tu
 
 
 def expand_query(question: str, last: LastTurn | None) -> str:
-    """Return the query for a question: a follow-up is extended with words of the last turn."""
+    """Return the query for a question. A follow-up is extended with words of the last turn."""
     if last is None or not _is_follow_up(question):
         return question
     known = set(_fold_words(question))
@@ -174,14 +174,14 @@ def _list_attached(turn: Turn) -> Iterator[Segment]:
 
 
 def _list_cited(turn: Turn) -> Iterator[Segment]:
-    """Yield the segments that the answer of a turn cites, in its order."""
+    """Yield the segments that the answer of a turn cites, in the order of the citations."""
     numbered = {segment.number: segment for segment in turn.segments}
     found = (numbered.get(int(number)) for number in _CITED.findall(_join_answers(turn)))
     return (segment for segment in found if segment is not None)
 
 
 def _is_follow_up(question: str) -> bool:
-    """Return whether a question is too vague to search, and joins on or points back."""
+    """Return whether a question is too vague to search and refers to the last turn."""
     if _NAMING.search(question):
         return False
     if letters := _UNSPACED.findall(question):
@@ -202,7 +202,7 @@ def _is_follow_up(question: str) -> bool:
 
 
 def _points_back(words: Sequence[str], own: Sequence[int]) -> bool:
-    """Return whether a word refers to something that the question has not named."""
+    """Return whether a pronoun or demonstrative refers to something outside the question."""
     return any(
         (word in _PRONOUNS and sum(place < at for place in own) <= 1)
         or (word in _DEMONSTRATIVES and at < own[0])
@@ -211,7 +211,7 @@ def _points_back(words: Sequence[str], own: Sequence[int]) -> bool:
 
 
 def _list_added_words(question: str, last: LastTurn) -> Iterator[str]:
-    """Yield the words of the last turn to add to a follow-up, the most telling first."""
+    """Yield the words of the last turn to add to a follow-up, most important first."""
     names_itself = _names_something(question)
     if not names_itself:
         yield from _list_telling_words(_find_item(question, last))[:_MOST_TERMS]
@@ -224,7 +224,7 @@ def _list_added_words(question: str, last: LastTurn) -> Iterator[str]:
 
 
 def _find_item(question: str, last: LastTurn) -> str:
-    """Return the item of the last answer that an ordinal names, or the note cited there."""
+    """Return the list item or cited title that an ordinal refers to, or empty."""
     numbers = [_ORDINALS[word] for word in _fold_words(question) if word in _ORDINALS]
     items = _ITEM.findall(last.answer) or list(last.cited)
     if not numbers or not items or numbers[0] >= len(items):
@@ -239,7 +239,7 @@ def _list_telling_words(text: str) -> list[str]:
 
 
 def _names_something(question: str) -> bool:
-    """Return whether a question has a name of its own, by a number or a capital letter."""
+    """Return whether a question contains a name, that is a number or a capitalized word."""
     return any(_is_name(word) for word in _WORD.findall(question)[1:])
 
 
@@ -258,11 +258,11 @@ MOST_ANSWER_CHARS: Final = 2_000
 
 @dataclass(frozen=True)
 class RewrittenQuery:
-    """The query that takes the place of a follow-up question.
+    """The query that replaces a follow-up question in the search.
 
     Attributes:
-        text: the query; empty where there is none.
-        warnings: why the model gave no query.
+        text: the query, or empty to search the question itself.
+        warnings: the reasons why the model returned no query.
         calls: the usage of the model's call.
     """
 
@@ -272,7 +272,7 @@ class RewrittenQuery:
 
 
 def rewrite_query(context: TurnContext, last: LastTurn) -> RewrittenQuery:
-    """Let the model rewrite a question so that it can be searched without its session.
+    """Let the model rewrite a question so that it can be understood without the chat.
 
     Raises:
         Cancelled: the token was cancelled.
@@ -316,6 +316,6 @@ def _frame_question(question: str, last: LastTurn) -> str:
 
 
 def _first_line(text: str) -> str:
-    """Return the first line that is not blank, without marks around it."""
+    """Return the first non-blank line without quotation marks and other marks around it."""
     lines = (line.strip().strip("\"“”'`*") for line in text.splitlines())
     return next((line for line in lines if line), "")[:MOST_CHARS]

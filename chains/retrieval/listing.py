@@ -1,7 +1,7 @@
-"""Answer questions for every note of a kind with the whole list, in pages.
+"""Answer questions for all notes that match with the complete list, in pages.
 
-"List every note tagged #seeds" asks for a set. It is recognized by its form, and becomes a query
-whose filters and words select that set; "more" after a page asks for the next one.
+"List every note tagged #seeds" requests a set of notes. The question is recognized by its form and
+converted to a query that selects the set. "More" after a page requests the next page.
 """
 
 import hashlib
@@ -64,7 +64,7 @@ _SAYING: Final = frozenset(_SAYING_WORDS.split())
 
 @dataclass(frozen=True)
 class ListQuery:
-    """The query of a list, and the place to continue from."""
+    """The query of a note list, and the number of notes on earlier pages."""
 
     query: str
     offset: int = 0
@@ -72,12 +72,12 @@ class ListQuery:
 
 @dataclass(frozen=True)
 class ListPage:
-    """One page of a list, as large as its room.
+    """One page of a note list.
 
     Attributes:
         segments: a summary, then a numbered line for each note.
-        noted: extra fields of the segments entry, to continue the list.
-        summary: the sentence about the page that the user reads.
+        noted: extra fields for the segments entry, to continue the list.
+        summary: the sentence about the page for the user.
     """
 
     segments: tuple[Segment, ...]
@@ -86,12 +86,12 @@ class ListPage:
 
     @classmethod
     def empty(cls) -> Self:
-        """Return an empty page."""
+        """Return the page for a list without notes."""
         return cls((), {}, "No note fits what was asked for.")
 
 
 def read_list_query(question: str, turns: Sequence[Turn]) -> ListQuery | None:
-    """Return the list that a question asks for; None for any other question."""
+    """Return the list that a question requests, or None for any other question."""
     text = " ".join(question.split())
     if _MORE.match(text):
         return _continue_list(turns)
@@ -106,7 +106,7 @@ def build_page(
     room: int,
     counter: TokenCounter,
 ) -> ListPage:
-    """Build a page with as many notes as fit, at least one."""
+    """Build a page with as many notes as fit into `room` tokens, but at least one."""
     total = result.total or 0
     if not result.hits:
         return ListPage.empty()
@@ -134,7 +134,7 @@ def _continue_list(turns: Sequence[Turn]) -> ListQuery | None:
 
 
 def _query(rest: str) -> str:
-    """Return the filters and words behind "every note" as a query."""
+    """Build a query from the filters and words after "every note"."""
     filters: list[str] = []
     for form, key in ((_TAG, "tag"), (_TAGGED, "tag"), (_FOLDER, "path")):
         filters += [f'{key}:"{found[key]}"' for found in form.finditer(rest)]
@@ -143,7 +143,7 @@ def _query(rest: str) -> str:
 
 
 def _subject(words: Sequence[str]) -> Iterator[str]:
-    """Yield the words of the subject, from the first that has a meaning."""
+    """Yield the words from the first one that is not a function word or a verb of content."""
     is_begun = False
     for word in words:
         plain = fold(word).strip(".,;:!?")

@@ -1,7 +1,7 @@
 """Map-reduce: read large attachments part by part with a model, and reduce its notes to fit.
 
-Three calls run at a time. Lines that a call could not read are named in the warnings and in the
-notes; an attachment fails when more than half of its parts do. Usage is logged in either case.
+Up to three calls run in parallel. Lines that a call could not read are named in the warnings and in
+the notes. An attachment fails if more than half of its parts fail. Usage is logged in any case.
 """
 
 import hashlib
@@ -41,17 +41,17 @@ DERIVED: Final = "map_reduce"
 AT_ONCE: Final = 3
 LEAST_NOTE_CHARS: Final = 80
 
-# Calls wait for a model in the chains' own pool, which these must not fill.
+# These calls wait for model calls in the shared pool, so they need threads of their own.
 _POOL: Final = WorkerPool(AT_ONCE)
 
 
 @dataclass(frozen=True)
 class MapReduceResult:
-    """The outcome of reading attachments whole.
+    """The result of a map-reduce over attachments.
 
     Attributes:
-        attached: all attachments, with notes in place of those that were read.
-        summary: the counts and costs, as `read_whole` in the result of the turn.
+        attached: all attachments, with those that were read replaced by notes.
+        summary: the counts and costs, for `read_whole` in the result of the turn.
         warnings: one sentence for each gap in the notes.
         calls: the usage of each call.
     """
@@ -65,7 +65,7 @@ class MapReduceResult:
 def map_reduce(
     context: TurnContext, plan: MapReducePlan
 ) -> Generator[Event, None, MapReduceResult]:
-    """Read the attachments of a plan.
+    """Read the attachments of a plan with a model, and replace them with notes.
 
     Raises:
         ModelError: more than half of the parts of an attachment could not be read.
@@ -98,7 +98,7 @@ def _summarize(reducer: "MapReducer") -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class UnreadLines:
-    """Lines that no call could read, and the reason."""
+    """A range of lines that could not be read, and the reason."""
 
     source: str
     lines: Lines
@@ -107,7 +107,7 @@ class UnreadLines:
 
 @dataclass(frozen=True)
 class _Outcome:
-    """The outcome of one call; `error` where it failed."""
+    """The outcome of one call: notes, or an error."""
 
     notes: tuple[MapNote, ...] = ()
     usage: CallUsage | None = None
@@ -117,7 +117,7 @@ class _Outcome:
 
 @dataclass(frozen=True)
 class _Call:
-    """A call to make: the lines that it reads, and the matcher for its quotations."""
+    """A planned call, with its lines and the matcher for its quotations."""
 
     request: Callable[[], PreparedRequest]
     lines: Lines
@@ -129,11 +129,11 @@ Notes = tuple[MapNote, ...]
 
 @dataclass
 class MapReducer:
-    """Reads the attachments of a plan with one model, and collects notes.
+    """One run of a map-reduce, which reads attachments with a model and collects notes.
 
     Attributes:
-        usage: the usage of the calls so far, also where reading is stopped or fails.
-        calls: the number of calls answered so far.
+        usage: the usage of the calls so far, even if the run is cancelled or fails.
+        calls: the number of successful calls so far.
         unread: the lines that could not be read so far.
     """
 
@@ -148,7 +148,7 @@ class MapReducer:
     _left_out: int = field(default=0, init=False)
 
     def read(self) -> Generator[Event, None, tuple[Segment, ...]]:
-        """Read all attachments; return for each the segment of its notes.
+        """Read all attachments, and return one segment with notes for each.
 
         Raises:
             ModelError: more than half of an attachment's parts could not be read.
@@ -179,7 +179,7 @@ class MapReducer:
             yield f"There was no room for {self._left_out} of the notes."
 
     def _map(self, reading: AttachmentPlan, done: int) -> Generator[Event, None, list[Notes]]:
-        """Return the notes on each part of an attachment, in their order."""
+        """Read each part of an attachment, and return the notes in the order of the parts."""
         path = reading.segment.source
         calls = [self._prepare_part(path, part) for part in reading.parts]
         found: list[Notes] = [()] * len(calls)
@@ -200,7 +200,7 @@ class MapReducer:
     def _reduce(
         self, reading: AttachmentPlan, sets: list[Notes]
     ) -> Generator[Event, None, list[Notes]]:
-        """Reduce notes, in as many rounds as it takes, until they fit their room."""
+        """Merge notes in rounds until they fit the tokens for the attachment's notes."""
         at_once = self.plan.setup.free // self.plan.setup.notes_tokens
         while len(sets) > 1 and sum(map(self._size, sets)) > reading.notes_room:
             yield Step("read", f"Joining the notes on {len(sets)} parts")
@@ -210,7 +210,7 @@ class MapReducer:
         return sets
 
     def _merge_notes(self, path: str, groups: Sequence[Notes]) -> list[Notes]:
-        """Merge groups of notes by a call each; where it gives none, keep those that fit."""
+        """Merge each group of notes with one call. If a call returns none, keep those that fit."""
         calls = [self._prepare_notes(path, notes) for notes in groups]
         found = list(groups)
         with closing(self._run_calls(calls)) as made:
@@ -219,7 +219,7 @@ class MapReducer:
         return [self._fit_notes(notes) for notes in found if notes]
 
     def _fit_notes(self, notes: Notes) -> Notes:
-        """Keep the notes that fit the limit of one call; the last one may be shortened."""
+        """Return the first notes that fit the limit of one call. The last may be shortened."""
         kept: list[MapNote] = []
         room = self.plan.setup.notes_tokens
         for note in notes:
@@ -233,7 +233,7 @@ class MapReducer:
         return tuple(kept)
 
     def _shorten_note(self, note: MapNote, room: int) -> MapNote | None:
-        """Shorten a note to fit; None where too little of it would be left."""
+        """Return a note shortened to `room` tokens, or None if too little text would remain."""
         fitting, most_chars = note, len(note.text)
         while (size := self._size((fitting,))) > room:
             most_chars = min(most_chars - 1, most_chars * room // size)
@@ -275,7 +275,7 @@ class MapReducer:
             yield f"[Not read: {name_spans(*sorted(gaps))}.]"
 
     def _run_calls(self, calls: Sequence[_Call]) -> Generator[tuple[int, _Outcome]]:
-        """Run calls side by side; closing the generator stops those that are left."""
+        """Run calls in parallel. Closing the generator cancels the remaining calls."""
         stop = CancelToken()
         forget = self.cancel.on_cancel(stop.cancel)
         try:
@@ -295,7 +295,7 @@ class MapReducer:
         try:
             return self._answer(call, stop)
         except (MissingKey, Offline):
-            raise  # no other call would fare better
+            raise  # all other calls would fail too
         except (ModelError, ContextOverflow) as error:
             return _Outcome(error=error)
 

@@ -1,7 +1,7 @@
 """Plan the map-reduce of large attachments without a model: parts, calls, tokens, price.
 
-A part is made of whole lines. It begins with the uppermost heading in the second half of what would
-fit, else with a block of the text, else with any line. Only a line that fits no call is cut.
+A part consists of whole lines. It ends before the highest-level heading in the second half of the
+lines that fit, or before another block, or at any line. Only a line too long for a part is split.
 """
 
 import html
@@ -42,11 +42,11 @@ _HEADING, _BLOCK, _INNER, _LINE = 10, 3, 2, 1
 
 @dataclass(frozen=True)
 class AttachmentPart:
-    """A part of an attachment: some of its lines.
+    """A part of an attachment: a range of its lines.
 
     Attributes:
-        lines: first and last, from 1, inclusive.
-        text: the lines; a piece of one where that is too long for a part.
+        lines: the first and last line number, counted from 1, inclusive.
+        text: the text of the lines, or a piece of a line that is too long for a part.
         tokens: the tokens of the numbered lines.
     """
 
@@ -56,7 +56,7 @@ class AttachmentPart:
 
     @property
     def numbered(self) -> str:
-        """The lines as a model reads them, each behind its number."""
+        """The lines as sent to a model, each after its number."""
         numbers = range(self.lines[0], self.lines[1] + 1)
         return "\n".join(
             _number_line(n, s) for n, s in zip(numbers, self.text.split("\n"), strict=True)
@@ -66,18 +66,18 @@ class AttachmentPart:
 def split_text(
     text: str, first_line: int, most_tokens: int, counter: TokenCounter
 ) -> list[AttachmentPart]:
-    """Split a text into parts, with every line in exactly one of them.
+    """Split a text into parts that together contain every line once.
 
     Args:
-        first_line: the number of its first line.
-        most_tokens: the most tokens of a part with its line numbers; at least 1.
-        counter: counts them.
+        first_line: the number of the first line of the text.
+        most_tokens: the maximum tokens of a part with its line numbers, at least 1.
+        counter: the token counter.
     """
     return list(_TextSplitter(text, first_line, most_tokens, counter).parts())
 
 
 class _TextSplitter:
-    """Splits one text into parts."""
+    """A splitter of one text into parts."""
 
     def __init__(self, text: str, first_line: int, most_tokens: int, counter: TokenCounter) -> None:
         self._text = text
@@ -100,14 +100,14 @@ class _TextSplitter:
             start = end
 
     def _cut(self, start: int, fitting: int) -> int:
-        """Return the best line for the next part to begin with, at most `fitting`."""
+        """Return the index of the best line to begin the next part with, at most `fitting`."""
         half = bisect_right(self._up_to, self._up_to[start] + self._most // 2)
         ends = range(max(start + 1, half), fitting + 1)
         return max(ends or (fitting,), key=lambda line: (self._worth.get(line, _LINE), line))
 
     @cached_property
     def _worth(self) -> dict[int, int]:
-        """The rank of each line as the beginning of a part, by its index."""
+        """The rank of lines as the beginning of a part, by line index."""
         found: dict[int, int] = {}
         for block in parse_document(self._text).blocks:
             for first, _ in block.inner:
@@ -144,27 +144,27 @@ def _split_line(line: str, most: int, size: Callable[[str], int]) -> Sequence[st
 
 
 WORDS_PER_TOKEN: Final = 0.6
-MOST_PART_TOKENS: Final = 12_500  # some 50,000 characters
+MOST_PART_TOKENS: Final = 12_500  # about 50,000 characters
 MOST_NOTES_TOKENS: Final = 1_000
 LEAST_FREE_TOKENS: Final = 400
 LEAST_NOTES_TOKENS: Final = 48
-NOTES_A_CALL: Final = 4  # notes of so many parts fit a call at the least, so that they get fewer
+NOTES_A_CALL: Final = 4  # the notes of at least four parts fit a call, so that merging reduces them
 PATH_CHARS: Final = 60
-PATH_TOKENS: Final = 120  # of as many characters, whatever they are
-FILLED: Final = 0.98  # lines may count a little more together than one by one
+PATH_TOKENS: Final = 120  # an upper limit for a path of PATH_CHARS characters
+FILLED: Final = 0.98  # joined lines may have slightly more tokens than their sum
 
 
 @dataclass(frozen=True)
 class MapReduceSetup:
-    """The values that all calls of a map-reduce share.
+    """The values shared by all calls of a map-reduce.
 
     Attributes:
         question: the user message.
         model: the name of the model.
         room: the budget of each call.
-        sections: the prompt.
-        session: the id of the session.
-        most_notes: the most tokens of the notes of a call.
+        sections: the sections of the prompt.
+        session: the id of the session, or None.
+        most_notes: the maximum tokens of the notes of a call.
     """
 
     question: str
@@ -178,7 +178,7 @@ class MapReduceSetup:
 
     @cached_property
     def frame(self) -> int:
-        """The tokens of a call beside the text: prompt, question, path and lines."""
+        """The tokens of a call without the text: prompt, question, path and lines."""
         longest = (10**8, 10**8)
         framed = self.counter.count(_frame_text("notes", "", longest, "", self.question, 10**4))
         beside = self._preamble.system_tokens + self.counter.message_overhead
@@ -186,10 +186,10 @@ class MapReduceSetup:
 
     @cached_property
     def free(self) -> int:
-        """The tokens that a call has for the text.
+        """The tokens of a call that are available for the text.
 
         Raises:
-            CannotRead: there is too little of it.
+            CannotRead: too few tokens are available.
         """
         found = int((self.room.budget - self.frame) * FILLED)
         notes = min(self.most_notes, self.room.reserve)
@@ -202,12 +202,12 @@ class MapReduceSetup:
 
     @property
     def part_tokens(self) -> int:
-        """The most tokens of a part."""
+        """The maximum tokens of a part."""
         return min(self.free, MOST_PART_TOKENS)
 
     @property
     def notes_tokens(self) -> int:
-        """The most tokens of the notes of one call."""
+        """The maximum tokens of the notes of one call."""
         return min(self.most_notes, self.room.reserve, self.free // NOTES_A_CALL)
 
     def prepare_part(self, path: str, part: AttachmentPart) -> PreparedRequest:
@@ -215,7 +215,7 @@ class MapReduceSetup:
         return self._call("part", path, part.lines, part.numbered)
 
     def prepare_notes(self, path: str, lines: tuple[int, int], notes: str) -> PreparedRequest:
-        """Prepare the call that reduces the notes on several parts."""
+        """Prepare the call that merges the notes on several parts."""
         return self._call("notes", path, lines, notes)
 
     def _call(self, kind: str, path: str, lines: tuple[int, int], text: str) -> PreparedRequest:
@@ -256,8 +256,10 @@ class AttachmentPlan:
     """The plan for one attachment.
 
     Attributes:
+        segment: the attachment.
         size: the tokens of the whole attachment.
-        notes_room: the tokens that its notes may take.
+        parts: the parts to read.
+        notes_room: the tokens that the notes on the attachment may take.
     """
 
     segment: Segment
@@ -267,18 +269,18 @@ class AttachmentPlan:
 
     @property
     def tokens(self) -> int:
-        """The tokens of the parts, with the numbers of their lines."""
+        """The tokens of all parts, including line numbers."""
         return sum(part.tokens for part in self.parts)
 
 
 @dataclass(frozen=True)
 class ReadingCost:
-    """The highest cost of a map-reduce.
+    """The maximum cost of a map-reduce.
 
     Attributes:
-        attachments: source, lines, tokens and parts of each.
-        calls: the calls of the model, those that reduce notes included.
-        price: in dollars; None where the model's price is not known.
+        attachments: the source, lines, tokens and number of parts of each attachment.
+        calls: the number of model calls, including those that merge notes.
+        price: the price in dollars, or None if the model's prices are unknown.
     """
 
     attachments: tuple[tuple[str, tuple[int, int], int, int], ...]
@@ -310,7 +312,7 @@ class ReadingCost:
 
 @dataclass(frozen=True)
 class MapReducePlan:
-    """The attachments to read, and the values that their calls share."""
+    """The attachments to read, and the values shared by their calls."""
 
     readings: tuple[AttachmentPlan, ...]
     setup: MapReduceSetup
@@ -321,7 +323,7 @@ class MapReducePlan:
         return sum(len(reading.parts) for reading in self.readings)
 
     def measure_cost(self, model: ModelInfo) -> ReadingCost:
-        """Return the highest cost with a model's prices."""
+        """Return the maximum cost at the prices of a model."""
         joins = [self._count_joins(reading) for reading in self.readings]
         calls = self.parts + sum(made for made, _ in joins)
         shown = sum(reading.tokens for reading in self.readings) + sum(read for _, read in joins)
@@ -334,7 +336,7 @@ class MapReducePlan:
         return ReadingCost(named, calls, prompt, output, price)
 
     def _count_joins(self, reading: AttachmentPlan) -> tuple[int, int]:
-        """Return the most calls that reduce notes, and the most tokens that they read."""
+        """Return the maximum number of calls that merge notes, and of tokens that they read."""
         sets, most = len(reading.parts), self.setup.notes_tokens
         calls = shown = 0
         while sets > 1 and sets * most > reading.notes_room:
@@ -351,17 +353,17 @@ def plan_map_reduce(
 
     Args:
         segments: the attachments that are too large.
-        sizes: the tokens of each, by its id.
-        notes_room: the tokens that their notes may take together.
-        setup: the values that the calls share.
+        sizes: the tokens of each attachment, by its id.
+        notes_room: the tokens that all notes may take together.
+        setup: the values shared by the calls.
 
     Raises:
-        CannotRead: the limit leaves no room for it, or it would take too many calls.
+        CannotRead: the budget is too small, or there would be too many calls.
     """
     each = notes_room // max(1, len(segments))
     setup = replace(setup, most_notes=min(setup.most_notes, each))
     least = sum(sizes[segment.id] for segment in segments) // setup.part_tokens
-    _require_few(least)  # before what is far too large is looked at line by line
+    _require_few(least)  # before an attachment that is far too large is parsed line by line
     readings = tuple(
         AttachmentPlan(segment, sizes[segment.id], _split_attachment(segment, setup), each)
         for segment in segments

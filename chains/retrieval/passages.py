@@ -1,4 +1,4 @@
-"""Build numbered passages from hits: what a model is sent and an answer can cite."""
+"""Build numbered passages from hits, which a model is sent and an answer can cite."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -13,15 +13,15 @@ __all__ = ["build_passages"]
 def build_passages(
     hits: Sequence[Hit], attached: Sequence[Segment] = (), known: Sequence[Segment] = ()
 ) -> tuple[Segment, ...]:
-    """Return hits as segments of this turn, numbered by their rank.
+    """Convert hits to segments of this turn, numbered by their rank.
 
-    Hits of one note that touch or overlap become one passage, with the rank of the better one.
+    Adjacent or overlapping hits of a note become one passage, with the rank of the better hit.
 
     Args:
         hits: the hits, best first.
-        attached: the attached segments; their numbers come first, and a note that is attached whole
-            yields no passage.
-        known: notes whose text is on L1; they yield no passage either, unless they changed.
+        attached: the attached segments, which have the first numbers. A note that is attached in
+            full yields no passage.
+        known: notes whose text is on L1. They yield no passage either, unless they changed.
     """
     whole = {segment.source for segment in attached if segment.kind != "selection"}
     read = {(segment.source, segment.version) for segment in known}
@@ -37,7 +37,7 @@ def build_passages(
 
 @dataclass(frozen=True)
 class _Span:
-    """Whole lines of a note, from `first` on."""
+    """The lines of a hit, from line number `first`."""
 
     rank: int
     hit: Hit
@@ -54,7 +54,7 @@ class _Span:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the text has as many lines as the hit names."""
+        """Whether the number of lines matches the line range of the hit."""
         return len(self.lines) == self.last - self.first + 1
 
     def touches(self, below: "_Span") -> bool:

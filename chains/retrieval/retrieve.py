@@ -1,4 +1,4 @@
-"""Retrieval as a step of a turn: choose the query, search the vault, number the passages."""
+"""The retrieval step of a turn: choose the query, search the vault, number the passages."""
 
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field, replace
@@ -34,10 +34,10 @@ class RetrievalResult:
     """The outcome of retrieval for a user message.
 
     Attributes:
-        searched: the query, where it differs from the user message; empty otherwise.
-        segments: passages, or a page of a list; numbered after the attachments.
+        searched: the search query if it differs from the user message, or empty.
+        segments: passages, or a page of a note list, numbered after the attachments.
         warnings: one sentence for each problem.
-        noted: extra fields of the segments entry.
+        noted: extra fields for the segments entry.
         calls: the usage of the calls that rewrote the query.
     """
 
@@ -48,7 +48,7 @@ class RetrievalResult:
     calls: tuple[CallUsage, ...] = ()
 
     def shift_numbers(self, more: int) -> tuple[Segment, ...]:
-        """Return the segments with their numbers raised by the count of further attachments."""
+        """Return the segments with `more` added to their numbers, for further attachments."""
         return tuple(
             segment if segment.number is None else replace(segment, number=segment.number + more)
             for segment in self.segments
@@ -56,9 +56,9 @@ class RetrievalResult:
 
 
 def retrieve(context: TurnContext) -> Generator[Event, None, RetrievalResult]:
-    """Search the vault for a user message; an empty result for a chain without retrieval.
+    """Search the vault for a user message. The result is empty for a chain without retrieval.
 
-    For a regenerated answer only the query is read from the log, since its segments are there.
+    For a regenerated answer there is no search. Its query and segments are in the log.
     """
     search, request = context.chain.search, context.request
     if search is None:
@@ -81,7 +81,7 @@ def retrieve(context: TurnContext) -> Generator[Event, None, RetrievalResult]:
 def _choose_query(
     context: TurnContext, before: tuple[Turn, ...]
 ) -> Generator[Event, None, RewrittenQuery]:
-    """Return the query of a follow-up question; an empty one where the question is the query."""
+    """Return the query for a question, or an empty one if it is the question itself."""
     request = context.request
     last, rewritten = read_last_turn(before), RewrittenQuery()
     if last is not None and _is_rewritten(context, before):
@@ -132,7 +132,7 @@ def _list_notes(
 
 
 def _list_turns_before(context: TurnContext) -> tuple[Turn, ...]:
-    """Return the turns of the session without the one that is prepared."""
+    """Return the turns of the session before the current one."""
     found, message = list_turns(context.session.path()), context.request.user_message
     if message is None:
         return found
@@ -140,7 +140,7 @@ def _list_turns_before(context: TurnContext) -> tuple[Turn, ...]:
 
 
 def _measure_list_room(context: TurnContext) -> int:
-    """Return the tokens that a list may take beside the question and the attachments."""
+    """Return the tokens that a note list may take next to the question and attachments."""
     request, counter = context.request, context.counter
     budget = context.measure_room(context.factor).budget
     attached = sum(count_segment(segment, counter) for segment in request.attached)

@@ -1,16 +1,16 @@
-"""The tools of an agent: their definitions, their arguments, their results.
+"""The tools of an agent: definitions, argument checks and results.
 
 ```
-call of the model → registry: tool, checked arguments → run → result, and its log entry
+tool call → registry: find the tool, check the arguments → run → result and log entry
 ```
 
-- `registry`: runs the calls of a model, checks arguments against JSON schemas, logs tool runs.
-- `notes`: search_notes, read_note and list_folder; numbers what is read, so it can be cited.
+- `registry`: runs the tool calls of a model, and checks arguments against JSON schemas.
+- `notes`: search_notes, read_note and list_folder; numbers the passages for citations.
 - `context_tools`: read_result reads stored results in pages, compact_context frees space.
 
 May import: `chains.request`, `chains.retrieval`, context, vault. Must not: app, ui, litellm.
-Holds always: a call has exactly one result; a failure is a result that says what to do instead, and
-ends nothing; only what a model may see of the notes is read.
+Invariants: a call has exactly one result. A failure is a result that says what to do instead, and
+does not end the turn. Only notes that a model may read are read.
 """
 
 __all__ = ["context_tools", "notes", "registry"]

@@ -1,6 +1,6 @@
-"""Tools over the session: read_result reads stored results in pages, compact_context frees space.
+"""Tools for the session: read_result reads stored results in pages, compact_context frees space.
 
-Large results are stored beside the log, with a stub in the request.
+Large results are stored outside the log, and the request contains a stub.
 
 Source: "Context Management Enhancements", 2.
 """
@@ -54,11 +54,11 @@ READ_RESULT: Final = ToolDefinition(
 
 @dataclass(frozen=True)
 class StoredOutcome:
-    """The outcome of a tool call as it goes into the log.
+    """The outcome of a tool call for the log.
 
     Attributes:
-        ref_id: the reference of a large result beside the log; None where the log has all of it.
-        problem: one sentence where a large result could not be stored; empty otherwise.
+        ref_id: the reference of a large result that is stored outside the log, or None.
+        problem: one sentence if a large result could not be stored, or empty.
     """
 
     content: str
@@ -70,13 +70,13 @@ class StoredOutcome:
 def offload_result(
     tool: str, outcome: ToolOutcome, session: SessionPort, threshold: int
 ) -> StoredOutcome:
-    """Store a large result beside the log and return its stub; where that fails, return all of it.
+    """Store a large result outside the log and return its stub, or the full result on failure.
 
     Args:
         tool: the name of the tool.
-        outcome: the outcome of the call; an error is never stored beside the log.
-        session: stores the result before anything refers to it.
-        threshold: the most bytes of a result that stays in the log.
+        outcome: the outcome of the call. An error always stays in the log.
+        session: stores the result.
+        threshold: the maximum bytes of a result that stays in the log.
     """
     content = outcome.content
     size = len(content.encode("utf-8", "surrogatepass"))
@@ -89,7 +89,7 @@ def offload_result(
 
 
 def build_result_tool(session: SessionPort) -> Tool:
-    """Build the tool that reads stored results; its own results are never stored."""
+    """Build the tool that reads stored results. Its own results always stay in the log."""
 
     def read(arguments: Mapping[str, Any]) -> str:
         content = session.load_result(arguments["ref_id"])
@@ -115,12 +115,12 @@ COMPACT_CONTEXT: Final = ToolDefinition(
 
 
 def build_compact_tool() -> Tool:
-    """Build the tool that compacts the session; the agent's loop runs it and writes its result."""
+    """Build the tool that requests a compaction, which the agent's loop then runs."""
     return Tool(COMPACT_CONTEXT, lambda _arguments: NOTHING_TO_DO)
 
 
 def describe_compaction(forced: CompactionReport) -> str:
-    """Describe a compaction for the model that asked for it."""
+    """Return the text that reports a compaction to the model."""
     if forced.entry is None:
         return NOTHING_TO_DO
     done = forced.result

@@ -1,4 +1,4 @@
-"""Tools over the notes: search_notes, read_note and list_folder, and the numbers to cite by."""
+"""Tools for the notes: search_notes, read_note and list_folder, with citation numbers."""
 
 import hashlib
 import threading
@@ -25,7 +25,7 @@ __all__ = ["NOTE_TOOLS", "Sources", "build_note_tools"]
 
 
 class Sources:
-    """Numbers the sources of one turn, each once; safe to use from several threads."""
+    """The numbered sources of one turn. Each gets one number. The class is thread-safe."""
 
     def __init__(self, attached: Iterable[Segment] = ()) -> None:
         self._lock = threading.Lock()
@@ -34,23 +34,23 @@ class Sources:
         self._last = max((s.number or 0 for s in self._known.values()), default=0)
 
     def number(self, segments: Sequence[Segment]) -> tuple[Segment, ...]:
-        """Return segments with their numbers; a segment that was seen before keeps its own."""
+        """Return segments with numbers. A segment that was seen before keeps its number."""
         with self._lock:
             return tuple(self._number(segment) for segment in segments)
 
     @property
     def all(self) -> tuple[Segment, ...]:
-        """All segments that can be cited, by number."""
+        """All segments that can be cited, in the order of their numbers."""
         with self._lock:
             return tuple(self._known.values())
 
     def take_new(self, found: str, stored: str) -> tuple[Segment, ...]:
-        """Return the sources that a result is the first to contain, to be logged with it.
+        """Return the sources that appear for the first time in a result, to log them with it.
 
         Args:
-            found: the result as the tool returned it.
-            stored: the result as the log has it; a source that a hook changed is logged without
-                its text.
+            found: the result returned by the tool.
+            stored: the result in the log. A source that a hook changed is logged without its
+                text.
         """
         with self._lock:
             new = [
@@ -109,8 +109,8 @@ def build_note_tools(
 
     Args:
         notes: the open vault.
-        sources: numbers the passages and notes that are read.
-        known: notes whose text is in the prompt, which a search leaves out.
+        sources: numbers the passages and notes that the tools return.
+        known: notes whose text is in the prompt. A search does not return them.
     """
 
     def search(arguments: Mapping[str, Any]) -> str:

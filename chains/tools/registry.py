@@ -1,4 +1,4 @@
-"""Run the tool calls of a model: check the arguments, run the tool, return a result in any case."""
+"""Run the tool calls of a model: check the arguments, run the tool, always return a result."""
 
 import json
 import logging
@@ -21,20 +21,20 @@ _TYPES: Mapping[str, type] = {"string": str, "integer": int}
 
 
 def build_text_schema(description: str) -> dict[str, Any]:
-    """Return the JSON schema of a text."""
+    """Return the JSON schema of a string argument."""
     return {"type": "string", "description": description}
 
 
 def build_integer_schema(
     description: str, minimum: int, maximum: int | None = None
 ) -> dict[str, Any]:
-    """Return the JSON schema of a whole number."""
+    """Return the JSON schema of an integer argument."""
     schema = {"type": "integer", "description": description, "minimum": minimum}
     return schema if maximum is None else schema | {"maximum": maximum}
 
 
 def build_arguments_schema(required: Mapping[str, Any], **optional: Any) -> dict[str, Any]:
-    """Return the JSON schema of a tool's arguments, which allows no others."""
+    """Return the JSON schema of a tool's arguments. Other arguments are not allowed."""
     return {
         "type": "object",
         "properties": {**required, **optional},
@@ -44,10 +44,10 @@ def build_arguments_schema(required: Mapping[str, Any], **optional: Any) -> dict
 
 
 def check_arguments(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
-    """Raise `ToolFailed` where arguments do not match a tool's schema.
+    """Check arguments against the schema of a tool.
 
     Raises:
-        ToolFailed: an argument does not match; the message names it.
+        ToolFailed: an argument does not match. The message names it.
     """
     properties = schema["properties"]
     for name in schema["required"]:
@@ -79,9 +79,9 @@ class Tool:
     """A tool that a model may call.
 
     Attributes:
-        run: takes arguments that match the definition; the message of a `ToolFailed` or of an error
-            of the vault is the result.
-        is_offloaded: whether a large result is stored beside the log.
+        run: runs the tool with arguments that match the definition. If it raises `ToolFailed` or a
+            `VaultError`, the result is the error message.
+        is_offloaded: whether a large result is stored outside the log.
     """
 
     definition: ToolDefinition
@@ -91,7 +91,7 @@ class Tool:
 
 @dataclass(frozen=True)
 class ToolOutcome:
-    """The result of a tool call, as the model reads it."""
+    """The result of a tool call for the model."""
 
     content: str
     is_error: bool = False
@@ -109,11 +109,11 @@ class ToolRegistry:
 
     @property
     def definitions(self) -> tuple[ToolDefinition, ...]:
-        """The definitions of all tools, in a fixed order."""
+        """The definitions of all tools, in the order in which they were registered."""
         return tuple(tool.definition for tool in self._tools.values())
 
     def run(self, call: RequestedCall) -> ToolOutcome:
-        """Run a call and return its outcome; a failure is an outcome too."""
+        """Run a call and return its outcome. A failure becomes an error outcome."""
         try:
             tool = self._tool(call.name)
             arguments = parse_arguments(call)
@@ -132,7 +132,7 @@ class ToolRegistry:
 
 
 def parse_arguments(call: RequestedCall) -> Mapping[str, Any]:
-    """Parse the arguments of a call; an empty text has none.
+    """Parse the arguments of a call. An empty text means no arguments.
 
     Raises:
         ToolFailed: the text is not a JSON object.
@@ -152,11 +152,11 @@ KIND: Final = "tool_run"
 
 @dataclass(frozen=True)
 class ToolRun:
-    """A run of a tool, as an entry of the log.
+    """A tool run in the log.
 
     Attributes:
-        ref_id: the reference of a large result beside the log; None where the log has all of it.
-        sources: the numbered segments that it was the first of its turn to read.
+        ref_id: the reference of a large result that is stored outside the log, or None.
+        sources: the numbered segments that no earlier run of the turn has returned.
     """
 
     call_id: str
@@ -166,7 +166,7 @@ class ToolRun:
     sources: tuple[Segment, ...] = ()
 
     def to_entry(self, id: str, result: str, timestamp: str) -> OtherEntry:
-        """Build the entry of the run, behind that of its result."""
+        """Build the log entry of the run, whose parent is the entry of its result."""
         data = {
             "customType": KIND,
             "callId": self.call_id,
@@ -179,7 +179,7 @@ class ToolRun:
 
     @classmethod
     def from_entry(cls, entry: Entry) -> Self | None:
-        """Return the run of an entry; None for any other entry, or a damaged one."""
+        """Return the tool run of a log entry, or None for another or a damaged entry."""
         if not isinstance(entry, OtherEntry) or entry.data.get("customType") != KIND:
             return None
         call, status = entry.data.get("callId"), entry.data.get("status")

@@ -1,4 +1,4 @@
-"""The turn: from a user message to the stored, checked answer.
+"""Run a turn: from a user message to the stored, checked answer.
 
 ```
 run_turn: run_hooks → retrieve → fit_attachments → prepare → store → stream → check → finish
@@ -6,15 +6,15 @@ run_turn: run_hooks → retrieve → fit_attachments → prepare → store → s
                                                      AnswerStream, or AgentLoop with tools
 ```
 
-- `run`: the story of a turn; also preview, rebuild, compact and cost of reading for a session.
-- `answer`: streams one answer, stores it however it ends, builds the result of the turn.
-- `agent`: the loop of an agent: ask the model, run the tools that it calls, ask again.
-- `compact`: compaction as a step of a turn, and the summaries that a model makes for it.
+- `run`: the steps of a turn in order. Also preview, rebuild, compaction and reading cost.
+- `answer`: streams one answer, stores it even if it fails, and builds the result of the turn.
+- `agent`: the loop of an agent: call the model, run its tool calls, call the model again.
+- `compact`: compaction as a step of a turn, and its summaries by a model.
 - `hooks`: runs the user's hooks on messages, answers and tool results.
-- `regenerate`: drafts the last turn again, for another answer.
+- `regenerate`: drafts the last turn again, to regenerate its answer.
 
 May import: all other sub-packages and modules of chains.
-Holds always: each message is on disk before its event; a stop or a failure keeps what has arrived.
+Invariants: each message is on disk before its event. A partial answer is kept on a cancel or error.
 """
 
 __all__ = ["agent", "compact", "regenerate", "run"]

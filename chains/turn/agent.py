@@ -1,7 +1,7 @@
-"""The loop of an agent: ask the model, run the tools that it calls, ask again with the results.
+"""The loop of an agent: call the model, run its tool calls, call it again with the results.
 
-Each call and each result is in the log before the next request is made from it. Steps and time are
-limited; at a limit the model is asked once more without tools, so that there is an answer.
+Each tool call and result is in the log before the next request is prepared. Steps and time are
+limited. At a limit the model is called once more without tools, so that the turn has an answer.
 """
 
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -46,7 +46,7 @@ AGENT_TOOLS: Final[tuple[ToolDefinition, ...]] = (*NOTE_TOOLS, READ_RESULT, COMP
 
 @dataclass(frozen=True)
 class _Done:
-    """A tool call that was run."""
+    """The outcome of a tool call, and its duration."""
 
     outcome: ToolOutcome
     seconds: float
@@ -73,7 +73,7 @@ class AgentLoop:
         self._warnings: dict[str, None] = {}
 
     def run(self) -> Generator[Event, None, TurnAnswer]:
-        """Work until there is an answer, and return it."""
+        """Run the loop until there is an answer, and return the answer."""
         turn, number, is_offered = self._first, 1, True
         while True:
             stream = self._open_stream(turn, is_offered and not turn.request.ends_loop)
@@ -105,7 +105,7 @@ class AgentLoop:
     def _prepare_next(
         self, turn: PreparedTurn, is_offered: bool
     ) -> Generator[Event, None, PreparedTurn]:
-        """Prepare the next request, and store the entries that it makes."""
+        """Prepare the next request, and store the new entries."""
         context = self._context if is_offered else self._context.without_tools()
         warnings = tuple(self._warnings)
         following = yield from prepare_request(
@@ -116,7 +116,7 @@ class AgentLoop:
         return following
 
     def _read_calls(self, calls: tuple[RequestedCall, ...]) -> tuple[ToolCallPart, ...]:
-        """Give each call an id that is unique in the session, and keep its arguments."""
+        """Convert calls to message parts, each with an id that is unique in the session."""
         used = {
             part.id
             for entry in self._session.path()
@@ -133,7 +133,7 @@ class AgentLoop:
         return tuple(parts)
 
     def _run_calls(self, calls: tuple[ToolCallPart, ...], turn: str) -> Generator[Event]:
-        """Run calls side by side, and store each result as it comes; a compaction comes last."""
+        """Run calls in parallel, and store each result when it arrives. A compaction runs last."""
         for one in calls:
             yield ToolStarted(one.id, one.name, one.arguments)
         work = [self._build_work(self._find_written(one)) for one in calls]
@@ -147,7 +147,7 @@ class AgentLoop:
             yield from self._compact(compacting, turn)
 
     def _compact(self, calls: Sequence[ToolCallPart], turn: str) -> Generator[Event]:
-        """Compact the session before this turn, and tell the model what that freed."""
+        """Compact the history before this turn, and report the freed tokens to the model."""
         start = self._clock()
         forced = yield from compact(self._context, turn=turn)
         outcome = ToolOutcome(describe_compaction(forced))
@@ -155,7 +155,7 @@ class AgentLoop:
             yield from self._finish(call, _Done(outcome, self._clock() - start), turn)
 
     def _finish(self, call: ToolCallPart, done: _Done, turn: str) -> Generator[Event]:
-        """Run the hooks on a result, and store it."""
+        """Run the hooks on a tool result, and store it."""
         hooks = self._context.customization.hooks
         outcome, problems = run_result_hooks(call, done.outcome, hooks)
         for problem in problems:
@@ -186,7 +186,7 @@ class AgentLoop:
     def _store_result(
         self, call: ToolCallPart, done: _Done, outcome: ToolOutcome, turn: str
     ) -> tuple[ToolEnded, str]:
-        """Store a result; return its event, and a problem with storing it."""
+        """Store a tool result, and return its event and a problem with the storage or empty."""
         session = self._session
         stored = offload_result(call.name, outcome, session, self._limits.offload_bytes)
         status: ToolStatus = "error" if stored.is_error else "ok"

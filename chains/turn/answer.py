@@ -1,6 +1,6 @@
-"""The answer of a turn: stream it, store it however it ends, end the turn, build the result.
+"""Stream the answer of a turn, store it, end the turn and build its result.
 
-Whatever arrives is kept. A stop, a broken connection or a failure ends the turn with what there is.
+A partial answer is kept. After a cancel, a broken connection or an error it is stored as it is.
 """
 
 import contextlib
@@ -51,9 +51,9 @@ from context.report.report import ContextReport
 
 __all__ = ["AnswerStream", "TurnAnswer", "build_dry_result", "build_result", "end_turn"]
 
-# Encodings differ by up to three times in scripts other than Latin; below that, text is missing.
+# Token counts differ up to threefold in non-Latin scripts. Below this share, text is missing.
 LEAST_COUNTED_SHARE: Final = 0.25
-# No server has a context so small that less than this would be cut.
+# No server has a context length below this, so a smaller request is never cut.
 SMALLEST_CONTEXT: Final = 4_096
 
 
@@ -63,11 +63,11 @@ class TurnAnswer:
 
     Attributes:
         entry: the entry of the answer.
-        report: the report on the last request, as it turned out.
-        calls: the tool calls in the answer; the last answer of a turn has none.
-        usage: the usage over the whole turn.
+        report: the final report of the last request.
+        calls: the tool calls in the answer. The last answer of a turn has none.
+        usage: the summed usage of the turn.
         sources: the segments that the answer can cite.
-        tools: the tool calls of the turn, in their order.
+        tools: the tool calls of the turn, in order.
     """
 
     entry: str
@@ -99,7 +99,7 @@ class _Partial:
 
     @property
     def message(self) -> Message:
-        """The message: bare text, or reasoning and text before tool calls."""
+        """The message: plain text, or reasoning and text followed by tool calls."""
         if not self.calls:
             return Message("assistant", self.text)
         parts = (ReasoningPart("".join(self.thoughts)), TextPart(self.text))
@@ -110,11 +110,11 @@ ReadCalls = Callable[[tuple[RequestedCall, ...]], tuple[ToolCallPart, ...]]
 
 
 class AnswerStream:
-    """The answer to one request: an agent streams several in a turn, other chains one.
+    """The answer to one request. An agent streams several in a turn, other chains only one.
 
-    Args of the constructor: `read_calls` turns the tool calls that arrive into parts of the
-    message, and without it none are taken; `full_status` is the status of an answer that arrived
-    whole; `read` are the sources that tools have read before.
+    Args of the constructor: `read_calls` converts received tool calls into message parts; without
+    it they are ignored. `full_status` is the status of a complete answer. `read` contains the
+    sources that tools have read before.
     """
 
     def __init__(
@@ -138,7 +138,7 @@ class AnswerStream:
         self._saved: tuple[PreparedTurn, Mapping[str, Any] | None] | None = None
 
     def stream(self) -> Generator[Event, None, TurnAnswer]:
-        """Stream the answer, store it however it ends, and return it."""
+        """Stream the answer, store it even if it fails, and return it."""
         partial = self._partial
         try:
             yield Step("write", "Writing…")
@@ -159,7 +159,7 @@ class AnswerStream:
         return answer
 
     def _stream(self, model: ModelPort) -> Iterator[Event]:
-        """Stream the answer; where the service has no room for the request, compact it once."""
+        """Stream the answer. If the request is too long for the service, compact once."""
         cancel = self._context.cancel
         try:
             for event in model.stream(self._turn.request, cancel):
@@ -171,7 +171,7 @@ class AnswerStream:
                 yield from self._take(event)
 
     def _shrink_request(self, overflow: ContextOverflow) -> Generator[Event, None, bool]:
-        """Compact the session and prepare the request again; return whether that freed anything."""
+        """Compact the session and prepare the request again. Return whether it became smaller."""
         before, session = self._turn, self._context.session
         lower = self._lower_threshold(overflow.limit)
         forced = yield from compact(lower, turn=before.turn, reason="overflow")
@@ -190,7 +190,7 @@ class AnswerStream:
         return True
 
     def _lower_threshold(self, limit: int | None) -> TurnContext:
-        """Return the context with the limit that a provider named, else with less than was sent."""
+        """Return the context, its threshold lowered to the provider's limit or the sent size."""
         most, request = limit, self._context.request
         if most is None:
             most = self._turn.request.report.used
@@ -207,12 +207,12 @@ class AnswerStream:
 
     def _take(self, event: ModelEvent) -> Iterator[Event]:
         partial = self._partial
-        if self._is_unsaved:  # not while the request is on its way, which would hold it up
+        if self._is_unsaved:  # not before the first event, to avoid a delay of the request
             self._save_request()
         match event:
             case ModelSent(body):
                 partial.wire = body
-                partial.thoughts.clear()  # of a try that broke off before its first words
+                partial.thoughts.clear()  # of an attempt that failed before any text
                 self._is_unsaved = True
             case ModelText(text):
                 yield from self._add_text(self._escapes.add(text))
@@ -255,7 +255,7 @@ class AnswerStream:
             )
 
     def _store(self) -> TurnAnswer:
-        """Write the answer to the log, with its usage, and return it."""
+        """Write the answer and its usage to the log, and return the answer."""
         partial, session, turn = self._partial, self._context.session, self._turn
         if held := self._escapes.end():
             partial.pieces.append(held)
@@ -298,7 +298,7 @@ class AnswerStream:
         return replace(report, cached_tokens=cached, warnings=tuple(dict.fromkeys(warnings)))
 
     def _save_request(self) -> None:
-        """Keep the sent request; of a request that is kept already, only its report."""
+        """Store the sent request, or only its report if the request is stored already."""
         self._is_unsaved = False
         turn, wire, session = self._turn, self._partial.wire, self._context.session
         prepared, report = turn.request, self._report.to_dict()
@@ -311,10 +311,10 @@ class AnswerStream:
 
 
 def end_turn(context: TurnContext, answer: TurnAnswer) -> Iterator[Event]:
-    """End a turn with its stored answer: run the `turn_end` hooks, and compact where it is due.
+    """End a turn with its stored answer: run the `turn_end` hooks, and compact if it is due.
 
     Raises:
-        ContextHookError: a hook failed; the answer is kept.
+        ContextHookError: a hook failed. The answer is kept.
     """
     yield MessageEnded(answer.entry, "assistant", answer.turn, context.session.id)
     hooks = context.customization.hooks
@@ -337,8 +337,8 @@ def build_result(
     """Build the result of a turn.
 
     Args:
-        checked: the citations of the answer.
-        read: the outcome of reading attachments whole; None where none was.
+        checked: the checked citations of the answer.
+        read: the result of the map-reduce over attachments, or None if there was none.
     """
     request = context.request
     is_uncited = (

@@ -1,11 +1,11 @@
-"""Compaction of a session: the steps of a turn that compact, and the summaries that they make.
+"""Compact a session: the steps of a turn that compact, and the summaries by a model.
 
-A history is compacted before a request that would not leave it its room, when a turn has ended,
-when the user or the model asks, and after a service said that a request is too long.
+A history is compacted before a request in which it exceeds its budget, at the end of a turn, when
+the user or the model requests it, and after a service rejects a request as too long.
 
-Where the chat's own model makes a summary, the call begins as the session's last request did, so
-that the provider has it cached, followed by what was trimmed of it. Another model is sent the turns
-as text; where they exceed the budget, pieces are summed up, and then the summaries of the pieces.
+If the chat's own model makes the summary, the call repeats the start of the session's last request,
+which the provider has cached, followed by the text that was trimmed. Any other model is sent the
+turns as text. If they exceed its budget, it summarizes pieces, and then the summaries of these.
 
 Source: "Context Engineering Optimization", 3.2; "Token Budget Enforcement", "Guiding Principles".
 """
@@ -51,13 +51,13 @@ __all__ = [
     "summarise_branch",
 ]
 
-NO_TURN: Final = ""  # no turn is worked on, so that the last one is history too
+NO_TURN: Final = ""  # no turn is in progress, so the last turn is part of the history
 WORDS_PER_TOKEN: Final = 0.6
 MOST_ROUNDS: Final = 6
-PIECE_SHARE: Final = 0.98  # parts may count a little more together than one by one
+PIECE_SHARE: Final = 0.98  # joined parts may have slightly more tokens than their sum
 _SPEAKERS: Final = {"user": "User", "assistant": "Assistant", "tool": "Tool", "system": "System"}
 
-# Preparing waits for model calls in the other pool, which it must not fill.
+# Preparing waits for model calls in the shared pool, so it must not occupy the threads of that.
 _PREPARING: Final = WorkerPool(4)
 _log = logging.getLogger(__name__)
 
@@ -67,7 +67,7 @@ T = TypeVar("T")
 def prepare_request(
     context: TurnContext, prepare: Callable[[TurnContext], PreparedTurn]
 ) -> Generator[Event, None, PreparedTurn]:
-    """Prepare a request in the pool, with events for a compaction that it takes."""
+    """Prepare a request in the pool, and yield events if this compacts the session."""
     turn, has_begun = yield from _run_announced(prepare, context, "auto")
     actions = turn.request.report.actions
     if actions.compaction is not None:
@@ -83,13 +83,13 @@ def compact(
     turn: str = NO_TURN,
     reason: Literal["asked", "overflow"] = "asked",
 ) -> Generator[Event, None, CompactionReport]:
-    """Compact a session apart from any request; the result is stored where it frees anything.
+    """Compact a session independently of a request, and store the result if it frees any tokens.
 
     Args:
-        instructions: the user's wishes for the summary.
-        turn: the turn that is worked on, which stays as it is.
-        reason: `asked` for a summary of everything before the last complete turn; `overflow` for
-            the usual share of the room.
+        instructions: additional instructions of the user for the summary.
+        turn: the turn in progress, which is not compacted.
+        reason: `asked` summarizes everything before the last complete turn. `overflow` compacts
+            to the usual share of the budget.
     """
 
     def run(context: TurnContext) -> tuple[CompactionReport, list[Entry]]:
@@ -106,7 +106,7 @@ def compact(
 
 
 def compact_at_end(context: TurnContext, turn: str) -> Generator[Event]:
-    """Compact a session whose turn has ended, where it fills its room."""
+    """Compact a session at the end of a turn, if its history exceeds the share for it."""
 
     def run(context: TurnContext) -> tuple[CompactionReport | None, list[Entry]]:
         new_entries: list[Entry] = []
@@ -123,7 +123,7 @@ def compact_at_end(context: TurnContext, turn: str) -> Generator[Event]:
 def _run_announced(
     run: Callable[[TurnContext], T], context: TurnContext, reason: str
 ) -> Generator[Event, None, tuple[T, bool]]:
-    """Run in a pool, with an event when a model is asked for a summary; return whether it was."""
+    """Run in a pool, yield an event for each summary, and return whether there was any."""
     results: list[T] = []
     has_begun = False
 
@@ -143,7 +143,7 @@ def _end_compaction(result: Mapping[str, object], has_begun: bool, reason: str) 
 
 
 def _announce(context: TurnContext, emit: Emit[Event], reason: str) -> TurnContext:
-    """Return the context with an event before each summary."""
+    """Return a copy of the context that emits an event before each summary."""
     summarise = context.summarise
     if summarise is None:
         return context
@@ -156,7 +156,7 @@ def _announce(context: TurnContext, emit: Emit[Event], reason: str) -> TurnConte
 
 
 def add_summaries(context: TurnContext) -> TurnContext:
-    """Return the context with summaries by a model, where a model is set."""
+    """Return a copy of the context with summaries by a model, if a model is set."""
     name = context.request.summarised_by
     if not name:
         return context
@@ -190,9 +190,9 @@ class BranchSummary:
 
 
 def summarise_branch(context: TurnContext, branch: Sequence[Turn]) -> BranchSummary:
-    """Return a summary of the turns of a branch that the user left; an outline without a model.
+    """Return a summary of the turns of an abandoned branch, or an outline if no model makes one.
 
-    The settings are those of the request, whose user message does not matter.
+    Only the settings of the request are used, not its user message.
 
     Raises:
         Cancelled: the token was cancelled.
@@ -224,13 +224,13 @@ def summarise_branch(context: TurnContext, branch: Sequence[Turn]) -> BranchSumm
 
 @dataclass
 class Summarizer:
-    """Makes summaries of turns with one model.
+    """A callable that summarizes turns with one model.
 
     Attributes:
         name: the model's name, as in the settings.
         model: the port of the model.
         room: the budget of the model's requests.
-        sections: the prompt.
+        sections: the sections of the prompt.
         log_usage: records the usage of each call.
     """
 
@@ -245,10 +245,10 @@ class Summarizer:
     takes_marks: bool = False
 
     def __call__(self, task: SummaryTask) -> str:
-        """Return a summary.
+        """Return the summary of a task.
 
         Raises:
-            SummaryFailed: the model made none.
+            SummaryFailed: the model returned no summary.
             Cancelled: the token was cancelled.
         """
         try:
@@ -259,7 +259,7 @@ class Summarizer:
             raise SummaryFailed(f"No summary could be made: {failure}") from failure
 
     def _continue_session(self, task: SummaryTask) -> str:
-        """Ask for a summary behind the turns as the session's last request sent them."""
+        """Request a summary in a message that follows the turns of the session's last request."""
         prompt = [section.render() for section in self.sections]
         wanted = _write_task(task, "the conversation up to here")
         question = "\n\n".join([*prompt, *_list_shortened(task), wanted])
@@ -283,7 +283,7 @@ class Summarizer:
         raise SummaryFailed("The conversation is too long to be summed up.")
 
     def _pieces(self, texts: Iterable[str], task: SummaryTask, bare: Preamble) -> list[str]:
-        """Pack texts into as few pieces as fit a call each; nothing is left out."""
+        """Join texts into as few pieces as possible that each fit one call, without any loss."""
         frame = self.counter.count(_frame_conversation("", task)) + self.counter.message_overhead
         most = int((self.room.budget - bare.system_tokens - frame) * PIECE_SHARE)
         pieces: list[str] = []
@@ -299,7 +299,7 @@ class Summarizer:
         return pieces
 
     def _cut(self, text: str, most: int) -> Iterator[str]:
-        """Halve a text until each part fits."""
+        """Split a text in halves until each part fits."""
         if most < 1:
             raise SummaryFailed("The budget has no room for making a summary.")
         if len(text) < 2 or self.counter.count(html.escape(text, quote=False)) + 2 <= most:
@@ -347,7 +347,7 @@ def _frame_conversation(conversation: str, task: SummaryTask) -> str:
 
 
 def _list_shortened(task: SummaryTask) -> Iterator[str]:
-    """Yield in full what the sent turns hold only as `[trimmed]` or as a number of lines."""
+    """Yield the full text of the messages that the sent turns contain only in shortened form."""
     if texts := [text for turn in task.shortened for text in _render_turn(turn)]:
         text = html.escape("\n\n".join(texts), quote=False)
         yield f"What is shortened above was, in full:\n\n<shortened>\n{text}\n</shortened>"

@@ -1,7 +1,7 @@
-"""Run the user's hooks in a turn: on its message, its start, each answer and each tool result.
+"""Run the user's hooks in a turn: on the user message, at the start, on answers and tool results.
 
-Hooks that change the path as a whole run in the context pipeline; here each sees one finished
-message before it is stored and used. A hook that fails is reported, and the message stays as it is.
+Each of these hooks receives one complete message before it is stored. Hooks that change the whole
+path run in the context pipeline. A hook that fails is reported and leaves the message unchanged.
 """
 
 from dataclasses import dataclass, replace
@@ -34,7 +34,7 @@ class StartHooksResult:
     """The result of the hooks at the start of a turn.
 
     Attributes:
-        messages: the messages that they add behind the user message.
+        messages: the messages to add after the user message.
         problems: one sentence for each hook that failed.
     """
 
@@ -52,7 +52,7 @@ class StartHooksResult:
 
 
 def run_message_hooks(request: TurnRequest, hooks: HookRegistry | None) -> TurnRequest:
-    """Run the message hooks on a user message before it is stored; return the changed request."""
+    """Run the message hooks on a user message before it is stored, and return the new request."""
     if hooks is None:
         return request
     run = hooks.run_message(Message("user", request.question))
@@ -60,9 +60,9 @@ def run_message_hooks(request: TurnRequest, hooks: HookRegistry | None) -> TurnR
 
 
 def run_start_hooks(request: TurnRequest, hooks: HookRegistry | None) -> StartHooksResult:
-    """Run the hooks at the start of a turn; a dry run and a regenerated answer run none.
+    """Run the hooks at the start of a turn, except in a dry run or for a regenerated answer.
 
-    When an answer is regenerated, the messages that hooks added are in the log already.
+    When an answer is regenerated, the messages that hooks added are already in the log.
     """
     if hooks is None or request.dry_run or request.is_regenerated:
         return StartHooksResult()
@@ -73,7 +73,7 @@ def run_start_hooks(request: TurnRequest, hooks: HookRegistry | None) -> StartHo
 def run_answer_hooks(
     message: Message, hooks: HookRegistry | None
 ) -> tuple[Message, tuple[str, ...]]:
-    """Run the message hooks on an answer; return the changed answer and the warnings."""
+    """Run the message hooks on an answer, and return the new answer and the warnings."""
     if hooks is None or not message.content:
         return message, ()
     run = hooks.run_message(message)
@@ -84,7 +84,7 @@ def run_answer_hooks(
 def run_result_hooks(
     call: ToolCallPart, outcome: ToolOutcome, hooks: HookRegistry | None
 ) -> tuple[ToolOutcome, tuple[str, ...]]:
-    """Run the message hooks on a tool result; return the changed result and the problems."""
+    """Run the message hooks on a tool result, and return the new result and the problems."""
     if hooks is None:
         return outcome, ()
     part = ToolResultPart(call.id, outcome.content, outcome.is_error)

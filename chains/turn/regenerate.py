@@ -1,7 +1,7 @@
 """Regenerate an answer: draft the last turn again with the segments that were sent.
 
-Segments are sent as before, unless their sources have changed: of an attached note the present
-version is sent, and a source that is gone or excluded is left out.
+Segments are sent as before, unless their sources have changed. For an attached note its present
+version is sent. A source that no longer exists or is excluded is left out.
 """
 
 import html
@@ -22,10 +22,10 @@ _AS_SENT = ("passage", "selection")
 
 
 def find_last_question(path: Sequence[Entry]) -> tuple[tuple[Entry, ...], DraftedTurn]:
-    """Return the path up to its last answer, and the user message of that as a drafted turn.
+    """Return the path up to its last answer, and the last user message as a drafted turn.
 
     Raises:
-        BadInputs: nothing was asked yet.
+        BadInputs: the path has no user message.
     """
     for at in range(len(path) - 1, -1, -1):
         entry = path[at]
@@ -38,16 +38,16 @@ def find_last_question(path: Sequence[Entry]) -> tuple[tuple[Entry, ...], Drafte
 def redraft_turn(
     session: SessionPort, resolve: Resolve | None
 ) -> tuple[DraftedTurn, tuple[str, ...]]:
-    """Draft the last turn of a path again, for another answer.
+    """Draft the last turn of a session again, to regenerate its answer.
 
     Args:
-        resolve: returns the present state of a source; without it all segments stay as they were.
+        resolve: returns the present state of a source. Without it all segments stay unchanged.
 
     Returns:
-        The turn, and one sentence for each source that is left out.
+        The drafted turn, and one warning for each source that is left out.
 
     Raises:
-        BadInputs: nothing was asked yet.
+        BadInputs: the session has no user message.
     """
     path = session.path()
     _, drafted = find_last_question(path)
@@ -75,7 +75,7 @@ def _take_until_answer(entries: Iterable[Entry]) -> list[Entry]:
 
 
 def _count_entries(path: Sequence[Entry], turn: str) -> int:
-    """Count the entries at the end of a path from the first one of a turn on."""
+    """Return the number of entries from the first one of a turn to the end of the path."""
     first = next(at for at, entry in enumerate(path) if getattr(entry, "turn_id", None) == turn)
     return len(path) - first
 

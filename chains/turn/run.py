@@ -1,6 +1,6 @@
-"""The story of a turn: hooks, retrieval, attachments, prepare, store, stream, check, finish.
+"""Run a turn: hooks, retrieval, attachments, prepare, store, stream, check, finish.
 
-The user message is on disk before anything else is done, and each message is announced once it is.
+The user message is on disk before any other step. Each message is on disk before its event.
 """
 
 from collections.abc import Generator, Iterator, Sequence
@@ -62,13 +62,13 @@ __all__ = [
 def run_turn(
     chain: Chain, request: TurnRequest, session: SessionPort, cancel: CancelToken
 ) -> Iterator[Event]:
-    """Answer one user message; the last event is `TurnEnded`.
+    """Answer one user message, and yield the events of its turn. The last one is `TurnEnded`.
 
     Raises:
-        ContextOverflow: the message does not fit; nothing but itself is stored.
-        ContextHookError: a hook failed; its request is not stored.
-        ModelError: there is no answer; the message and the work so far are kept.
-        Cancelled: it was stopped before its first request; later a stop ends the turn.
+        ContextOverflow: the user message does not fit. Only the message is stored.
+        ContextHookError: a hook failed. Its request is not stored.
+        ModelError: there is no answer. The message and all entries so far are kept.
+        Cancelled: the turn was cancelled before its first request. Later, a cancel does not raise.
     """
     context, hooks = yield from _run_hooks(chain, request, session, cancel)
     found = yield from retrieve(context)
@@ -91,12 +91,13 @@ def run_turn(
 def store_user_message(
     request: TurnRequest, session: SessionPort, hooks: HookRegistry | None = None
 ) -> Generator[MessageEnded, None, TurnRequest]:
-    """Store the user message of a turn before anything else is done, and announce its entry.
+    """Store the user message of a turn, yield its event, and return the request with its entry.
 
-    The message of a regenerated answer is in the log already, as is one in `request`.
+    A message that is in the log already is not stored again, as for a regenerated answer.
 
     Args:
-        hooks: change the message before it is stored, so that a text they redact is never on disk.
+        hooks: the hooks that change the message before it is stored, so that text that they redact
+            is never on disk.
     """
     entry = request.user_message
     if entry is None and request.is_regenerated:
@@ -128,7 +129,7 @@ def _draft(
     found: RetrievalResult,
     fitted: FittedAttachments,
 ) -> Generator[Event, None, tuple[DraftedTurn, tuple[str, ...]]]:
-    """Draft the entries of a turn; return them with all warnings so far."""
+    """Build the entries of a turn, and return them with all warnings so far."""
     chain, session = context.chain, context.session
     warnings = (*hooks.problems, *found.warnings, *fitted.warnings)
     if context.request.is_regenerated:
@@ -148,7 +149,7 @@ def _draft(
 def _prepare(
     context: TurnContext, drafted: DraftedTurn, warnings: Sequence[str]
 ) -> Generator[Event, None, PreparedTurn]:
-    """Prepare the first request of a turn; that of a dry run is a preview."""
+    """Prepare the first request of a turn, or a preview of it in a dry run."""
     if context.request.dry_run:
         return prepare_turn(context, drafted, "preview", warnings)
     turn = yield from prepare_request(
@@ -161,7 +162,7 @@ def _prepare(
 def _store(
     context: TurnContext, turn: PreparedTurn, found: RetrievalResult, fitted: FittedAttachments
 ) -> Iterator[Event]:
-    """Store the entries of a prepared turn, and the usage of the calls that were made for it."""
+    """Store the entries of a prepared turn, and the usage of the model calls made for it."""
     session = context.session
     if turn.entries:
         session.append(turn.entries)
@@ -178,7 +179,7 @@ def _announce(turn: PreparedTurn) -> Iterator[Event]:
 
 
 def _stream(context: TurnContext, turn: PreparedTurn) -> Generator[Event, None, TurnAnswer]:
-    """Stream the answer, by way of tools where the chain has an agent."""
+    """Stream the answer, with tool calls if the chain has an agent."""
     agent = context.chain.agent
     if agent is None:
         return (yield from AnswerStream(context, turn).stream())
@@ -186,10 +187,10 @@ def _stream(context: TurnContext, turn: PreparedTurn) -> Generator[Event, None, 
 
 
 def preview(chain: Chain, request: TurnRequest, session: SessionPort | None) -> PreparedRequest:
-    """Prepare the next request of a session without retrieval; nothing is stored or called.
+    """Prepare the next request of a session without retrieval, model calls or writes.
 
     Raises:
-        ContextOverflow: it would not fit.
+        ContextOverflow: the request does not fit.
     """
     view = SessionView()
     if session is not None:
@@ -205,7 +206,7 @@ def preview(chain: Chain, request: TurnRequest, session: SessionPort | None) -> 
 def rebuild(chain: Chain, request: TurnRequest, session: SessionPort) -> PreparedRequest:
     """Prepare the first request of a session's last turn again from the log.
 
-    The settings are those of `request`, whose user message does not matter.
+    Only the settings of `request` are used, not its user message.
     """
     path, drafted = find_last_question(session.path())
     view = SessionView(session.id, path, session.usage(), like=session)
@@ -215,12 +216,12 @@ def rebuild(chain: Chain, request: TurnRequest, session: SessionPort) -> Prepare
 def measure_reading(
     chain: Chain, request: TurnRequest, session: SessionPort | None
 ) -> ReadingCost | None:
-    """Return the highest cost of reading the attachments whole; None where all of them fit.
+    """Return the maximum cost of a map-reduce over the attachments, or None if all of them fit.
 
-    No model is asked.
+    No model is called.
 
     Raises:
-        CannotRead: they cannot be read whole.
+        CannotRead: a map-reduce is not possible.
     """
     return measure_reading_cost(TurnContext.open(chain, request, session or SessionView()))
 
@@ -232,12 +233,12 @@ def compact_session(
     cancel: CancelToken,
     instructions: str = "",
 ) -> Generator[Event, None, CompactionReport]:
-    """Make a summary of everything before the last complete turn of a session.
+    """Replace everything before the last complete turn of a session with a summary.
 
-    The settings are those of `request`, whose user message does not matter.
+    Only the settings of `request` are used, not its user message.
 
     Args:
-        instructions: the user's wishes for the summary.
+        instructions: additional instructions of the user for the summary.
     """
     context = call(lambda: _open(chain, request, session, cancel), cancel)
     return (yield from compact(context, instructions))
