@@ -1,8 +1,8 @@
-"""The settings dialog: its pages are made from the settings schema of `app.config`.
+"""The settings dialog, whose pages are generated from the settings schema of `app.config`.
 
-    dialog         the pages, and what belongs to the dialog as a whole
-    rows           one setting: name, help, control, reset
-    fields         the controls, one for each kind of setting
+    dialog         the dialog with its list of pages
+    rows           the row of one setting: name, help, control, reset button
+    fields         the controls for each kind of setting
     limit          the row of `autoCompactThreshold`, with a preview of its effect
     sections       sections that are not settings: text size, key, index, privacy
     instructions   the user's own instructions for models
@@ -10,7 +10,7 @@
 
 May import: `ui.widgets`, `ui.panels.context.bar`, `ui.tasks`, `app`. Must not: `ui.window`,
 `ui.controllers`.
-Holds always: a refused value changes nothing, and its row says which values are allowed.
+Holds always: a refused value changes nothing, and its row shows the error.
 """
 
 __all__ = ["dialog", "writer"]

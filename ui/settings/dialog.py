@@ -1,4 +1,4 @@
-"""The settings dialog: one page for each section of the schema. Changes apply at once."""
+"""The settings dialog, with one page for each section of the schema. Changes apply at once."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -64,11 +64,11 @@ _ICONS = {
 
 
 class SettingsDialog(QDialog):
-    """The settings dialog: the list of pages at the left, the open page at the right.
+    """The settings dialog, with the list of pages at the left and the open page at the right.
 
-    `changed` carries the key of a setting that took effect, or `instructions` where the user's own
-    instructions for models did; `index_requested` asks for a run;
-    `scale_chosen` carries a size of text.
+    `changed` carries the key of a setting that was changed, or `instructions` if the user's own
+    instructions for models were saved. `index_requested` is emitted to start an index run.
+    `scale_chosen` carries the chosen font scale.
     """
 
     changed = Signal(str)
@@ -99,7 +99,7 @@ class SettingsDialog(QDialog):
         self.show_page("")
 
     def show_page(self, name: str) -> None:
-        """Open a page; an empty name keeps the present one."""
+        """Show a page by its name; an empty name keeps the current page."""
         place = SECTIONS.index(name) if name in SECTIONS else max(0, self.stack.currentIndex())
         self.stack.setCurrentIndex(place)
         self.pages.setCurrentIndex(self.pages.model().index(place, 0))
@@ -109,11 +109,11 @@ class SettingsDialog(QDialog):
             extra.refresh()
 
     def set_preview(self, preview: Callable[[Mapping[str, object]], Mapping[str, Any]]) -> None:
-        """Set the function with which the context limit previews its effect."""
+        """Set the function that the context limit uses to preview its effect."""
         self._limit_row.set_preview(preview)
 
     def refresh_index(self) -> None:
-        """Update the section about the index."""
+        """Update the index section."""
         self.index.refresh()
 
     @property
@@ -144,7 +144,7 @@ class SettingsDialog(QDialog):
         QDesktopServices.openUrl(QUrl.fromLocalFile(str(path if path.exists() else path.parent)))
 
     def _fit(self) -> None:
-        """Fit the size to the text size and the screen."""
+        """Resize the dialog for the font scale and the screen."""
         theme, usual = Theme.current(), QSize(*tokens()["layout"]["dialog_settings"])
         room = self.screen().availableSize() - QSize(64, 64)
         wanted = QSize(theme.px(usual.width()), theme.px(usual.height()))
@@ -261,7 +261,7 @@ class SettingsDialog(QDialog):
 
 
 class _PagesModel(QAbstractListModel):
-    """The names of the pages with their icons."""
+    """A Qt list model of the pages with their icons."""
 
     def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
         return 0 if parent.isValid() else len(SECTIONS)

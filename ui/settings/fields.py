@@ -1,6 +1,7 @@
-"""The controls of settings: a number, a switch, a choice, text, a folder, several lines.
+"""The controls of settings: number, switch, choice, text, folder, and list of lines.
 
-Each control is made by a function that takes the row, and writes what the user enters to it.
+A function for each kind of setting takes the row and creates its control. The control writes the
+user's input to the row.
 """
 
 import re
@@ -35,7 +36,7 @@ _SEPARATORS = re.compile(r"[\s,'’_\u00a0\u202f]")
 
 
 class NumberField(QLineEdit):
-    """A field for a number with its unit; digits may be typed with separators."""
+    """A field for a number with its unit; the input may contain digit separators."""
 
     def __init__(self, unit: str = "") -> None:
         super().__init__()
@@ -64,7 +65,7 @@ class NumberField(QLineEdit):
 
 
 class _LinesField(QPlainTextEdit):
-    """A field for several lines, one value each; `finished` when it loses the focus."""
+    """A field with one value per line; `finished` is emitted when it loses the focus."""
 
     finished = Signal()
 
@@ -78,13 +79,13 @@ class _LinesField(QPlainTextEdit):
         dress(self, "code", "")
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Emit `finished`."""
+        """Emit `finished` when the field loses the focus."""
         super().focusOutEvent(event)
         self.finished.emit()
 
 
 def make_row(spec: SettingSpec, writer: SettingsWriter) -> SettingRow:
-    """Make the row of a setting, with the control for its kind."""
+    """Create the row of a setting, with the control for its kind."""
     is_folder = spec.key == "vault.path"
     return SettingRow(spec, writer, _folder if is_folder else _MAKERS[spec.kind])
 
@@ -186,7 +187,7 @@ _MAKERS: dict[str, MakeControl] = {
 
 
 def parse_number(text: str, spec: SettingSpec) -> float | int | None:
-    """Parse a typed number; return None where the setting does not allow it."""
+    """Parse a typed number; return None if it is not a number or out of the setting's range."""
     plain = _SEPARATORS.sub("", text)
     try:
         value = int(plain) if spec.kind == "whole" else float(plain)
@@ -199,11 +200,11 @@ def parse_number(text: str, spec: SettingSpec) -> float | int | None:
 
 
 def describe_range(spec: SettingSpec) -> str:
-    """Describe the allowed range of a number setting, and its default."""
+    """Describe the allowed range and the default of a number setting."""
     low, high = format_number(spec.minimum or 0), format_number(spec.maximum or 0)
     return f"{low} to {high}. Default {format_number(spec.default)}."
 
 
 def format_number(value: float) -> str:
-    """Format a number for a field."""
+    """Format a number for a number field."""
     return count(int(value)) if float(value).is_integer() else f"{value:g}"

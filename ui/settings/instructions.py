@@ -1,4 +1,4 @@
-"""The section for the user's own instructions for models, on the page *Models*."""
+"""The section for the user's own instructions for models, on the page "Models"."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
@@ -18,9 +18,9 @@ _HELP = "Every request to a model begins with them, in all folders and chats."
 
 
 class InstructionsSection(QWidget):
-    """A field for `instructions.md`, which takes effect when it is saved.
+    """An editor for the file `instructions.md`, which takes effect when it is saved.
 
-    `saved` is emitted when the file was written.
+    `saved` is emitted after the file has been written.
     """
 
     saved = Signal()
@@ -56,11 +56,11 @@ class InstructionsSection(QWidget):
 
     @property
     def text(self) -> str:
-        """The text of the field; unlike `toPlainText`, it keeps no-break spaces."""
+        """The text of the field, with no-break spaces, which `toPlainText` would replace."""
         return self.field.document().toRawText().replace("\N{PARAGRAPH SEPARATOR}", "\n")
 
     def refresh(self) -> None:
-        """Read the file again; unsaved changes stay."""
+        """Reload the file; unsaved changes are kept."""
         self._reads.ask(self._file.read, now=True)
 
     def _on_read(self, found: UserInstructions) -> None:
@@ -85,7 +85,7 @@ class InstructionsSection(QWidget):
             self._show(found)
             self.saved.emit()
         else:
-            self._known = found  # saving once more replaces it
+            self._known = found  # the next save overwrites it
             self._on_typed()
             said = "was changed by another program. Save again to replace it, or discard yours."
             self._say(f"{one_line(str(found.path))} {said}", "danger")
@@ -106,7 +106,7 @@ class InstructionsSection(QWidget):
         self._say(f"{length} of {count(MOST_CHARS)} characters. Kept in {where}", "secondary")
 
     def _show(self, found: UserInstructions) -> None:
-        """Show the text of the file; a file with a problem is read-only here."""
+        """Show the text of the file; the field is read-only if the file has a problem."""
         self._known = found
         self.field.setPlainText(found.text)
         self.field.setReadOnly(bool(found.problem))

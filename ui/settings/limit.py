@@ -1,4 +1,4 @@
-"""The row of `autoCompactThreshold`: a field, a slider, and a preview of the effect on the chat."""
+"""The row of `autoCompactThreshold`: field, slider, and a preview of the effect on the chat."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -38,7 +38,7 @@ _MARKS = (4_000, 16_000, 128_000, 2_000_000)
 
 
 class LimitRow(SettingRow):
-    """The row of the context limit: field, slider, two bars and one sentence."""
+    """The row of the context limit: field, slider, and a preview with two bars and a sentence."""
 
     def __init__(self, spec: SettingSpec, writer: SettingsWriter, runner: TaskRunner) -> None:
         self._effect = _Effect(runner)
@@ -49,11 +49,11 @@ class LimitRow(SettingRow):
         self._effect.begin(preview)
 
     def show_change(self, key: str, value: object) -> None:
-        """Preview a change of another setting that the next request depends on."""
+        """Preview the next request with one setting changed."""
         self._effect.show_changes({key: value})
 
     def show_in_force(self) -> None:
-        """Preview the settings that are in force."""
+        """Preview the next request with the current settings."""
         self._effect.show_changes({})
 
     def _value(self) -> int:
@@ -96,7 +96,7 @@ class LimitRow(SettingRow):
         self.show_in_force()
 
     def set_problem(self, text: str) -> None:
-        """Show why a value is refused, in place of the range."""
+        """Show an error instead of the allowed range; an empty text shows the range again."""
         super().set_problem(text)
         self._range.setVisible(not text)
 
@@ -132,14 +132,14 @@ class LimitRow(SettingRow):
 
 
 class _Scale(QWidget):
-    """The numbers below the slider."""
+    """The scale with numbers below the slider."""
 
     def __init__(self) -> None:
         super().__init__()
         scale_size(self, height=18)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the numbers."""
+        """Draw the numbers of the scale."""
         theme, painter = Theme.current(), QPainter(self)
         painter.setFont(theme.font("caption", numbers=True))
         painter.setPen(theme.color("text.secondary"))
@@ -153,7 +153,7 @@ class _Scale(QWidget):
 
 
 class _Effect(QFrame):
-    """The next request under the present limit and under another one, and the difference."""
+    """A preview of the next request with the current and with changed settings."""
 
     def __init__(self, runner: TaskRunner) -> None:
         super().__init__()
@@ -170,12 +170,12 @@ class _Effect(QFrame):
         self._lay_out()
 
     def begin(self, preview: Preview) -> None:
-        """Compare changes with the settings that are in force at this moment."""
+        """Set the preview function and take the current settings as the base of comparison."""
         self._preview, self._first = preview, None
         self.show_changes({})
 
     def show_changes(self, changes: Changes) -> None:
-        """Preview some changed settings."""
+        """Preview the next request with some settings changed."""
         preview, first = self._preview, self._first
         if preview is not None:
             self._asks.ask(lambda: (first or _try(preview, {}), _try(preview, changes)))
@@ -225,7 +225,7 @@ class _Effect(QFrame):
 
 
 class _Half(QWidget):
-    """One of the two bars with its numbers."""
+    """One of the two context bars of the preview, with its numbers."""
 
     def __init__(self, word: str) -> None:
         super().__init__()
@@ -244,7 +244,7 @@ class _Half(QWidget):
         column.addWidget(self._bar)
 
     def show_context(self, context: Mapping[str, Any]) -> None:
-        """Show a request."""
+        """Show the limit and usage of a request."""
         used, budget = count(context["used"]), count(context["budget"])
         self._limit.setText(f"{count(context['threshold'])} {self._word}")
         self._figures.setText(f"{used} of {budget} · {percent(context['fraction'])}")
@@ -252,13 +252,13 @@ class _Half(QWidget):
 
 
 def to_slider_position(limit: int) -> int:
-    """Convert a limit to a position of the slider; the scale is logarithmic."""
+    """Convert a limit in tokens to a slider position on a logarithmic scale."""
     low, high = math.log(_MARKS[0]), math.log(_MARKS[-1])
     return round((math.log(limit) - low) / (high - low) * _STEPS)
 
 
 def to_limit(position: int) -> int:
-    """Convert a position of the slider to a limit, rounded to two digits."""
+    """Convert a slider position to a limit in tokens, rounded to two digits or a common limit."""
     low, high = math.log(_MARKS[0]), math.log(_MARKS[-1])
     exact = math.exp(low + (high - low) * position / _STEPS)
     unit = int(10 ** (len(str(int(exact))) - 2))
@@ -270,7 +270,7 @@ def to_limit(position: int) -> int:
 
 
 def describe_effect(now: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, str]:
-    """Describe the effect of other settings on the next request, with the tone of the sentence."""
+    """Describe the effect of changed settings on the next request: a sentence and its colour."""
     before, after = _turns_out(now), _turns_out(new)
     if all(new[part] == now[part] for part in ("window", "budget", "policy")):
         if new["threshold"] != now["threshold"]:
@@ -307,5 +307,5 @@ def _segments_out(context: Mapping[str, Any]) -> int:
 def _try(preview: Preview, changes: Changes) -> Mapping[str, Any] | ErrorInfo:
     try:
         return preview(changes)
-    except Exception as error:  # noqa: BLE001 - a message that does not fit is an answer here
+    except Exception as error:  # noqa: BLE001 - a message that does not fit is a valid result
         return describe(error)

@@ -1,4 +1,4 @@
-"""The row of one setting: name and help at the left, control and reset button at the right."""
+"""The row of a setting: name and help at the left, control and reset button at the right."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,12 +25,12 @@ MakeControl = Callable[["SettingRow"], Control]
 
 
 class SettingRow(QWidget):
-    """The row of one setting, which always shows the value in force.
+    """The row of a setting, which shows the current value.
 
     Args:
-        spec: the setting.
+        spec: the schema of the setting.
         writer: reads and sets the value.
-        make: makes the control at the right.
+        make: creates the control at the right.
     """
 
     def __init__(self, spec: SettingSpec, writer: SettingsWriter, make: MakeControl) -> None:
@@ -51,7 +51,7 @@ class SettingRow(QWidget):
         self.refresh()
 
     def refresh(self) -> None:
-        """Show the value in force."""
+        """Show the current value."""
         value = self._writer.value(self.spec.key)
         self._show(value)
         self.set_problem("")
@@ -61,24 +61,24 @@ class SettingRow(QWidget):
         self.reset_button.setVisible(value != self.spec.default)
 
     def set_problem(self, text: str) -> None:
-        """Show below the row why a value is refused; an empty text hides the message."""
+        """Show an error message below the row; an empty text hides it."""
         self._problem.setText(text)
         self._problem.setVisible(bool(text))
         _mark_invalid(self.control, bool(text))
 
     def problem(self) -> str:
-        """Return the message below the row."""
+        """Return the error message below the row; empty if there is none."""
         return self._problem.text()
 
     def write(self, value: object) -> None:
-        """Set the value, unless it is in force already."""
+        """Set the value if it differs from the current one."""
         if value != self._writer.value(self.spec.key):
             self._writer.set(self.spec.key, value)
         else:
             self.refresh()
 
     def open_folder(self, path: str) -> None:
-        """Open a folder of notes, which also sets it."""
+        """Open a folder as the vault, which also sets the value."""
         if path and path != self._writer.value(self.spec.key):
             self._writer.open_folder(path)
         else:

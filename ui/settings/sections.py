@@ -1,4 +1,4 @@
-"""Sections of the pages that are not settings: text size, key, index, privacy."""
+"""Sections of the settings pages that are not settings: text size, key, index, privacy."""
 
 from collections.abc import Sequence
 
@@ -24,7 +24,7 @@ _MOST_LISTED = 200
 
 
 class TextSizeSection(QWidget):
-    """The text size, which belongs to the window and not to the settings file."""
+    """The section for the text size, which is stored with the window state, not in the settings."""
 
     scale_chosen = Signal(float)
 
@@ -43,7 +43,7 @@ class TextSizeSection(QWidget):
         row.addWidget(self._menu)
 
     def refresh(self) -> None:
-        """Show the present text size."""
+        """Show the current text size."""
         steps = tokens()["font"]["scale_steps"]
         self._menu.set_choices([(str(step), percent(step), "") for step in steps])
         self._menu.set_value(str(Theme.current().scale))
@@ -54,7 +54,7 @@ class TextSizeSection(QWidget):
 
 
 class KeySection(QWidget):
-    """The key of the model's service, which is kept in the system's keyring."""
+    """The section for the API key of the model's provider, stored in the system keyring."""
 
     def __init__(self, assistant: Assistant, runner: TaskRunner) -> None:
         super().__init__()
@@ -83,7 +83,7 @@ class KeySection(QWidget):
         self.hide()
 
     def refresh(self) -> None:
-        """Look up which key the model needs, and whether it is there."""
+        """Check which key the model needs and whether it is stored."""
         self._looks.ask(self._look, now=True)
 
     def _look(self) -> tuple[str, bool]:
@@ -118,7 +118,7 @@ class KeySection(QWidget):
         self._keep("")
 
     def _ask_about_plain_http(self, is_asked: bool) -> None:
-        """Show or hide the question whether a key is sent to another computer unencrypted."""
+        """Show or hide the question whether to send the key over an unencrypted connection."""
         for answer in (self.refuse, self.agree):
             answer.setVisible(is_asked)
         self.save.setVisible(not is_asked)
@@ -172,7 +172,7 @@ class KeySection(QWidget):
 
 
 class IndexSection(QWidget):
-    """The notes that are not in the index, each with the reason."""
+    """The section that lists the notes not in the index, each with the reason."""
 
     index_requested = Signal()
 
@@ -199,11 +199,11 @@ class IndexSection(QWidget):
         column.addLayout(self._rows)
 
     def refresh(self) -> None:
-        """List the notes again."""
+        """Reload the list of notes."""
         self._lists.ask(self._assistant.notes, now=True)
 
     def show_notes(self, notes: Sequence[NoteState]) -> None:
-        """Show the counts, and the notes that are not in the index."""
+        """Show the note counts, and the failed and excluded notes."""
         failed = [note for note in notes if note.state == "failed"]
         excluded = [note for note in notes if note.state == "excluded"]
         parts = [f"{plural(len(notes) - len(failed) - len(excluded), 'note')} indexed"]
@@ -218,7 +218,7 @@ class IndexSection(QWidget):
 
 
 class PrivacySection(QWidget):
-    """What is sent to other computers."""
+    """The section that explains which data is sent to other computers."""
 
     def __init__(self, assistant: Assistant, runner: TaskRunner) -> None:
         super().__init__()
@@ -233,7 +233,7 @@ class PrivacySection(QWidget):
         column.addWidget(self._text)
 
     def refresh(self) -> None:
-        """Look up where the model runs."""
+        """Check where the model runs, and update the text."""
         self._asks.ask(self._assistant.model_choices, now=True)
 
     def _on_choices(self, choices: Sequence[ModelChoice]) -> None:
@@ -268,7 +268,7 @@ def _note_line(note: NoteState) -> QWidget:
 
 
 def stack_separated(widgets: Sequence[QWidget], column: QVBoxLayout) -> None:
-    """Stack widgets with hairlines between them."""
+    """Add widgets to a column, with hairlines between them."""
     for place, widget in enumerate(widgets):
         if place:
             column.addWidget(Hairline())

@@ -1,4 +1,4 @@
-"""Writing settings in tasks, one after the other."""
+"""Writes settings in tasks, one after another."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +16,7 @@ __all__ = ["SettingsWriter"]
 class SettingsWriter(QObject):
     """Writes settings in the order in which they were changed.
 
-    `changed` carries the key; `refused` the key and an error message.
+    `changed` carries the key of a written setting. `refused` carries the key and an error message.
     """
 
     changed = Signal(str)
@@ -30,7 +30,7 @@ class SettingsWriter(QObject):
         self._task: Task | None = None
 
     def value(self, key: str) -> object:
-        """Return the value in force."""
+        """Return the current value of a setting."""
         value: object = self._assistant.settings.get(key)
         return value
 
@@ -39,7 +39,7 @@ class SettingsWriter(QObject):
         return self._assistant.settings.spec(key)
 
     def set(self, key: str, value: object) -> None:
-        """Set a value."""
+        """Set a setting to a value."""
         self._add(key, lambda: self._assistant.settings.set(key, value))
 
     def reset(self, key: str) -> None:
@@ -47,7 +47,7 @@ class SettingsWriter(QObject):
         self._add(key, lambda: self._assistant.settings.reset(key))
 
     def open_folder(self, folder: str) -> None:
-        """Open a folder of notes and set it; a folder that cannot be opened changes nothing."""
+        """Open a folder as the vault; if that fails, the setting does not change."""
         self._add("vault.path", lambda: self._assistant.open_vault(Path(folder)))
 
     def _add(self, key: str, write: Callable[[], object]) -> None:
@@ -78,6 +78,6 @@ class SettingsWriter(QObject):
 def _problem(write: Callable[[], object]) -> str:
     try:
         write()
-    except Exception as error:  # noqa: BLE001 - it is said at the row, in words
+    except Exception as error:  # noqa: BLE001 - the row shows the error
         return use_labels(describe(error).message)
     return ""

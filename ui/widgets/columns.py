@@ -1,8 +1,8 @@
-"""The three columns of the window, and how they adapt to its width.
+"""The three columns of the window, which adapt to the window's width.
 
-Below the first width the right column is closed and opens as a drawer over the conversation; below
-the second the sidebar is a rail of icons and opens over it likewise. What the user chose in a wide
-window is not touched by that: widening restores it.
+Below the first breakpoint, the right column is closed and opens as a drawer over the chat. Below
+the second, the sidebar becomes a rail of icons and opens as a drawer too. The user's choices for
+a wide window are kept and apply again when the window is widened.
 """
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
@@ -16,9 +16,9 @@ __all__ = ["Columns"]
 
 
 class Columns(QWidget):
-    """Sidebar or rail, middle, right column.
+    """The columns of the window: sidebar or rail, middle, and right column.
 
-    `changed` is emitted when a column came or went.
+    `changed` is emitted when a column is shown or hidden, or the layout is updated.
     """
 
     changed = Signal()
@@ -50,36 +50,36 @@ class Columns(QWidget):
 
     @property
     def is_right_docked(self) -> bool:
-        """Whether there is room for the right column beside the middle."""
+        """Whether the window is wide enough to dock the right column."""
         return self.width() >= self._breakpoint("right_drawer_below")
 
     @property
     def is_sidebar_docked(self) -> bool:
-        """Whether there is room for the whole sidebar."""
+        """Whether the window is wide enough to dock the sidebar."""
         return self.width() >= self._breakpoint("sidebar_rail_below")
 
     @property
     def is_sidebar_shown(self) -> bool:
-        """Whether the sidebar is in sight, in its place or as a drawer."""
+        """Whether the sidebar is visible, docked or as a drawer."""
         return self._sidebar.isVisibleTo(self)
 
     @property
     def is_right_shown(self) -> bool:
-        """Whether the right column is in sight, in its place or as a drawer."""
+        """Whether the right column is visible, docked or as a drawer."""
         return self._right.isVisibleTo(self)
 
     def widths(self) -> list[int]:
-        """Return the widths of sidebar and right column, for the next start."""
+        """Return the widths of sidebar and right column in pixels, to be saved."""
         return [self._chosen(self._sidebar), self._chosen(self._right)]
 
     def set_widths(self, widths: list[int]) -> None:
-        """Take over widths from the last start; too few mean the first ones."""
+        """Set the widths of sidebar and right column in pixels; missing ones get their default."""
         for place, widget in enumerate((self._sidebar, self._right)):
             self._widths[widget] = widths[place] if place < len(widths) else None
         self._fit_limits()
 
     def toggle_sidebar(self) -> None:
-        """Show or hide the sidebar; without room for it, over the middle."""
+        """Show or hide the sidebar, as a drawer if the window is too narrow to dock it."""
         if self.is_sidebar_docked:
             self.wants_sidebar = not self.wants_sidebar
             self.arrange()
@@ -87,7 +87,7 @@ class Columns(QWidget):
             self._open(self._sidebar, Qt.Edge.LeftEdge)
 
     def toggle_right(self) -> None:
-        """Show or hide the right column; without room for it, over the middle."""
+        """Show or hide the right column, as a drawer if the window is too narrow to dock it."""
         if self.is_right_docked:
             self.wants_right = not self.wants_right
             self.arrange()
@@ -95,23 +95,23 @@ class Columns(QWidget):
             self._open(self._right, Qt.Edge.RightEdge)
 
     def show_sidebar(self) -> None:
-        """Have the sidebar in sight."""
+        """Show the sidebar if it is hidden."""
         if not self.is_sidebar_shown:
             self.toggle_sidebar()
 
     def show_right(self) -> None:
-        """Have the right column in sight."""
+        """Show the right column if it is hidden."""
         if not self.is_right_shown:
             self.toggle_right()
 
     def close_drawer(self) -> bool:
-        """Close the drawer opened last; false where there is none."""
+        """Close the drawer that was opened last; return False if no drawer is open."""
         if not self._drawers:
             return False
         return self._close(self._drawers[-1].content)
 
     def arrange(self) -> None:
-        """Give every column the place that the present width allows."""
+        """Lay out the columns for the current width of the window."""
         if self.is_right_docked:
             self._dock(self._right, 2)
         if self.is_sidebar_docked:
@@ -130,12 +130,12 @@ class Columns(QWidget):
         self.changed.emit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Follow the breakpoints."""
+        """Lay the columns out again, since the new width may be past a breakpoint."""
         super().resizeEvent(event)
         self.arrange()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Close an open sidebar drawer at a click beside it."""
+        """Close the sidebar drawer when the middle column is clicked."""
         if event.type() == QEvent.Type.MouseButtonPress:
             self._close(self._sidebar)
         return False
@@ -162,11 +162,11 @@ class Columns(QWidget):
         self._middle.setMinimumWidth(min(440, self._length("transcript.min")))
 
     def _width_of(self, widget: QWidget) -> int:
-        """Return the width that was chosen, as far as the present font scale allows it."""
+        """Return the chosen width in pixels, limited to the range for the current font scale."""
         return min(max(widget.minimumWidth(), self._chosen(widget)), widget.maximumWidth())
 
     def _chosen(self, widget: QWidget) -> int:
-        """Return the width that was chosen, else the first one at the present font scale."""
+        """Return the chosen width in pixels, or the default width at the current font scale."""
         name = "sidebar" if widget is self._sidebar else "right"
         return self._widths[widget] or self._length(f"{name}.default")
 
@@ -224,7 +224,7 @@ class Columns(QWidget):
 
 
 class _Drawer(Pane):
-    """A column that lies over the middle, with a hairline at its inner edge."""
+    """A drawer: a column shown over the middle, with a hairline at its inner edge."""
 
     def __init__(self, parent: QWidget, content: QWidget, edge: Qt.Edge) -> None:
         super().__init__("panel", parent)

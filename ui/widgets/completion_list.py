@@ -1,4 +1,4 @@
-"""A list of suggestions while typing: best matches first, with the matched letters marked."""
+"""A list of suggestions for typed text: best matches first, matching letters in bold."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -44,14 +44,15 @@ Index = QModelIndex | QPersistentModelIndex
 
 @dataclass(frozen=True)
 class Choice:
-    """One thing that can be chosen.
+    """An item of a suggestion list or the palette.
 
     Attributes:
-        value: what choosing it reports.
-        text: what it is called.
-        detail: stands behind that, quieter, and is searched too; a note's folder, what a command
-            does.
-        beside: the right column: what kind of thing it is, or its shortcut.
+        value: the value that is emitted when the item is chosen.
+        text: the name of the item.
+        icon: the name of the icon; empty for no icon.
+        detail: additional text shown dimmed after the name and also searched, such as a note's
+            folder or a command's description.
+        beside: text in the right column: the kind of item, or its shortcut.
     """
 
     value: str
@@ -62,12 +63,12 @@ class Choice:
     _keys: tuple[str, str] = field(default=("", ""), init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        # Made here and not when it is first searched, which would hold the interface up.
+        # Computed here instead of in the first search, which would block the GUI.
         keys = (self.text.casefold(), f"{self.text} {self.detail}".casefold())
         object.__setattr__(self, "_keys", keys)
 
     def rank(self, query: str, words: Sequence[str]) -> tuple[int, int] | None:
-        """Return how well it fits, the least number best; None where it does not."""
+        """Return a sort key for how well the item matches, lowest is best; None if it does not."""
         text, whole = self._keys
         if any(word not in whole for word in words):
             return None
@@ -80,16 +81,16 @@ class Choice:
 
 @dataclass(frozen=True)
 class Match:
-    """A choice that fits, with the stretches of its text that do."""
+    """A matching choice, with the spans of its text that match the query."""
 
     choice: Choice
     spans: tuple[tuple[int, int], ...] = ()
 
 
 def find_choices(choices: Iterable[Choice], query: str, most: int = _MOST) -> list[Match]:
-    """Return the choices in which every word of a query occurs, the best first.
+    """Return the choices that contain every word of a query, best match first.
 
-    An empty query fits all of them, in their order.
+    An empty query matches all choices, in their given order.
     """
     wanted = " ".join(query.casefold().split())
     words = wanted.split()
@@ -105,24 +106,24 @@ def find_choices(choices: Iterable[Choice], query: str, most: int = _MOST) -> li
 
 
 class ChoiceModel(QAbstractListModel):
-    """The choices that fit."""
+    """A Qt list model of the matching choices."""
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self.matches: Sequence[Match] = ()
 
     def set_matches(self, matches: Sequence[Match]) -> None:
-        """Replace everything."""
+        """Replace all matches."""
         self.beginResetModel()
         self.matches = matches
         self.endResetModel()
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
-        """Return how many fit."""
+        """Return the number of matches."""
         return 0 if parent.isValid() else len(self.matches)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Return what a row shows."""
+        """Return the text, tooltip, accessible text or `Match` of a row."""
         match = self.matches[index.row()]
         choice = match.choice
         if role == _MATCH:
@@ -138,9 +139,9 @@ class ChoiceModel(QAbstractListModel):
 
 
 class ChoiceView(QListView):
-    """Shows what fits; the first row is selected. `chosen` carries the value of a clicked row.
+    """A list view of matches. `chosen` carries the value of the row that was clicked.
 
-    It takes no focus: whoever has it hands the arrow keys on.
+    The view never takes the focus; the focused widget calls `step` for the arrow keys.
     """
 
     chosen = Signal(str)
@@ -162,23 +163,23 @@ class ChoiceView(QListView):
 
     @property
     def matches(self) -> Sequence[Match]:
-        """What is shown."""
+        """The matches in the list."""
         return self._model.matches
 
     @property
     def current(self) -> Choice | None:
-        """The choice that is selected."""
+        """The selected choice; None if there is none."""
         index = self.currentIndex()
         return self.matches[index.row()].choice if index.isValid() else None
 
     def show_matches(self, matches: Sequence[Match]) -> None:
-        """Show what fits, and select the best."""
+        """Show matches and select the first one."""
         self._model.set_matches(matches)
         self.setCurrentIndex(self._model.index(0, 0))
         self.scrollToTop()
 
     def step(self, by: int) -> None:
-        """Select another row; beyond either end the other one follows."""
+        """Move the selection by some rows; a single step wraps around at either end."""
         rows = len(self.matches)
         if rows:
             row = self.currentIndex().row() + by
@@ -186,7 +187,7 @@ class ChoiceView(QListView):
             self.setCurrentIndex(self._model.index(row, 0))
 
     def rows_height(self) -> int:
-        """Return the height of the rows that are to be seen."""
+        """Return the height of up to eight rows, in pixels."""
         return min(SHOWN_ROWS, len(self.matches)) * Theme.current().px(28)
 
     def _on_clicked(self, index: QModelIndex) -> None:
@@ -194,7 +195,7 @@ class ChoiceView(QListView):
 
 
 class _ChoiceDelegate(QStyledItemDelegate):
-    """Draws icon, text with its fitting stretches heavier, detail, and the right column."""
+    """Draws a match: icon, text with matching letters in bold, detail, and right column."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         return QSize(0, Theme.current().px(28))
@@ -232,7 +233,7 @@ class _ChoiceDelegate(QStyledItemDelegate):
 
 
 def _paint_match(painter: QPainter, rect: QRect, match: Match) -> int:
-    """Draw the text of a match, and return where it ends."""
+    """Draw the text of a match, and return the x position of its right end."""
     theme = Theme.current()
     painter.setPen(theme.color("text.primary"))
     plain, heavy = theme.font("ui"), theme.font("ui_strong")
@@ -260,10 +261,10 @@ def _stretch(font: QFont, first: int, last: int) -> QTextLayout.FormatRange:
 
 
 def _spans(text: str, words: Sequence[str]) -> tuple[tuple[int, int], ...]:
-    """Return where the words stand in a text, in order and without overlap."""
+    """Return the spans of the words in a text, sorted and without overlaps."""
     folded = text.casefold()
     if len(folded) != len(text):
-        return ()  # its letters have no fixed places, as with ß
+        return ()  # casefolding changed the length, as with ß
     found = sorted((folded.find(word), len(word)) for word in words if word in folded)
     spans: list[tuple[int, int]] = []
     for start, length in found:

@@ -1,6 +1,6 @@
-"""Labels and buttons, the small widgets that all views are built from.
+"""Labels, buttons and switches that all views are built from.
 
-Each has its tooltip, its accessible name and its keyboard path from the start.
+Buttons can be reached with the keyboard, and icon buttons have a tooltip and an accessible name.
 """
 
 import html
@@ -38,12 +38,12 @@ __all__ = [
 
 
 class ElidedLabel(QLabel):
-    """One line of plain text that is cut with an ellipsis, the whole being its tooltip.
+    """A label for one line of plain text; text that is too wide is elided and becomes the tooltip.
 
     Args:
-        text: the whole text.
-        mode: where to cut; paths are cut in the middle.
-        is_ours: whether it is a sentence of the window's own, which runs from the left.
+        text: the full text.
+        mode: where to elide the text; paths are elided in the middle.
+        is_ours: whether the text is a sentence of Strata, which is always laid out left to right.
     """
 
     def __init__(
@@ -66,11 +66,11 @@ class ElidedLabel(QLabel):
 
     @property
     def whole(self) -> str:
-        """The text before it was cut."""
+        """The full text, before elision."""
         return self._whole
 
     def set_text(self, text: str, hint: str = "") -> None:
-        """Show a text; `hint` is its tooltip, below the whole text where that is cut."""
+        """Show a text; `hint` is its tooltip, below the full text if the text is elided."""
         self._whole = one_line(text)
         self._hint = hint
         self.setAccessibleName(self._whole)
@@ -78,23 +78,23 @@ class ElidedLabel(QLabel):
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Cut again for the new width."""
+        """Elide the text again for the new width."""
         super().resizeEvent(event)
         self._fit()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Cut again for the new font."""
+        """Elide the text again for the new font."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
             self._fit()
 
     def sizeHint(self) -> QSize:
-        """Return the size of the whole text, so that a layout gives it what it can."""
+        """Return the size of the full text."""
         width = self.fontMetrics().horizontalAdvance(self._whole) + 1
         return QSize(width, self.fontMetrics().height())
 
     def minimumSizeHint(self) -> QSize:
-        """Return a width of nothing: this label may be cut as far as needed."""
+        """Return a minimum width of 0, since the text can be elided."""
         return QSize(0, self.fontMetrics().height())
 
     def _fit(self) -> None:
@@ -105,7 +105,7 @@ class ElidedLabel(QLabel):
 
 
 class IconLabel(Scaled, QWidget):
-    """An icon that is only looked at; it has no name for screen readers."""
+    """A decorative icon without an accessible name."""
 
     def __init__(
         self, name: str, tone: str = "text.secondary", size: int = 16, parent: QWidget | None = None
@@ -115,12 +115,12 @@ class IconLabel(Scaled, QWidget):
         self._fit()
 
     def set_icon(self, name: str, tone: str) -> None:
-        """Show another icon in the same place."""
+        """Show another icon of the same size."""
         self._name, self._tone = name, tone
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Return the icon's size at the present font scale."""
+        """Return the icon's size at the current font scale."""
         side = Theme.current().px(self._size)
         return QSize(side, side)
 
@@ -133,7 +133,7 @@ class IconLabel(Scaled, QWidget):
 
 
 class IconButton(Scaled, QToolButton):
-    """A button that shows only an icon; its tooltip is its name, and the shortcut if it has one."""
+    """A button that shows only an icon; its tooltip is its name and, if any, its shortcut."""
 
     def __init__(
         self, icon_name: str, name: str, shortcut: str = "", size: int = 28, icon_px: int = 16
@@ -146,7 +146,7 @@ class IconButton(Scaled, QToolButton):
         self._fit()
 
     def set_name(self, name: str, shortcut: str = "") -> None:
-        """Rename the button for the tooltip and for screen readers."""
+        """Set the button's name and shortcut for the tooltip and for screen readers."""
         keys = QKeySequence(shortcut).toString(QKeySequence.SequenceFormat.NativeText)
         self.setAccessibleName(name)
         self.setToolTip(plain_tip(f"{name} ({keys})" if keys else name))
@@ -162,7 +162,7 @@ class IconButton(Scaled, QToolButton):
 
 
 class Switch(QAbstractButton):
-    """On or off."""
+    """An on/off switch."""
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -193,7 +193,7 @@ class Switch(QAbstractButton):
 
 
 def label(text: str, kind: str = "ui", tone: str = "primary", *, numbers: bool = False) -> QLabel:
-    """Return a line of plain text in a type role and a tone."""
+    """Create a plain text label with a type role and a text colour."""
     made = QLabel(text)
     made.setTextFormat(Qt.TextFormat.PlainText)
     dress(made, kind, tone, numbers=numbers)
@@ -201,7 +201,7 @@ def label(text: str, kind: str = "ui", tone: str = "primary", *, numbers: bool =
 
 
 def make_wrapped_label(text: str, kind: str = "ui", tone: str = "primary") -> QLabel:
-    """Return plain text that breaks into as many lines as it needs."""
+    """Create a plain text label with word wrap."""
     made = label(text, kind, tone)
     made.setWordWrap(True)
     policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
@@ -211,12 +211,12 @@ def make_wrapped_label(text: str, kind: str = "ui", tone: str = "primary") -> QL
 
 
 def button(word: str, role: str = "", act: Callable[[], object] | None = None) -> QPushButton:
-    """Return a push button.
+    """Create a push button.
 
     Args:
-        word: a verb with its object.
-        role: `primary`, `text`, `link`, or nothing for a plain one.
-        act: called when it is clicked.
+        word: the label, a verb with its object.
+        role: `primary`, `text`, `link`, or empty for a plain button.
+        act: called when the button is clicked.
     """
     made = QPushButton(word)
     made.setProperty("role", role)
@@ -232,7 +232,7 @@ def button(word: str, role: str = "", act: Callable[[], object] | None = None) -
 
 
 def paint_focus(painter: QPainter, rect: QRect, radius: str = "md") -> None:
-    """Draw the focus ring inside an edge."""
+    """Draw the focus ring inside a rectangle; `radius` is the name of a corner radius."""
     theme = Theme.current()
     pen = painter.pen()
     pen.setStyle(Qt.PenStyle.SolidLine)
@@ -245,13 +245,13 @@ def paint_focus(painter: QPainter, rect: QRect, radius: str = "md") -> None:
 
 
 def plain_tip(text: str) -> str:
-    """Return foreign text for a tooltip, which Qt would else show as markup where it looks so."""
+    """Escape text for a tooltip if Qt would interpret it as rich text."""
     if not GuiQt.mightBeRichText(text):
         return text
     return f"<qt>{html.escape(text)}</qt>".replace("\n", "<br>")
 
 
 def one_line(text: str) -> str:
-    """Return foreign text on one line, with control characters made visible."""
+    """Return text on one line, with control characters as hexadecimal escapes."""
     flat = " ".join(text.split())
     return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in flat)

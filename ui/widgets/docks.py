@@ -1,9 +1,9 @@
-"""A window of docks that keeps the proportions of their heights.
+"""A window of docks that keeps the proportions of the docks' heights.
 
-Qt lays docks out by the heights that they have, so what the least heights of a short window, or a
-panel that was closed for a while, did to them would stay when there is room again. Here only a
-separator that is dragged changes the proportion, and every other change of the room is shared out
-by it anew.
+Qt derives the layout of docks from their current heights. Heights that were distorted by a short
+window or a closed panel would therefore stay distorted when there is enough space again. Here,
+only dragging a separator changes the proportions. After any other change, the height is
+distributed by the stored proportions.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ _CHANGES = (QEvent.Type.Resize, QEvent.Type.LayoutRequest, QEvent.Type.Show)
 
 
 class DockWindow(QMainWindow):
-    """Docks in places above one another; docks that are tabs of one another share a place."""
+    """A window of docks stacked in areas; tabbed docks share one area."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, Qt.WindowType.Widget)
@@ -29,14 +29,14 @@ class DockWindow(QMainWindow):
         self._is_dragged = False
 
     def shares(self) -> dict[str, int]:
-        """Return the share of every place, by the names of its docks with spaces between."""
+        """Return the share of each area; the key is the names of its docks joined with spaces."""
         names: dict[str, list[str]] = {}
         for name, place in self._places.items():
             names.setdefault(place, []).append(name)
         return {" ".join(docks): self._shares[place] for place, docks in names.items()}
 
     def set_shares(self, shares: Mapping[str, int]) -> None:
-        """Give places their shares, as `shares` returns them; only their proportion counts."""
+        """Set the shares of the areas in the format of `shares`; only their proportions matter."""
         for names, share in shares.items():
             place = names.partition(" ")[0]
             self._places.update(dict.fromkeys(names.split(), place))
@@ -45,11 +45,11 @@ class DockWindow(QMainWindow):
         self._share_out()
 
     def event(self, event: QEvent) -> bool:
-        """Share the height out when there is more or less of it; learn how the user wants it."""
+        """Redistribute the height after size changes; store the shares after a separator drag."""
         is_done = super().event(event)
         kind = event.type()
         if kind == QEvent.Type.MouseButtonPress:
-            self._is_dragged = event.isAccepted()  # nothing but a separator takes it
+            self._is_dragged = event.isAccepted()  # only a separator accepts it
         elif kind == QEvent.Type.MouseButtonRelease and self._is_dragged:
             self._is_dragged = False
             self._take_shares()
@@ -58,9 +58,9 @@ class DockWindow(QMainWindow):
         return is_done
 
     def _share_out(self) -> None:
-        """Lay the docks out by their shares, unless they still are.
+        """Resize the docks to their shares, unless the layout is already up to date.
 
-        To do so makes Qt ask for the layout once more; that it would be the same ends it.
+        Resizing triggers another layout request. That request ends here, since nothing has changed.
         """
         is_dragging = QGuiApplication.mouseButtons() != Qt.MouseButton.NoButton
         if is_dragging or not self.isVisible() or self._laid_out == self._heights():
@@ -74,7 +74,7 @@ class DockWindow(QMainWindow):
         self._laid_out = self._heights()
 
     def _take_shares(self) -> None:
-        """Take the heights that are seen as what the user wants, if it is them that changed."""
+        """Store the current heights as shares if they have changed."""
         if self._laid_out == self._heights():
             return
         for dock in self._list_placed():
@@ -85,7 +85,7 @@ class DockWindow(QMainWindow):
         self._laid_out = self._heights()
 
     def _learn_places(self) -> None:
-        """See which docks have come into the place of others, or have left it."""
+        """Update which docks are tabbed together in one area."""
         seen: dict[str, set[str]] = {}
         for dock in self._list_placed():
             name = dock.objectName()
@@ -99,19 +99,19 @@ class DockWindow(QMainWindow):
             self._places.update(dict.fromkeys(tabs, place))
 
     def _list_placed(self) -> list[QDockWidget]:
-        """Return the docks that take room here, also behind the tab of another one."""
+        """Return the docks that are neither hidden nor floating, including those behind a tab."""
         docks = self.findChildren(QDockWidget)
         return [dock for dock in docks if not dock.isHidden() and not dock.isFloating()]
 
     def _heights(self) -> object:
-        """Return all that the layout of the heights follows from, and what came of it."""
+        """Return the window height and the docks' heights and minimum heights, for comparison."""
         return self.height(), [
             (dock.objectName(), dock.height(), dock.minimumSizeHint().height())
             for dock in self._list_placed()
         ]
 
     def _tabs_over(self, dock: QDockWidget) -> int:
-        """Return how high the tabs of a dock are, which belong to its place."""
+        """Return the height of the tab bar above a dock, or 0 if there is none."""
         for tabs in self.findChildren(QTabBar):
             place = tabs.geometry()
             if tabs.isVisible() and place.bottom() + 1 == dock.y() and place.left() == dock.x():

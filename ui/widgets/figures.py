@@ -1,4 +1,4 @@
-"""Numbers, sizes, prices and times as text in the user's locale."""
+"""Numbers, sizes, prices and times formatted as text in the user's locale."""
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
@@ -26,29 +26,29 @@ _SPACE = "\N{NO-BREAK SPACE}"
 
 
 def count(number: int) -> str:
-    """Return a whole number with its thousands separated, such as `48,298`."""
+    """Format a whole number with a thousands separator, such as `48,298`."""
     return _locale().toString(number)
 
 
 def rate(per_s: float) -> str:
-    """Return how many there are in a second, such as `45` or `0.4`."""
+    """Format a rate per second, such as `45` or `0.4`."""
     return count(round(per_s)) if per_s >= 10 else _locale().toString(per_s, "f", 1)
 
 
 def percent(fraction: float) -> str:
-    """Return a fraction as a whole percentage, such as `39 %`; `<1 %` for less than one."""
+    """Format a fraction as a whole percentage, such as `39 %`, or `<1 %` below one percent."""
     if 0 < fraction < 0.01:
         return f"<1{_SPACE}%"
     return f"{count(round(fraction * 100))}{_SPACE}%"
 
 
 def share(part: int, whole: int) -> str:
-    """Return what a layer has of the budget: `25 %`, `<1 %` where it is less, `–` for nothing."""
+    """Format a layer's share of the budget: `25 %`, `<1 %` below one percent, `–` for none."""
     return "–" if part <= 0 or whole <= 0 else percent(part / whole)
 
 
 def money(dollars: float) -> str:
-    """Return a price with two figures that count, such as `$0.0042`, `$0.12` or `$3.40`."""
+    """Format a price with about two significant digits, such as `$0.0042`, `$0.12` or `$3.40`."""
     if dollars < 0.0001:
         return f"<${_locale().toString(0.0001, 'f', 4)}"
     places = 4 if dollars < 0.01 else 3 if dollars < 0.1 else 2
@@ -56,18 +56,18 @@ def money(dollars: float) -> str:
 
 
 def plural(number: int, one: str, many: str = "") -> str:
-    """Return a count with its noun, such as `1 note` or `349 notes`."""
+    """Format a count with its noun, such as `1 note` or `349 notes`."""
     return f"{count(number)} {one if number == 1 else many or one + 's'}"
 
 
 def size(octets: int) -> str:
-    """Return how much room something takes on the disk, such as `12.4 MB`."""
+    """Format a number of bytes, such as `12.4 MB`."""
     si = QLocale.DataSizeFormat.DataSizeSIFormat
     return _locale().formattedDataSize(octets, 1 if octets >= 1000 else 0, si)
 
 
 def span(seconds: float) -> str:
-    """Return about how long something takes, such as `about 3 minutes`."""
+    """Format an approximate duration, such as `about 3 minutes`."""
     minutes = round(seconds / 60)
     if minutes < 1:
         return "less than a minute"
@@ -77,7 +77,7 @@ def span(seconds: float) -> str:
 
 
 def place(path: str, lines: Sequence[int] | None, page: int | None = None) -> str:
-    """Return a path with its lines, such as `Inbox.md, lines 3–9`, or with the page it has."""
+    """Format a path with its lines or its page, such as `Inbox.md, lines 3–9`."""
     if page is not None:
         return f"{path}, page {page}"
     if not lines:
@@ -86,18 +86,18 @@ def place(path: str, lines: Sequence[int] | None, page: int | None = None) -> st
 
 
 def local_time(stamp: str) -> datetime:
-    """Return an ISO 8601 time of the log in this computer's time zone."""
+    """Parse an ISO 8601 time, in UTC by default, and convert it to the local time zone."""
     parsed = datetime.fromisoformat(stamp)
     return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).astimezone()
 
 
 def minutes_clock(stamp: str) -> str:
-    """Return the time of day of a message, such as `14:03`."""
+    """Format the local time of day of an ISO 8601 time, such as `14:03`."""
     return local_time(stamp).strftime("%H:%M")
 
 
 def ago(stamp: str, now: datetime | None = None) -> str:
-    """Return how long ago something was, in words that need no clock."""
+    """Format the time since an ISO 8601 time, such as `5 minutes ago`, or its date after a day."""
     seconds = ((now or datetime.now(UTC)) - local_time(stamp)).total_seconds()
     if seconds < 60:
         return "just now"
@@ -111,7 +111,7 @@ def ago(stamp: str, now: datetime | None = None) -> str:
 
 
 def when_group(stamp: str, today: date | None = None) -> str:
-    """Return the heading under which a chat is listed: Today, Yesterday, Last week, or a month."""
+    """Return the list heading for a chat's date: Today, Yesterday, Last week, or a month."""
     day = local_time(stamp).date()
     today = today or datetime.now().astimezone().date()
     if day >= today:
@@ -129,7 +129,7 @@ def _day(day: date) -> str:
 
 
 def _locale() -> QLocale:
-    """Return the user's locale; the C locale separates no thousands, so English stands in."""
+    """Return the user's locale, or British English for the C locale, which groups no digits."""
     locale = QLocale()
     if locale.language() == QLocale.Language.C:
         return QLocale(QLocale.Language.English, QLocale.Country.UnitedKingdom)

@@ -12,14 +12,14 @@ __all__ = ["FindBar"]
 
 
 class FindBar(QWidget):
-    """Looks for what is typed; Enter goes on, Shift+Enter back, Esc closes.
+    """A search bar: Enter goes to the next match, Shift+Enter to the previous one, Esc closes it.
 
-    `sought` carries the words whenever they change, `stepped` 1 or -1; `closed` that it is not
-    needed any more.
+    `sought` carries the search text when it changes. `stepped` carries 1 for the next match or -1
+    for the previous one. `closed` is emitted when the user closes the bar.
 
     Args:
-        hint: what is searched, such as "Find in this chat".
-        parent: as in Qt.
+        hint: the placeholder of the field, such as "Find in this chat".
+        parent: the Qt parent.
     """
 
     sought = Signal(str)
@@ -54,28 +54,28 @@ class FindBar(QWidget):
 
     @property
     def words(self) -> str:
-        """What is looked for."""
+        """The search text."""
         return self.field.text()
 
     @property
     def found(self) -> str:
-        """What is said of the places."""
+        """The text about the matches, such as `2 of 5`."""
         return self._found.text()
 
     def show_found(self, at: int, total: int) -> None:
-        """Say which of how many places is shown; from 1."""
+        """Show the number of the current match, counted from 1, and the total number."""
         said = f"{count(at)} of {count(total)}" if total else "Not found"
         self._found.setText(said if self.words.strip() else "")
         for step in (self.previous, self.following):
             step.setEnabled(total > 0)
 
     def begin(self) -> None:
-        """Take the focus, with the words of the last time ready to be replaced."""
+        """Focus the search field and select its text, so that typing replaces it."""
         self.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.field.selectAll()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Take Enter and Esc, before a dialog or the window takes them for itself."""
+        """Handle Enter and Esc before a dialog or the window does."""
         if not isinstance(event, QKeyEvent):
             return False
         is_escape = event.key() == Qt.Key.Key_Escape

@@ -15,11 +15,11 @@ _GAP = 6
 
 
 class FlowRow(Scaled, QScrollArea):
-    """Is as high as its lines, up to a limit, beyond which it scrolls.
+    """A row of widgets that wraps into lines, and scrolls beyond a maximum number of lines.
 
     Args:
-        most_lines: how many lines are shown at once.
-        parent: as in Qt.
+        most_lines: the maximum number of visible lines.
+        parent: the Qt parent.
     """
 
     def __init__(self, most_lines: int, parent: QWidget | None = None) -> None:
@@ -32,13 +32,16 @@ class FlowRow(Scaled, QScrollArea):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._inner = QWidget()
         self.setWidget(self._inner)
-        for ground in (self.viewport(), self._inner):  # what it stands on shows between them
+        for ground in (
+            self.viewport(),
+            self._inner,
+        ):  # let the background show through
             ground.setAutoFillBackground(False)
         self._inner.installEventFilter(self)
         self._fit()
 
     def show_widgets(self, widgets: Sequence[QWidget]) -> None:
-        """Show these, in their order; what is shown no longer is deleted."""
+        """Show widgets in the given order; widgets that are no longer shown are deleted."""
         for widget in self._shown:
             if widget not in widgets:
                 widget.hide()
@@ -54,17 +57,17 @@ class FlowRow(Scaled, QScrollArea):
         self._fit()
 
     def shown(self) -> list[QWidget]:
-        """Return what is shown, in its order."""
+        """Return the shown widgets, in order."""
         return list(self._shown)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Break the lines anew."""
+        """Wrap the widgets again for the new width."""
         super().resizeEvent(event)
         if event.oldSize().width() != event.size().width():
             self._fit()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Break the lines anew when one of the widgets wants another width."""
+        """Wrap the widgets again when one of them requests another width."""
         if event.type() == QEvent.Type.LayoutRequest:
             self._fit()
         return False

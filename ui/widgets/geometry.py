@@ -29,23 +29,23 @@ class Scaled(_Widget):
     """A mixin that calls `_fit` when the font scale changes; list it before the widget's class."""
 
     def changeEvent(self, event: QEvent) -> None:
-        """Follow the font scale."""
+        """Call `_fit` when the style changes, since the font scale may have changed."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.StyleChange:
             self._fit()
 
     def _fit(self) -> None:
-        """Take the sizes that things have now."""
+        """Set all sizes for the current font scale."""
         raise NotImplementedError
 
 
 def scale_size(widget: QWidget, width: int = 0, height: int = 0) -> None:
-    """Hold a widget at a width, a height or both, now and at every later font scale."""
+    """Fix a widget's width, height or both in unscaled pixels; they follow the font scale."""
     _Size(widget, width, height)
 
 
 class _Size(QObject):
-    """Keeps the size of one widget; deleted together with it."""
+    """Keeps the fixed size of a widget up to date, as a child object of the widget."""
 
     def __init__(self, widget: QWidget, width: int, height: int) -> None:
         super().__init__(widget)
@@ -62,10 +62,10 @@ class _Size(QObject):
 
 
 def column_of(width: int) -> tuple[int, int]:
-    """Return where the column begins and how wide it is, with its outdent on both sides.
+    """Return the left edge and the width of the text column, including the outdents.
 
     Args:
-        width: of the whole middle.
+        width: the width of the whole middle column, in pixels.
     """
     theme = Theme.current()
     gutter = int(theme.value("layout.transcript.gutter")) - OUTDENT
@@ -75,13 +75,13 @@ def column_of(width: int) -> tuple[int, int]:
 
 
 def set_in(width: int) -> tuple[int, int]:
-    """Return the margins left and right of the column."""
+    """Return the left and right margins of the text column, in pixels."""
     left, column = column_of(width)
     return left, width - left - column
 
 
 def clear_layout(layout: QLayout) -> None:
-    """Remove and delete everything in a layout."""
+    """Remove all items of a layout and delete their widgets."""
     while (item := layout.takeAt(0)) is not None:
         if widget := item.widget():
             widget.hide()
@@ -89,7 +89,7 @@ def clear_layout(layout: QLayout) -> None:
 
 
 def make_scroll_area(content: QWidget) -> QScrollArea:
-    """Return an area in which content scrolls up and down, and is as wide as there is room."""
+    """Create a scroll area that scrolls vertically and resizes its content to its width."""
     scroll = QScrollArea()
     scroll.setWidgetResizable(True)
     scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

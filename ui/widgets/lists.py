@@ -1,7 +1,7 @@
-"""Lists and trees: rows of one height, each painted from one description.
+"""Lists and trees whose rows are painted from `Row` values.
 
-A model answers `ROW` with a `Row`; the delegate draws it. Views fit their content, so that several
-of them share one column without a scroll bar each.
+A model returns a `Row` for the role `ROW`, and the delegate draws it. Views are as high as their
+content, so several views can share one column without separate scroll bars.
 """
 
 from dataclasses import dataclass
@@ -46,12 +46,12 @@ Index = QModelIndex | QPersistentModelIndex
 
 
 class WithMenus(_View):
-    """A mixin for lists that offers a menu for a row; list it before the widget's class."""
+    """A mixin for list views with a context menu for each row; list it before the view's class."""
 
     menu_wanted: ClassVar[Signal]
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Offer what can be done with the row that is meant; nothing where that is nothing."""
+        """Open the menu of the clicked or current row, unless the menu is empty."""
         is_by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
         index = self.currentIndex() if is_by_key else self.indexAt(event.pos())
         if not index.isValid():
@@ -63,7 +63,7 @@ class WithMenus(_View):
         menu.deleteLater()
 
     def menu_of(self, index: QModelIndex) -> QMenu:
-        """Return what can be done with a row."""
+        """Create the context menu of a row; receivers of `menu_wanted` add the actions."""
         menu = QMenu(self)
         self.menu_wanted.emit(index, menu)
         return menu
@@ -71,16 +71,18 @@ class WithMenus(_View):
 
 @dataclass(frozen=True)
 class Row:
-    """How one row of a list looks.
+    """The appearance of one row of a list.
 
     Attributes:
-        right: a count at the right edge.
-        problem: the reason why something is wrong; shown as a triangle with this tooltip.
-        depth: levels of indentation.
-        arrow: `open`, `closed`, or nothing for a row that does not open.
-        head: a heading inside a list; it cannot be chosen.
-        is_dim: drawn one step quieter.
-        is_file: the text is the name of a file, which has its ending at the right in any script.
+        right: text at the right edge, usually a count.
+        problem: a problem of the item, shown as a warning icon with this tooltip.
+        tip: the tooltip; the text if empty.
+        name: the text for screen readers; made from the other texts if empty.
+        depth: the level of indentation.
+        arrow: `open`, `closed`, or empty for a row without children.
+        head: whether the row is a heading, which cannot be chosen.
+        is_dim: whether the row is drawn dimmed.
+        is_file: whether the text is a file name, which is laid out left to right in any script.
     """
 
     text: str
@@ -96,7 +98,7 @@ class Row:
     is_file: bool = False
 
     def data(self, role: int) -> object:
-        """Return what a model answers for a role."""
+        """Return the row's data for a Qt item role."""
         if role == ROW:
             return self
         if role == Qt.ItemDataRole.DisplayRole:
@@ -109,10 +111,10 @@ class Row:
 
 
 class RowDelegate(QStyledItemDelegate):
-    """Draws a `Row`: icon, text, count; hover and selection as rounded fields."""
+    """Draws a `Row` with icon, text and count on a rounded hover or selection background."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        """Return the one height of a row."""
+        """Return the fixed height of a row."""
         return QSize(0, Theme.current().px(28))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
@@ -174,10 +176,10 @@ class RowDelegate(QStyledItemDelegate):
 
 
 class FitTree(WithMenus, QTreeView):
-    """A tree without header or branches that is as high as its rows, up to a limit.
+    """A tree view without header and branch lines, as high as its rows up to a limit.
 
-    `chosen` carries the index that was clicked or that Enter was pressed on, `menu_wanted` an index
-    and the menu that is to be filled for it. Rows with children open and close on a click.
+    `chosen` carries the index that was clicked or activated with Enter or Space. `menu_wanted`
+    carries an index and the context menu to fill. Rows with children open and close on a click.
     """
 
     chosen = Signal(QModelIndex)
@@ -205,7 +207,7 @@ class FitTree(WithMenus, QTreeView):
         self.collapsed.connect(self.fit)
 
     def setModel(self, model: QAbstractItemModel | None) -> None:
-        """Show a model, and fit to it whenever it changes."""
+        """Set the model, and fit the height to its rows whenever they change."""
         super().setModel(model)
         if model is not None:
             for signal in (model.modelReset, model.rowsInserted, model.rowsRemoved):
@@ -213,12 +215,12 @@ class FitTree(WithMenus, QTreeView):
         self.fit()
 
     def set_limit(self, height: int) -> None:
-        """Let the tree grow to this height and scroll beyond it."""
+        """Set the maximum height in pixels; higher content scrolls."""
         self._limit = height
         self.fit()
 
     def content_height(self) -> int:
-        """Return the height of all rows that are open now."""
+        """Return the height of all visible rows in pixels; counting stops beyond the limit."""
         model, total = self.model(), 0
         index = model.index(0, 0) if model is not None else QModelIndex()
         while index.isValid() and total <= self._limit:
@@ -227,24 +229,24 @@ class FitTree(WithMenus, QTreeView):
         return total
 
     def fit(self) -> None:
-        """Take the height of the content."""
+        """Set the height to that of the content, up to the limit."""
         height = min(self.content_height(), self._limit)
         if height != self.minimumHeight() or height != self.maximumHeight():
             self.setFixedHeight(height)
             self.height_changed.emit()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Follow the font scale."""
+        """Update the height when the font scale changes."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.StyleChange:
             self.scheduleDelayedItemsLayout()
             self.fit()
 
     def drawBranches(self, painter: QPainter, rect: QRect, index: Index) -> None:
-        """Draw nothing: the delegate draws the arrow."""
+        """Draw nothing, since the delegate draws the arrow."""
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Let Enter and Space do what a click does."""
+        """Treat Enter and Space like a click."""
         index = self.currentIndex()
         keys = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
         if event.key() in keys and index.isValid():
@@ -253,14 +255,14 @@ class FitTree(WithMenus, QTreeView):
         super().keyPressEvent(event)
 
     def _on_clicked(self, index: QModelIndex) -> None:
-        # Not `hasChildren`, which a `QAbstractListModel` keeps to itself.
+        # Not `hasChildren`, which is private in `QAbstractListModel`.
         if self.model().rowCount(index) > 0:
             self.setExpanded(index, not self.isExpanded(index))
         self.chosen.emit(index)
 
 
 def paint_row_field(painter: QPainter, rect: QRect, state: QStyle.StateFlag) -> None:
-    """Draw what lies under a row: selection, hover, and the focus ring of the current row."""
+    """Draw the background of a row: selection or hover, and the focus ring."""
     theme = Theme.current()
     radius = theme.radius("md")
     painter.setPen(Qt.PenStyle.NoPen)
@@ -281,10 +283,10 @@ def paint_text(
     mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
     direction: Qt.LayoutDirection = Qt.LayoutDirection.LayoutDirectionAuto,
 ) -> str:
-    """Draw one line, cut with an ellipsis where it is too long, and return what is seen of it.
+    """Draw a line of text, elided if it is too long, and return the visible text.
 
-    It runs as its first letter does, from the left edge of the rectangle all the same; one that is
-    told to run from the right begins at the right edge.
+    By default, the text's first letter sets its direction, but the text is left-aligned. With an
+    explicit right-to-left direction, the text is right-aligned.
     """
     shown = QFontMetrics(painter.font()).elidedText(text, mode, rect.width())
     usual = painter.layoutDirection()

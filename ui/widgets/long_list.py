@@ -1,7 +1,7 @@
-"""Lists of any length with two lines in each row: a title and a detail.
+"""Long lists with two lines in each row: a title and a detail.
 
-A model answers `ROW` with `TwoLines`, made when the row comes into view, so that thousands of rows
-cost no more than those that are seen.
+A model returns `TwoLines` for the role `ROW`. They are created when the row becomes visible, so a
+list with thousands of rows costs only the visible ones.
 """
 
 from dataclasses import dataclass
@@ -31,12 +31,12 @@ _KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
 
 @dataclass(frozen=True)
 class TwoLines:
-    """How one row looks.
+    """The appearance of a row with a title and a detail.
 
     Attributes:
-        icon: name and colour; its meaning is said in `name` too.
-        mark: an icon and a word at the right of the first line, such as a link and "linked".
-        name: what screen readers say.
+        icon: the icon's name and colour token; `name` must include its meaning.
+        mark: an icon and a word at the right of the title, such as a link icon and "linked".
+        name: the text for screen readers; made from the other texts if empty.
     """
 
     title: str
@@ -46,7 +46,7 @@ class TwoLines:
     name: str = ""
 
     def data(self, role: int) -> object:
-        """Return what a model answers for a role."""
+        """Return the row's data for a Qt item role."""
         if role == ROW:
             return self
         if role == Qt.ItemDataRole.DisplayRole:
@@ -60,10 +60,10 @@ class TwoLines:
 
 
 class LongList(WithMenus, QListView):
-    """Shows such rows, in its own scroll area.
+    """A list view of `TwoLines` rows with its own scroll bar.
 
-    `chosen` carries the index that was clicked or that Enter was pressed on; `menu_wanted` the one
-    that something is to be offered for, with the menu to fill.
+    `chosen` carries the index that was clicked or activated with Enter or Space. `menu_wanted`
+    carries an index and the context menu to fill.
     """
 
     chosen = Signal(QModelIndex)
@@ -83,11 +83,11 @@ class LongList(WithMenus, QListView):
         self.clicked.connect(self.chosen)
 
     def minimumSizeHint(self) -> QSize:
-        """Return room for two rows and a half, so that it is seen that there are more."""
+        """Return the height of two and a half rows, so that users see that there are more."""
         return QSize(0, round(2.5 * Theme.current().px(44)))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Let Enter and Space do what a click does."""
+        """Treat Enter and Space like a click."""
         if event.key() in _KEYS and self.currentIndex().isValid():
             self.chosen.emit(self.currentIndex())
             return
@@ -95,7 +95,7 @@ class LongList(WithMenus, QListView):
 
 
 class _TwoLinesDelegate(QStyledItemDelegate):
-    """Draws icon, title and mark, and the detail below them."""
+    """Draws a `TwoLines`: icon, title and mark, and below them the detail."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         """Return the height of a row of two lines."""
@@ -125,7 +125,7 @@ class _TwoLinesDelegate(QStyledItemDelegate):
 
 
 def _paint_mark(painter: QPainter, rect: QRect, mark: tuple[str, str]) -> int:
-    """Draw the mark at the right, and return where it begins."""
+    """Draw the mark at the right, and return the x position of its left edge."""
     icon, word = mark
     if not word:
         return rect.right()

@@ -14,18 +14,18 @@ __all__ = ["MenuButton"]
 
 _ARROW = 12
 _ICON = 16
-_ROUNDED = 2  # widths of text are rounded down, and a word that is a hair too wide is cut
+_ROUNDED = 2  # text widths are rounded down, and a word that is one pixel too wide is elided
 _FEWEST = 5
 
 
 class MenuButton(QToolButton):
-    """Shows what is chosen and offers the rest; `chosen` carries the value the user picked.
+    """A menu button labelled with the current choice; `chosen` carries a newly chosen value.
 
     Args:
-        name: what is chosen here, such as "Model".
-        icon_name: stands before the word; nothing for none.
-        kind: the type role of the word.
-        parent: as in Qt.
+        name: the name of the choice, such as "Model".
+        icon_name: the icon before the label; empty for none.
+        kind: the type role of the label.
+        parent: the Qt parent.
     """
 
     chosen = Signal(str)
@@ -47,7 +47,7 @@ class MenuButton(QToolButton):
         self.set_value("")
 
     def set_choices(self, choices: Sequence[tuple[str, str, str]]) -> None:
-        """Fill the list with value, word, and what stands beside the word in the list."""
+        """Fill the menu with tuples of value, label, and a second text next to the label."""
         self._words = {value: one_line(word) for value, word, _ in choices}
         self._menu.clear()
         for value, word, beside in choices:
@@ -58,7 +58,7 @@ class MenuButton(QToolButton):
         self.set_value(self.value)
 
     def set_value(self, value: str) -> None:
-        """Show a choice as the one in force; a value that is not in the list stands for itself."""
+        """Set the current choice; a value that is not in the menu is shown as it is."""
         self.value = value
         word = self._words.get(value, one_line(value))
         self.setText(word)
@@ -70,33 +70,33 @@ class MenuButton(QToolButton):
         self.updateGeometry()
 
     def set_icon(self, icon_name: str) -> None:
-        """Show another icon."""
+        """Set the icon before the label."""
         self._icon_name = icon_name
         self.update()
 
     def open(self) -> None:
-        """Open the list."""
+        """Open the menu."""
         self.showMenu()
 
     def sizeHint(self) -> QSize:
-        """Return room for icon, word and arrow."""
+        """Return the size of icon, label and arrow."""
         text = QFontMetrics(self.font()).horizontalAdvance(self.text())
         before, after = self._sides()
         return QSize(before + text + _ROUNDED + after, Theme.current().px(28))
 
     def minimumSizeHint(self) -> QSize:
-        """Return room for a few letters: a long name is cut."""
+        """Return the width for a few letters, since a long label is elided."""
         theme = Theme.current()
         return QSize(min(theme.px(88), self.sizeHint().width()), theme.px(28))
 
     def changeEvent(self, event: QEvent) -> None:
-        """Follow the font scale."""
+        """Update the size when the font changes."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
             self.updateGeometry()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw background, icon, word and arrow."""
+        """Draw background, icon, label and arrow."""
         theme, painter = Theme.current(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         is_hot = self.underMouse() or self.isDown()
@@ -115,14 +115,14 @@ class MenuButton(QToolButton):
         painter.setFont(self.font())
         middle = Qt.TextElideMode.ElideMiddle
         word = QFontMetrics(self.font()).elidedText(self.text(), middle, text.width())
-        if len(word) >= min(_FEWEST, len(self.text())):  # fewer letters would say nothing
+        if len(word) >= min(_FEWEST, len(self.text())):  # fewer letters would be meaningless
             painter.drawText(text, Qt.AlignmentFlag.AlignVCenter, word)
         side = theme.px(_ARROW)
         arrow = self._square(self.width() - side - 7, side).translated(0, 1)
         paint_icon(painter, arrow, "caret-down", "text.tertiary")
 
     def _sides(self) -> tuple[int, int]:
-        """Return what stands before the word and behind it."""
+        """Return the widths in pixels to the left and right of the label."""
         theme = Theme.current()
         before = theme.px(_ICON) + 14 if self._icon_name else 8
         return before, theme.px(_ARROW) + 11

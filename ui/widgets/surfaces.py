@@ -22,17 +22,17 @@ from ui.widgets.texts import from_left
 
 __all__ = ["AccessibleFrame", "Hairline", "Header", "Notice", "Pane"]
 
-# Qt takes the interfaces over but PySide forgets them; each lives as long as its widget.
+# Qt uses the interfaces but PySide keeps no reference; each is kept as long as its widget lives.
 _alive: dict[int, QAccessibleInterface] = {}
 _installed: list[bool] = []
 
 
 class Pane(QWidget):
-    """A surface of the window.
+    """A widget with the background of one of the window's surfaces.
 
     Args:
         surface: `sidebar`, `content`, `panel`, `overlay` or `raised`.
-        parent: as in Qt.
+        parent: the Qt parent.
     """
 
     def __init__(self, surface: str, parent: QWidget | None = None) -> None:
@@ -42,7 +42,7 @@ class Pane(QWidget):
 
 
 class Header(Scaled, Pane):
-    """The top of a column: 44 high, with the hairline that all three columns share."""
+    """The header of a column, with a hairline at the lower edge."""
 
     def __init__(self, surface: str, parent: QWidget | None = None) -> None:
         super().__init__(surface, parent)
@@ -53,12 +53,12 @@ class Header(Scaled, Pane):
         self._fit()
 
     def set_folded(self, is_folded: bool) -> None:
-        """Take no room at all, or the usual height again."""
+        """Collapse the header to height 0, or restore its normal height."""
         self.is_folded = is_folded
         self._fit()
 
     def sizeHint(self) -> QSize:
-        """Return the fixed height; a dock asks for it here and nowhere else."""
+        """Return the fixed height here, since docks only use the size hint."""
         return QSize(super().sizeHint().width(), self.minimumHeight())
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -73,7 +73,7 @@ class Header(Scaled, Pane):
 
 
 class Hairline(QFrame):
-    """A line of one pixel, at every font scale."""
+    """A line that is one pixel wide at every font scale."""
 
     def __init__(self, parent: QWidget | None = None, *, is_vertical: bool = False) -> None:
         super().__init__(parent)
@@ -85,11 +85,11 @@ class Hairline(QFrame):
 
 
 class Notice(QFrame):
-    """A soft box that says what is the matter, with at most three ways out.
+    """A coloured box with a message and up to three actions.
 
     Args:
         tone: `danger`, `amber` or `info`.
-        parent: as in Qt.
+        parent: the Qt parent.
     """
 
     def __init__(self, tone: str = "amber", parent: QWidget | None = None) -> None:
@@ -115,7 +115,7 @@ class Notice(QFrame):
     def show_notice(
         self, tone: str, title: str, text: str, actions: Sequence[tuple[str, Callable[[], object]]]
     ) -> None:
-        """Say one thing; `actions` are words and what they do."""
+        """Show a title, a text, and actions as pairs of a label and a function."""
         self._tone = tone
         icons = {"danger": "x-circle", "amber": "warning", "info": "info"}
         colour = "text.secondary" if tone == "info" else f"{tone}.text"
@@ -133,13 +133,13 @@ class Notice(QFrame):
         self.update()
 
     def focus_first(self) -> None:
-        """Give the focus to the first way out, for what was asked on the user's own wish."""
+        """Focus the first action, for a notice that the user requested."""
         first = self._actions.itemAt(0)
         if first is not None and (widget := first.widget()) is not None:
             widget.setFocus(Qt.FocusReason.PopupFocusReason)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the soft background."""
+        """Draw the coloured background."""
         theme, painter = Theme.current(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
@@ -148,11 +148,11 @@ class Notice(QFrame):
 
 
 class AccessibleFrame(QFrame):
-    """A frame with a role of its own.
+    """A frame with an accessible role.
 
     Args:
-        role: such as `Document` for an answer, `AlertMessage` for an error.
-        parent: as in Qt.
+        role: the accessible role, such as `Document` for an answer or `AlertMessage` for an error.
+        parent: the Qt parent.
     """
 
     def __init__(

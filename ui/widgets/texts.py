@@ -21,16 +21,16 @@ __all__ = [
 ]
 
 _MARK = "\N{LEFT-TO-RIGHT MARK}"
-# Scripts whose letters reach further up or down than a line of fixed height leaves room for.
+# Scripts with letters that are too tall for a line of fixed height.
 _TALL = re.compile(
     "[\u0600-\u109f\u1780-\u18af\u1950-\u1cff\ua840-\uabff\ufb50-\ufdff\ufe70-\ufefc\U00011000-\U00011fff]"
 )
 _RTL_LETTER = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
-# Keep a citation together between letters that run from right to left.
+# Keep a citation together inside right-to-left text.
 ISOLATE = "\N{LEFT-TO-RIGHT ISOLATE}"
 END_ISOLATE = "\N{POP DIRECTIONAL ISOLATE}"
 
-# Qt parts blocks, lines and cells with characters that mean nothing to other programs.
+# Qt separates blocks, lines and cells with characters that other programs do not understand.
 _INNER = str.maketrans(
     {
         "\N{PARAGRAPH SEPARATOR}": "\n",
@@ -46,7 +46,7 @@ _INNER = str.maketrans(
 
 
 def is_rtl(text: str) -> bool:
-    """Return whether the first letter with a direction of its own runs from right to left."""
+    """Return whether the first letter with a strong direction is right-to-left."""
     for char in text:
         direction = unicodedata.bidirectional(char)
         if direction in {"R", "AL"}:
@@ -57,26 +57,26 @@ def is_rtl(text: str) -> bool:
 
 
 def from_left(sentence: str) -> str:
-    """Return a sentence of the window's own, which runs from the left whatever it begins with.
+    """Return a sentence of Strata that is laid out left to right even if it starts otherwise.
 
-    It may begin with the name of a note, or with a quotation, in letters that run from the right.
+    A sentence can start with a note name or a quotation in a right-to-left script.
     """
     return f"{_MARK}{sentence}" if is_rtl(sentence) else sentence
 
 
 def has_tall_letters(text: str) -> bool:
-    """Return whether a line of fixed height would be too low for some of the letters."""
+    """Return whether a text contains letters too tall for a line of fixed height."""
     return _TALL.search(text) is not None
 
 
 def has_rtl(text: str) -> bool:
-    """Return whether there is any letter that runs from right to left."""
+    """Return whether a text contains any right-to-left letter."""
     return _RTL_LETTER.search(text) is not None
 
 
 def read_selection(cursor: "QTextCursor") -> str:
-    """Return the selection of a cursor as plain text; citations stay `[1]`.
+    """Return the selected text of a cursor as plain text; citations keep the form `[1]`.
 
-    The text is the one that is read: without formats and without Qt's own separators.
+    Formatting is removed, and Qt's own separators become plain line breaks and spaces.
     """
     return cursor.selectedText().translate(_INNER)
