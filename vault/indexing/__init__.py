@@ -1,12 +1,12 @@
 """Indexing: from files in the folder to chunks, keywords and vectors.
 
     embed         Embed the texts that have no vector yet.
-    indexer       One update of an index: read, chunk, embed, remove.
-    machine_load  Whether the machine runs on battery, or is busy with other programs.
+    indexer       One update of an index: scan, read, chunk, embed, remove.
+    machine_load  Detects whether the machine is on battery or busy with other programs.
     progress      The progress of an update, and its report.
     relocate      Find the index of a folder that was moved or renamed.
-    status        The status of an index, and a check of each of its parts.
-    throttle      Slows down or pauses updates, and runs one at a time.
+    status        The status of an index, and health checks of its parts.
+    throttle      Slows down or pauses updates, and runs them one at a time.
     watcher       Watch a folder for changes.
 
 May import: everything of vault but `vault.index` and `vault.search`.

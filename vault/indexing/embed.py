@@ -14,8 +14,8 @@ __all__ = ["EmbeddingRun"]
 
 _BATCH_TEXTS = 32
 _BATCH_TOKENS = 2_048
-# Passages are sorted by length within a window of notes, since a batch takes as long as its longest
-# text; the first windows are small, so that the first notes are done early.
+# Passages are sorted by length within a window, since the longest text decides how long a batch
+# takes. The first windows are small, so that the first notes are finished early.
 _FIRST_WINDOW, _LAST_WINDOW = 128, 1_024
 
 
@@ -31,10 +31,10 @@ Batch = Sequence[WaitingPassage]
 
 
 class EmbeddingRun:
-    """One run's embedding; what is done is committed batch by batch.
+    """Embeds the passages of one indexing run, and commits the vectors batch by batch.
 
     Attributes:
-        count: how many texts were embedded so far.
+        count: the number of texts embedded so far.
     """
 
     def __init__(
@@ -56,22 +56,22 @@ class EmbeddingRun:
         self._done_notes = 0
 
     def run(self, rows: Sequence[Row], *, fills_store: bool = True) -> None:
-        """Embed passages; progress counts the notes that wait for none any more.
+        """Embed the given passages; progress counts the notes whose passages all have vectors.
 
         Args:
-            rows: the passages, note by note, as the catalog lists them.
-            fills_store: wait for a vector store that is not in line yet; otherwise searches
-                bring it in line, beside the exact scan that answers them.
+            rows: the passages in the catalog's order, note by note.
+            fills_store: whether to wait until the vector store is synchronized. If not, the next
+                search starts that, and the exact scan answers meanwhile.
 
         Raises:
-            EmbedderFailed: the model is damaged or its process cannot be kept running.
+            EmbedderFailed: the model is damaged, or its process dies repeatedly.
         """
         waiting = [WaitingPassage._make(row) for row in rows]
         self._left_of_notes = Counter(passage.note_id for passage in waiting)
         self._meter.begin("embed", len(self._left_of_notes), work=len(waiting))
         if self._table != "vectors":
             for _ in self._embed_and_store(waiting):
-                pass  # the store holds what searches use
+                pass  # the store contains only the vectors used by searches
             return
         if fills_store:
             self._store.start()
@@ -84,7 +84,7 @@ class EmbeddingRun:
         self._add_to_store(not_stored, fills_store)
 
     def synchronize_store(self) -> None:
-        """Make the vector store hold what the catalog holds; searches repair a broken one."""
+        """Synchronize the vector store with the catalog; searches repair a broken one."""
         self._meter.begin("store")
         self._run_unless_broken(lambda: self._store.synchronize(on_wait=self._meter.tick))
 
@@ -127,12 +127,12 @@ class EmbeddingRun:
         if not self._is_store_broken:
             try:
                 act()
-            except VectorStoreFailed:  # the exact scan serves; `health` says what is wrong
+            except VectorStoreFailed:  # the exact scan answers; `health` reports the error
                 self._is_store_broken = True
 
 
 def split_into_batches(waiting: Batch) -> Iterator[Batch]:
-    """Yield batches of about equally long passages, the first notes in the first batches."""
+    """Yield batches of passages of about equal length, roughly in the order of the notes."""
     start, size = 0, _FIRST_WINDOW
     while window := waiting[start : start + size]:
         yield from _split_by_length(sorted(window, key=lambda passage: -passage.tokens))
@@ -140,7 +140,7 @@ def split_into_batches(waiting: Batch) -> Iterator[Batch]:
 
 
 def _split_by_length(passages: Batch) -> Iterator[Batch]:
-    """Yield batches of passages that are sorted by length, the longest first."""
+    """Split passages, sorted by length with the longest first, into batches of limited tokens."""
     batch: list[WaitingPassage] = []
     for passage in passages:
         is_full = batch and batch[0].tokens * (len(batch) + 1) > _BATCH_TOKENS

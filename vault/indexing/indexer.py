@@ -1,8 +1,8 @@
-"""Index the folder: read what is new or changed, chunk it, embed it, remove what is gone.
+"""Index a folder: read new and changed notes, chunk and embed them, and remove deleted notes.
 
-A run looks at names and attributes, reads only what is new or differs, embeds only texts that no
-vector is known for, and keeps what it has done at every step: a run that is cancelled or killed is
-taken up by the next one where it ended.
+A run compares file names and attributes with the catalog. It reads only new or changed files, and
+embeds only texts without a vector. Every step is committed, so that the next run continues where a
+cancelled or killed one ended.
 """
 
 import hashlib
@@ -61,7 +61,7 @@ class _Counts:
 
 @dataclass(frozen=True, slots=True)
 class _Changes:
-    """The differences between the folder and the catalog, by names and attributes."""
+    """The differences between the folder and the catalog, by file names and attributes."""
 
     known: dict[str, FileRow]
     to_read: list[tuple[str, FileStat]]
@@ -70,9 +70,10 @@ class _Changes:
 
 
 def _split_changes(changes: _Changes) -> tuple[_Changes | None, _Changes]:
-    """Split changes into those read here and those read in a child; None where there is one part.
+    """Split changes into files read in this process and files read in a child process.
 
-    Files that are gone come with the second part, where a file of either kind may have been moved.
+    The first part is None if one part is enough: there is only one kind of file, or files are
+    missing, since a missing file may match a moved file of either kind.
     """
     first = [item for item in changes.to_read if not find_kind(item[0]).needs_worker]
     rest = changes.to_read[len(first) :]
@@ -83,7 +84,7 @@ def _split_changes(changes: _Changes) -> tuple[_Changes | None, _Changes]:
 
 @dataclass(slots=True)
 class _Pending:
-    """Changes that wait to be committed together."""
+    """Changes to be committed together in one transaction."""
 
     writes: list[Callable[[], None]] = field(default_factory=list)
     since: float = field(default_factory=time.monotonic)
@@ -124,18 +125,18 @@ class Indexer:
         *,
         fills_store: bool = True,
     ) -> IndexReport:
-        """Bring the index up to date.
+        """Update the index, and return a report of the run.
 
         Args:
             progress: called several times a second.
             is_cancelled: called between notes and between batches.
-            only: look at no other paths than these, where that is enough.
-            fills_store: wait for a vector store that is not in line yet.
+            only: the paths to check, if that is enough; None for the whole folder.
+            fills_store: whether to wait until the vector store is synchronized.
 
         Raises:
             VaultMissing: the folder is not there, or its drive is not mounted.
-            VaultUnreadable: it may not be listed.
-            EmbedderFailed: passages cannot be embedded; they are found by their words.
+            VaultUnreadable: the folder cannot be listed because of its permissions.
+            EmbedderFailed: passages cannot be embedded; they are still found by keywords.
             IndexUnusable: the catalog cannot be written.
         """
         began = time.monotonic()
@@ -159,9 +160,9 @@ class Indexer:
         return report
 
     def _index_paths(self, found: ScanResult, paths: Collection[str], meter: ProgressMeter) -> None:
-        """Do what a whole run does, at a cost that does not grow with the vault.
+        """Update only the given paths, at a cost that does not grow with the vault.
 
-        Vectors that nothing uses any more are left to the next whole run.
+        Unused vectors are not deleted here, but by the next full run.
         """
         changes = self._compare(found, self._records.find_files(paths))
         self._leave_out(changes, found)
@@ -181,7 +182,7 @@ class Indexer:
         changes = self._compare(found, self._records.files())
         self._leave_out(changes, found, is_whole=True)
         ordinary, foreign = _split_changes(changes)
-        if ordinary is not None:  # what may take long is not waited for by the others
+        if ordinary is not None:  # slow files don't delay the others
             self._read(ordinary, meter)
             self._embed(self._catalog.list_unembedded(self._table), meter, fills_store=fills_store)
         self._read(foreign, meter)
@@ -213,7 +214,7 @@ class Indexer:
         return _Changes(known, to_read, left_out, gone)
 
     def _refuse_unmounted(self, found: ScanResult) -> None:
-        """Raise an error when the empty folder is the mount point of an absent drive."""
+        """Raise `VaultMissing` if the empty folder is the mount point of an absent drive."""
         if not is_same_folder(self._catalog, found.root):
             raise VaultMissing(
                 f"The folder {self._root} is empty and not the one that was indexed; mount its "
@@ -225,7 +226,7 @@ class Indexer:
             if is_whole and changes.to_read:
                 self._catalog.set_meta(UNFINISHED, "1")
             remember_folder(self._catalog, self._root, found.root)
-            self._catalog.set_meta(FINGERPRINT, "")  # until all of this run is done
+            self._catalog.set_meta(FINGERPRINT, "")  # until this run is complete
             for path, state, reason in changes.left_out:
                 row = changes.known.get(path)
                 if row is None or (row.state, row.reason) != (state, reason):
@@ -242,14 +243,14 @@ class Indexer:
     def _read(self, changes: _Changes, meter: ProgressMeter) -> None:
         moved = RemovedNotes(changes.gone)
         if changes.to_read and not changes.known:
-            self._embedder.start()  # for a first index, its model loads while notes are read
+            self._embedder.start()  # for a first index, the model loads while notes are read
         meter.begin("scan", len(changes.to_read))
         pending = _Pending()
         try:
             for done, (path, stat) in enumerate(changes.to_read):
                 meter.step(done, path)
                 if _may_take_long(path, stat):
-                    self._commit(pending)  # what was read so far is searched meanwhile
+                    self._commit(pending)  # so that the notes read so far can be searched
                 pending.writes.append(
                     self._read_file(path, stat, changes.known.get(path), moved, meter)
                 )
@@ -330,7 +331,7 @@ class Indexer:
             self._counts.embedded += embedding.count
 
     def _switch_when_complete(self) -> None:
-        """Let searches use the vectors of another embedder, once none is missing."""
+        """Switch searches to the vectors of the new embedder, if they are complete."""
         if self._table != "vectors":
             self._store.set_aside()
             switch_model(self._catalog)
@@ -382,7 +383,7 @@ class Indexer:
 
 
 def _build_sort_key(file: tuple[str, FileStat]) -> tuple[bool, bool, str]:
-    """Return a key that puts files which may take long after all others."""
+    """Return a sort key that puts slow files (parsed in a child process, or large) last."""
     path, stat = file
     return find_kind(path).needs_worker, stat.size > _LARGE_BYTES, path
 

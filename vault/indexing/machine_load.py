@@ -1,6 +1,7 @@
-"""The load of the machine: whether it runs on battery, or is busy with other programs.
+"""Detect whether the machine is on battery or busy with other programs.
 
-Read from the files of the Linux kernel; where there are none, nothing is known and nothing is slow.
+The values are read from `/proc` and `/sys` of Linux. On other systems nothing is known, and updates
+are not slowed down.
 """
 
 import os
@@ -15,11 +16,11 @@ __all__ = ["LoadReason", "MachineLoad"]
 LoadReason = Literal["", "battery", "load"]
 
 _BUSY_SHARE = 0.5
-_USER, _SYSTEM, _IRQ, _SOFT_IRQ, _STEAL = 0, 2, 5, 6, 7  # not those that are nice, nor the idle
+_USER, _SYSTEM, _IRQ, _SOFT_IRQ, _STEAL = 0, 2, 5, 6, 7  # without "nice" and idle time
 
 
 class MachineLoad:
-    """Reads the load of the machine; each reading covers the time since the one before."""
+    """Reads the load of the machine; each reading covers the time since the previous one."""
 
     def __init__(
         self,
@@ -30,9 +31,9 @@ class MachineLoad:
         """Take the first reading.
 
         Args:
-            children: gives the processes that work for this one, and are no load from outside.
-            root: where `proc` and `sys` lie.
-            clock: returns seconds that only grow.
+            children: returns the ids of our child processes, which do not count as other programs.
+            root: the folder of `proc` and `sys`; another one in tests.
+            clock: returns monotonic seconds.
         """
         self._children = children
         self._root = root
@@ -52,13 +53,13 @@ class MachineLoad:
         supplies = self._root.glob("sys/class/power_supply/*")
         return any(
             _read_text(supply / "type") == "Battery"
-            and _read_text(supply / "scope") != "Device"  # of a mouse
+            and _read_text(supply / "scope") != "Device"  # the battery of a mouse
             and _read_text(supply / "status") == "Discharging"
             for supply in supplies
         )
 
     def _measure_share_of_others(self) -> float:
-        """Return the share of all processors that other programs have used."""
+        """Return the share of all processors used by other programs, from 0 to 1."""
         now = (self._clock(), self._read_busy_ticks(), self._read_own_ticks())
         before, self._before = self._before, now
         room = (now[0] - before[0]) * self._ticks_per_s
@@ -72,7 +73,7 @@ class MachineLoad:
         return sum(int(first[place]) for place in (_USER, _SYSTEM, _IRQ, _SOFT_IRQ, _STEAL))
 
     def _read_own_ticks(self) -> dict[str, int]:
-        """Return the processor time of this process and its children, by process."""
+        """Return the processor time in ticks of this process and its children, by process."""
         names = ("self", *(str(pid) for pid in self._children() if pid is not None))
         return {name: self._read_process_ticks(name) for name in names}
 
@@ -82,6 +83,6 @@ class MachineLoad:
 
 
 def _read_text(path: Path) -> str:
-    with suppress(OSError):  # not on this system, or gone by now
+    with suppress(OSError):  # not on this system, or already ended
         return path.read_text("ascii", "replace").strip()
     return ""

@@ -1,4 +1,4 @@
-"""The progress of an indexing run, and its report."""
+"""The progress of an indexing run, and its final report."""
 
 import time
 from collections.abc import Callable
@@ -15,17 +15,18 @@ _SILENCE_S = 0.05
 
 @dataclass(frozen=True, slots=True)
 class IndexProgress:
-    """The progress of a run in its present phase.
+    """The progress of a run in its current phase.
 
-    Both counts are of notes. `seen`: those found in the folder so far, of an unknown total.
-    `scan`: those read, of the new and changed ones. `embed`: those whose passages all have a
-    vector, of the ones that waited for one. `store`: nothing is counted. `done`: all in the index.
+    `done` and `total` count notes. In the phase `seen` these are the notes found in the folder so
+    far, in `scan` the new and changed notes that are read, in `embed` the notes whose passages
+    all have a vector now, of those that lacked one. In `store` nothing is counted. In `done` it
+    is the number of notes in the index.
 
     Attributes:
-        path: the note at hand, in the phase `scan`.
-        total: 0 while it is not known.
-        per_s: how many notes a second it takes at the rate so far, pauses left out.
-        pace: why the run is slow or stands still; empty at full speed.
+        path: the note being read, in the phase `scan`.
+        total: 0 while the total is unknown.
+        per_s: notes per second in this phase, without pauses.
+        throttle: why the run is slowed down or paused; empty at full speed.
     """
 
     phase: Phase
@@ -37,7 +38,7 @@ class IndexProgress:
 
     @property
     def remaining_s(self) -> float | None:
-        """The seconds that are left of the phase; None while its rate is not known."""
+        """The estimated seconds until the phase ends; None while the rate is unknown."""
         return (self.total - self.done) / self.per_s if self.total and self.per_s > 0 else None
 
     def to_dict(self) -> dict[str, Any]:
@@ -55,15 +56,15 @@ class IndexProgress:
 
 @dataclass(frozen=True, slots=True)
 class IndexReport:
-    """What one run did, and what the index holds after it.
+    """The report of one run: its changes, and the contents of the index afterwards.
 
     Attributes:
-        notes: notes in the index now; `chunks` likewise.
-        embedded_chunks: texts embedded by this run.
-        reused_chunks: passages whose vector was there, or is shared with an equal text.
-        excluded: path and rule; failed: path and reason.
-        is_complete: False after a cancel; what was done by then is kept.
-        warnings: what does not stand as it was chosen, though search goes on.
+        notes: the number of notes in the index after the run; `chunks` likewise.
+        embedded_chunks: the number of texts embedded by this run.
+        reused_chunks: the number of passages that use an existing vector, or that of an equal text.
+        excluded: pairs of path and rule; failed: pairs of path and reason.
+        is_complete: whether the run was not cancelled; completed work is kept in any case.
+        warnings: errors that do not prevent searching, such as a broken vector store.
     """
 
     vault: str
@@ -105,11 +106,11 @@ CancelCheck = Callable[[], bool]
 
 
 class IndexCancelled(VaultError):
-    """The run was told to stop; the indexer turns this into an incomplete report."""
+    """The run was cancelled; the indexer catches this and returns an incomplete report."""
 
 
 class ProgressMeter:
-    """Reports the progress of a run several times a second, throttles it and sees a cancel."""
+    """Reports progress several times a second, throttles the run and checks for cancellation."""
 
     def __init__(self, progress: ProgressCallback, is_cancelled: CancelCheck, throttle: Throttle):
         self._progress = progress
@@ -120,12 +121,12 @@ class ProgressMeter:
         self._first_done = self._work = 0
 
     def begin(self, phase: Phase, total: int = 0, work: int = 0) -> None:
-        """Enter a phase and report it at once.
+        """Enter a phase and report it immediately.
 
         Args:
-            phase: its name.
-            total: how many notes there are to do.
-            work: how much work they are, where some take longer than others.
+            phase: the name of the phase.
+            total: the number of notes in the phase; 0 if unknown.
+            work: the total work in smaller units, if some notes take longer than others.
         """
         self._first_done, self._first_at = 0, time.monotonic()
         self._work = work
@@ -133,17 +134,15 @@ class ProgressMeter:
         self._report()
 
     def step(self, done: int, path: str = "", work: int = 0) -> None:
-        """Report how far the phase has come, and wait as long as the throttle asks.
-
-        Everything between two tellings is left out.
+        """Update the progress of the phase, and wait as long as the throttle requires.
 
         Args:
-            done: how many notes are done.
-            path: the note at hand.
-            work: how much of the work is done, in a phase that began with `work`.
+            done: the number of finished notes.
+            path: the note being processed.
+            work: the finished work, in a phase that began with `work`.
 
         Raises:
-            IndexCancelled: the caller asked to stop.
+            IndexCancelled: the run was cancelled.
         """
         now = self._now
         per_s = self._measure_notes_per_s(done, work) if self._work else self._measure_rate(done)
@@ -155,26 +154,26 @@ class ProgressMeter:
         self.tick()
 
     def _measure_notes_per_s(self, done: int, work: int) -> float:
-        """Return the rate at which the notes that are left will be done with the work left."""
+        """Return the notes per second expected for the remaining work."""
         rate, work_left = self._measure_rate(work), self._work - work
         return (self._now.total - done) * rate / work_left if work_left else rate
 
     def _measure_rate(self, done: int) -> float:
-        """Return the rate since the first item was done, so that starting up does not count."""
+        """Return the items per second since the first item was done, without start-up."""
         if done and not self._first_done:
             self._first_done, self._first_at = done, time.monotonic()
         elapsed = time.monotonic() - self._first_at
         return (done - self._first_done) / elapsed if elapsed > 0 else 0.0
 
     def can_work_ahead(self) -> bool:
-        """Return whether the next batch may be asked for before the one under way is done."""
+        """Return whether the next batch may be requested before the current one is finished."""
         return not self._throttle.reason
 
     def tick(self) -> None:
-        """Repeat the last report if it is old, and stop a run that was cancelled.
+        """Repeat the last report if it is old.
 
         Raises:
-            IndexCancelled: the caller asked to stop.
+            IndexCancelled: the run was cancelled.
         """
         if self._is_cancelled():
             raise IndexCancelled("Indexing was stopped; what was done is kept.")

@@ -1,8 +1,9 @@
 """Find the index of a folder that was moved or renamed.
 
-A catalog keeps where its folder lies and lay, and the device and inode of the folder. A folder that
-has no index yet is taken for a moved one where another index has lost its folder, and that one had
-the same device and inode, or held the same notes: a move to another drive changes both numbers.
+A catalog stores the current and former paths of its folder, and the folder's device and inode. A
+folder without an index counts as moved if the folder of another index no longer exists, and that
+folder had the same device and inode or the same notes. The notes are compared because a move to
+another drive changes both numbers.
 """
 
 import hashlib
@@ -28,7 +29,7 @@ _COMPARED: Final = 200
 
 
 def remember_folder(catalog: Catalog, root: Path, stat: FileStat) -> None:
-    """Record the present path of the catalog's folder; belongs in a transaction."""
+    """Record the current path of the catalog's folder; must be called in a transaction."""
     here, folders = str(root), _read_folders(catalog)
     catalog.set_meta(_ROOT, _format_id(stat))
     if folders[:1] != [here]:
@@ -37,19 +38,19 @@ def remember_folder(catalog: Catalog, root: Path, stat: FileStat) -> None:
 
 
 def is_same_folder(catalog: Catalog, stat: FileStat) -> bool:
-    """Return whether a folder has the device and inode of the one that was indexed, if any was."""
+    """Return whether a folder is the one that was indexed, by device and inode, or none was."""
     return catalog.meta(_ROOT) in (None, _format_id(stat))
 
 
 def take_over_index(index_dir: Path, root: Path) -> bool:
-    """Move the index of a folder that has moved to `root` to `index_dir`.
+    """Find the index of a folder that was moved to `root`, and move that index to `index_dir`.
 
     Args:
-        index_dir: where the index of `root` belongs; beside it lie those of other folders.
-        root: the folder, which has no index yet.
+        index_dir: the new folder of the index, next to the indexes of other folders.
+        root: the folder of notes, which has no index yet.
 
     Returns:
-        Whether there was one; false as well where another process has it open.
+        Whether an index was moved. False also if another process has it open.
     """
     if (index_dir / CATALOG_FILE).exists():
         return False
@@ -57,7 +58,7 @@ def take_over_index(index_dir: Path, root: Path) -> bool:
     if found is None:
         return False
     with suppress(OSError):
-        index_dir.rmdir()  # empty, or else it is in use
+        index_dir.rmdir()  # fails if it is not empty, so in use
     try:
         with take_lock(found):
             found.rename(index_dir)
@@ -67,7 +68,7 @@ def take_over_index(index_dir: Path, root: Path) -> bool:
 
 
 def find_moved_folder(folder: Path, indexes: Path) -> Path | None:
-    """Return the new path of a folder that was moved and opened again; None where unknown."""
+    """Return the new path of a folder that was moved and opened again; None if it is unknown."""
     for _, catalog in _open_others(indexes):
         now, *before = _read_folders(catalog) or [""]
         if str(folder) in before and os.path.isdir(now):
@@ -89,7 +90,7 @@ def _find_index(root: Path, others: Iterable[tuple[Path, Catalog]]) -> Path | No
 
 
 def _open_others(indexes: Path) -> Iterator[tuple[Path, Catalog]]:
-    """Yield each other index with its catalog open; a damaged one is skipped."""
+    """Yield each index folder with its open catalog, skipping damaged ones."""
     for path in sorted(indexes.glob(f"*/{CATALOG_FILE}")):
         with suppress(IndexUnusable):
             catalog = Catalog(path, is_writable=False)
@@ -100,7 +101,7 @@ def _open_others(indexes: Path) -> Iterator[tuple[Path, Catalog]]:
 
 
 def _measure_same_share(catalog: Catalog, root: Path) -> float:
-    """Return the share of a catalog's notes that lie below a folder unchanged."""
+    """Return the share of a catalog's notes that exist unchanged in a folder, from 0 to 1."""
     rows = catalog.rows("SELECT path, version FROM files WHERE state = 'indexed' ORDER BY path")
     compared = rows[:: max(1, len(rows) // _COMPARED)]
     same = sum(_hash_file(root, path) == version for path, version in compared)
@@ -115,10 +116,10 @@ def _hash_file(root: Path, path: str) -> str:
 
 
 def _read_folders(catalog: Catalog) -> list[str]:
-    """Return the present path of the folder as far as it is known, then the former paths."""
+    """Return the last known path of the folder, then its former paths."""
     try:
         found = json.loads(catalog.meta(_FOLDERS) or "[]")
-    except (IndexUnusable, ValueError, RecursionError):  # damaged: it is nobody's
+    except (IndexUnusable, ValueError, RecursionError):  # damaged
         return []
     return [item for item in found if isinstance(item, str)] if isinstance(found, list) else []
 

@@ -1,4 +1,4 @@
-"""The status of an index, and a check of each of its parts."""
+"""The status of an index, and health checks of its parts."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -17,16 +17,16 @@ __all__ = ["HealthCheck", "IndexStatus", "is_mending", "read_status"]
 
 @dataclass(frozen=True, slots=True)
 class IndexStatus:
-    """What an index holds, leaves out and takes on the disk.
+    """The status of an index: its notes, excluded and failed files, and its size on disk.
 
     Attributes:
-        notes: indexed notes; `chunks` their passages.
-        size_bytes: of the catalog and the vector store on the disk.
-        embedder: the model that the vectors are from.
-        indexed_at: when the last whole run ended, in ISO 8601 UTC.
-        excluded: path and rule; failed: path and reason.
-        owner: whether this process keeps the index up to date, from its first run on.
-        was_damaged: it could not be read, and is being made anew from the notes.
+        notes: the number of indexed notes; `chunks` the number of their passages.
+        size_bytes: the size of the catalog and the vector store on disk.
+        embedder: the name of the model that computed the vectors.
+        indexed_at: the time when the last full run ended, in ISO 8601 UTC.
+        excluded: pairs of path and rule; failed: pairs of path and reason.
+        owner: whether this process owns the index and updates it.
+        was_damaged: whether the index was damaged and is being rebuilt from the notes.
     """
 
     notes: int = 0
@@ -58,13 +58,13 @@ def read_status(catalog: Catalog, index_dir: Path, *, is_owner: bool) -> IndexSt
 
 
 def is_mending(catalog: Catalog) -> bool:
-    """Return whether a catalog took the place of a damaged one and no run has filled it yet."""
+    """Return whether a catalog replaced a damaged one and no full run has ended since."""
     return catalog.was_damaged and catalog.meta("indexed_at") is None
 
 
 def _list_sizes(index_dir: Path) -> Iterator[int]:
     for path in [*index_dir.glob(f"{CATALOG_FILE}*"), *index_dir.glob("chroma/**/*")]:
-        with suppress(OSError):  # replaced meanwhile
+        with suppress(OSError):  # the file was replaced meanwhile
             if path.is_file():
                 yield path.stat().st_size
 
@@ -73,7 +73,7 @@ _NOT_YET = "not made yet; `strata index` makes it"
 
 
 class HealthCheck:
-    """The checks of one index."""
+    """Checks whether each part of one index works."""
 
     def __init__(
         self,
@@ -82,13 +82,13 @@ class HealthCheck:
         embedders: Embedders,
         model: str,
     ):
-        """Store what is checked.
+        """Store the parts to check.
 
         Args:
             root: the folder of notes.
             handle: opens the index.
-            embedders: those of the index.
-            model: what is chosen to embed.
+            embedders: the embedders of the index.
+            model: the value of the setting `embedding.model`.
         """
         self._root = root
         self._handle = handle
@@ -96,7 +96,7 @@ class HealthCheck:
         self._model = model
 
     def run(self) -> list[tuple[str, bool, str]]:
-        """Check each part by using it: its name, whether it works, and details."""
+        """Test each part by using it: return its name, whether it works, and details."""
         parts = {
             "notes folder": self._check_folder,
             "catalog": self._check_catalog,

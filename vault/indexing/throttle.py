@@ -1,6 +1,6 @@
-"""The throttle of index updates: full speed, half of the time, or paused; and their queue.
+"""Throttle index updates (full speed, half speed or paused), and run them one at a time.
 
-Only background runs are slowed down. While a person waits for a run, it goes at full speed.
+Only background updates are slowed down. While the user waits for an update, it runs at full speed.
 """
 
 import threading
@@ -26,10 +26,10 @@ class Throttle:
     """Slows down or pauses the updates of one index; safe to use from several threads."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic):
-        """Begin at full speed.
+        """Start at full speed.
 
         Args:
-            clock: returns seconds that only grow.
+            clock: returns monotonic seconds.
         """
         self._clock = clock
         self._changed = threading.Condition()
@@ -46,19 +46,19 @@ class Throttle:
 
     @property
     def reason(self) -> ThrottleReason:
-        """Why updates are slowed down or paused; empty at full speed."""
+        """The reason why updates are slowed down or paused; empty at full speed."""
         return "paused" if self._is_paused else self._yielding_to
 
     @property
     def _yielding_to(self) -> LoadReason:
-        """The load that slows updates down; none while a person waits for one."""
+        """The reason to slow updates down; empty while the user waits for one."""
         return "" if self._waiters else self._load
 
     @contextmanager
     def run_at_full_speed(self) -> Iterator[None]:
-        """Run updates at full speed, whatever the load, until the block ends.
+        """Run updates at full speed until the block ends, whatever the load.
 
-        A run that rests for the strain goes on at once. A paused one stays paused.
+        An update that is resting because of the load continues at once. A paused one stays paused.
         """
         with self._changed:
             self._waiters += 1
@@ -70,7 +70,7 @@ class Throttle:
                 self._waiters -= 1
 
     def pause(self) -> None:
-        """Pause updates from their next note or batch on."""
+        """Pause updates before their next note or batch."""
         with self._changed:
             self._is_paused = True
 
@@ -81,10 +81,10 @@ class Throttle:
             self._changed.notify_all()
 
     def watch_load(self, read_load: Callable[[], LoadReason]) -> None:
-        """Work half of the time from now on, while the machine is under load.
+        """Run background updates only half of the time while the machine is under load.
 
         Args:
-            strain: asked every few seconds of a run.
+            read_load: returns the load; called every few seconds during an update.
         """
         self._read_load = read_load
 
@@ -93,19 +93,19 @@ class Throttle:
         self._began = self._rested_at = self._read_at = self._clock()
         self._load = ""
         if self._read_load is not None:
-            self._read_load()  # each reading is of the time since the one before
+            self._read_load()  # each reading covers the time since the last
 
     def wait(
         self, is_cancelled: Callable[[], bool], on_wait: Callable[[], None] = lambda: None
     ) -> float:
-        """Wait, between two pieces of work, for as long as the throttle asks.
+        """Wait between two steps of an update for as long as the throttle requires.
 
         Args:
-            is_cancelled: called all the time; ends the wait.
-            on_wait: called when a wait begins and about every 50 ms.
+            is_cancelled: checked during the wait; True ends it.
+            on_wait: called when a wait begins and then about every 50 ms.
 
         Returns:
-            The seconds that the run was paused.
+            The seconds that the update was paused.
         """
         if not self._is_paused and self._read_load is None:
             return 0.0
@@ -156,14 +156,15 @@ class UpdateQueue:
     def wait_for_turn(
         self, is_cancelled: Callable[[], bool], *, is_background: bool
     ) -> Iterator[Callable[[], bool] | None]:
-        """Wait until no other update is running, and keep others waiting until the block ends.
+        """Wait until no other update is running, and block other updates until the block ends.
 
         Args:
-            is_cancelled: called all the time; ends the wait.
-            is_background: nobody waits for this update, so that it may be throttled.
+            is_cancelled: checked during the wait; True ends it.
+            is_background: whether the update may be throttled, because no user waits for it.
 
         Yields:
-            The check that tells the update to stop; None where it was to stop before its turn.
+            A function that returns whether the update has to stop; None if it was cancelled while
+            waiting.
         """
         stops = self._stops
 
@@ -181,12 +182,12 @@ class UpdateQueue:
                 self._lock.release()
 
     def stop(self) -> None:
-        """End the updates that run or wait now."""
+        """Stop the updates that are running or waiting now."""
         self._stops += 1
 
     @contextmanager
     def end_updates(self) -> Iterator[None]:
-        """End the running update, and let none begin until the block ends."""
+        """Stop the running update, and let no update start until the block ends."""
         self._is_ending = True
         try:
             with self._lock:
@@ -195,7 +196,7 @@ class UpdateQueue:
             self._is_ending = False
 
     def wait_until_idle(self, timeout_s: float) -> bool:
-        """Return whether no update is running, waiting for one to end for at most this time."""
+        """Wait for the running update to end; return False if `timeout_s` was not enough."""
         with self._throttle.run_at_full_speed():
             if not self._lock.acquire(timeout=timeout_s):
                 return False

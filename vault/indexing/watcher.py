@@ -1,11 +1,12 @@
-"""Watch a folder for changes, gathered so that a flood of them is one call.
+"""Watch a folder for changes, and report many changes in one call.
 
-Names are told, not what happened to them: whoever is called looks at the files. What goes on while
-it looks is gathered for the next call.
+The callback gets the paths that changed, not the kind of change, and has to look at the files.
+Changes during the callback are collected for the next call.
 
-Changes are gathered for a moment, so that the thread hears of them late. Whoever cannot wait that
-long calls `catch_up`. It makes a mark, a file in a folder of our own that is watched too. The
-system reports changes in their order: once it reports the mark, it has reported all before it.
+Changes are collected for a short time before they are reported. A caller that cannot wait calls
+`catch_up`, which creates a marker file in a folder outside the vault that is watched too. The
+system reports changes in order, so once the marker is reported, all earlier changes have been
+reported.
 """
 
 import logging
@@ -26,7 +27,7 @@ __all__ = ["Watcher"]
 
 _log = logging.getLogger(__name__)
 
-# A change is told when nothing more came for a step, at the latest after the other time.
+# A change is reported if no other follows within one step, and after the longer time at the latest.
 _STEP_MS = 50
 _MOST_MS = 1_000
 _MANY = 200
@@ -34,17 +35,17 @@ _CLOSE_S = 5.0
 _MARK_S = 1.0
 _AGAIN_S = 0.5
 _QUICK_STEP_MS, _QUICK_TIMEOUT_MS = 1, 5
-_HAND_OVER_S = 0.001  # the thread may have taken changes and not gathered them yet
+_HAND_OVER_S = 0.001  # the thread may have changes that it has not collected yet
 _WAKE = "wake"
 _UNREADABLE_NAME = "Unable to decode path"  # how `watchfiles` reports a name that is not UTF-8
-_AFTER_A_NAME_S = 1.0  # between two watches, where such a file is written again and again
+_AFTER_A_NAME_S = 1.0  # between two watches, if such a file is written repeatedly
 
 Changed = Callable[[Collection[str] | None], None]
 Failed = Callable[[VaultError], None]
 
 
 class Watcher:
-    """Watches one folder in its own thread, from `start` to `close`."""
+    """Watches one folder for changes in its own thread, from `start` to `close`."""
 
     def __init__(
         self,
@@ -53,14 +54,14 @@ class Watcher:
         failed: Failed = lambda _error: None,
         marks_dir: Path | None = None,
     ):
-        """Watch nothing yet.
+        """Store the folder and the callbacks; watching begins with `start`.
 
         Args:
             root: the vault's folder.
-            changed: called with the paths that changed; None where they are too many to be named.
-            failed: called with the error when `changed` could not handle a change.
-            marks_dir: a folder outside the vault for the marks of `catch_up`, which does nothing
-                without one.
+            changed: called with the changed paths, or None if there are too many to list.
+            failed: called with the `VaultError` that `changed` raised.
+            marks_dir: a folder outside the vault for the marker files of `catch_up`; without one,
+                `catch_up` does nothing.
         """
         self._root = root.resolve()
         self._on_changes = changed
@@ -77,28 +78,28 @@ class Watcher:
         self._thread = threading.Thread(target=self._run, name="watcher", daemon=True)
 
     def start(self) -> None:
-        """Start watching."""
+        """Start to watch the folder."""
         self._thread.start()
 
     @property
     def is_alive(self) -> bool:
-        """Whether changes are still reported; not after the folder itself has gone."""
+        """Whether changes are still reported; false once the folder itself has been removed."""
         return self._thread.is_alive()
 
     @property
     def is_ready(self) -> bool:
-        """Whether changes are seen by now; for a large folder that takes a while."""
+        """Whether watching has begun, which takes a while for a large folder."""
         return self._notify is not None
 
     def catch_up(self, timeout_s: float, *, looks_at_all: bool = False) -> bool:
-        """Wait until everything that changed before this call was reported and handled.
+        """Wait until all changes made before this call have been reported and handled.
 
         Args:
-            timeout_s: how long to wait at most.
-            looks_at_all: tell of the whole folder, as if too much had changed to be named.
+            timeout_s: the longest time to wait.
+            looks_at_all: whether to report the whole folder, as if too many files had changed.
 
         Returns:
-            False where that took longer; until it is done, later calls wait but a moment.
+            False if it took longer. Until the changes are handled, later calls wait only briefly.
         """
         if self._marks_dir is None or threading.current_thread() is self._thread:
             return True
@@ -109,7 +110,7 @@ class Watcher:
                 return False
             notify = self._notify
         if notify is None or not self._await_mark(notify, min(_MARK_S, timeout_s)):
-            return notify is None  # the watching has ended
+            return notify is None  # watching has ended
         with self._state:
             if not self._is_idle():
                 self._make_mark(_WAKE)
@@ -119,21 +120,21 @@ class Watcher:
             return is_done
 
     def release(self) -> None:
-        """Release the callers that wait for the present changes, which can be found by now."""
+        """Release the callers of `catch_up`, since the current changes can be searched now."""
         with self._state:
             self._is_busy = False
             self._state.notify_all()
 
     def call_changed(self, paths: Collection[str] | None) -> None:
-        """Call `changed`, and `failed` where it raises a `VaultError`."""
+        """Call `changed`, and call `failed` if it raises a `VaultError`."""
         try:
             self._on_changes(paths)
-        except VaultError as error:  # the next change or the next start tries again
+        except VaultError as error:  # the next change or start tries again
             _log.warning("What changed could not be taken up: %s", error)
             self._on_failure(error)
 
     def close(self) -> None:
-        """Stop watching, after the call that is running."""
+        """Stop watching, after the running callback has returned."""
         self._stop.set()
         if self._thread.is_alive() and self._thread is not threading.current_thread():
             self._thread.join(_CLOSE_S)
@@ -147,7 +148,7 @@ class Watcher:
         except (
             OSError,
             RuntimeError,
-        ) as error:  # the folder is gone, or the system's limit reached
+        ) as error:  # the folder is gone, or a system limit is reached
             _log.warning("The folder is not watched any more: %s", error)
         finally:
             with self._state:
@@ -155,10 +156,10 @@ class Watcher:
                 self._state.notify_all()
 
     def _watch(self) -> bool:
-        """Return what changes until the end; True where a new watch must take over.
+        """Report changes until the watch ends, and return whether a new watch must be started.
 
-        A file whose name is not UTF-8 ends a watch of `watchfiles`. The new one begins with a look
-        at the whole folder, since changes between the two are not reported.
+        A file whose name is not UTF-8 ends a watch of `watchfiles`. The new watch begins with a
+        report of the whole folder, since changes between the two are missed.
         """
         try:
             with self._open_notify() as notify:
@@ -222,7 +223,7 @@ class Watcher:
             self._state.notify_all()
 
     def _relative(self, path: str) -> str | None:
-        """Return a path as the vault names it; nothing for what lies in dot-folders."""
+        """Return a path relative to the vault; None for files in folders beginning with a dot."""
         try:
             parts = Path(path).relative_to(self._root).parts
         except ValueError:
@@ -230,10 +231,10 @@ class Watcher:
         is_hidden = any(part.startswith(".") for part in parts[:-1])
         return None if is_hidden or not parts else "/".join(parts)
 
-    # -- those who cannot wait
+    # -- callers of catch_up
 
     def _await_mark(self, notify: "RustNotify", timeout_s: float) -> bool:
-        """Make a mark and gather the changes reported before it; False when it is not reported."""
+        """Create a marker and collect the changes before it; False if it is not reported."""
         ends_at = time.monotonic() + timeout_s
         mark = str(next(self._numbers))
         if not self._make_mark(mark):
@@ -245,7 +246,7 @@ class Watcher:
                 changes = notify.watch(0, _QUICK_STEP_MS, _QUICK_TIMEOUT_MS, None)
                 if not isinstance(changes, str):
                     self._gather(changes)
-        except RuntimeError:  # the watching has ended
+        except RuntimeError:  # watching has ended
             return False
         finally:
             self._seen_marks.discard(mark)
@@ -260,7 +261,7 @@ class Watcher:
         try:
             mark.touch(mode=0o600)
             mark.unlink()
-        except OSError:  # a full disk; changes are told all the same, later
+        except OSError:  # a full disk; changes are still reported, only later
             return False
         return True
 
@@ -280,7 +281,7 @@ def _make_empty(folder: Path) -> None:
 
 
 def _needs_polling() -> bool:
-    """Return whether the system reports no changes: Linux inside Windows."""
+    """Return whether the system reports no file changes: the Windows Subsystem for Linux."""
     import platform
 
     return "microsoft-standard" in platform.uname().release
