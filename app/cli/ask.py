@@ -1,4 +1,4 @@
-"""The verb `ask`: a question, what has to be agreed before it, and the answer as it arrives."""
+"""The verb `ask`: ask for consent where it is needed, and print the answer as it arrives."""
 
 import argparse
 import logging
@@ -53,7 +53,7 @@ def ask(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     if not (output.is_json or args.dry_run):
         ask_about_instructions(assistant)
     printer = TurnPrinter(output, args.dry_run)
-    # What a hook prints goes to standard error: the answer has standard output to itself.
+    # The output of hooks goes to standard error, so that standard output has the answer only.
     with Interruptible() as run, redirect_stdout(sys.stderr):
         for event in assistant.ask(request, run.cancel):
             printer.show(event)
@@ -61,7 +61,7 @@ def ask(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
 
 
 class TurnPrinter:
-    """Prints the events of a turn; progress goes to standard error."""
+    """Prints the events of a turn, with the progress on standard error."""
 
     def __init__(self, output: Output, is_dry: bool) -> None:
         self._output = output
@@ -71,7 +71,7 @@ class TurnPrinter:
         self._is_in_text = False
 
     def show(self, event: Event) -> None:
-        """Print an event, as far as it is anything to print."""
+        """Print an event; events without a printed form are ignored."""
         match event:
             case IndexProgressed():
                 self._line.show(cli_text.progress(event.progress))
@@ -93,7 +93,7 @@ class TurnPrinter:
                 self._output.show(result.to_dict, self._format_answer(result))
 
     def _end_text(self) -> None:
-        """End the paragraph that was written before a tool call."""
+        """End the paragraph that was printed before a tool call."""
         if self._is_in_text:
             self._output.write(f"{self._text.flush()}\n\n")
         self._is_in_text = False
@@ -112,7 +112,10 @@ class TurnPrinter:
 
 
 def _open_vault_to_ask(args: argparse.Namespace, assistant: Assistant) -> None:
-    """Open the notes where they are needed, or where something of them may be attached."""
+    """Open the vault if the question needs it, or if a chat or a vault is named.
+
+    If only a chat or a vault is named, a failure is logged and the question is asked without notes.
+    """
     is_needed = args.mode != "chat" or args.attach or args.selection
     if not is_needed and args.session is None and args.vault is None:
         return
@@ -125,10 +128,12 @@ def _open_vault_to_ask(args: argparse.Namespace, assistant: Assistant) -> None:
 
 
 def _is_reading_agreed(assistant: Assistant, request: AskRequest, is_json: bool) -> bool:
-    """Report the cost of reading, and ask for consent on a terminal; elsewhere the flag is consent.
+    """Print the cost of reading the attachments whole, and return whether the user agrees.
+
+    On a terminal the user is asked; otherwise the flag on the command line is the consent.
 
     Raises:
-        TurnFailed: it cannot be read whole, or what is attached cannot be read at all.
+        TurnFailed: an attachment cannot be read whole, or cannot be read at all.
     """
     try:
         cost = assistant.estimate_reading(request)

@@ -1,8 +1,8 @@
 """Ctrl+C (SIGINT) and SIGTERM on the command line, and the exit code of every run.
 
-A verb that takes time runs within `Interruptible`: the first signal cancels it, so that what was
-done so far is kept and printed; a second one raises `KeyboardInterrupt`. Without that, Ctrl+C
-raises at once. `run_to_exit_code` turns any of these endings into an exit code. The RPC server
+A verb that takes time runs within `Interruptible`: the first signal cancels the work, and the
+partial result is kept and printed; a second one raises `KeyboardInterrupt`. Outside of it, Ctrl+C
+raises at once. `run_to_exit_code` converts each of these endings to an exit code. The RPC server
 handles both signals itself (`app.rpc.server`).
 """
 
@@ -19,17 +19,17 @@ from chains.cancel import CancelToken
 
 FAILED: Final = 1
 INTERRUPTED: Final = 130
-OUTPUT_GONE: Final = 141  # as a shell reports a program that SIGPIPE ended
+OUTPUT_GONE: Final = 141  # the exit code that a shell shows for a program ended by SIGPIPE
 
 _log = logging.getLogger(__name__)
 
 
 class Interruptible:
-    """Cancel the work within a `with` block on Ctrl+C or SIGTERM; a second signal raises.
+    """Cancels the work within a `with` block on Ctrl+C or SIGTERM; a second signal raises.
 
     Attributes:
         cancel: the token that the signal cancels.
-        exit_code: what the shell expects after such a signal; None where there was none.
+        exit_code: the conventional exit code for the signal; None if there was no signal.
     """
 
     def __init__(self) -> None:
@@ -39,7 +39,7 @@ class Interruptible:
 
     def __enter__(self) -> Self:
         for number in (signal.SIGINT, signal.SIGTERM):
-            with contextlib.suppress(ValueError):  # only the main thread may; others are not asked
+            with contextlib.suppress(ValueError):  # only the main thread may set handlers
                 self._before[number] = signal.signal(number, self._on_signal)
         return self
 
@@ -55,11 +55,11 @@ class Interruptible:
 
 
 def run_to_exit_code(work: Callable[[], int], output: Output, *, reports_stop: bool = True) -> int:
-    """Run a verb or the window, report what ends it early, and return the exit code.
+    """Run a verb or the window, report an error that ends it, and return the exit code.
 
     Args:
-        work: returns the exit code of a run that comes to its end.
-        output: takes the report.
+        work: returns the exit code of a run that was not interrupted.
+        output: prints the report.
         reports_stop: whether Ctrl+C is reported too.
     """
     try:
@@ -73,7 +73,7 @@ def run_to_exit_code(work: Callable[[], int], output: Output, *, reports_stop: b
         if reports_stop:
             output.failure(describe(error))
         return INTERRUPTED
-    except Exception as error:  # noqa: BLE001 (the end of the line: reported, logged if a bug)
+    except Exception as error:  # noqa: BLE001 (reported here, and logged if it is a bug)
         info = describe(error)
         log_bug(error)
         _log.info("failed: %s", info.code)

@@ -1,4 +1,4 @@
-"""Standard output as one JSON document or text for a person, and messages on standard error."""
+"""Standard output as one JSON document or text, and messages on standard error."""
 
 import json
 import os
@@ -11,10 +11,10 @@ from app.errors import ErrorInfo
 
 
 class OutputGone(Exception):
-    """Raised when standard output cannot be written.
+    """Raised if standard output cannot be written.
 
     Attributes:
-        reason: why; empty where whoever read it has simply had enough.
+        reason: the reason; empty if the reading process has closed the pipe.
     """
 
     def __init__(self, reason: str = "") -> None:
@@ -23,7 +23,7 @@ class OutputGone(Exception):
 
 
 class Output:
-    """Standard output as it is now: one JSON document, or text for a person."""
+    """Standard output, which is one JSON document or text for a person."""
 
     def __init__(self, is_json: bool) -> None:
         self.is_json = is_json
@@ -31,11 +31,11 @@ class Output:
         self._stream = sys.stdout
         if self._stream is not None:
             encoding = "utf-8" if is_json else self._stream.encoding
-            # Half a surrogate pair, from a file's name, has no place in UTF-8; as an escape it has.
+            # A lone surrogate, from a file's name, cannot be encoded in UTF-8: write an escape.
             self._stream.reconfigure(encoding=encoding, errors="backslashreplace")  # type: ignore[union-attr]
 
     def document(self, value: Mapping[str, Any]) -> None:
-        """Print the one document."""
+        """Print the JSON document."""
         self._is_done = True
         self.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
 
@@ -45,25 +45,25 @@ class Output:
             self.write(f"{line}\n")
 
     def write(self, text: str) -> None:
-        """Print text as it is, at once."""
+        """Print a text unchanged and flush it."""
         try:
             self._stream.write(text)
             self._stream.flush()
         except OSError as error:
-            # What is still in the buffer would fail again at the end of the program.
+            # The text left in the buffer would fail again at the end of the program.
             os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
             is_quiet = isinstance(error, BrokenPipeError)
             raise OutputGone("" if is_quiet else str(error.strerror)) from error
 
     def show(self, document: Callable[[], Mapping[str, Any]], text: Iterable[str]) -> None:
-        """Print whichever of the two was asked for."""
+        """Print the JSON document or the text, depending on `--json`."""
         if self.is_json:
             self.document(document())
         else:
             self.lines(text)
 
     def failure(self, info: ErrorInfo) -> None:
-        """Print what went wrong: the document, or a sentence on standard error."""
+        """Print an error: as the JSON document, or as text on standard error."""
         if self.is_json and not self._is_done:
             self.document({"error": info.to_dict()})
             return
@@ -79,16 +79,16 @@ class Output:
 
 
 def complain(message: str) -> None:
-    """Write a message to standard error."""
+    """Print a message on standard error."""
     sys.stderr.write(f"strata: {cli_text.plain(message)}\n")
 
 
 def can_ask() -> bool:
-    """Return whether a person at a terminal can be asked."""
+    """Return whether standard input and standard error are a terminal."""
     streams = (sys.stdin, sys.stderr)
     return all(stream is not None and stream.isatty() for stream in streams)
 
 
 def readable(text: str) -> str:
-    """Return an argument as text; bytes that are no UTF-8 become the sign for that."""
+    """Return an argument as text; bytes that are not UTF-8 become the replacement character."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -1,7 +1,7 @@
 """Parse the command line, then run a verb or open the window.
 
-Only the standard library is imported at the top: `--version` and `--help` need no more, and the
-window is painted before the assistant is loaded.
+Only the standard library is imported at the top: `--version` and `--help` need nothing else, and
+the window is painted before the assistant is loaded.
 """
 
 import argparse
@@ -23,8 +23,8 @@ def run(argv: Sequence[str], open_window: "Callable[[Startup], int]") -> int:
     """Run the verb of a command line, or open the window, and return the exit code.
 
     Args:
-        argv: the words after the program's name.
-        open_window: shows the window; called where no verb was given.
+        argv: the arguments after the name of the program.
+        open_window: shows the window; it is called if no verb is given.
     """
     args = build_parser().parse_args(argv)
     try:
@@ -39,7 +39,7 @@ def run(argv: Sequence[str], open_window: "Callable[[Startup], int]") -> int:
 
 
 def run_window(argv: Sequence[str], open_window: "Callable[[Startup], int]") -> int:
-    """Open the window as `strata-gui` was called, and return its exit code."""
+    """Open the window for `strata-gui`, and return its exit code."""
     args = build_window_parser().parse_args(argv)
     return _start_window(args, open_window)
 
@@ -82,7 +82,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def parse_value(text: str) -> Any:
-    """Return a value as typed: JSON where it is JSON, else the text itself."""
+    """Return a value of the command line: parsed as JSON if possible, else the text itself."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -95,7 +95,7 @@ _Verbs = argparse._SubParsersAction
 
 class _Parser(argparse.ArgumentParser):
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Set `overrides` and `vault` from wherever `--set` and `--vault` stood; the last wins."""
+        """Collect `--set` and `--vault` from before and after the verb; the last value wins."""
         found = super().parse_args(args, namespace)
         found.overrides = dict([*found.early_set, *found.middle_set, *found.late_set])
         folders = (found.late_vault, found.middle_vault, found.early_vault)
@@ -118,7 +118,7 @@ class _Version(argparse.Action):
 
 
 def _start_window(args: argparse.Namespace, open_window: "Callable[[Startup], int]") -> int:
-    """Open the window on the chosen folder, and return its exit code."""
+    """Open the window on the given folder, and return its exit code."""
     from app.cli.interrupt import run_to_exit_code
     from app.cli.output import Output
     from app.log import open_log
@@ -158,9 +158,9 @@ def _add_version(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_globals(parser: argparse.ArgumentParser, place: str) -> None:
-    """Add the options that may stand before and after the verb, under a name for each place.
+    """Add the options that are allowed before and after the verb, with a name for each place.
 
-    A verb's parser would otherwise write its defaults over what stood before the verb.
+    With one name, the defaults of a verb's parser would overwrite values from before the verb.
     """
     parser.add_argument(
         "--set",

@@ -1,4 +1,4 @@
-"""Chats on the command line: list, show and fork them, show a request, and compact."""
+"""The verbs for chats: list, show, fork and compact them, and show a request."""
 
 import argparse
 import logging

@@ -1,6 +1,7 @@
-"""Settings, keys and instructions for models on the command line.
+"""The verbs for settings, API keys, and instructions for models.
 
-A key is read from standard input, so that it is in no list of processes and no shell's history.
+A key is read from standard input, so that it is not visible in the process list or the shell
+history.
 """
 
 import argparse
@@ -70,7 +71,7 @@ def _show_key(assistant: Assistant, output: Output) -> int:
 
 
 def _find_owner(named: str | None, assistant: Assistant) -> str:
-    """Return whose key is meant: a service, or an address without its path."""
+    """Return the owner of a key: a provider, or an address without its path."""
     if named is not None:
         owner = parse_origin(named) if secrets.is_address(named) else named
         if not owner or not owner.isprintable():
@@ -85,10 +86,10 @@ def _find_owner(named: str | None, assistant: Assistant) -> str:
 
 
 def _read_key(owner: str, *, allows_plain_http: bool) -> str:
-    """Return the key that is typed or piped in.
+    """Read a key from the terminal or a pipe.
 
     Raises:
-        InvalidRequest: there is none, or it may not be kept for this address.
+        InvalidRequest: the key is empty, or must not be stored for this address.
     """
     if not allows_plain_http:
         secrets.require_private_way(owner)
@@ -117,7 +118,7 @@ def change_instructions(args: argparse.Namespace, assistant: Assistant, output: 
 
 
 def _show_instructions(assistant: Assistant, output: Output) -> int:
-    """Show the user's own instructions and those of the notes."""
+    """Show the user's own instructions and the AGENTS.md of the notes."""
     own, found = assistant.user_instructions.read(), assistant.instructions()
     has_own = bool(own.text.strip() or own.problem)
     if found is None and not has_own:
@@ -150,13 +151,13 @@ def _describe(found: VaultInstructions | None) -> dict[str, str | None]:
 
 
 def ask_about_instructions(assistant: Assistant) -> None:
-    """Show an undecided AGENTS.md and ask whether to use it, on a terminal only."""
+    """On a terminal, show an undecided AGENTS.md and ask whether to use it."""
     if not can_ask():
         return
     try:
         found = assistant.instructions()
     except NoteUnreadable:
-        return  # the turn itself says so
+        return  # the turn itself reports it
     if found is None or found.decision is not None:
         return
     sys.stderr.write("".join(f"{line}\n" for line in _list_lines(found)))

@@ -1,7 +1,7 @@
-"""How results read to a person.
+"""Format results as text for a terminal.
 
-No control character of a note or a model reaches the terminal, and none that changes the direction
-of text or cannot be seen, but for those that emoji and some scripts are written with.
+Control characters of notes and models are escaped, and so are invisible characters and those that
+change the direction of text, except the ones that emoji and some scripts need.
 """
 
 import shutil
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 _SNIPPET_LINES = 4
 
-# Control characters, then what Unicode calls ignorable by default (marks of direction, characters
-# of no width, tags, selectors), line separators and the marks of annotations.
+# Control characters, default ignorable code points of Unicode (direction marks, zero-width
+# characters, tags, variation selectors), line separators and interlinear annotation marks.
 _HIDDEN: Final = regex.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb]"
 )
-# Of these, what belongs to visible text: joiners between emoji and after them their style, keycaps,
-# the three flags that are made of tags, joiners where letters would join otherwise or next to a
-# virama, breaks between words of scripts without blanks, and Mongolian forms of letters.
+# The exceptions, which belong to visible text: joiners and variation selectors of emoji, keycaps,
+# the three flags made of tags, joiners between joining letters or next to a virama, zero-width
+# spaces in scripts without word spaces, and Mongolian variation selectors.
 _WRITTEN: Final = regex.compile(
     r"""(?<=\p{Extended_Pictographic}[\ufe0f\p{Emoji_Modifier}]?)\u200d(?=\p{Extended_Pictographic})
     | (?<=\p{Extended_Pictographic})[\ufe0e\ufe0f] | (?<=[0-9\#*])\ufe0f(?=\u20e3)
@@ -49,19 +49,19 @@ _WRITTEN: Final = regex.compile(
     | (?<=\p{Mongolian})(?<![\u180b-\u180f])[\u180b-\u180f]""",
     regex.VERBOSE,
 )
-_BESIDE_CHARS: Final = 8  # as many as a character before a hidden one may be away that allows it
+_BESIDE_CHARS: Final = 8  # how far before a hidden character the character that permits it can be
 
 
 def plain(text: str) -> str:
     """Return a text with invisible characters written as escapes.
 
-    Tabs and line ends stay, and so does what emoji and some scripts are written with.
+    Tabs, line breaks and the invisible characters that emoji and some scripts need are kept.
     """
     return _escape(text, 0)
 
 
 def _escape(text: str, start: int) -> str:
-    """Escape invisible characters from a position on; the text before it is context only."""
+    """Escape invisible characters from a position on; the text before it is only context."""
     written_to = 0
 
     def show(match: "regex.Match[str]") -> str:
@@ -78,14 +78,14 @@ def _escape(text: str, start: int) -> str:
 
 
 class PlainStream:
-    """Converts pieces of a stream to `plain` text; a piece may end within an emoji."""
+    """Converts the pieces of a stream to `plain` text; a piece may end within an emoji."""
 
     def __init__(self) -> None:
         self._before = ""
         self._held = ""
 
     def feed(self, piece: str) -> str:
-        """Return what can be shown by now; hidden characters wait for what follows them."""
+        """Return the text that can be shown now; hidden characters wait for the next piece."""
         text = self._held + piece
         end = len(text)
         while end and _HIDDEN.match(text, end - 1):
@@ -115,14 +115,14 @@ def place(path: str, lines: Sequence[int] | None, page: int | None = None) -> st
 
 
 class ProgressLine:
-    """One line on standard error that is written over; nothing where that is no terminal."""
+    """A progress line on standard error that is overwritten; not shown without a terminal."""
 
     def __init__(self) -> None:
         self._is_shown = sys.stderr is not None and sys.stderr.isatty()
         self._width = 0
 
     def show(self, text: str) -> None:
-        """Put this text in place of what stood there."""
+        """Replace the line by this text."""
         if self._is_shown:
             room = shutil.get_terminal_size().columns - 1
             line = plain(text).replace("\n", " ")[:room]
@@ -131,7 +131,7 @@ class ProgressLine:
             self._width = len(line)
 
     def clear(self) -> None:
-        """Take the line away."""
+        """Remove the line."""
         if self._width:
             sys.stderr.write(f"\r{' ' * self._width}\r")
             sys.stderr.flush()
@@ -139,7 +139,7 @@ class ProgressLine:
 
 
 def progress(at: "IndexProgress") -> str:
-    """Return how far indexing is, in notes."""
+    """Format the progress of indexing, in notes."""
     if at.phase == "store":
         return "Updating the vector store"
     if not at.total:
@@ -154,7 +154,7 @@ def _rate(per_s: float) -> str:
 
 
 def index_report(report: "IndexReport") -> Iterator[str]:
-    """Return what indexing did, line by line."""
+    """Yield the report of an indexing run, line by line."""
     if not report.is_complete:
         yield "Indexing stopped. Search covers what is done; the next run goes on from here."
     yield from report.warnings
@@ -180,7 +180,7 @@ def index_report(report: "IndexReport") -> Iterator[str]:
 
 
 def search_result(result: "SearchResult") -> Iterator[str]:
-    """Return the hits, each with its place and its first lines."""
+    """Yield the hits, each with its place and its first lines."""
     from vault.notes.kinds import find_page
 
     if not result.hits:
@@ -195,7 +195,7 @@ def search_result(result: "SearchResult") -> Iterator[str]:
 
 
 def list_notes(result: "SearchResult", offset: int) -> Iterator[str]:
-    """Return the notes of one page, one line each, with the number of all."""
+    """Yield the notes of one page, one on each line, and the total number."""
     total = result.total or 0
     if not total:
         yield f'No note fits "{plain(result.query)}".'
@@ -208,7 +208,7 @@ def list_notes(result: "SearchResult", offset: int) -> Iterator[str]:
 
 
 def list_related(found: "Sequence[RelatedNote]") -> Iterator[str]:
-    """Return the notes near a note, one line each."""
+    """Yield the notes related to a note, one on each line."""
     if not found:
         yield "No note is near this one."
     for note in found:
@@ -281,7 +281,7 @@ def format_reading_cost(cost: Mapping[str, Any]) -> Iterator[str]:
 
 
 def transcript(chat: "ChatTranscript") -> Iterator[str]:
-    """Return a chat as it is read."""
+    """Yield the transcript of a chat, line by line."""
     yield plain(chat.title)
     for item in chat.items:
         yield ""
@@ -321,7 +321,7 @@ def _item(item: "TranscriptItem") -> Iterator[str]:
 
 
 def _head(who: str, item: "MessageItem") -> str:
-    """Format the head of a message: author, time, entry and other versions."""
+    """Format the heading of a message: author, time, entry and other versions."""
     label = f" [{plain(item.label)}]" if item.label else ""
     said = f"{who}, {item.time}, {item.entry}{label}"
     if len(item.siblings) < 2:
@@ -346,14 +346,14 @@ def list_settings(listing: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def value(found: object) -> str:
-    """Return a setting's value on one line."""
+    """Format a setting's value on one line."""
     import json
 
     return plain(found) if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
 
 
 def chats(found: "Sequence[SessionInfo]") -> Iterator[str]:
-    """Return the chats, one a line."""
+    """Yield the chats, one on each line."""
     if not found:
         yield "No chats yet. strata ask begins one."
     for chat in found:
@@ -363,7 +363,7 @@ def chats(found: "Sequence[SessionInfo]") -> Iterator[str]:
 
 
 def self_test(result: "SelfTest") -> Iterator[str]:
-    """Yield how well the notes are found."""
+    """Yield the results of the self-test of search."""
     yield f"{result.questions} questions made from your notes."
     first, ten = f"{result.recall_at_1:.0%}", f"{result.recall_at_10:.0%}"
     yield f"The right note came first for {first}, and among the first ten hits for {ten}."
@@ -372,6 +372,6 @@ def self_test(result: "SelfTest") -> Iterator[str]:
 
 
 def checks(found: "Sequence[Check]") -> Iterator[str]:
-    """Format the checks of `strata doctor`, one line each."""
+    """Yield the checks of `strata doctor`, one on each line."""
     for check in found:
         yield f"{'ok  ' if check.ok else 'BAD '} {check.name}: {plain(check.detail)}"

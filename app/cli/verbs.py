@@ -1,7 +1,7 @@
-"""What each verb does: a use-case of the assistant, printed for a person or as one document.
+"""The functions that run the verbs: call the assistant, and print text or one JSON document.
 
-`ask` is in `app.cli.ask`, chats are in `app.cli.sessions`, settings, keys and instructions in
-`app.cli.settings`.
+`ask` is in `app.cli.ask`, the verbs for chats are in `app.cli.sessions`, those for settings, keys
+and instructions in `app.cli.settings`.
 """
 
 import argparse
@@ -72,7 +72,7 @@ def _index(args: argparse.Namespace, assistant: Assistant, output: Output) -> in
 
 
 def _search(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    """Show what `strata search` was asked for, and return the exit code."""
+    """Run `strata search`, and return the exit code."""
     open_vault(assistant, args.vault)
     query = readable(args.query)
     result = _found(args, assistant, query)
@@ -96,7 +96,7 @@ def _search(args: argparse.Namespace, assistant: Assistant, output: Output) -> i
 
 
 def _show_related(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    """Show the notes near a note, and return the exit code."""
+    """Run `strata related`, and return the exit code."""
     open_vault(assistant, args.vault)
     library, path = _library(assistant), readable(args.path)
     library.notes()
@@ -189,5 +189,5 @@ _VERBS: Mapping[str, Callable[[argparse.Namespace, Assistant, Output], int]] = {
     "doctor": _doctor,
     "rpc": _rpc,
 }
-# These look at a damaged settings file, or mend it; all others need it sound.
+# These verbs show or repair a damaged settings file; all others need a valid one.
 _BEARS_DAMAGE = frozenset({"settings", "doctor"})

@@ -4,7 +4,7 @@
                                   └→ jobs → wire → standard output
 
     server    Serve requests until the input ends; Ctrl+C and SIGTERM end it too.
-    requests  The types of requests, parsed and checked.
+    requests  The types of requests; parse and check a line.
     jobs      Run turns, searches and indexing while requests are still read.
     wire      Write responses and events, one JSON object a line.
 

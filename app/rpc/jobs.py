@@ -17,9 +17,9 @@ MOST_AT_ONCE: Final = 4
 
 
 class Jobs:
-    """Runs turns, one a chat, and other work beside them, and writes their events.
+    """Runs at most one turn for each chat, and other work at the same time; writes their events.
 
-    It has a pool of its own: a turn waits for work that the chains' pool does.
+    It has its own thread pool: a turn waits for work in the pool of `chains`.
     """
 
     def __init__(self, wire: Wire) -> None:
@@ -30,12 +30,12 @@ class Jobs:
         self._running: set[CancelToken] = set()
 
     def is_busy(self, session: str | None) -> bool:
-        """Return whether a turn of a chat runs, or a compaction."""
+        """Return whether a turn or a compaction of a chat is running."""
         with self._changed:
             return session in self._busy
 
     def require_free(self, session: str) -> None:
-        """Raise `SessionBusy` while a chat is busy."""
+        """Raise `SessionBusy` if a turn or a compaction of the chat is running."""
         if self.is_busy(session):
             raise SessionBusy(
                 f"The chat {session} is still at work.",
@@ -52,10 +52,10 @@ class Jobs:
         """Start a turn and write its events; the last event is `turn_end`.
 
         Args:
-            id: that of the request.
-            session: its chat, which is busy until then.
-            events: makes the turn; its first event comes once the user message is on the disk.
-            accept: is called with that event before anything is told.
+            id: the id of the request.
+            session: the chat, which is busy until the turn ends.
+            events: runs the turn; it yields the first event when the user message is on disk.
+            accept: receives the first event before any event is written.
 
         Raises:
             Exception: the user message could not be stored; there is no turn.
@@ -72,7 +72,7 @@ class Jobs:
         def run(_cancel: CancelToken) -> None:
             try:
                 end = self._tell(id, session, chain([stored], following))
-            except Exception as error:  # noqa: BLE001 (told, and logged where it is a bug)
+            except Exception as error:  # noqa: BLE001 (reported, and logged if it is a bug)
                 info = explain(error)
                 said = {"code": info.code, "message": info.message, "hint": info.hint}
                 self._wire.event("error", id, session, said)
@@ -89,18 +89,19 @@ class Jobs:
         work: Callable[[CancelToken], Json],
         session: str | None = None,
     ) -> None:
-        """Do something that takes its time, and respond when it is done.
+        """Run work that takes time, and respond when it is done.
 
         Args:
-            id: that of the request, `command` its type.
-            work: returns what is responded.
-            session: a chat that is busy until then.
+            id: the id of the request.
+            command: the type of the request.
+            work: returns the data of the response.
+            session: the chat, which is busy until then; None if the work does not change a chat.
         """
 
         def run(cancel: CancelToken) -> None:
             try:
                 respond = partial(self._wire.respond, id, command, work(cancel))
-            except Exception as error:  # noqa: BLE001 (told, and logged where it is a bug)
+            except Exception as error:  # noqa: BLE001 (reported, and logged if it is a bug)
                 respond = partial(self._wire.refuse, id, command, explain(error))
             self._set_free(session)
             respond()
@@ -116,7 +117,7 @@ class Jobs:
         return cancel is not None
 
     def stop(self, timeout_s: float) -> None:
-        """Stop everything, and wait until it has saved what there was."""
+        """Cancel all work, and wait at most `timeout_s` seconds until it has ended."""
         with self._changed:
             running = tuple(self._running)
         for cancel in running:
@@ -125,7 +126,7 @@ class Jobs:
             self._changed.wait_for(lambda: not self._running, timeout_s)
 
     def _token(self, session: str | None) -> CancelToken:
-        """Return what stops a piece of work; a chat that it is about is busy from now on."""
+        """Return a new cancel token; the chat, if there is one, is busy from now on."""
         cancel = CancelToken()
         if session is not None:
             with self._changed:
@@ -133,13 +134,13 @@ class Jobs:
         return cancel
 
     def _set_free(self, session: str | None) -> None:
-        """Mark a chat as free, before its end is reported, since the caller may go on then."""
+        """Mark a chat as free; called before its end is reported, as the client may go on then."""
         if session is not None:
             with self._changed:
                 del self._busy[session]
 
     def _tell(self, id: Any, session: str, events: Iterator[Event]) -> Json:
-        """Write each event but the last, and return the data of the last."""
+        """Write all events but the last, and return the data of the last one."""
         end: Json = {}
         for event in events:
             if (told := convert_event(event)) is None:

@@ -1,4 +1,4 @@
-"""The requests of the RPC: parse and check one JSON object a line."""
+"""The requests of the RPC; each is one JSON object on a line, parsed and checked here."""
 
 import json
 import math
@@ -15,11 +15,11 @@ LONGEST_LINE: Final = 16_000_000  # bytes; a question of 200,000 characters has 
 
 
 class Request(BaseModel):
-    """What every request has.
+    """The fields that every request has.
 
     Attributes:
-        id: whatever the caller will know the response by.
-        session: the chat it is about; None for the one that was opened last.
+        id: any value; the response repeats it.
+        session: the chat; None means the chat that was opened last.
     """
 
     model_config = ConfigDict(frozen=True, strict=True)
@@ -30,11 +30,11 @@ class Request(BaseModel):
 
 
 class PromptRequest(Request):
-    """Ask a question; answered at once, and over with `turn_end`.
+    """Ask a question; the response comes at once, and `turn_end` is the last event.
 
     Attributes:
-        read_whole: have the model read what is attached and too large to be sent; what that takes
-            is told by `get_context`.
+        read_whole: whether a model reads the attachments that are too large to be sent.
+            `get_context` returns the cost.
     """
 
     text: str
@@ -45,45 +45,45 @@ class PromptRequest(Request):
 
 
 class Edit(Request):
-    """Ask again, in other words, what a user message asked."""
+    """Ask an edited user message as a new version of it."""
 
     entry: str
     text: str
 
 
 class Regenerate(Request):
-    """Answer again what an answer answered."""
+    """Generate another version of an answer."""
 
     entry: str
 
 
 class SelectLeaf(Request):
-    """Go on from another branch."""
+    """Make another branch the active one."""
 
     entry: str
 
 
 class Abort(Request):
-    """Stop the turn that runs."""
+    """Cancel the running turn or compaction of a chat."""
 
 
 class Compact(Request):
-    """Sum up all but the last turn of a chat."""
+    """Summarise all but the last turn of a chat."""
 
     custom_instructions: str = Field("", alias="customInstructions")
 
 
 class SetAutoCompaction(Request):
-    """Sum old turns up without being asked, or not, from now on."""
+    """Switch automatic compaction on or off."""
 
     enabled: bool
 
 
 class GetContext(Request):
-    """Get what the model saw, or would see next.
+    """Get the content of the last or the next request.
 
     Attributes:
-        text: a question that is not asked yet, with what is to be attached to it.
+        text: a question that is not sent yet; its attachments are in `attach`.
     """
 
     when: Literal["last", "next"] | None = None
@@ -94,7 +94,7 @@ class GetContext(Request):
 
 
 class GetEntries(Request):
-    """Get the lines of a chat."""
+    """Get the log entries of a chat."""
 
     path_only: bool = False
 
@@ -111,12 +111,12 @@ class Pin(Request):
 
 
 class SendMessage(Request):
-    """Put a message of a program into a chat; no model is called.
+    """Add a message of a program to a chat; no model is called.
 
     Attributes:
-        custom_type: what the program calls messages of this kind.
-        content: text, or a list of parts, as in a message of the user.
-        display: whether the transcript shows it.
+        custom_type: the program's name for messages of this type.
+        content: a text, or a list of parts as in a user message.
+        display: whether the transcript shows the message.
     """
 
     custom_type: str
@@ -125,7 +125,7 @@ class SendMessage(Request):
 
 
 class Label(Request):
-    """Give an entry a name; an empty one takes it off."""
+    """Label an entry; an empty label removes it."""
 
     target: str
     label: str
@@ -136,25 +136,25 @@ class NewSession(Request):
 
 
 class OpenSession(Request):
-    """Go on with a chat."""
+    """Continue a chat."""
 
     session: str
 
 
 class SetMode(Request):
-    """Ask in this mode from now on."""
+    """Set the mode of later questions."""
 
     mode: Mode
 
 
 class SetModel(Request):
-    """Ask this model from now on."""
+    """Set the model of later questions."""
 
     model: str
 
 
 class SetSetting(Request):
-    """Change a setting for good."""
+    """Change a setting and save it."""
 
     key: str
     value: Any
@@ -172,7 +172,7 @@ class Index(Request):
 
 
 class Shutdown(Request):
-    """Stop what runs, and end."""
+    """Cancel all work and end the server."""
 
 
 _TYPES: Final[Mapping[str, type[Request]]] = {
@@ -201,12 +201,12 @@ _TYPES: Final[Mapping[str, type[Request]]] = {
 
 
 class UnreadableRequest(Exception):
-    """A line that nothing can be done with.
+    """Raised for a line that is not a valid request.
 
     Attributes:
-        id: that of the request, as far as one was found.
-        command: its type, as far as one was found.
-        error: what is wrong with it.
+        id: the id of the request; None if none was found.
+        command: the type of the request; None if none was found.
+        error: the error to respond with.
     """
 
     def __init__(self, error: AppError, id: Any = None, command: str | None = None) -> None:
@@ -217,10 +217,10 @@ class UnreadableRequest(Exception):
 
 
 def parse(line: bytes) -> Request:
-    """Return the request of a line.
+    """Parse a line as a request.
 
     Raises:
-        UnreadableRequest: it is not JSON, of no type that is known, or lacks what its type needs.
+        UnreadableRequest: the line is not JSON, has an unknown type, or lacks a required field.
     """
     found = _object(line)
     id, command = found.get("id"), found.get("type")
@@ -246,7 +246,7 @@ def _object(line: bytes) -> dict[str, Any]:
         raise UnreadableRequest(InvalidRequest(f"The line is not JSON: {error}.")) from error
     if not isinstance(found, dict):
         raise UnreadableRequest(InvalidRequest("The line is not a JSON object."))
-    # The id comes back as it was sent, whatever it is.
+    # The response repeats the id unchanged, whatever its type.
     kept = {"id": found["id"]} if "id" in found else {}
     return {**clean_json(found), **kept}
 
@@ -259,7 +259,7 @@ def _sentence(command: str, error: ValidationError) -> str:
 
 
 def _read_number(text: str) -> float:
-    """Return a number of a request; one that no answer could repeat as JSON is refused."""
+    """Parse a number of a request; infinite ones are refused, as JSON cannot represent them."""
     number = float(text)
     return number if math.isfinite(number) else _refuse_number(text)
 

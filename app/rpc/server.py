@@ -1,12 +1,12 @@
-"""The assistant for other programs: requests on standard input, responses and events on its output.
+"""The RPC server: requests on standard input, responses and events on standard output.
 
 ```
-standard input ─ rpc_requests.parse ─ RPC ─ the assistant
-                                       └─ rpc_jobs.Jobs ─ rpc_wire.Wire ─ standard output
+standard input ─ requests.parse ─ RPC ─ Assistant
+                                   └─ jobs.Jobs ─ wire.Wire ─ standard output
 ```
 
-What is quick is answered in the order in which it was asked. What takes its time, a turn above all,
-runs beside it, so that `abort` is always heard.
+Quick requests are answered in the order of their arrival. Turns and other work that takes time run
+in threads, so that `abort` is always read.
 """
 
 import os
@@ -37,7 +37,7 @@ TIME_TO_SAVE_S: Final = 10.0
 def serve_standard_streams(assistant: Assistant) -> None:
     """Serve requests from standard input until it ends.
 
-    What libraries print meanwhile goes to standard error. SIGTERM ends it as Ctrl-C does.
+    Output of libraries goes to standard error meanwhile. SIGTERM ends the server as Ctrl+C does.
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.stdout.flush()
@@ -48,7 +48,7 @@ def serve_standard_streams(assistant: Assistant) -> None:
 
 
 def _lines() -> Iterator[bytes]:
-    """Yield the lines of standard input; of one that is far too long, its beginning."""
+    """Yield the lines of standard input; a line that is too long is cut."""
     source = sys.stdin.buffer
     while line := source.readline(asked.LONGEST_LINE):
         yield line
@@ -57,14 +57,14 @@ def _lines() -> Iterator[bytes]:
 
 
 class RPC:
-    """One conversation with another program."""
+    """A connection to one client program."""
 
     def __init__(self, assistant: Assistant, write: Callable[[bytes], object]) -> None:
-        """Begin with no chat open.
+        """Start with no chat open.
 
         Args:
-            assistant: does the work.
-            write: takes a whole line; an `OSError` from it means that nobody reads any more.
+            assistant: runs the requests.
+            write: writes a whole line; an `OSError` from it means that the client has gone.
         """
         self._assistant = assistant
         self._wire = Wire(write)
@@ -101,9 +101,9 @@ class RPC:
         }
 
     def serve(self, lines: Iterable[bytes]) -> None:
-        """Carry out the requests of these lines; at their end everything is stopped and saved.
+        """Run the requests of these lines; at their end all work is cancelled and saved.
 
-        Meanwhile the notes are watched, and what changes in them is indexed.
+        Meanwhile the notes are watched, and changed notes are indexed.
         """
         if self._assistant.library is not None:
             self._assistant.library.watch(self._tell_of_changes)
@@ -119,7 +119,7 @@ class RPC:
         self._wire.event("index_progress", None, None, done.to_dict())
 
     def _take(self, line: bytes) -> bool:
-        """Carry out one request; return whether others may follow."""
+        """Run one request, and return whether more requests may follow."""
         try:
             request = asked.parse(line)
         except asked.UnreadableRequest as problem:
@@ -132,7 +132,7 @@ class RPC:
         try:
             chat = request.session or self._session
             self._carry_out(request.model_copy(update={"session": chat}))
-        except Exception as error:  # noqa: BLE001 (told, and logged where it is a bug)
+        except Exception as error:  # noqa: BLE001 (reported, and logged if it is a bug)
             self._wire.refuse(request.id, request.type, explain(error))
         return True
 
@@ -148,7 +148,7 @@ class RPC:
             self._wire.respond(request.id, request.type, self._quick[kind](request))
 
     def _begin_turn(self, request: asked.Request) -> None:
-        """Answer once the user message is on the disk, then let the turn run."""
+        """Respond when the user message is on disk, then let the turn run."""
         session = request.session or self._assistant.sessions.begin(self._vault)
         self._jobs.require_free(session)
 
@@ -197,7 +197,7 @@ class RPC:
         return {"session": self._session}
 
     def _warm_up(self) -> None:
-        """Load what a model needs before the first question comes."""
+        """Load the libraries that a model needs before the first question arrives."""
         if (self._model or self._assistant.settings.values.chat_model) != EXTRACTIVE:
             warm_up()
 

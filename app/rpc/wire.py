@@ -1,4 +1,4 @@
-"""The output of the RPC: responses and events, one whole JSON object a line."""
+"""The output of the RPC: responses and events, one JSON object on each line."""
 
 import json
 import threading
@@ -27,7 +27,7 @@ Json = Mapping[str, Any]
 class Wire:
     """Writes lines; safe to use from several threads.
 
-    Once nobody reads any more it writes nothing, and what runs comes to its end unheard.
+    After the first failed write nothing is written any more, and running work ends normally.
     """
 
     def __init__(self, write: Callable[[bytes], object]) -> None:
@@ -37,11 +37,11 @@ class Wire:
         self._progress: tuple[Any, Json] | None = None
 
     def respond(self, id: Any, command: str | None, data: Json) -> None:
-        """Write the response of a request that succeeded."""
+        """Write the response to a request that succeeded."""
         self._line({**_head(id, command), "success": True, "data": data})
 
     def refuse(self, id: Any, command: str | None, error: ErrorInfo) -> None:
-        """Write the response of a request that failed."""
+        """Write the response to a request that failed."""
         self._line({**_head(id, command), "success": False, "error": error.to_dict()})
 
     def event(self, name: str, id: Any, session: str | None, data: Json) -> None:
@@ -54,7 +54,7 @@ class Wire:
         self._line({**head, "data": data})
 
     def _line(self, value: Json) -> None:
-        # Half a surrogate pair, from a file's name, has no place in UTF-8; as an escape it has.
+        # A lone surrogate, from a file's name, cannot be encoded in UTF-8: write an escape.
         line = json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
         with self._lock:
             if not self._is_open:
@@ -66,7 +66,7 @@ class Wire:
 
 
 def convert_event(event: Event) -> tuple[str, Json] | None:
-    """Return the name and the data of an event; None for one that programs are not told."""
+    """Return the name and the data of an event; None if programs do not receive it."""
     if type(event) not in _EVENTS:
         return None
     name, data = _EVENTS[type(event)]
