@@ -1,8 +1,8 @@
 """Converts the parser's block tokens to leaves, cut into units that become final one by one.
 
-A unit is a block at the top level, an item of a list there, some rows of a table there, or the
-lines of a code block that is still open. Each knows how the text from its first line on can be
-read again alone (`Resume`), so that a text that grows is never read from its beginning.
+A unit is a top-level block, an item of a top-level list, a group of rows of a top-level table, or
+the lines of a code block that is still open. Each unit has a `Resume`, with which the text from its
+first line on can be read alone, so that a growing text is never read again from its beginning.
 """
 
 import re
@@ -39,13 +39,13 @@ _ALIGN = re.compile(r"text-align:(\w+)")
 
 @dataclass(frozen=True, slots=True)
 class Resume:
-    """How to go on in the middle of a block.
+    """The state needed to continue reading in the middle of a block.
 
     Attributes:
-        prefix: lines to put before the text; they are read again, but not shown again.
-        number: of the list item that comes next; None where there are no numbers.
-        columns: of the table that goes on.
-        code: the lines of the code block that are final, each with its line end.
+        prefix: lines to put before the text; they are parsed again, but give no leaves.
+        number: the number of the next list item; None outside a numbered list.
+        columns: the column layout of the table that continues; None outside a table.
+        code: the final lines of the code block that continues, each with its line end.
     """
 
     prefix: str = ""
@@ -59,9 +59,11 @@ class Unit:
     """Leaves that become final together.
 
     Attributes:
-        line: the first line, counted with the lines of the prefix.
-        end: the line after the last one.
-        is_sealed: whether nothing that follows can change it any more.
+        line: the number of the first line, including the lines of the prefix.
+        end: the number of the line after the last one.
+        leaves: the leaves of the unit.
+        resume: the state to read the text from this unit on alone.
+        is_sealed: whether no text that follows can change the unit.
     """
 
     line: int
@@ -72,12 +74,12 @@ class Unit:
 
 
 def read_units(text: str, resume: Resume, *, is_final: bool) -> list[Unit]:
-    """Read the rest of a text.
+    """Parse a text, or the end of a text, into units.
 
     Args:
-        text: from the place that `resume` belongs to.
-        resume: how to go on there.
-        is_final: whether the text has come to its end.
+        text: the text from the position at which `resume` was made.
+        resume: the state to continue with.
+        is_final: whether the text is complete.
     """
     whole = resume.prefix + text
     reader = _Reader(whole.split("\n"), resume, is_final)
@@ -85,7 +87,7 @@ def read_units(text: str, resume: Resume, *, is_final: bool) -> list[Unit]:
 
 
 class _Reader:
-    """Walks the tokens of one text."""
+    """Converts the tokens of one text to units."""
 
     def __init__(self, lines: list[str], resume: Resume, is_final: bool) -> None:
         self._lines = lines
@@ -93,7 +95,7 @@ class _Reader:
         self._is_final = is_final
 
     def read(self, tokens: Sequence[Token]) -> Iterator[Unit]:
-        """Yield the units of the top level; only the first block may be one that goes on."""
+        """Yield the top-level units; only the first block can continue an earlier one."""
         for group in _siblings(tokens):
             yield from self._units(group)
             self._resume = Resume()
@@ -112,7 +114,7 @@ class _Reader:
             yield Unit(start, end, leaves, is_sealed=bool(first.meta.get("is_closed")))
 
     def _items(self, group: Sequence[Token]) -> Iterator[Unit]:
-        """Yield one unit an item; the first one is skipped when a list goes on."""
+        """Yield a unit for each list item; skip the first one if it belongs to the prefix."""
         resume = self._resume
         number = _first_number(group[0]) if resume.number is None else resume.number
         for index, item in enumerate(_siblings(group[1:-1])):
@@ -179,7 +181,7 @@ class _Reader:
         yield from self._leaves(inner[3:], (*boxes, box))
 
     def _fence(self, token: Token) -> Iterator[Unit]:
-        """Yield a closed block whole; of an open one the last line apart, for it still grows."""
+        """Yield a closed code block as one unit; of an open one, yield the last line separately."""
         start, end = token.map or (0, 0)
         resume = self._resume
         content = token.content.removesuffix("\n")
@@ -207,7 +209,7 @@ class _Reader:
         yield Unit(end - 1, end, (last,), Resume(self._lines[start] + "\n", code=code))
 
     def _row_groups(self, group: Sequence[Token], boxes: tuple[Box, ...]) -> Iterator[Unit]:
-        """Yield the rows in groups, the first one with the header."""
+        """Yield the rows of a table in groups, the first one with the header."""
         start, _ = group[0].map or (0, 0)
         rows = [_row(tokens) for tokens in _rows(group)]
         places = [(tokens[0].map or (0, 0)) for tokens in _rows(group)]
@@ -230,7 +232,7 @@ class _Reader:
 
 
 def _siblings(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
-    """Yield each token of the outermost level, with all up to the one that closes it."""
+    """Yield each token of the outermost level together with the tokens up to its closing one."""
     depth = start = 0
     for index, token in enumerate(tokens):
         depth += token.nesting
@@ -284,7 +286,7 @@ def _code(token: Token, boxes: tuple[Box, ...]) -> CodeLines:
 
 
 def _close_code(before: str, content: str, language: str) -> CodeLines:
-    """Return the end of a block of code, or all of it where nothing of it was drawn before."""
+    """Return the last lines of a code block, or all of it if no part was drawn before."""
     code = before + content
     if len(code) > AT_ONCE_CHARS:
         is_short = bool(before) and len(content) <= AT_ONCE_CHARS
@@ -296,7 +298,7 @@ def _close_code(before: str, content: str, language: str) -> CodeLines:
 
 
 def _newest(code: str, lines: list[str], language: str) -> tuple[Line, ...]:
-    """Color lines that have just arrived, reading only the newest of those before them."""
+    """Highlight lines that have just arrived, with at most 7 of the lines before as context."""
     final = code.split("\n")[:-1]
     since = len(final) - len(final) % CHUNK_LINES
     text = "\n".join([*final[since:], *lines])

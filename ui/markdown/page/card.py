@@ -23,14 +23,19 @@ _PADDING = 14
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What a number in an answer stands for.
+    """The source of a citation number in an answer.
 
     Attributes:
-        lines: inclusive, from 1; None for a whole note.
-        page: of a file that has pages; it is said in place of the lines.
-        doubt: why it is not borne out; nothing where it is.
-        doubted: the quotations that are not in it; none where all of its citations are in doubt.
-        is_verified: whether its quotation was found in the passage as it was sent.
+        number: the citation number.
+        title: the title of the note, with the heading of the passage.
+        path: the path of the note or file; empty if the number has no source.
+        lines: the first and last line, inclusive, from 1; None for a whole note.
+        passage: the text of the passage as it was sent.
+        is_verified: whether the quotation was found in the passage as it was sent.
+        doubt: why a citation is unverified; empty if none is.
+        doubted: the quotations that are not in the source. If it is empty while there is a doubt,
+            all citations of an unverified source are in doubt.
+        page: the page in a file with pages, shown in place of the lines; None otherwise.
     """
 
     number: int
@@ -45,12 +50,12 @@ class Source:
 
     @property
     def place(self) -> str:
-        """The path with its lines, such as `Home server/Backups.md, lines 12–31`."""
+        """The path with lines or page, such as `Home server/Backups.md, lines 12–31`."""
         return place(self.path, self.lines, self.page)
 
     @property
     def spoken(self) -> str:
-        """The whole of it in one sentence, for screen readers."""
+        """The source in one sentence, for screen readers."""
         where = f", {name_lines(self.lines).replace('–', ' to ')}" if self.lines else ""
         where = where if self.page is None else f", page {self.page}"
         state = ", verified" if self.is_verified else (", not verified" if self.doubt else "")
@@ -58,7 +63,7 @@ class Source:
 
 
 class CitationCard(QFrame):
-    """A small popup; it takes no focus and lets the mouse through."""
+    """A popup with the source of a citation; it takes no focus and ignores the mouse."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent, Qt.WindowType.ToolTip | Qt.WindowType.FramelessWindowHint)
@@ -85,7 +90,10 @@ class CitationCard(QFrame):
         column.addWidget(self._doubt)
 
     def show_source(self, source: Source, at: QRect) -> None:
-        """Show a source below the citation at `at`, or above it where there is no room below."""
+        """Show a source below the citation at `at`, or above it if there is no space below.
+
+        `at` is the rectangle of the citation on the screen.
+        """
         self._title.set_text(source.title)
         self._place.set_text(source.place)
         self._place.setVisible(bool(source.path))
@@ -106,11 +114,11 @@ class CitationCard(QFrame):
         self.show()
 
     def shown(self) -> tuple[str, str, str, str]:
-        """Return title, place, passage and doubt as they are shown."""
+        """Return the title, place, passage and doubt that the card contains."""
         return self._title.whole, self._place.whole, self._passage.text, self._doubt.text()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the popup's background and edge."""
+        """Paint the popup's background and border."""
         theme, painter = Theme.current(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setBrush(theme.color("bg.overlay"))
@@ -128,7 +136,7 @@ class CitationCard(QFrame):
 
 
 class _Passage(QWidget):
-    """The beginning of a passage: four lines at most, the last one cut with an ellipsis."""
+    """The first four lines of a passage at most; the last one ends with an ellipsis if cut."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -23,12 +23,12 @@ class LinkHandler(QObject):
     """Handles hover, focus and clicks on the links and citations of one view.
 
     Attributes:
-        sources: what the numbers stand for.
+        sources: the source of each citation number.
 
     Args:
-        view: the view that is watched.
-        targets: gives the addresses of its links.
-        place_of: gives where a number stands, on the view, nearest to a point of it.
+        view: the view to handle.
+        targets: returns the addresses of the view's links.
+        place_of: returns the rectangle on the view of a source's citation nearest to the pointer.
     """
 
     citation_clicked = Signal(int)
@@ -53,11 +53,11 @@ class LinkHandler(QObject):
 
     @property
     def card(self) -> CitationCard | None:
-        """The card, once one was shown."""
+        """The card with the source of a citation; None until one is shown."""
         return self._card
 
     def point_at(self, url: QUrl) -> None:
-        """Act as if the pointer rested on an anchor; an empty address ends that."""
+        """Act as if the pointer hovered an anchor; an empty address ends that."""
         self.hide_card()
         href = url.toString()
         number = _number(href)
@@ -69,19 +69,19 @@ class LinkHandler(QObject):
             QToolTip.showText(QCursor.pos(), f"<qt>{escape(target)}</qt>", self._view)
 
     def focus(self, href: str) -> None:
-        """Act as `point_at`, and tell screen readers what has the focus."""
+        """Act as `point_at`, and announce the source of a citation to screen readers."""
         self.point_at(QUrl(href))
         if source := self._source(href):
             announce(self._view, source.spoken)
 
     def hide_card(self) -> None:
-        """Take the card away, and the one that was about to come."""
+        """Hide the card, and cancel one that is about to be shown."""
         self._timer.stop()
         if self._card:
             self._card.hide()
 
     def menu(self, href: str) -> QMenu:
-        """Return what a right click offers."""
+        """Build the context menu for an anchor; an empty address means none."""
         view, target = self._view, self._target(href)
         menu = QMenu(view)
         copy = menu.addAction("Copy", view.copy)
@@ -112,7 +112,7 @@ class LinkHandler(QObject):
             self.link_clicked.emit(target)
 
     def _source(self, href: str) -> Source | None:
-        """Return what a citation stands for; a doubt belongs to the one that has it."""
+        """Return the source of an anchor, adjusted to whether this citation is unverified."""
         source = self.sources.get(_number(href))
         if source is None or not source.is_verified:
             return source
@@ -125,7 +125,7 @@ class LinkHandler(QObject):
 
 
 def _number(href: str) -> int:
-    """Return the number of a citation's address, 0 for another kind of address."""
+    """Return the source number in a citation's address, or 0 for other addresses."""
     return int(href[5:].removesuffix(DOUBT)) if href.startswith("cite:") else 0
 
 
@@ -136,12 +136,12 @@ def _written(target: str) -> str:
 def find_unverified_pills(
     document: QTextDocument, pills: Iterable[Pill], sources: Mapping[int, Source]
 ) -> frozenset[int]:
-    """Return where the citations begin that are not borne out.
+    """Return the start positions of the unverified citations.
 
     Args:
         document: the text as it is shown.
-        pills: its citations.
-        sources: what the numbers stand for, each with the quotations that it does not bear out.
+        pills: the citations in the text.
+        sources: the source of each number, with the quotations that are not in it.
     """
     citing: dict[int, list[Pill]] = {}
     for pill in sorted(pills, key=lambda pill: pill.start):
@@ -176,7 +176,7 @@ def _places(document: QTextDocument, quote: str) -> Iterator[QTextCursor]:
 
 
 def _beside(place: QTextCursor, pills: list[Pill]) -> Pill:
-    """Return the citation that follows a quotation in its block, else the nearest one."""
+    """Return the citation after a quotation in the same block, or else the nearest one."""
     block = place.block()
     after = [
         pill

@@ -22,7 +22,7 @@ _SHOWN_MS = 1500
 
 
 class CodeHighlighter:
-    """Highlights code blocks of a document in small steps, after they were drawn."""
+    """Highlights long code blocks of a document in small steps, after they are drawn."""
 
     def __init__(self, document: QTextDocument, formats: Formats) -> None:
         self._document, self._formats = document, formats
@@ -30,22 +30,22 @@ class CodeHighlighter:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether there is more to be done."""
+        """Whether there is code left to highlight."""
         return bool(self._waiting)
 
     def add(self, position: int, code: str, language: str) -> None:
-        """Color the code that begins at a position, when there is time.
+        """Add a code block to the queue.
 
         Args:
-            position: nothing above it, nor the code itself, changes from here on.
-            code: all of it.
-            language: of the code.
+            position: the text position of the code. The code and the text above it must be final.
+            code: the whole code of the block.
+            language: the language of the code.
         """
         first = self._document.findBlock(position).blockNumber()
         self._waiting.append(zip(count(first), each_line(code, language), strict=False))
 
     def go_on(self, seconds: float) -> None:
-        """Color some lines, for about so long."""
+        """Highlight lines for about the given number of seconds."""
         until = time.perf_counter() + seconds
         edit = QTextCursor(self._document)
         edit.beginEditBlock()
@@ -59,7 +59,7 @@ class CodeHighlighter:
 
 
 def color_line(block: QTextBlock, runs: Iterable[tuple[str, str]], formats: Formats) -> None:
-    """Give the runs of a line their colours."""
+    """Apply colours to a line, given as runs of colour name and text."""
     cursor = QTextCursor(block)
     at = block.position()
     for color, text in runs:
@@ -70,11 +70,11 @@ def color_line(block: QTextBlock, runs: Iterable[tuple[str, str]], formats: Form
 
 
 class CopyButtons:
-    """One button in the head of each code block of a view.
+    """The copy buttons of a view: one in the header of each code block.
 
     Args:
-        parent: what the buttons lie on.
-        text_of: gives the code of a block by its place among the blocks.
+        parent: the parent widget of the buttons.
+        text_of: returns the code of a block by its index among the code blocks.
     """
 
     def __init__(self, parent: QWidget, text_of: Callable[[int], str]) -> None:
@@ -83,7 +83,7 @@ class CopyButtons:
         self._buttons: list[IconButton] = []
 
     def place(self, panels: Sequence[QRectF]) -> None:
-        """Show a button in the head of each background, and none elsewhere."""
+        """Show a button in the header of each code block's rectangle, and hide the others."""
         while len(self._buttons) < len(panels):
             self._buttons.append(self._make(len(self._buttons)))
         for button, rect in zip(self._buttons, panels, strict=False):

@@ -23,11 +23,18 @@ __all__ = [
 
 @dataclass(slots=True)
 class Panel:
-    """A background that runs under several blocks; `last` moves while code arrives.
+    """A background behind several blocks of text; `last` moves while code arrives.
 
     Attributes:
-        first: a position in its first block, as `last` is in its last one.
-        start: how far it is set in, as `end` on the other side.
+        kind: the kind of block that the background belongs to.
+        first: a text position in the first block.
+        last: a text position in the last block.
+        start: the indentation in pixels at the start of the lines.
+        end: the indentation in pixels at the end of the lines.
+        tone: the colour of a callout.
+        icon: the name of the icon of a callout or a missing image.
+        language: the language of a code block.
+        is_rtl: whether the text runs from right to left.
     """
 
     kind: Literal["code", "callout", "quote", "missing"]
@@ -51,7 +58,7 @@ class ListMarker:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Code within a line."""
+    """The background of inline code, from a start to an end position."""
 
     start: int
     end: int
@@ -59,7 +66,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Pill:
-    """A citation, of one source or several."""
+    """A citation of one or more sources, drawn as a pill."""
 
     start: int
     end: int
@@ -68,22 +75,25 @@ class Pill:
 
 @dataclass(frozen=True, slots=True)
 class RuleLine:
-    """A line across the page."""
+    """A horizontal rule across the page."""
 
     start: int
 
 
 @dataclass(slots=True, eq=False)
 class Rows:
-    """Some rows of a table.
+    """A group of rows of a table, which Qt lays out as a table of its own.
 
     Attributes:
-        first: a position before the first row.
-        shares: of the page's width that the columns have, as percentages.
-        lengths: what the columns need to be read well.
-        start_inset: how far the boxes around it set it in.
-        is_wide: whether it has the width of its columns, for want of room.
-        is_rtl: whether it is read from its right end.
+        start: a text position in the last cell.
+        table: the Qt table with the rows.
+        first: the text position of the first cell.
+        shares: the widths of the columns as percentages of the page's width.
+        lengths: the widths in pixels that the columns need to be readable.
+        start_inset: the indentation in pixels by the boxes around the table.
+        is_continued: whether other rows of the table come before these.
+        is_wide: whether the table is wider than the page, and therefore scrolls.
+        is_rtl: whether the table is read from right to left.
     """
 
     start: int
@@ -99,7 +109,7 @@ class Rows:
 
 @dataclass(slots=True)
 class Decorations:
-    """Everything that is painted for one stretch of a document, each list in the text's order."""
+    """All decorations of one part of a document, each list in the order of the text."""
 
     panels: list[Panel] = field(default_factory=list)
     marks: list[ListMarker] = field(default_factory=list)
@@ -117,20 +127,20 @@ class BoxDecorations:
         self._open: dict[int, Panel] = {}
 
     def forget(self) -> None:
-        """Close all boxes; none goes on from what is final into a tail."""
+        """Forget all open boxes, so that no panel grows any more."""
         self._open = {}
 
     def follow(
         self, ink: Decorations, leaf: Leaf, previous: Leaf | None, first: int, last: int
     ) -> None:
-        """Note the boxes that begin with a leaf, and stretch those that go on.
+        """Add the decorations of boxes that begin with a leaf, and extend those that continue.
 
         Args:
-            ink: what they are painted with.
-            leaf: what was just written, from `first` to `last`.
-            previous: what was written before it.
-            first: a position in its first block.
-            last: a position in its last block.
+            ink: the decorations to add to.
+            leaf: the leaf that was just written.
+            previous: the leaf that was written before it.
+            first: a text position in the leaf's first block.
+            last: a text position in the leaf's last block.
         """
         before = previous.boxes if previous else ()
         for depth, box in enumerate(leaf.boxes):

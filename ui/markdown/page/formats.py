@@ -17,12 +17,12 @@ FIXED = QTextBlockFormat.LineHeightTypes.FixedHeight.value
 AT_LEAST = QTextBlockFormat.LineHeightTypes.MinimumHeight.value
 
 
-# Behind the number in the address of a citation that is not borne out.
+# The suffix of an unverified citation's address, after the number.
 DOUBT = "!"
 
 
 class Formats:
-    """The formats of one look; a change of theme wants a new one."""
+    """The Qt formats of one theme; after a change of theme, a new object is needed."""
 
     def __init__(self) -> None:
         self._theme = Theme.current()
@@ -30,13 +30,13 @@ class Formats:
         self._numbers: dict[tuple[str, str, bool], QTextCharFormat] = {}
 
     def text(self, role: str, tone: str, run: Run, href: str = "") -> QTextCharFormat:
-        """Return the format of a run.
+        """Return the character format of a run.
 
         Args:
-            role: a key of `type` in the tokens, or `cell`, which is `ui` with figures of one width.
-            tone: a colour token.
-            run: its look counts, not its text.
-            href: what a click on it reports.
+            role: a key of `type` in the tokens, or `cell`, which is `ui` with tabular figures.
+            tone: the name of a colour token.
+            run: the run, of which only the style is used.
+            href: the address that a click reports; empty if the run is no link.
         """
         key = (role, tone, Run("", run.style, "link" if href else ""))
         if key not in self._made:
@@ -49,8 +49,8 @@ class Formats:
     def numbers(self, text: str, *, is_doubtful: bool) -> list[tuple[str, QTextCharFormat]]:
         """Return the parts of a citation such as `[1]` or `[1, 2]`, each with its format.
 
-        The brackets have the colour of the pill that is painted under them: copying and screen
-        readers get `[1]`, the eye gets a pill.
+        The brackets have the colour of the pill that is painted behind them. Copied text and screen
+        readers have `[1]`, but only the number is visible, on a pill.
         """
         parts = [part for part in _DIGITS.split(text) if part]
         known = [part for part in parts if part.isdigit()]
@@ -74,18 +74,18 @@ class Formats:
         is_bracket = part.strip() in {"[", "]"}
         made.setForeground(self._theme.color(soft if is_bracket else text))
         if is_doubtful and "]" in part:
-            # Room for the question mark that is painted there.
+            # Space for the question mark that is painted there.
             made.setFontLetterSpacingType(QFont.SpacingType.AbsoluteSpacing)
             made.setFontLetterSpacing(self._theme.px(9))
         _set_anchor(made, href)
         return made
 
     def code(self, color: str) -> QTextCharFormat:
-        """Return the format of a run in a code block."""
+        """Return the character format of a run in a code block, by the name of its colour."""
         return self.text("code", f"syntax.{color}", _PLAIN)
 
     def block(self, role: str, text: str = "", *, top: float = 0) -> QTextBlockFormat:
-        """Return a block with the line height of a type role, in the direction of its text."""
+        """Return a block format with the line height of a type role and the text's direction."""
         made = QTextBlockFormat()
         is_tall = has_tall_letters(text)
         made.setLineHeight(
@@ -98,7 +98,7 @@ class Formats:
         return made
 
     def spacer(self, *, top: float = 0, height: float = 1) -> QTextBlockFormat:
-        """Return the format of a block that holds no text but stands where Qt wants one."""
+        """Return the format of a block without text, such as the one Qt needs around a table."""
         made = QTextBlockFormat()
         made.setLineHeight(height, FIXED)
         made.setTopMargin(top)
@@ -125,10 +125,10 @@ class Formats:
 
 
 def wrap_for(text: str) -> QTextOption.WrapMode:
-    """Return how to break the lines of a text.
+    """Return the wrap mode for a text: anywhere if it has a word of 2,000 characters or more.
 
-    Qt looks for the end of a word anew on each of its lines, so a word of 200,000 letters takes
-    seconds to lay out unless it may be broken anywhere.
+    For each line, Qt searches for the end of the word again, so that a word of 200,000 letters
+    takes seconds to lay out unless it may be broken anywhere.
     """
     if _ENDLESS.search(text):
         return QTextOption.WrapMode.WrapAnywhere

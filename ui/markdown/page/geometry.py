@@ -1,7 +1,7 @@
 """Positions of text in a document after layout.
 
-With a fixed line height Qt puts the extra space above the text, at four fifths of the line, so
-boxes are measured from the baseline.
+With a fixed line height, Qt puts the baseline at four fifths of the line, with the extra space
+above the text. Rectangles are therefore measured from the baseline.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ _ABOVE_BASELINE = 0.8
 
 
 def parse_origin(block: QTextBlock) -> QPointF:
-    """Return the point that the lines of a block count from."""
+    """Return the top left corner of a block, to which the positions of its lines are relative."""
     layout = block.document().documentLayout()
     return layout.blockBoundingRect(block).topLeft()
 
@@ -44,20 +44,20 @@ def bottom_of(document: QTextDocument, position: int) -> float:
 
 
 def line_at(document: QTextDocument, position: int) -> tuple[QTextBlock, QTextLine]:
-    """Return the block and the line that a position stands in."""
+    """Return the block and the line that contain a position."""
     block = document.findBlock(position)
     return block, block.layout().lineForTextPosition(position - block.position())
 
 
 def baseline(block: QTextBlock, line: QTextLine) -> float:
-    """Return how far down the letters of a line stand."""
+    """Return the y coordinate of a line's baseline in the document."""
     return parse_origin(block).y() + line.y() + line.ascent()
 
 
 def pieces(document: QTextDocument, start: int, end: int) -> Iterator[tuple[QRectF, float]]:
-    """Yield the stretch of each line between two positions of a block, with its baseline.
+    """Yield the rectangle and the baseline of each line between two positions of a block.
 
-    The rectangles reach from the line's ascent to its descent.
+    The rectangles extend from the line's ascent to its descent.
     """
     block = document.findBlock(start)
     origin, layout = parse_origin(block), block.layout()
@@ -75,6 +75,6 @@ def pieces(document: QTextDocument, start: int, end: int) -> Iterator[tuple[QRec
 
 
 def _x(line: QTextLine, position: int) -> float:
-    # PySide gives the position back beside the place.
+    # PySide may return a tuple of the x coordinate and the position.
     found: Any = line.cursorToX(position)
     return float(found[0] if isinstance(found, tuple) else found)

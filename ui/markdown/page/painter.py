@@ -1,7 +1,7 @@
-"""Paints the decorations under and beside the text: backgrounds, pills, markers, lines.
+"""Paints the decorations behind and next to the text: backgrounds, pills, markers, lines.
 
-The document itself stays plain text. Places are looked up once a layout and kept, for a stable
-block does not move when more is appended.
+The document itself contains plain text. Rectangles are computed once per layout and cached, because
+a final block does not move when text is appended.
 """
 
 from bisect import bisect_left, bisect_right
@@ -25,14 +25,14 @@ _PANEL_PADDING = {"code": CODE_PADDING, "missing": CODE_PADDING, "callout": 10, 
 _CODE_HEAD = 24
 
 
-# The first and the last position that can be seen.
+# The first and the last text position that is visible.
 Reach = tuple[int, int]
 _Ink = TypeVar("_Ink", ListMarker, Span, Pill, RuleLine, Rows)
 
 
 @dataclass(slots=True)
 class _Placed:
-    """The rectangles of one piece of ink, in the document."""
+    """The cached rectangles and baselines of one decoration, in document coordinates."""
 
     ink: object
     rects: list[QRectF]
@@ -40,11 +40,11 @@ class _Placed:
 
 
 class DecorationPainter:
-    """Paints for one document.
+    """Paints the decorations of one document.
 
     Attributes:
-        doubtful: where the citations begin that are not borne out.
-        marked: the number of a source that is pointed at elsewhere; 0 for none.
+        doubtful: the start positions of the unverified citations.
+        marked: the number of the source whose citations are highlighted; 0 for none.
     """
 
     def __init__(self, document: QTextDocument) -> None:
@@ -55,15 +55,15 @@ class DecorationPainter:
 
     @property
     def _page_width(self) -> float:
-        """The width of the view; the document itself is as wide as its longest line of code."""
+        """The width of the view in pixels; the document is as wide as its longest code line."""
         return self._document.textWidth()
 
     def forget(self) -> None:
-        """Look all places up again: the width or the text above them has changed."""
+        """Clear all cached rectangles, because the width or the text above them has changed."""
         self._placed.clear()
 
     def forget_tail(self, tail: Decorations, open_code: Panel | None) -> None:
-        """Look those places up again that belong to what was taken back."""
+        """Clear the cached rectangles of the tail and of an open code block."""
         groups = (tail.panels, tail.marks, tail.spans, tail.pills)
         for ink in (ink for group in groups for ink in group):
             self._placed.pop(id(ink), None)
@@ -71,15 +71,15 @@ class DecorationPainter:
             self._placed.pop(id(open_code), None)
 
     def panel_rect(self, panel: Panel) -> QRectF:
-        """Return the background of a panel."""
+        """Return the rectangle of a panel's background."""
         return self._place(panel).rects[0]
 
     def pill_rects(self, pill: Pill) -> list[QRectF]:
-        """Return where a citation stands; two rectangles where it is broken across lines."""
+        """Return the rectangles of a citation, one for each line it is broken across."""
         return self._place(pill).rects
 
     def paint_panels(self, painter: QPainter, ink: Decorations, reach: Reach) -> None:
-        """Paint the backgrounds, as far as they can be seen."""
+        """Paint the visible backgrounds of code blocks, callouts, quotes and missing images."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
         first, last = reach
@@ -88,7 +88,7 @@ class DecorationPainter:
                 self._paint_panel(painter, panel)
 
     def paint_below(self, painter: QPainter, ink: Decorations, reach: Reach) -> None:
-        """Paint what lies under single words, as far as it can be seen."""
+        """Paint the visible backgrounds of inline code and citations."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
         first, last = reach
@@ -101,7 +101,7 @@ class DecorationPainter:
                 self._paint_marked(painter, pill, "amber" if is_doubtful else "accent")
 
     def paint_beside(self, painter: QPainter, ink: Decorations, reach: Reach) -> None:
-        """Paint what stands between and before the text, as far as it can be seen."""
+        """Paint the visible list markers, rules, table lines and question marks of citations."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         first, last = reach
         for mark in _between(ink.marks, first, last):
@@ -115,7 +115,7 @@ class DecorationPainter:
                 self._paint_doubt(painter, pill)
 
     def paint_ring(self, painter: QPainter, start: int, end: int) -> None:
-        """Paint the focus around a link or a citation, over the dots that Qt draws."""
+        """Paint the focus ring of a link or a citation, over the dotted one that Qt draws."""
         pen = QPen(Theme.current().color("line.focus"), 2)
         painter.setPen(pen)
         painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -123,7 +123,7 @@ class DecorationPainter:
             painter.drawRoundedRect(rect.adjusted(-0.5, 0, 0.5, 0), 2, 2)
 
     def reach_of(self, clip: QRectF) -> Reach:
-        """Return the positions that the clip reaches, with a line to spare on both sides."""
+        """Return the text positions inside a clip, with two more lines above and below."""
         layout = self._document.documentLayout()
         spare = 2 * Theme.current().line("body")
         fuzzy = Qt.HitTestAccuracy.FuzzyHit
@@ -165,7 +165,7 @@ class DecorationPainter:
         bottom = bottom_of(self._document, panel.last) + padding
         last = self._document.findBlock(panel.last).blockFormat()
         if panel.kind != "code" and last.nonBreakableLines():
-            bottom += CODE_PADDING  # it ends with code, whose own background reaches further down
+            bottom += CODE_PADDING  # it ends with code, whose background extends further down
         start, end = (panel.end, panel.start) if panel.is_rtl else (panel.start, panel.end)
         left = OUTDENT + start
         right = self._page_width - OUTDENT - end
@@ -239,7 +239,7 @@ class DecorationPainter:
             painter.drawRoundedRect(rect, theme.radius("sm"), theme.radius("sm"))
 
     def _ground(self, ink: Decorations, pill: Pill) -> str:
-        """Return what a citation stands on; on a ground of its own colour it would not be seen."""
+        """Return the colour of a citation's background, which must differ from an amber callout."""
         if pill.start not in self.doubtful:
             return "accent.soft"
         is_on_amber = any(
@@ -249,7 +249,7 @@ class DecorationPainter:
         return "bg.content" if is_on_amber else "amber.soft"
 
     def _paint_marked(self, painter: QPainter, pill: Pill, kind: str) -> None:
-        """Draw an edge around a citation whose source is pointed at."""
+        """Paint a border around a citation whose source is highlighted."""
         theme = Theme.current()
         painter.save()
         tone = "accent.base" if kind == "accent" else "amber.graphic"
@@ -273,7 +273,7 @@ class DecorationPainter:
     def _paint_number(
         self, painter: QPainter, mark: ListMarker, rect: QRectF, is_rtl: bool
     ) -> None:
-        """Draw an item's number, or a footnote's smaller label, on the line of its text."""
+        """Paint an item's number, or a footnote's smaller label, on the baseline of its text."""
         theme = Theme.current()
         role = "body" if mark.text[-1:] in {".", ")"} else "caption"
         painter.setFont(theme.font(role, numbers=True))
@@ -306,7 +306,7 @@ class DecorationPainter:
         painter.fillRect(QRectF(OUTDENT, top, width, 1), Theme.current().color("line.hairline"))
 
     def _paint_table(self, painter: QPainter, table: QTextTable) -> None:
-        """Draw a hairline above each row but the first; a table that goes on has one there too."""
+        """Paint a hairline above each row except a table's header."""
         area = self._document.documentLayout().frameBoundingRect(table)
         has_header = table.format().toTableFormat().headerRowCount() > 0
         for row in range(1 if has_header else 0, table.rows()):
@@ -319,7 +319,7 @@ class DecorationPainter:
         painter.fillRect(QRectF(area.left(), top, area.width(), 1), color)
 
     def _paint_doubt(self, painter: QPainter, pill: Pill) -> None:
-        """Draw the question mark of a pill that is in doubt, in the room its last bracket has."""
+        """Paint the question mark of an unverified citation in the space after its last bracket."""
         placed = self._place(pill)
         theme = Theme.current()
         painter.setFont(theme.font("chip", weight=600))
@@ -330,7 +330,7 @@ class DecorationPainter:
 
 
 def _between(ink: list[_Ink], first: int, last: int) -> list[_Ink]:
-    """Return the pieces that begin between two positions; each list is in the text's order."""
+    """Return the decorations that begin between two positions; the list must be in text order."""
     return ink[bisect_left(ink, first, key=_start) : bisect_right(ink, last, key=_start)]
 
 

@@ -1,6 +1,6 @@
 """The space between leaves, and the indentation of boxes.
 
-All space stands above a leaf: what is written never changes when more is appended.
+All space is above a leaf, so that written text never changes when more is appended.
 """
 
 from dataclasses import dataclass
@@ -37,14 +37,14 @@ _CODE_HEAD = 24
 
 @dataclass(frozen=True, slots=True)
 class Inset:
-    """How far a leaf is set in where its lines begin, and where they end."""
+    """The indentation of a leaf in pixels, at the start and at the end of its lines."""
 
     start: float
     end: float
 
 
 def inset_of(boxes: tuple[Box, ...]) -> Inset:
-    """Return how far the boxes set in what stands in them."""
+    """Return the indentation of a leaf inside the given boxes."""
     theme = Theme.current()
     start = end = 0.0
     for box in boxes:
@@ -57,7 +57,7 @@ def inset_of(boxes: tuple[Box, ...]) -> Inset:
 
 
 def gap_above(leaf: Leaf, previous: Leaf | None) -> float:
-    """Return the space above a leaf, with the padding of the boxes that end and begin there."""
+    """Return the space above a leaf, including the padding of boxes that end or begin there."""
     opened = compute_padding_above(leaf, previous)
     if previous is None:
         return opened
@@ -104,7 +104,7 @@ def _between_paragraphs(leaf: Paragraph, previous: Paragraph) -> float:
 
 
 def _is_other_list(boxes: tuple[Box, ...], before: tuple[Box, ...]) -> bool:
-    """Return whether bullets follow numbers, or numbers bullets, at one depth."""
+    """Return whether a bullet list follows a numbered list at the same depth, or vice versa."""
     parted = ((box, other) for box, other in zip(boxes, before, strict=False) if box != other)
     box, other = next(parted, (None, None))
     if box is None or other is None:

@@ -1,4 +1,4 @@
-"""The formats of a table: full width, padded cells, no lines of its own."""
+"""The Qt formats of a table: full width, padded cells, no borders."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -38,7 +38,7 @@ _AT_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignAbsolute
 
 
 def as_it_stands(leaf: TableRows) -> TableRows:
-    """Return the rows with their columns from left to right, the only way in which Qt lays out."""
+    """Return the rows with their columns from left to right, the only order that Qt lays out."""
     columns = leaf.columns
     if not columns.is_rtl:
         return leaf
@@ -52,16 +52,16 @@ def as_it_stands(leaf: TableRows) -> TableRows:
 
 
 def alignment_of(columns: ColumnLayout, column: int) -> Qt.AlignmentFlag:
-    """Return how a column's lines stand: figures, and all that runs from the right, at the right.
+    """Return the alignment of a column; in a right-to-left table, all but centred ones are right.
 
-    A cell's own direction turns only what is not set for the whole table.
+    In other tables, the alignment is relative to the text direction of each cell.
     """
     align = columns.aligns[column]
     return _AT_RIGHT if columns.is_rtl and align != "center" else _ALIGNMENTS[align]
 
 
 def table_format(leaf: TableRows, start: float) -> QTextTableFormat:
-    """Return the format of some rows, set in by `start`."""
+    """Return the format of a group of rows, indented by `start` pixels."""
     made = QTextTableFormat()
     made.setBorder(0)
     made.setCellSpacing(0)
@@ -74,7 +74,7 @@ def table_format(leaf: TableRows, start: float) -> QTextTableFormat:
 
 
 def measure_columns(columns: ColumnLayout) -> tuple[float, ...]:
-    """Return how wide each column has to be to be read well, in pixels."""
+    """Return the width in pixels that each column needs to be readable."""
     letter = QFontMetricsF(Theme.current().font("ui")).averageCharWidth()
     between = [_BETWEEN_COLUMNS] * (len(columns.letters) - 1) + [0]
     return tuple(
@@ -83,14 +83,14 @@ def measure_columns(columns: ColumnLayout) -> tuple[float, ...]:
 
 
 def column_lengths(fixed: Sequence[float], shares: Sequence[float]) -> list[QTextLength]:
-    """Return the widths of columns: those that are fixed, else their shares of the whole."""
+    """Return the column widths: fixed ones in pixels if given, else percentages."""
     if fixed:
         return [QTextLength(QTextLength.Type.FixedLength, length) for length in fixed]
     return [QTextLength(_PERCENT, share) for share in shares]
 
 
 def cell_format(columns: ColumnLayout, column: int, char: QTextCharFormat) -> QTextTableCellFormat:
-    """Return a cell's padding, with the font that an empty cell is as high as."""
+    """Return a cell's format: the padding, and the font that gives an empty cell its height."""
     made = QTextTableCellFormat()
     made.merge(char)
     made.setTopPadding(CELL_PADDING)

@@ -1,4 +1,8 @@
-"""The view of one Markdown text, which may grow while it is read; nothing is fetched."""
+"""`MarkdownView`, the widget that draws one Markdown text, such as an answer while it streams.
+
+`ui.chat.message.answer.Answer` passes the text of an answer on to this widget. The view never loads
+images or files.
+"""
 
 import time
 from collections.abc import Mapping
@@ -41,14 +45,14 @@ _COLORS_S = 0.006
 
 
 class MarkdownView(QTextBrowser):
-    """Shows Markdown as wide as it is given room, and as high as it needs.
+    """Draws a Markdown text, complete or streamed, in its own width and as high as it needs.
 
-    `citation_clicked` has the number of a source, `citation_pointed` too, with 0 where the pointer
-    leaves it; `link_clicked` has an allowed address.
+    `citation_clicked` carries the number of a source. `citation_pointed` carries the number of the
+    hovered one, or 0 when the pointer leaves it. `link_clicked` carries an allowed address.
 
     Attributes:
-        flushes: how often what had arrived was drawn.
-        wide: what of it scrolls in itself.
+        flushes: how many times streamed text was drawn.
+        wide: the code blocks and tables that scroll horizontally.
     """
 
     citation_clicked = Signal(int)
@@ -79,11 +83,11 @@ class MarkdownView(QTextBrowser):
 
     @property
     def written(self) -> int:
-        """How many blocks were ever written for good."""
+        """The number of final leaves written since the document was last rewritten."""
         return self._writer.written
 
     def set_markdown(self, text: str) -> None:
-        """Show a whole text in place of what was there."""
+        """Replace the text with a complete one."""
         stream = MarkdownStream()
         stream.feed(text)
         self._leaves = list(stream.finish())
@@ -91,7 +95,10 @@ class MarkdownView(QTextBrowser):
         self._rewrite()
 
     def append(self, text: str) -> None:
-        """Add what has arrived; it is drawn within some 33 ms, together with what follows it."""
+        """Append streamed text, which is drawn together with other text that arrives meanwhile.
+
+        It is drawn after 33 ms, or later if the last drawing was slow.
+        """
         if self._stream is None:
             self._stream = MarkdownStream()
         self._stream.feed(text)
@@ -99,7 +106,7 @@ class MarkdownView(QTextBrowser):
             self._timer.start()
 
     def flush(self) -> None:
-        """Draw now what has arrived."""
+        """Draw the text that has arrived, without waiting."""
         self._timer.stop()
         if self._stream is None:
             return
@@ -110,7 +117,7 @@ class MarkdownView(QTextBrowser):
         self._pause(time.perf_counter() - started)
 
     def finish(self) -> None:
-        """Draw the rest; the text is whole."""
+        """Draw the remaining text as final: the text is complete."""
         self._timer.stop()
         if self._stream is None:
             return
@@ -120,7 +127,7 @@ class MarkdownView(QTextBrowser):
         self._show_doubts()
 
     def set_sources(self, sources: Mapping[int, Source]) -> None:
-        """Tell what the numbers stand for; citations that are not borne out become amber."""
+        """Set the source of each citation number; unverified citations become amber."""
         self._pointing.sources = sources
         self._show_doubts()
         self._ink.forget()
@@ -128,27 +135,27 @@ class MarkdownView(QTextBrowser):
         self.viewport().update()
 
     def mark(self, number: int) -> None:
-        """Mark where a source is cited; 0 marks none."""
+        """Highlight the citations of a source; 0 removes the highlight."""
         if number != self._ink.marked:
             self._ink.marked = number
             self.viewport().update()
 
     @property
     def card(self) -> CitationCard | None:
-        """The card about a citation, once one was shown."""
+        """The card with the source of a citation; None until one is shown."""
         return self._pointing.card
 
     def point_at(self, href: str) -> None:
-        """Act as if the pointer rested on an anchor, such as `cite:1`; on none where empty."""
+        """Act as if the pointer hovered an anchor such as `cite:1`; an empty address ends that."""
         self._pointing.point_at(QUrl(href))
 
     def copy_last_code(self) -> None:
-        """Put the last block of code on the clipboard, if there is one."""
+        """Copy the last code block to the clipboard, if there is one."""
         if self._codes:
             QGuiApplication.clipboard().setText(self._code_text(len(self._codes) - 1))
 
     def refresh(self) -> None:
-        """Draw everything again if the theme has changed since it was drawn."""
+        """Rewrite the document if the theme has changed since it was written."""
         if self._is_stale:
             self._is_stale = False
             self._rewrite()
@@ -160,11 +167,11 @@ class MarkdownView(QTextBrowser):
         return data
 
     def loadResource(self, kind: int, name: QUrl | str) -> object:
-        """Load nothing: no text that is shown may cause a call or open a file."""
+        """Load nothing: a text must never cause a network request or open a file."""
         return None
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint backgrounds, then the text band by band with what stands under and beside it."""
+        """Paint the backgrounds, then the text in bands with the decorations around it."""
         reach = self._ink.reach_of(QRectF(event.rect()))
         painter = QPainter(self.viewport())
         for ink in self._inks:
@@ -193,14 +200,14 @@ class MarkdownView(QTextBrowser):
         painter.end()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Lay the text out for the new width."""
+        """Update layout, height and decorations for a new width."""
         super().resizeEvent(event)
         if event.oldSize().width() != event.size().width():
             self._ink.forget()
             self._fit()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Scroll the transcript while a selection is drawn beyond its edge."""
+        """Scroll the transcript while the user drags a selection beyond its edge."""
         super().mouseMoveEvent(event)
         area = self._area() if event.buttons() & Qt.MouseButton.LeftButton else None
         if area is not None and (page := area.widget()):
@@ -208,7 +215,7 @@ class MarkdownView(QTextBrowser):
             area.ensureVisible(spot.x(), spot.y(), 0, Theme.current().line("body"))
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Leave scrolling to the transcript, but for what is scrolled sideways."""
+        """Scroll wide code and tables horizontally; leave vertical scrolling to the transcript."""
         across = event.pixelDelta().x() or event.angleDelta().x()
         if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
             across = across or event.angleDelta().y()
@@ -216,7 +223,7 @@ class MarkdownView(QTextBrowser):
             event.ignore()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Leave scrolling keys to the transcript; those across move wide code and tables."""
+        """Scroll wide code and tables with Left and Right; leave the other keys to the chat."""
         across = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()), 0)
         if across and self.wide.step(across, self.visibleRegion().boundingRect()):
             return
@@ -226,14 +233,14 @@ class MarkdownView(QTextBrowser):
             super().keyPressEvent(event)
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        """Walk the links, and treat the one that has the focus as one that is pointed at."""
+        """Move the focus to the next link, and treat the focused link like a hovered one."""
         is_here = super().focusNextPrevChild(forward)
         href = self.textCursor().charFormat().anchorHref() if is_here else ""
         self._pointing.focus(href)
         return is_here
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Offer to copy, and to copy the address of a link as it is."""
+        """Show a menu to copy the selection or the address of a link, and to select all."""
         menu = self._pointing.menu(self.anchorAt(event.pos()))
         menu.exec(event.globalPos())
         menu.deleteLater()
@@ -274,12 +281,12 @@ class MarkdownView(QTextBrowser):
         self.viewport().update()
 
     def _on_range_changed(self, _least: int, most: int) -> None:
-        """Keep the page in its place: only what is too wide for it scrolls."""
+        """Disable Qt's horizontal scrolling: only wide code and tables scroll, each on its own."""
         if most:
             self.horizontalScrollBar().setRange(0, 0)
 
     def _pause(self, seconds: float) -> None:
-        """Wait the longer before the next drawing, the more this one took."""
+        """Set the time until the next drawing: 33 ms, or four times the time of this drawing."""
         wait = ceil(seconds * 1000 * _BUSY_SHARE)
         self._timer.setInterval(max(Theme.current().duration("stream_flush"), wait))
 
@@ -301,7 +308,7 @@ class MarkdownView(QTextBrowser):
         self._fit()
 
     def _fit(self) -> None:
-        """Take the height of the text, and put in their places what stands on it."""
+        """Fit the view's height to the text, and place scroll bars and copy buttons."""
         self.wide.fit_tables(*self._inks)
         self._fit_height()
         self._place_buttons()
@@ -325,7 +332,7 @@ class MarkdownView(QTextBrowser):
         return cursor.anchor(), cursor.position()
 
     def _restore(self, selection: tuple[int, int]) -> None:
-        """Put a selection back that reached into what was drawn again."""
+        """Restore a selection that extended into text that was replaced."""
         if self._selection() == selection:
             return
         most = self.document().characterCount() - 1
@@ -361,13 +368,13 @@ class MarkdownView(QTextBrowser):
         return [*self._writer.final.targets, *self._writer.tail.targets]
 
     def places_of(self, number: int) -> list[QRect]:
-        """Return where a number stands on the view, each time it is cited."""
+        """Return the rectangles on the view of all citations of a source."""
         pills = [*self._writer.final.pills, *self._writer.tail.pills]
         cited = [pill for pill in pills if number in pill.numbers]
         return [rect.toRect() for pill in cited for rect in self._ink.pill_rects(pill)]
 
     def place_of(self, number: int) -> QRect:
-        """Return the one of these places that is nearest to the pointer."""
+        """Return the rectangle of the citation of a source that is nearest to the pointer."""
         pointer = self.viewport().mapFromGlobal(QCursor.pos())
         return min(
             self.places_of(number), key=lambda rect: _distance(rect, pointer), default=QRect()

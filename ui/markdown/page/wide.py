@@ -1,8 +1,8 @@
-"""Horizontal scrolling of code and tables that are wider than the page.
+"""Horizontal scrolling of code and tables that are wider than the view.
 
-A line of code is moved by its indent, a table by its margin, so that Qt's own layout knows where
-everything is: selecting, finding and clicking need no second thought. What they may cover of the
-page is left to whoever paints: `bands` cuts a stretch of the view into what is painted at once.
+Lines of code are scrolled by their indent and tables by their margin, so that Qt's own layout knows
+all positions and selecting, finding and clicking need no extra code. Wide blocks are clipped by the
+painting code: `bands` divides a part of the view into rectangles that are painted separately.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -29,12 +29,15 @@ PanelRect = Callable[[Panel], QRectF]
 
 @dataclass(eq=False)
 class _Strip:
-    """A block of code, or all parts of a table.
+    """A code block, or all groups of rows of a table, that may be scrolled.
 
     Attributes:
-        rect: where it may be seen, on the view.
-        content: how wide it is.
-        offset: how far it is scrolled.
+        key: identifies the block by its text position, negative for a table.
+        panel: the background of a code block; None for a table.
+        tables: the groups of rows of a table; empty for a code block.
+        rect: the visible rectangle on the view.
+        content: the full width in pixels.
+        offset: the scroll position in pixels.
     """
 
     key: int
@@ -46,16 +49,16 @@ class _Strip:
 
     @property
     def most(self) -> int:
-        """How far it can be scrolled."""
+        """The largest scroll position in pixels; 0 if the block is not too wide."""
         return max(0, self.content - self.rect.width())
 
 
 class WideBlocks(QObject):
-    """Finds what is too wide, and scrolls it; `moved` is emitted when something was scrolled.
+    """The code blocks and tables of a view that are too wide; `moved` is emitted after scrolling.
 
     Args:
-        viewport: what the view paints on.
-        document: what it shows.
+        viewport: the widget that the view paints on.
+        document: the document of the view.
     """
 
     moved = Signal()
@@ -70,20 +73,20 @@ class WideBlocks(QObject):
 
     @property
     def bars(self) -> list[QScrollBar]:
-        """The bars that are shown."""
+        """The scroll bars that are visible."""
         return [bar for bar in self._bars if not bar.isHidden()]
 
     def forget(self) -> None:
-        """Begin anew: the document was written again."""
+        """Forget all blocks and scroll positions, because the document was rewritten."""
         self._offsets, self._widest, self._strips = {}, {}, []
 
     def fit_tables(self, *inks: Decorations) -> None:
-        """Give each table the width of the page, or that of its columns where it needs more."""
+        """Give each table the width of the page, or that of its columns if they need more."""
         for rows in (rows for ink in inks for rows in ink.tables):
             self._fit_table(rows)
 
     def update(self, panel_rect: PanelRect, *inks: Decorations) -> None:
-        """Find what is too wide in a document that is laid out."""
+        """Find the blocks that are too wide, after the layout of the document."""
         found = [*self._codes(panel_rect, inks), *self._tables(inks)]
         for strip in found:
             if strip.most or strip.offset:
@@ -92,7 +95,7 @@ class WideBlocks(QObject):
         self._place_bars()
 
     def scroll(self, y: int, by: int) -> bool:
-        """Scroll what stands at a height of the view; false where nothing does."""
+        """Scroll the block at a height of the view; return False if there is none."""
         for strip, bar in zip(self._strips, self._bars, strict=False):
             if strip.rect.top() <= y <= strip.rect.bottom() + _BAR:
                 bar.setValue(bar.value() + by)
@@ -100,7 +103,7 @@ class WideBlocks(QObject):
         return False
 
     def step(self, by: int, seen: QRect) -> bool:
-        """Scroll all that is seen by some letters; false where nothing can be scrolled."""
+        """Scroll all visible blocks by some steps of 40 pixels; return False if there are none."""
         moved = False
         for strip, bar in zip(self._strips, self._bars, strict=False):
             if strip.rect.intersects(seen):
@@ -109,7 +112,7 @@ class WideBlocks(QObject):
         return moved
 
     def bands(self, rect: QRect) -> Iterator[QRect]:
-        """Cut a stretch of the view: whole lines of the page, and what shows of each wide block."""
+        """Divide a part of the view into full-width bands and the visible parts of wide blocks."""
         top = rect.top()
         for strip in sorted(self._strips, key=lambda strip: strip.rect.top()):
             if strip.rect.bottom() < rect.top() or strip.rect.top() > rect.bottom():
@@ -146,7 +149,7 @@ class WideBlocks(QObject):
             yield _Strip(key, None, tables, rect.toRect(), content, self._offsets.get(key, start))
 
     def _widest_line(self, panel: Panel) -> float:
-        """Return the width of the longest line; what was counted before is not counted again."""
+        """Return the width of the longest line; only the newest lines are measured again."""
         position, widest = self._widest.get(panel.first, (panel.first, 0.0))
         if position > panel.last:
             position, widest = panel.first, 0.0
@@ -241,7 +244,7 @@ def _line_width(block: QTextBlock) -> float:
 
 
 def _groups(tables: Sequence[Rows]) -> Iterator[list[Rows]]:
-    """Return the parts of each table together."""
+    """Yield the groups of rows of each table together."""
     group: list[Rows] = []
     for rows in tables:
         if group and not rows.is_continued:

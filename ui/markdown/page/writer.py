@@ -1,4 +1,4 @@
-"""Writes leaves into a document: final ones once, those of the tail until they are replaced."""
+"""Writes leaves into a document: final ones once, tail ones until the next update."""
 
 from collections.abc import Sequence
 
@@ -55,10 +55,11 @@ class DocumentWriter:
     """Writes one document from top to bottom.
 
     Attributes:
-        final: what to paint for the text that stays.
-        tail: what to paint for the text that is taken back at the next call.
-        written: how many leaves were ever appended for good.
-        recoloring: the colours of long code that are still to be given.
+        final: the decorations of the final text.
+        tail: the decorations of the tail, which the next call replaces.
+        written: the number of final leaves written.
+        recoloring: highlights long code in steps.
+        doubtful: the start positions of the unverified citations.
     """
 
     def __init__(self, document: QTextDocument, formats: Formats) -> None:
@@ -84,16 +85,16 @@ class DocumentWriter:
 
     @property
     def open_code(self) -> Panel | None:
-        """The background of the code block that the text ends in."""
+        """The background of the code block at the end of the text; None if there is none."""
         return self._code
 
     @property
     def compute_padding_below(self) -> float:
-        """The room that the last leaf's background takes below its text."""
+        """The padding in pixels between the last leaf's text and the end of its background."""
         return compute_padding_below(self._previous) if self._previous else 0
 
     def write(self, final: Sequence[Leaf], tail: Sequence[Leaf] = ()) -> None:
-        """Take the tail back, append what is final, and write the new tail behind it."""
+        """Remove the old tail, append the final leaves, and write the new tail after them."""
         self._cursor.beginEditBlock()
         self._remove_tail()
         for leaf in final:
@@ -104,7 +105,7 @@ class DocumentWriter:
         self._cursor.endEditBlock()
 
     def set_doubtful(self, starts: frozenset[int]) -> None:
-        """Give the citations that begin at these places the look of doubt, others their own."""
+        """Format the citations at the given start positions as unverified, all others normally."""
         changed = starts ^ self.doubtful
         self.doubtful = starts
         self._cursor.beginEditBlock()
@@ -142,7 +143,7 @@ class DocumentWriter:
         self._cursor.setPosition(self._tail_at)
         _to_end(self._cursor, _KEEP)
         self._cursor.removeSelectedText()
-        # Where the last final block is empty, Qt lets the format of what followed win.
+        # If the last final block is empty, Qt gives it the format of the removed text.
         self._cursor.setBlockFormat(self._tail_format)
         self._previous, self._is_fresh, self._code = self._kept
         if self._code:
@@ -174,7 +175,7 @@ class DocumentWriter:
         self._previous = leaf
 
     def _last_position(self, leaf: Leaf) -> int:
-        """Return a position in the leaf's last block, which for a table is a cell."""
+        """Return a text position in the leaf's last block, or in a table's last cell."""
         is_table = isinstance(leaf, TableRows)
         return self._ink.tables[-1].start if is_table else self._cursor.position()
 
@@ -226,7 +227,7 @@ class DocumentWriter:
             self.recoloring.add(self._code.first, leaf.later, leaf.language)
 
     def _recolor(self, panel: Panel, lines: Sequence[CodeLine]) -> None:
-        """Give the lines of a closed block their final colours, where they differ."""
+        """Apply the final colours to the lines of a closed code block."""
         block = self._document.findBlock(panel.first)
         for line in lines:
             color_line(block, line, self._formats)
@@ -296,7 +297,7 @@ class DocumentWriter:
         boxes: tuple[Box, ...],
         char: QTextCharFormat | None = None,
     ) -> None:
-        """Begin a block that is set in as its boxes say, from the side its text begins on."""
+        """Begin a block with the indentation of its boxes, mirrored for right-to-left text."""
         inset = inset_of(boxes)
         is_rtl_block = block.layoutDirection() == _RTL
         block.setLeftMargin(inset.end if is_rtl_block else inset.start)
@@ -316,7 +317,7 @@ class DocumentWriter:
             self._first = self._cursor.position()
 
     def _set_top(self, block: QTextBlockFormat) -> None:
-        """Qt leaves out the margin above the first block, so the page itself takes it over."""
+        """Set the page margins, with the first block's top margin, which Qt itself ignores."""
         root = self._document.rootFrame()
         page = QTextFrameFormat(root.frameFormat().toFrameFormat())
         if page.topMargin() != block.topMargin() or page.leftMargin() != OUTDENT:
@@ -336,7 +337,7 @@ class DocumentWriter:
                 self._ink.spans.append(Span(start, cursor.position()))
 
     def _insert_number(self, cursor: QTextCursor, run: Run) -> None:
-        # Between letters that run from right to left the brackets would part from the number.
+        # In right-to-left text, the brackets would be separated from the number.
         needs_isolation = has_rtl(cursor.block().text())
         if needs_isolation:
             cursor.insertText(ISOLATE)
