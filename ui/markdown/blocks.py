@@ -227,7 +227,7 @@ def _letters(cells: Sequence[tuple[Run, ...]]) -> int:
 def _weight(cells: Sequence[tuple[Run, ...]]) -> float:
     texts = ["".join(run.text for run in cell) for cell in cells]
     longest = min(max((_width(text) for text in texts), default=0), _MOST)
-    # Long texts can be wrapped, so they get less than their share.
+    # Long texts can be wrapped, so their length beyond `_SHORT` counts only half.
     return max(_FEWEST, min(longest, _SHORT) + max(0, longest - _SHORT) / 2) + _PADDING
 
 

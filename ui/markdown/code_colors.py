@@ -54,7 +54,7 @@ _COLORS = {
 
 
 def color_lines(code: str, language: str) -> tuple[Line, ...]:
-    """Return each line of the code as runs with colour names; "plain" for unknown languages."""
+    """Return each line of code as pairs of colour name and text; unknown languages are "plain"."""
     return tuple(each_line(code, language))
 
 

@@ -11,7 +11,7 @@
                   widget that draws it.
     answer_tools  The actions below an answer, and the name of the model that wrote it.
     blocks        Blocks between messages: dividers for dropped, summarised or changed history,
-                  and notes.
+                  and blocks of Markdown from programs and commands.
     code          Plain text of tools (arguments, results) in a monospaced box that can be
                   expanded.
     failures      An error in place of an answer: the message, a hint, and buttons to recover.

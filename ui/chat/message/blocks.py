@@ -1,4 +1,4 @@
-"""Blocks between messages: dividers for dropped, summarised or changed history, and notes."""
+"""Blocks between messages: dividers about changes to the history, and blocks of Markdown."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAccessible, QGuiApplication, QPainter, QPaintEvent
@@ -133,7 +133,7 @@ class SummaryDivider(FoldedDivider):
 
 
 class HookDivider(FoldedDivider):
-    """A divider that describes, in the hook's words, what a hook changed in the request.
+    """A divider that describes, in the hook's words, a change that a hook made for the model.
 
     Args:
         hook: the name of the hook.

@@ -123,7 +123,7 @@ def _title(sentences: Sequence[str]) -> str:
 
 
 class _Spinner(QWidget):
-    """A spinner; with animations turned off, a still dot."""
+    """A spinner, or a dot if animations are turned off."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -46,7 +46,7 @@ class StepView:
 
     @property
     def icon(self) -> str:
-        """The name of the tool's icon."""
+        """The name of the icon for the tool."""
         return _TOOLS.get(self.name, _OTHER)[0]
 
     @property

@@ -69,7 +69,7 @@ class ToolStrip(Scaled, AccessibleFrame):
     def fill(
         self, first: Sequence[QWidget], second: Sequence[QWidget], growing: QWidget | None
     ) -> None:
-        """Add the tools of both groups.
+        """Add the tools of both groups to the strip.
 
         Args:
             first: the tools at the left, or on the first line.

@@ -53,7 +53,7 @@ class EmptyState(QWidget):
         known = f"{plural(notes, 'note')}{when}. " if notes or indexed else ""  # else no notes yet
         self._about.setText(f"{known}Answers cite the lines they rest on.")
         asked = list(questions[:_MOST_QUESTIONS])
-        if asked != [row.question for row in self.questions]:  # one may have the focus
+        if asked != [row.question for row in self.questions]:  # else keep them: one may have focus
             self._replace_questions(asked)
 
     def _replace_questions(self, questions: Sequence[str]) -> None:

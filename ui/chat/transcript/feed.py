@@ -230,7 +230,7 @@ class Feed(QWidget):
         self._start()
 
     def row_at(self, y: int) -> MessageRow | None:
-        """Return the row at a height in pixels, the first row above that, or None without rows."""
+        """Return the row at a height in pixels, the first row if it is lower, or None if empty."""
         rows = self.rows
         if not rows:
             return None

@@ -143,7 +143,12 @@ class LiveTurn(QObject):
         self.forget()
 
     def _cut(self, entry: str, *, keeps_question: bool) -> None:
-        """Remove a message and all messages after it from the view; they stay in the log."""
+        """Remove a message and all messages after it from the view; they stay in the log.
+
+        Args:
+            entry: the entry ID of the message; if it is empty or unknown, nothing is removed.
+            keeps_question: whether to keep the message itself if it is a user message.
+        """
         slots = self._feed.slots()
         places = [at for at, slot in enumerate(slots) if slot.key[1:2] == (entry,)]
         if not entry or not places:

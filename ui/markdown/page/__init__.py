@@ -1,7 +1,7 @@
 """A page: Markdown leaves in a Qt text document, with the view that shows and decorates it.
 
-`MarkdownView` in `view` is the widget that draws an answer. `Answer` in
-`ui/chat/message/answer.py` only passes the text on to it while the answer streams.
+`MarkdownView` in `view.py` is the widget that draws the text of an answer, streamed or complete.
+`Answer` in `ui/chat/message/answer.py` keeps the text and passes it on to this widget.
 
     leaves ──> writer ──> document + decorations ──> view ──> painter
                  └─> formats, spacing, table          └─> wide, citations, code

@@ -58,7 +58,7 @@ class DocumentWriter:
         final: the decorations of the final text.
         tail: the decorations of the tail, which the next call replaces.
         written: the number of final leaves written.
-        recoloring: highlights long code in steps.
+        recoloring: the highlighter of long code, which works in steps.
         doubtful: the start positions of the unverified citations.
     """
 
