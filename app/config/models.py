@@ -1,6 +1,6 @@
-"""Models as the settings choose them: those that answer, and those of the index.
+"""List the models that the user can choose, and build the options of the index from settings.
 
-A server's key is looked up where it is needed, and not kept.
+Keys are read from the keyring when they are needed, and are not kept in memory.
 """
 
 from dataclasses import dataclass
@@ -15,18 +15,19 @@ from vault.options import IndexOptions, VectorServer
 
 __all__ = ["ModelChoice", "index_options", "model_choices"]
 
-_VECTOR_SERVER: Final = "chroma"  # the name its key is kept under
+_VECTOR_SERVER: Final = "chroma"  # the owner of its key in the keyring
 
 
 @dataclass(frozen=True)
 class ModelChoice:
-    """A model that can be chosen.
+    """A model that the user can choose.
 
     Attributes:
-        name: as in the setting `chat.model`.
-        where: "this computer", or the host that text goes to.
-        input_limit: tokens it takes; None where that is not known.
-        is_set: whether it is the one in the settings.
+        name: the name for the setting `chat.model`.
+        label: the name to show.
+        where: "this computer", or the host that requests are sent to.
+        input_limit: the maximum tokens of a request, or None if unknown.
+        is_set: whether the model is the one in the settings.
     """
 
     name: str
@@ -37,14 +38,14 @@ class ModelChoice:
 
 
 def model_choices(values: Settings) -> tuple[ModelChoice, ...]:
-    """Return no model at all, the one that is set, and those that the user's server offers."""
+    """Return the choices: no model, the model that is set, and the models of the user's server."""
     names = (EXTRACTIVE, values.chat_model, *_list_served(values))
     return tuple(_choice(name, values) for name in dict.fromkeys(names))
 
 
 def _list_served(values: Settings) -> tuple[str, ...]:
     base = values.chat_api_base
-    # What kind of server it is does not depend on the name; any without a prefix will do.
+    # The kind of server does not depend on the model, so any name without a prefix works.
     server = describe("any", base)
     if not base or (values.privacy_offline and not server.is_local):
         return ()
@@ -64,9 +65,9 @@ def _choice(name: str, values: Settings) -> ModelChoice:
 
 
 def index_options(values: Settings) -> IndexOptions:
-    """Return the models and the vector store that the settings choose for the index.
+    """Return the options of the index: embedding model, vector server and reranker.
 
-    With `privacy.offline`, a vector store on another computer is refused.
+    With `privacy.offline`, a vector server on another computer is refused.
     """
     url, model = values.vector_store_url, values.retrieval_rerank_model
     folder = str(Path(model).expanduser()) if model else ""

@@ -1,6 +1,6 @@
-"""The schema of the settings: name, default, range, help and section of each, written once.
+"""The schema of the settings: name, default, range, help and section of each, defined once.
 
-The settings dialog, the file, validation and the table in the README are all made from it.
+The settings dialog, the file, validation and the table in the README are all derived from it.
 """
 
 import re
@@ -27,7 +27,7 @@ SECTIONS = (
     "Privacy",
 )
 
-# From the first action to the last; see `check_shares`.
+# In the order in which the actions happen. See `check_shares`.
 SHARES = ("context.trimAt", "context.compactAt", "context.blockAt")
 
 
@@ -41,7 +41,7 @@ def _define_setting(
 
 
 class Settings(BaseModel):
-    """The values of all settings; immutable and checked."""
+    """The checked and immutable values of all settings."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
@@ -287,7 +287,7 @@ Kind = Literal["switch", "whole", "number", "text", "list", "choice"]
 
 @dataclass(frozen=True)
 class SettingSpec:
-    """The description of one setting."""
+    """The schema entry of one setting."""
 
     key: str
     field: str
@@ -303,7 +303,7 @@ class SettingSpec:
 
     @property
     def range_text(self) -> str:
-        """The values that the setting takes, worded to follow "takes"."""
+        """The allowed values as text that can follow the word "takes"."""
         if self.minimum is not None and self.maximum is not None:
             noun = "a whole number" if self.kind == "whole" else "a number"
             return f"{noun} from {self.minimum:,} to {self.maximum:,}"
@@ -317,15 +317,15 @@ class SettingSpec:
 
 @cache
 def schema() -> Mapping[str, SettingSpec]:
-    """Return every setting by its key, in the order of the sections."""
+    """Return the schema entries of all settings by key, in the order of the sections."""
     specs = (_spec(name, info) for name, info in Settings.model_fields.items())
     return {spec.key: spec for spec in specs}
 
 
 def use_labels(text: str) -> str:
-    """Return a text with each setting named by its label, as the window does, not by its key.
+    """Return a text with the keys of settings replaced by their labels, as shown in the window.
 
-    Commands in backticks stay as they are: there a setting is named by its key.
+    Commands in backticks are not changed, since they need the key.
     """
     keys = "|".join(re.escape(key) for key in sorted(schema(), key=len, reverse=True))
 
@@ -337,10 +337,10 @@ def use_labels(text: str) -> str:
 
 
 def check(key: str, value: object) -> Any:
-    """Return the value as the setting holds it.
+    """Return a value after validation by the schema of its setting.
 
     Raises:
-        BadSetting: no setting has that key, or it does not take that value.
+        BadSetting: there is no setting with that key, or the value is not allowed.
     """
     spec = schema().get(key)
     if spec is None:
@@ -352,10 +352,10 @@ def check(key: str, value: object) -> Any:
 
 
 def check_shares(values: Settings) -> None:
-    """Raise an error unless the shares at which a request is made smaller are in order.
+    """Check that the shares for trimming, compacting and blocking are in ascending order.
 
     Raises:
-        BadSetting: a later action would come before an earlier one.
+        BadSetting: a share is below the one before it.
     """
     shares = [(key, getattr(values, schema()[key].field)) for key in SHARES]
     for (lower, least), (upper, most) in pairwise(shares):

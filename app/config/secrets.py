@@ -1,4 +1,4 @@
-"""Keys of model services: in the system's keyring or the environment, and nowhere else."""
+"""Read and store keys of model services in the system keyring or read the environment."""
 
 import logging
 import os
@@ -22,16 +22,16 @@ _VARIABLES: Mapping[str, tuple[str, ...]] = {
 
 
 def variables_for(provider: str) -> tuple[str, ...]:
-    """Return the environment variables in which a provider's key usually is."""
+    """Return the names of the environment variables for a provider's key."""
     return _VARIABLES.get(provider, (f"{provider.upper().replace('-', '_')}_API_KEY",))
 
 
 def key_for(owner: str) -> str | None:
-    """Return the key from the keyring, else the one from the environment.
+    """Return the key from the keyring, or from the environment, or None if there is none.
 
     Args:
-        owner: a provider or an address such as https://HOST:8000. The key for an address is what
-            was entered for it: the environment's keys belong to the services' own hosts.
+        owner: a provider, or an address such as https://HOST:8000. For an address only the keyring
+            is used, since keys in the environment belong to the providers' own hosts.
     """
     key = _from_keyring(owner) or _from_environment(owner)
     if key is not None:
@@ -40,27 +40,27 @@ def key_for(owner: str) -> str | None:
 
 
 def find_key(owner: str) -> str | None:
-    """Return where a key comes from: "keyring", "environment", or None where there is none."""
+    """Return the source of a key: "keyring", "environment", or None if there is no key."""
     if _from_keyring(owner):
         return "keyring"
     return "environment" if _from_environment(owner) else None
 
 
 def is_address(owner: str) -> bool:
-    """Return whether a key is for an address, not for a provider."""
+    """Return whether the owner of a key is an address and not a provider."""
     return "://" in owner
 
 
 def is_readable_on_the_way(owner: str) -> bool:
-    """Return whether a key would go to another computer without encryption."""
+    """Return whether a key would be sent to another computer unencrypted."""
     return owner.startswith("http://") and not is_loopback(parse_host(owner))
 
 
 def require_private_way(owner: str) -> None:
-    """Raise an error where a key would go to another computer without encryption.
+    """Check that a key would not be sent to another computer unencrypted.
 
     Raises:
-        InvalidRequest: it would.
+        InvalidRequest: the key would be sent unencrypted.
     """
     if is_readable_on_the_way(owner):
         raise InvalidRequest(
@@ -70,16 +70,16 @@ def require_private_way(owner: str) -> None:
 
 
 def save_key(owner: str, key: str, *, allows_plain_http: bool = False) -> None:
-    """Put a key into the keyring; an empty one takes it out.
+    """Store a key in the keyring, or delete it if the new key is empty.
 
     Args:
         owner: a provider or an address.
         key: the key.
-        allows_plain_http: the user agreed that it goes to this address without encryption.
+        allows_plain_http: whether the user agreed to send the key unencrypted to this address.
 
     Raises:
-        NoKeyring: the system has none, or it is locked.
-        InvalidRequest: it would go out without encryption, and nobody agreed to that.
+        NoKeyring: the system has no keyring, or it is locked.
+        InvalidRequest: the key would be sent unencrypted without the user's agreement.
     """
     import keyring
     from keyring.errors import KeyringError
@@ -95,16 +95,16 @@ def save_key(owner: str, key: str, *, allows_plain_http: bool = False) -> None:
         is_kept = (keyring.get_password(_SERVICE, owner) or "") == key
     except KeyringError as error:
         raise _no_keyring(owner) from error
-    if not is_kept:  # where keyrings are switched off, saving looks as if it had worked
+    if not is_kept:  # if keyrings are disabled, saving appears to succeed
         raise _no_keyring(owner)
 
 
 def move_password(address: str) -> str:
-    """Put the name and password of an address into the keyring; return the address without them.
+    """Move user and password of an address to the keyring, and return the address without them.
 
     Raises:
-        NoKeyring: the system has none, or it is locked.
-        InvalidRequest: they would go out without encryption, and nobody agreed to that.
+        NoKeyring: the system has no keyring, or it is locked.
+        InvalidRequest: the password would be sent unencrypted.
     """
     bare = without_password(address)
     if bare == address:
@@ -119,7 +119,7 @@ def move_password(address: str) -> str:
 
 
 def without_password(address: str) -> str:
-    """Return an address without a name and a password."""
+    """Return an address without user and password."""
     try:
         parts = urlsplit(address)
     except ValueError:
@@ -130,7 +130,7 @@ def without_password(address: str) -> str:
 
 
 def find_keyring() -> str | None:
-    """Return what keeps the keys on this system; None where nothing does."""
+    """Return the name of the system's keyring backend, or None if there is none."""
     import keyring
 
     backend = keyring.get_keyring()

@@ -1,7 +1,7 @@
-"""The settings in force: defaults, then the file, then the values given for this run.
+"""Read and write the settings: defaults, overridden by the file, overridden for this run.
 
 The file is read with the standard library and edited with tomlkit, so that comments, order and keys
-of other versions stay as they are. A file that cannot be understood is never written over.
+of other versions are preserved. A file that cannot be parsed is never overwritten.
 """
 
 import threading
@@ -27,13 +27,13 @@ Source = Literal["default", "file", "run"]
 
 
 class SettingsStore:
-    """Read, check and change the settings; safe to use from several threads.
+    """The settings of the application. The class is thread-safe.
 
     Attributes:
-        path: the file.
-        values: every setting, checked; a value that the file has wrong is at its default.
-        unknown: keys of the file that this version does not know; they are kept.
-        problems: what is the matter with the file, one error each.
+        path: the settings file.
+        values: all settings, checked. A value that is invalid in the file has its default.
+        unknown: keys in the file that this version does not know. They are preserved.
+        problems: one error for each problem in the file.
     """
 
     values: Settings
@@ -41,15 +41,15 @@ class SettingsStore:
     problems: tuple[AppError, ...]
 
     def __init__(self, path: Path, overrides: Mapping[str, object] | None = None) -> None:
-        """Read the file.
+        """Load the settings.
 
         Args:
-            path: the file; it need not exist.
-            overrides: values for this run alone, by key; they are never written.
+            path: the settings file, which need not exist.
+            overrides: values for this run only, by key. They are never written.
 
         Raises:
-            BadSetting: an override names no setting, is out of its range, or does not go with the
-                others.
+            BadSetting: an override has an unknown key, is out of range, or conflicts with other
+                settings.
         """
         self.path = path
         self._lock = threading.RLock()
@@ -60,7 +60,7 @@ class SettingsStore:
         check_shares(Settings.model_validate({**self._file, **self._run}))
 
     def reload(self) -> None:
-        """Read the file again, as it is now."""
+        """Read the settings file again."""
         with self._lock:
             problems: list[AppError] = []
             self._written: dict[str, Any] = {}
@@ -85,36 +85,36 @@ class SettingsStore:
             self._combine()
 
     def require_sound(self) -> None:
-        """Raise the first problem of the file, if there is one."""
+        """Raise the first problem of the settings file, if there is one."""
         if self.problems:
             raise self.problems[0]
 
     def get(self, key: str) -> Any:
-        """Return the value in force.
+        """Return the effective value of a setting.
 
         Raises:
-            BadSetting: no setting has that key.
+            BadSetting: there is no setting with that key.
         """
         return getattr(self.values, self.spec(key).field)
 
     def spec(self, key: str) -> SettingSpec:
-        """Return the description of a setting.
+        """Return the schema entry of a setting.
 
         Raises:
-            BadSetting: no setting has that key.
+            BadSetting: there is no setting with that key.
         """
         if key not in schema():
             check(key, None)
         return schema()[key]
 
     def source(self, key: str) -> Source:
-        """Return where the value in force comes from."""
+        """Return the source of a setting's effective value: default, file or run."""
         if key in self._run:
             return "run"
         return "file" if key in self._file else "default"
 
     def list_values(self) -> list[dict[str, Any]]:
-        """Return every setting as `strata settings list --json` prints it."""
+        """Return all settings in the form that `strata settings list --json` prints."""
         return [
             {
                 "key": key,
@@ -127,10 +127,10 @@ class SettingsStore:
         ]
 
     def values_with(self, changes: Mapping[str, object]) -> Settings:
-        """Return what would hold with some settings changed; nothing is.
+        """Return the settings with some values replaced, without a change to the store.
 
         Raises:
-            BadSetting: a change names no setting or is out of its range.
+            BadSetting: a change has an unknown key or is out of range.
         """
         checked = {key: check(key, value) for key, value in changes.items()}
         values = Settings.model_validate({**self._file, **self._run, **checked})
@@ -138,11 +138,11 @@ class SettingsStore:
         return values
 
     def set(self, key: str, value: object) -> Any:
-        """Write a value to the file, use it from now on, and return it as it is held.
+        """Write a value to the file, apply it, and return the checked value.
 
         Raises:
-            BadSetting: the value is out of its range, or the file cannot be understood; the setting
-                and the file stay as they are.
+            BadSetting: the value is out of range, or the file cannot be parsed. The setting and the
+                file are unchanged.
             StorageFailed: the file cannot be written.
         """
         with self._lock:
@@ -160,11 +160,11 @@ class SettingsStore:
             return checked
 
     def reset(self, key: str) -> Any:
-        """Take a setting out of the file, so that its default holds, and return that.
+        """Remove a setting from the file, and return its default, which then applies.
 
         Raises:
-            BadSetting: no setting has that key, its default does not go with the others, or the
-                file cannot be understood.
+            BadSetting: there is no setting with that key, its default conflicts with other
+                settings, or the file cannot be parsed.
             StorageFailed: the file cannot be written.
         """
         with self._lock:
@@ -176,7 +176,7 @@ class SettingsStore:
             return default
 
     def _take_secret(self, found: dict[str, Any]) -> list[AppError]:
-        """Move a password in an address of the file to the keyring; it is never used from here."""
+        """Move a password in the file's server address to the keyring, and return the problems."""
         key = "chat.apiBase"
         address = found.get(key)
         if not isinstance(address, str) or secrets.without_password(address) == address:
@@ -196,15 +196,15 @@ class SettingsStore:
         self.values = Settings.model_validate({**self._file, **self._run})
         try:
             check_shares(self.values)
-        except BadSetting:  # the file was changed by hand since this run was told its values
+        except BadSetting:  # the file was changed after the overrides of this run were checked
             in_order = {**_without_shares(self._file), **_without_shares(self._run)}
             self.values = Settings.model_validate(in_order)
 
     def _require_order(self, key: str, value: object) -> None:
-        """Raise an error where a new value would put the shares out of order.
+        """Raise `BadSetting` if a new value would put the shares out of order.
 
-        The file has to be sound with it, and so has this run. Where the file is out of order
-        already, a value that goes with the defaults in force is accepted too.
+        Both the file and the file with this run's overrides are checked. If the file is out of
+        order already, its shares have their defaults, and either version may fit the value.
         """
         if key not in SHARES:
             return
@@ -274,10 +274,10 @@ class SettingsStore:
 
 
 def _without_secret(key: str, value: object) -> object:
-    """Return a value to be kept; a password in the server's address goes to the keyring.
+    """Return a value to store. A password in the server's address is moved to the keyring.
 
     Raises:
-        BadSetting: it cannot be kept there, or the address is not encrypted.
+        BadSetting: the keyring cannot store the password, or the address is not encrypted.
     """
     if key != "chat.apiBase" or not isinstance(value, str):
         return value
@@ -293,7 +293,7 @@ def _without_secret(key: str, value: object) -> object:
 
 
 def _check_both(file: Mapping[str, Any], run: Mapping[str, Any], change: Mapping[str, Any]) -> None:
-    """Check the shares of a changed file, alone and together with those of this run."""
+    """Check the shares of a changed file, with and without the overrides of this run."""
     check_shares(Settings.model_validate({**file, **change}))
     check_shares(Settings.model_validate({**file, **run, **change}))
 
@@ -312,7 +312,7 @@ def _flat(table: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]
 
 
 def _edit_document(text: str, names: list[str], value: object) -> str:
-    """Return the file's text with one value set, or taken out where it is None."""
+    """Return the text of the file with one value set, or removed if the value is None."""
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 
@@ -330,7 +330,7 @@ def _edit_document(text: str, names: list[str], value: object) -> str:
         else:
             table[names[-1]] = value
     except (TOMLKitError, TypeError, AttributeError):
-        return text  # something else stands where the table would; the caller sees it did not take
+        return text  # the key of a table has another value; the caller detects that nothing was set
     return tomlkit.dumps(document)
 
 

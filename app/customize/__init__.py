@@ -1,10 +1,10 @@
-"""The user's customization of every turn: prompts, instructions and hooks.
+"""The user's customization of turns: prompts, instructions and hooks.
 
-    customization  Collect the user's prompts, the instructions and the hooks for a turn.
+    customization  Collect the user's prompts, instructions and hooks for a turn.
     hooks          Load hooks from installed packages and from the user's own files.
 
-May import: `app.config`, `app.library`, chains, context. Always holds: no code runs from a folder
-of notes.
+May import: `app.config`, `app.library`, chains, context. Invariant: no code in a folder
+of notes is run.
 """
 
 __all__ = ["customization", "hooks"]

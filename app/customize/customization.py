@@ -1,4 +1,4 @@
-"""The user's customization of each turn: prompts, instructions, AGENTS.md and hooks."""
+"""Collect the user's customization of a turn: prompts, instructions, AGENTS.md and hooks."""
 
 from dataclasses import replace
 from functools import cache
@@ -24,7 +24,7 @@ __all__ = ["UserCustomization", "load_user_prompts"]
 
 
 class UserCustomization:
-    """Collects the user's customization; every method may be called from any thread."""
+    """The user's prompts, instructions and hooks. The class is thread-safe."""
 
     def __init__(self, paths: Paths, settings: SettingsStore, vault: OpenVault) -> None:
         self._settings = settings
@@ -35,10 +35,10 @@ class UserCustomization:
         self._own = UserInstructionsFile(paths.user_instructions)
 
     def collect(self, runs_hooks: bool) -> Customization:
-        """Return the customization of a turn that begins now.
+        """Return the present customization for a turn.
 
         Args:
-            runs_hooks: whether it is sent; otherwise no code of a hook is even loaded.
+            runs_hooks: whether hooks run in the turn. If not, they are not loaded.
         """
         own = self._own.read()
         instructions, warnings = self._read_accepted_instructions()
@@ -53,15 +53,15 @@ class UserCustomization:
         return Customization(prompts, segments, loaded.registry, (*warnings, *loaded.problems))
 
     def hooks(self) -> HookRegistry:
-        """Return the hooks of a turn that begins now."""
+        """Return the present hooks for a turn."""
         values = self._settings.values
         return self._hooks.load(values.hooks_enabled, self._vault.folder).registry
 
     def instructions(self) -> VaultInstructions | None:
-        """Return the AGENTS.md of the open notes; None where there is none for models.
+        """Return the AGENTS.md of the open vault, or None if models may not read any.
 
         Raises:
-            NoteUnreadable: there is one that cannot be read as text.
+            NoteUnreadable: the file cannot be read as text.
         """
         library = self._vault.library
         return None if library is None else self._book.of(library)
@@ -70,9 +70,9 @@ class UserCustomization:
         """Store the user's decision about the AGENTS.md that was shown.
 
         Raises:
-            NotFound: there is none.
-            InvalidRequest: it has changed since it was shown.
-            StorageFailed: the decision cannot be kept.
+            NotFound: there is no AGENTS.md that models may read.
+            InvalidRequest: the file has changed since it was shown.
+            StorageFailed: the decision cannot be stored.
         """
         found = self.instructions()
         if found is None:
@@ -94,9 +94,9 @@ class UserCustomization:
 
 
 def load_user_prompts(folder: Path) -> PromptSource:
-    """Return the prompts of a folder, the built-in one where a file is missing or cannot be used.
+    """Return a source of the prompts in a folder, with the shipped prompts as a fallback.
 
-    Each file is read once, so that a prompt stays what it is while a turn goes on.
+    Each file is read once, so that a prompt does not change during a turn.
     """
 
     @cache

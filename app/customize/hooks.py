@@ -1,12 +1,11 @@
-"""Hooks: code of installed packages and of the user that is asked about each turn.
+"""Load hooks from installed packages and from the user's own Python files.
 
-A package offers hooks under the entry-point group `strata.hooks`. The user's own Python files lie
-beside the settings and run only where the setting `hooks.enabled` allows it. Each offers
-`register(registry)`. What cannot be loaded is told by its name, and the others go on.
+A package provides hooks through the entry-point group `strata.hooks`. The user's own files are in a
+folder next to the settings, and run only if the setting `hooks.enabled` is on. Each provides
+`register(registry)`. A hook that cannot be loaded is reported by name, and the others are loaded.
 
-A vault never carries code that runs: a file that lies in the open vault is refused, wherever a link
-to it stands. Neither is a file run that other users of the computer may write, or whose folder they
-may write.
+Code from a vault is never run: a file in the open vault is refused, even if it is reached through a
+link. A file is also refused if other users of the computer can write to it or to its folder.
 """
 
 import logging
@@ -33,32 +32,32 @@ _log = logging.getLogger(__name__)
 
 
 class _Refused(Exception):
-    """Raised when a file or an offer is not run as hooks."""
+    """A file or an entry point is refused as a source of hooks."""
 
 
 @dataclass(frozen=True)
 class LoadedHooks:
-    """The hooks of a turn, and what could not be loaded, one sentence each."""
+    """The loaded hooks, and one sentence for each problem while loading."""
 
     registry: HookRegistry
     problems: tuple[str, ...] = ()
 
 
 class Hooks:
-    """Loads hooks when they are first needed, and again when a file or the setting changed."""
+    """A loader that caches hooks until a file or the setting changes."""
 
     def __init__(self, folder: Path) -> None:
-        """Name the folder of the user's own files; it need not exist."""
+        """Set the folder of the user's own hook files, which need not exist."""
         self._folder = folder
         self._lock = threading.Lock()
         self._loaded: tuple[object, LoadedHooks] | None = None
 
     def load(self, is_enabled: bool, vault: Path | None = None) -> LoadedHooks:
-        """Return the hooks, loaded again where a file or the setting changed.
+        """Return the hooks, after loading them again if a file or the setting has changed.
 
         Args:
             is_enabled: whether the user's own files may run.
-            vault: the open folder of notes, from which nothing is run.
+            vault: the folder of the open vault, from which no code is run.
         """
         with self._lock:
             files, problems = self._files() if is_enabled else ([], ())
@@ -93,23 +92,23 @@ def _load(files: list[Path], vault: Path | None, problems: tuple[str, ...]) -> L
             for written in (real.parent, real):
                 _refuse_if_others_write(written)
             _register(registry, partial(_module, file))
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - it is told by its name
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - reported by the name of the file
             found.append(_problem(f"The hook file {file.name}", error))
     return LoadedHooks(registry, tuple(found))
 
 
 def _register_offers(registry: HookRegistry) -> Iterator[str]:
-    """Register the hooks of installed packages, and yield a sentence for each that fails."""
+    """Register the hooks of installed packages, and yield a sentence for each failure."""
     offers: list[EntryPoint] = sorted(entry_points(group=GROUP), key=lambda offer: offer.name)
     for offer in offers:
         try:
             _register(registry, offer.load)
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - it is told by its name
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - reported by the hook's name
             yield _problem(f"The hook {offer.name} ({offer.value})", error)
 
 
 def _register(registry: HookRegistry, load: Callable[[], object]) -> None:
-    """Load an offer and register all of its hooks, or none."""
+    """Load an entry point or file, and register either all of its hooks or none."""
     offer = load()
     register = getattr(offer, "register", offer)
     if not callable(register):
@@ -124,8 +123,8 @@ def _refuse_in_vault(file: Path, vault: Path | None) -> None:
 
 
 def _refuse_if_others_write(path: Path) -> None:
-    """Raise `_Refused` for a file or folder that other users may write."""
-    if sys.platform == "win32":  # its rights are not told by these bits
+    """Raise `_Refused` if other users can write to a file or folder."""
+    if sys.platform == "win32":  # these bits do not describe its permissions
         return
     info = path.stat()
     if info.st_uid not in (os.geteuid(), 0):
@@ -135,7 +134,7 @@ def _refuse_if_others_write(path: Path) -> None:
 
 
 class _Source(ExecutionLoader):
-    """Loads a source file without writing a compiled copy beside it."""
+    """A loader for a source file that writes no bytecode cache."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -152,14 +151,14 @@ def _module(file: Path) -> ModuleType:
     spec = ModuleSpec(name, _Source(file), origin=str(file))
     spec.has_location = True
     module = module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses and pickles in it look themselves up there
+    sys.modules[name] = module  # dataclasses and pickles in the file look up their module there
     assert spec.loader is not None
     spec.loader.exec_module(module)
     return module
 
 
 def _versions(file: Path) -> tuple[tuple[int, ...] | None, ...]:
-    """Return what changes with a file and with the rights to write it."""
+    """Return values that change with the content and permissions of a file and its folder."""
     return tuple(_version(path) for path in (file, file.resolve().parent))
 
 
@@ -174,7 +173,7 @@ def _version(path: Path) -> tuple[int, ...] | None:
 
 
 def _problem(subject: str, error: BaseException, what: str = "does not run") -> str:
-    """Build a one-line sentence about hooks that do not run, and log the error."""
+    """Return one sentence about hooks that do not run, and log the error."""
     _log.warning("%s %s", subject, what, exc_info=error)
     said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     line = " ".join(said.split()).rstrip(".")

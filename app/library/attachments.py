@@ -1,4 +1,4 @@
-"""Attachments: read them as segments, and check in later turns what changed."""
+"""Read attachments as segments, and detect in later turns whether their files changed."""
 
 import hashlib
 import os
@@ -22,11 +22,12 @@ __all__ = ["Attachments", "Selection"]
 
 @dataclass(frozen=True)
 class Selection:
-    """Some lines of a note.
+    """A range of lines of a note or text file.
 
     Attributes:
-        path: the note, as for an attachment.
-        first: counted from 1, as is `last`, which belongs to it.
+        path: the path of the note or file.
+        first: the first line, counted from 1.
+        last: the last line, inclusive.
     """
 
     path: str
@@ -36,7 +37,13 @@ class Selection:
 
 @dataclass(frozen=True)
 class _Place:
-    """The position of a file: below `root`, inside the open vault or outside it."""
+    """The location of a file or folder, inside or outside the open vault.
+
+    Attributes:
+        root: the vault, or the parent folder of a file outside it.
+        path: the path relative to `root`.
+        is_named_whole: whether the user gave the full path of a hidden file.
+    """
 
     root: Path
     path: str
@@ -49,13 +56,13 @@ class _Place:
 
     @property
     def source(self) -> str:
-        """The name of the file in a request, by which the user can attach it again."""
+        """The name of the file in a request. The user can attach the file again by it."""
         is_path = self.is_in_vault and not self.is_named_whole
         return printable(self.path if is_path else str(self.file))
 
 
 class Attachments:
-    """Reads attachments, and checks them again in later turns."""
+    """A reader for attachments, which also finds their present state in later turns."""
 
     def __init__(self, library: Library | None) -> None:
         self._library = library
@@ -66,15 +73,15 @@ class Attachments:
         """Return the attachments as segments, each once and in full, numbered from 1.
 
         Args:
-            paths: notes, folders and text files, relative to the vault or to where one is; a tag
-                with its `#` stands for the notes that carry it.
-            selections: lines of notes or text files.
+            paths: notes, folders and text files, relative to the vault or the working directory. A
+                tag with its `#` means the notes that have it.
+            selections: line ranges of notes or text files.
 
         Raises:
-            NotFound: there is nothing of that name.
-            InvalidRequest: it cannot be attached.
-            NoteExcluded: it is kept away from models.
-            NoteUnreadable: it is not text.
+            NotFound: there is no file, folder or tag with that name.
+            InvalidRequest: the file or folder cannot be attached.
+            NoteExcluded: models may not read the file.
+            NoteUnreadable: the file is not text.
         """
         found: dict[tuple[str, tuple[int, int] | None], Segment] = {}
         for path in paths:
@@ -86,18 +93,18 @@ class Attachments:
         return tuple(replace(s, number=n) for n, s in enumerate(found.values(), start=1))
 
     def check_names(self, paths: Sequence[str], selections: Sequence[Selection] = ()) -> None:
-        """Look whether there is something of each name; nothing is read.
+        """Check that each path exists and can be attached, without reading files.
 
         Raises:
-            NotFound: there is nothing of that name.
-            InvalidRequest: it cannot be attached.
+            NotFound: there is no file or folder with that name.
+            InvalidRequest: the file or folder cannot be attached.
         """
         for path in (*paths, *(selection.path for selection in selections)):
             if not path.startswith("#"):
                 self._place(path)
 
     def has(self, path: str) -> bool:
-        """Return whether there is something of a name; nothing is read."""
+        """Return whether a path exists and can be attached, without reading the file."""
         try:
             self.check_names([path])
         except AppError:
@@ -105,7 +112,7 @@ class Attachments:
         return True
 
     def resolve(self, segment: Segment) -> CurrentSource:
-        """Return how the source of a segment of an earlier turn changed since."""
+        """Return the present state of the source of a segment from an earlier turn."""
         file = Path(segment.source)
         try:
             if file.is_absolute():
@@ -153,7 +160,7 @@ class Attachments:
             yield _segment("folder", note.path, note)
 
     def _attach_tag(self, named: str) -> Iterator[Segment]:
-        """Read the notes that carry a tag, or one below it, as they are on the disk now."""
+        """Yield the present version of the notes that have a tag or a nested tag."""
         notes: list[Note] = []
         if self._library is not None:
             notes = _readable(self._library, _find_tagged_paths(self._library, named))
@@ -206,9 +213,9 @@ class Attachments:
 
 
 def _readable(library: Library, paths: Iterable[str]) -> list[Note]:
-    """Read notes; a folder or a tag stands for those that may be given to a model.
+    """Read the notes of a folder or tag, without those that models may not read.
 
-    What gives no text, such as a scanned PDF, is told of by the index and is no reason to refuse.
+    A file without text, such as a scanned PDF, is skipped too. The index already reports it.
     """
     found = []
     for path in paths:
@@ -218,7 +225,7 @@ def _readable(library: Library, paths: Iterable[str]) -> list[Note]:
 
 
 def _find_tagged_paths(library: Library, named: str) -> tuple[str, ...]:
-    """Return the notes that carried a tag when they were indexed, and are still there."""
+    """Return the notes that had a tag when they were indexed, and that still exist."""
     known = {
         path for tag, paths in library.tags().items() if _carries((tag,), named) for path in paths
     }
@@ -226,7 +233,7 @@ def _find_tagged_paths(library: Library, named: str) -> tuple[str, ...]:
 
 
 def _carries(tags: Iterable[str], named: str) -> bool:
-    """Return whether one of the tags is the named one, or lies below it as `#a/b` below `#a`."""
+    """Return whether one of the tags is the named one or nested in it, such as `#a/b` in `#a`."""
     wanted = named.removeprefix("#").casefold()
     return any(f"{tag.casefold()}/".startswith(f"{wanted}/") for tag in tags)
 
@@ -239,10 +246,10 @@ def _resolve_place(found: Path, root: Path | None) -> _Place:
 
 
 def _refuse_way_out(named: str, found: Path, place: _Place, root: Path | None) -> None:
-    """Refuse a name inside the notes that leads to a file outside them by a link.
+    """Refuse a path in the vault that is a link to a file outside it.
 
     Raises:
-        InvalidRequest: it does.
+        InvalidRequest: the path is such a link.
     """
     if root is None or place.is_in_vault:
         return
@@ -255,12 +262,12 @@ def _refuse_way_out(named: str, found: Path, place: _Place, root: Path | None) -
 
 
 def _agree_on_text(named: str, place: _Place) -> _Place:
-    """Return a place; a file whose name begins with a dot only where it was named in full.
+    """Return a place, unless it is a hidden file that was not named by its full path.
 
-    Such files hold keys and passwords more often than notes.
+    Files whose name begins with a dot often contain keys and passwords.
 
     Raises:
-        InvalidRequest: it is one, and its full path was not given.
+        InvalidRequest: the file is hidden, and its full path was not given.
     """
     given = Path(named).expanduser()
     is_plain = place.is_in_vault or given.is_absolute() or not _has_hidden_part(given)

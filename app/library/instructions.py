@@ -1,10 +1,10 @@
-"""Instructions for models: the user's own, and the AGENTS.md of the open notes.
+"""Instructions for models: the user's own, and the AGENTS.md of the open vault.
 
-The user's own stand in one file beside the settings and are always used.
+The user's own instructions are in one file next to the settings, and are always used.
 
-Whoever can write into a folder of notes can write an AGENTS.md, and a model follows it. So it is
-shown first, and what was decided holds for exactly that text: a changed one is shown again. A
-decision is a small file named after the text's digest.
+Anyone who can write to a vault can add an AGENTS.md, which a model would follow. It is therefore
+shown to the user first. The user's decision applies only to exactly that text: a changed file is
+shown again. A decision is stored as a small file named after the digest of the text.
 """
 
 import hashlib
@@ -38,10 +38,10 @@ __all__ = [
 FILE_NAME: Final = "AGENTS.md"
 SECTION: Final = "vault_instructions"
 USER_SECTION: Final = "user_instructions"
-MOST_CHARS: Final = 16_000  # about 4,000 tokens, which every request carries
-_MOST_BYTES: Final = 4 * MOST_CHARS + 4  # of any encoding, with its byte-order mark
+MOST_CHARS: Final = 16_000  # about 4,000 tokens in every request
+_MOST_BYTES: Final = 4 * MOST_CHARS + 4  # for any encoding, including a byte-order mark
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
-_VARIANTS: Final = frozenset(map(chr, range(0xE0100, 0xE01F0)))  # they select glyphs of nothing
+_VARIANTS: Final = frozenset(map(chr, range(0xE0100, 0xE01F0)))  # variation selectors
 Decision = Literal["accepted", "refused"]
 _DECISIONS: Final[Mapping[str, Decision]] = {"accepted": "accepted", "refused": "refused"}
 _log = logging.getLogger(__name__)
@@ -52,9 +52,9 @@ class VaultInstructions:
     """The text of a vault's AGENTS.md, and the user's decision about it.
 
     Attributes:
-        path: relative to the vault.
-        digest: of the file; a decision holds for that content alone.
-        decision: None as long as the user has not been asked.
+        path: the path relative to the vault.
+        digest: the digest of the file. A decision applies only to that content.
+        decision: the user's decision, or None before there is one.
     """
 
     path: str
@@ -64,20 +64,20 @@ class VaultInstructions:
 
     @property
     def accepted(self) -> bool:
-        """Whether models are given it."""
+        """Whether the instructions are sent to models."""
         return self.decision == "accepted"
 
     @property
     def visible_text(self) -> str:
-        r"""The text as it is to be shown: what a reader could not see stands there as `\u{200b}`.
+        r"""The text with invisible characters shown as escapes such as `\u{200b}`.
 
-        A model reads such signs, so that something could be hidden in them from whoever decides.
+        A model reads such characters, so they could hide instructions from the user who decides.
         """
         return visible_text(self.text)
 
     @property
     def warning(self) -> str:
-        """Why it is not used, and how to change that; empty where that is settled."""
+        """A sentence that asks for a decision, or empty if the user has decided."""
         if self.decision is not None:
             return ""
         return (
@@ -86,7 +86,7 @@ class VaultInstructions:
         )
 
     def segment(self) -> Segment:
-        """Return it as a segment of L1."""
+        """Return the instructions as a segment of L1."""
         return Segment.build(
             id=SECTION,
             layer=Layer.L1,
@@ -99,17 +99,17 @@ class VaultInstructions:
 
 
 class InstructionDecisions:
-    """Stores the user's decisions about AGENTS.md files, by the digest of the text."""
+    """A store for the user's decisions about AGENTS.md files, by the digest of the text."""
 
     def __init__(self, folder: Path) -> None:
-        """Name the folder of the decisions; it need not exist."""
+        """Set the folder of the decisions, which need not exist."""
         self._folder = folder
 
     def of(self, library: Library) -> VaultInstructions | None:
-        """Return the instructions of a folder of notes; None where it has none for models.
+        """Return the instructions of a vault, or None if it has none that models may read.
 
         Raises:
-            NoteUnreadable: it has some that cannot be read as text.
+            NoteUnreadable: the AGENTS.md cannot be read as text.
         """
         try:
             note = library.read_allowed(FILE_NAME)
@@ -127,7 +127,7 @@ class InstructionDecisions:
         """Store the user's decision about a text.
 
         Raises:
-            StorageFailed: it cannot be kept.
+            StorageFailed: the decision cannot be stored.
         """
         with storage_errors(self._folder):
             make_private_folder(self._folder)
@@ -145,7 +145,7 @@ class InstructionDecisions:
 
 
 def visible_text(text: str) -> str:
-    r"""Return a text with every sign that cannot be seen written as `\u{200b}`."""
+    r"""Return a text with invisible characters replaced with escapes such as `\u{200b}`."""
     return "".join(_visible(sign) for sign in text)
 
 
@@ -156,13 +156,13 @@ def _visible(sign: str) -> str:
 
 @dataclass(frozen=True)
 class UserInstructions:
-    """The user's own instructions, as their file holds them now.
+    """The present content of the file with the user's own instructions.
 
     Attributes:
         path: the file.
-        text: what it says; empty when there is no file, or when it cannot be read.
-        digest: SHA-256 of the file's bytes.
-        problem: why models are not given the text, with the way out; empty when nothing is wrong.
+        text: the text of the file, or empty if there is no file or it cannot be read.
+        digest: the SHA-256 hash of the file's bytes.
+        problem: a sentence that says why the text is not sent to models, or empty.
     """
 
     path: Path
@@ -171,7 +171,7 @@ class UserInstructions:
     problem: str = ""
 
     def segment(self) -> Segment | None:
-        """Return the instructions as a segment of L1; None when models are given none."""
+        """Return the instructions as a segment of L1, or None if there are none to send."""
         if self.problem or not self.text.strip():
             return None
         return Segment.build(
@@ -186,14 +186,14 @@ class UserInstructions:
 
 
 class UserInstructionsFile:
-    """The file with the user's own instructions; every method may be called from any thread."""
+    """The file with the user's own instructions. The class is thread-safe."""
 
     def __init__(self, path: Path) -> None:
-        """Name the file; it need not exist."""
+        """Set the path of the file, which need not exist."""
         self._path = path
 
     def read(self) -> UserInstructions:
-        """Read the instructions. Anything wrong with the file is named in `problem`."""
+        """Read the instructions. A problem with the file is described in `problem`."""
         try:
             data = _read_file(self._path)
             text = normalize_line_ends(decode_text(data).text)
@@ -213,7 +213,7 @@ class UserInstructionsFile:
         return UserInstructions(self._path, text, digest, problem)
 
     def write(self, text: str) -> None:
-        """Replace the instructions; a blank text removes the file.
+        """Replace the instructions. A blank text removes the file.
 
         Raises:
             InvalidRequest: the text is too long.
@@ -233,10 +233,10 @@ class UserInstructionsFile:
 
 
 def _read_file(path: Path) -> bytes:
-    """Read a file up to just over the bound, without ever waiting on a FIFO or a device.
+    """Read a file up to one byte over the limit, without blocking on a FIFO or device.
 
     Raises:
-        OSError: it may not be read, or is not a file.
+        OSError: the file cannot be read, or is not a regular file.
     """
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(handle).st_mode):

@@ -1,4 +1,4 @@
-"""A vault with its index: update, watch, search and read it."""
+"""The open vault with its index: update, watch, search and read its notes."""
 
 import logging
 import threading
@@ -36,13 +36,13 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class IndexFinished:
-    """The last event of an index update, complete or stopped."""
+    """The last event of an index update, even if the update was cancelled."""
 
     report: IndexReport
 
 
 class Library:
-    """A folder of notes with its index; safe to use from several threads."""
+    """A vault with its index. The class is thread-safe."""
 
     def __init__(
         self,
@@ -69,21 +69,21 @@ class Library:
         options: Callable[[], IndexOptions] = IndexOptions,
         embedder: Embedder | None = None,
     ) -> "Library":
-        """Open a folder of notes; nothing in it is written.
+        """Open a vault without writing to its folder.
 
-        One that has moved since it was indexed keeps its index.
+        A folder that was moved after it was indexed keeps its index.
 
         Args:
-            folder: where they lie.
-            paths: where Strata's own files lie.
+            folder: the folder that holds the notes.
+            paths: the folders of Strata's own files.
             exclude: patterns as in a `.gitignore`.
-            options: tells which model embeds, and where its vectors are searched.
-            embedder: one to share with other folders, which outlives this one.
+            options: returns the embedding model, vector server and reranker.
+            embedder: an embedder to share with other vaults, which is not closed with this one.
 
         Raises:
-            VaultMissing: there is no folder there.
-            VaultUnreadable: it may not be read.
-            OSError: the place of the index cannot be made.
+            VaultMissing: the folder does not exist.
+            VaultUnreadable: the folder cannot be read.
+            OSError: the folder of the index cannot be created.
         """
         root = check_folder(folder)
         index_dir = paths.index_folder(root)
@@ -94,36 +94,36 @@ class Library:
 
     @property
     def note_count(self) -> int:
-        """How many notes are indexed."""
+        """The number of indexed notes."""
         return self._index.note_count
 
     @property
     def indexed_at(self) -> str | None:
-        """When the last whole update ended, ISO 8601, UTC; None before the first."""
+        """The time of the last complete update in UTC as ISO 8601, or None before the first."""
         return self._index.indexed_at
 
     @property
     def is_updating(self) -> bool:
-        """Whether an update that this process asked for is running."""
+        """Whether an update started by this process is running."""
         return self._updates > 0
 
     @property
     def is_stopped(self) -> bool:
-        """Whether `stop` ended the updates, and none was asked for since."""
+        """Whether `stop` was called and no update has been started since."""
         return self._is_stopped
 
     def stop(self) -> None:
-        """Stop all running updates; what they have done is kept.
+        """Stop all running updates, and keep the notes indexed so far.
 
-        A question begins none by itself until one was asked for.
+        After this, `freshen` starts no update until `update` is called.
         """
         self._is_stopped = True
         self._index.updates.stop()
 
     def settles(self, cancel: CancelToken) -> bool:
-        """Wait a moment for a running update; return whether none runs then, also after a cancel.
+        """Wait up to one second for a running update. Return whether it ended, or True on a cancel.
 
-        What was just saved is taken up that fast. What takes longer is not worth waiting for.
+        An update for a note that was just saved ends within this time.
         """
         return any(
             cancel.is_cancelled or self._index.updates.wait_until_idle(_STEP_S)
@@ -133,14 +133,14 @@ class Library:
     def update(
         self, cancel: CancelToken, *, is_background: bool = False
     ) -> Iterator[IndexProgressed | IndexFinished]:
-        """Bring the index up to date; the last item is `IndexFinished`, also after a cancel.
+        """Update the index. The last event is `IndexFinished`, even after a cancel.
 
         Args:
-            cancel: stops the run.
-            is_background: nobody waits for this run, so that load and battery may slow it down.
+            cancel: stops the update.
+            is_background: whether high load or battery power may slow down the update.
 
         Raises:
-            VaultError: it could not be done; what was indexed before is still there.
+            VaultError: the update failed. The notes indexed before are kept.
         """
         abandoned = CancelToken()
         self._is_stopped = False
@@ -158,19 +158,19 @@ class Library:
 
         with self._count_update():
             try:
-                # Not cancelled from here: a run that is stopped still says how far it came.
+                # The iterator is not cancelled, so that a cancelled update still yields its report.
                 yield from iterate(work, CancelToken())
             finally:
                 abandoned.cancel()
 
     def freshen(self, cancel: CancelToken, warnings: list[str]) -> Iterator[Event]:
-        """Update the index before a question is answered, as far as that is possible now.
+        """Update the index before a user message is answered, if possible.
 
-        Nothing is updated while updates are paused or stopped, or while one goes on.
+        The update is skipped if updates are paused or stopped, or if one is still running.
 
         Args:
-            cancel: stops the update and the question.
-            warnings: gets a sentence where the index could not be updated.
+            cancel: stops the update and the turn.
+            warnings: receives one sentence if the index could not be updated.
         """
         if self.is_paused or self.is_stopped or self.is_updating or not self.settles(cancel):
             return
@@ -189,12 +189,12 @@ class Library:
         progress: Callable[[IndexProgress], None] = lambda _progress: None,
         failed: Callable[[VaultError], None] = lambda _error: None,
     ) -> None:
-        """Take up what changes in the folder as it changes, from now on.
+        """Start to watch the folder and index its changes.
 
         Args:
-            told: what was done, after each time; as the others in a thread of its own.
-            progress: told how far that is, several times a second.
-            failed: told why something could not be taken up; the next change tries again.
+            told: receives the report of each update. All callbacks run in the watcher's thread.
+            progress: receives the progress several times a second.
+            failed: receives the error of a failed update. The next change starts a new one.
         """
         self._index.watch(told, progress, failed)
 
@@ -204,7 +204,7 @@ class Library:
         return self._index.throttle.is_paused
 
     def pause(self) -> None:
-        """Pause updates from the next note or batch on."""
+        """Pause updates before the next note or batch."""
         self._index.throttle.pause()
 
     def resume(self) -> None:
@@ -213,80 +213,80 @@ class Library:
 
     @property
     def is_mending(self) -> bool:
-        """Whether the index was damaged and is not rebuilt yet."""
+        """Whether the index is damaged and not rebuilt yet."""
         return self._index.is_mending
 
     @property
     def is_watched(self) -> bool:
-        """Whether the folder is watched, so that a damaged index is rebuilt."""
+        """Whether the folder is watched. The watcher rebuilds a damaged index."""
         return self._index.is_watched
 
     def take_warning(self) -> str:
-        """Return, once, a warning that the index was damaged; empty where it was not."""
+        """Return a warning if the index was damaged, or empty. Each warning is returned once."""
         return self._index.take_warning()
 
     def status(self) -> IndexStatus:
-        """Return the status of the index: its notes, what is excluded and why, its size on disk."""
+        """Return the status of the index: its notes, the excluded files, its size on disk."""
         return self._index.status()
 
     def retry(self, paths: Sequence[str] | None = None) -> None:
-        """Let the next update look at failed notes again; at all of them where none is named.
+        """Make the next update read failed notes again: those in `paths`, or all of them for None.
 
         Raises:
-            VaultError: another process keeps the index, or it cannot be written.
+            VaultError: another process uses the index, or it cannot be written.
         """
         self._index.retry(paths)
 
     def rebuild(self) -> None:
-        """Throw the index away, ending an update; the next one makes everything again.
+        """Stop a running update and empty the index. The next update indexes everything.
 
         Raises:
-            VaultError: another process keeps the index, or it cannot be written.
+            VaultError: another process uses the index, or it cannot be written.
         """
         self._index.rebuild()
 
     def search(
         self, query: str, k: int, *, in_play: Collection[str] = (), reranks: bool = True
     ) -> SearchResult:
-        """Find the best `k` passages by words and by meaning, as a model is given them."""
+        """Return the best `k` passages by words and by meaning, as they are sent to a model."""
         return self._search_whole(
             lambda: self._index.search(query, k, in_play=in_play, reranks=reranks)
         )
 
     def excerpts(self, query: str, k: int) -> SearchResult:
-        """Find the best `k` places: passages, and of long notes the sentences that fit."""
+        """Return the best `k` excerpts: passages shortened to the sentences that match."""
         return self._index.excerpts(query, k)
 
     def list_notes(
         self, query: str, limit: int, offset: int = 0, *, rebuilds: bool = True
     ) -> SearchResult:
-        """List every note that fits the filters of a query and holds its words, in pages.
+        """Return one page of the notes that match the filters and words of a query.
 
         Args:
             query: words and filters.
-            limit: the most notes of a page.
-            offset: the first note of the page, counted from 0.
-            rebuilds: build a damaged index again first, unless the watcher does.
+            limit: the maximum number of notes on the page.
+            offset: the index of the first note on the page, counted from 0.
+            rebuilds: whether to rebuild a damaged index first, unless the watcher does.
         """
         if not rebuilds:
             return self._index.list_notes(query, limit, offset)
         return self._search_whole(lambda: self._index.list_notes(query, limit, offset))
 
     def search_within(self, segments: Sequence[Segment], query: str, k: int) -> Sequence[Hit]:
-        """Find the best `k` passages within attachments, from the vault or from elsewhere."""
+        """Return the best `k` passages in attachments, which may be outside the vault."""
         return self._index.search_texts(_read_texts(segments), query, k)
 
     def find_related(self, path: str, k: int = 8) -> list[RelatedNote]:
-        """Return the `k` notes nearest to one, in meaning or by a link; no model is needed."""
+        """Return the `k` notes most related to a note by meaning or links, without a model."""
         return self._index.find_related(path, k)
 
     def why_not_sent(self, path: str, query: str, k: int, in_play: Collection[str] = ()) -> str:
-        """Explain in a sentence why a note is, or is not, among the passages a model is given."""
+        """Explain in one sentence why a note is or is not among the passages for a model."""
         shown = self._index.search(query, k, in_play=in_play).hits
         return self._index.why_not(query, path, shown, in_play)
 
     def why_not(self, path: str, query: str, k: int = 8) -> str:
-        """Explain in a sentence why a note is not among the `k` hits of a query."""
+        """Explain in one sentence why a note is or is not among the `k` hits of a query."""
         return self._index.why_not(query, path, self._index.excerpts(query, k).hits)
 
     def self_test(self, cancel: CancelToken) -> SelfTest:
@@ -298,38 +298,38 @@ class Library:
         return self._index.notes()
 
     def tags(self) -> dict[str, tuple[str, ...]]:
-        """Return each tag, without its `#`, with the notes that carried it when it was indexed."""
+        """Return the paths of the notes with each tag, by tag without `#`, as indexed."""
         found: dict[str, list[str]] = {}
         for tag, path in self._index.tags():
             found.setdefault(tag, []).append(path)
         return {tag: tuple(paths) for tag, paths in found.items()}
 
     def build_link_resolver(self) -> LinkResolver:
-        """Build the resolver of links to the files of the folder, as they were indexed."""
+        """Build a link resolver for the indexed files of the folder."""
         return self._index.build_link_resolver()
 
     def read_note(self, path: str) -> Note:
-        """Return a note as it is on the disk now."""
+        """Return the present version of a note on disk."""
         return read_note(self.root, path)
 
     def read_allowed(self, path: str) -> Note:
-        """Return a note that a model may read when it names it, as it is on the disk now."""
+        """Return the present version of a note on disk, if a model may read it by its path."""
         return read_as_tool(self.root, path, self._index.exclude)
 
     def read_attached(self, path: str) -> Note:
-        """Return a file of any kind that the user attached, as it is on the disk now."""
+        """Return the present version of a file of any kind that the user attached."""
         return read_allowed(self.root, path, self._index.exclude)
 
     def still_allowed(self, paths: Sequence[str]) -> frozenset[str]:
-        """Return those notes that may be named to a model now, whatever the index knew."""
+        """Return the paths that a model may read at present, regardless of the index."""
         return self._index.filter_allowed(paths)
 
     def list_allowed_notes(self, folder: str) -> tuple[str, ...]:
-        """Return the notes below a folder that no pattern keeps out; empty means all."""
+        """Return the notes in a folder that no pattern excludes. Empty means the whole vault."""
         return list_allowed_notes(self.root, folder, self._index.exclude)
 
     def health(self) -> list[tuple[str, bool, str]]:
-        """Check the parts of the index: name, whether it is well, details."""
+        """Test each part of the index: return its name, whether it works, and details."""
         return self._index.health()
 
     def close(self) -> None:
@@ -337,7 +337,7 @@ class Library:
         self._index.close()
 
     def _search_whole(self, search: Callable[[], SearchResult]) -> SearchResult:
-        """Search; where the index turned out to be damaged, build it again and search again."""
+        """Run a search. If the index is damaged, rebuild it and search again."""
         found = search()
         if not self.is_mending or self.is_watched:
             return found
@@ -346,7 +346,7 @@ class Library:
         return replace(search(), warnings=found.warnings)
 
     def _update_for_answer(self, cancel: CancelToken) -> Iterator[IndexProgressed]:
-        """Update the index until it is done or paused, since somebody waits for the answer."""
+        """Update the index until the update ends or is paused, since the user waits for it."""
         run = CancelToken()
         forget = cancel.on_cancel(run.cancel)
         try:
@@ -371,7 +371,7 @@ class Library:
 
 
 class NoLibrary:
-    """Stands in for a library while no folder is open: attachments are searched, notes are not."""
+    """A replacement for the library while no vault is open, which only searches attachments."""
 
     def search(
         self,
@@ -389,7 +389,7 @@ class NoLibrary:
         raise VaultNotChosen
 
     def search_within(self, segments: Sequence[Segment], query: str, k: int) -> Sequence[Hit]:
-        """Find the best `k` passages within attachments."""
+        """Return the best `k` passages in attachments."""
         return search_texts(_read_texts(segments), query, k)
 
 

@@ -1,8 +1,8 @@
-"""The ways out of a message that is too long: it becomes a file to attach, or several messages.
+"""Convert a message that is too long to a file to attach, or split it into several messages.
 
-Such a file lies among Strata's own, under a name made of its content, so that the same text is kept
-once, and a chat that it was attached to finds it again. It goes with the last chat that refers to
-it: `LongTexts.sweep` removes the files that no chat and no draft names.
+The file is stored among Strata's own files, in a folder named after the hash of its content. The
+same text is therefore stored once, and a chat can find its attachment again. `LongTexts.sweep`
+removes the files to which no chat and no draft refers.
 """
 
 import hashlib
@@ -23,9 +23,9 @@ from chains.tokenizer import load_counter
 
 __all__ = ["LongTexts", "PastedText"]
 
-LONGEST_REST: Final = 600  # characters; more is no question about a text, but the text itself
+LONGEST_REST: Final = 600  # in characters; a longer paragraph is part of the text
 LONGEST_NAME: Final = 40
-YOUNG_S: Final = 3_600  # a text that is younger may be about to be attached
+YOUNG_S: Final = 3_600  # a newer text may not be attached yet
 _BLOCK: Final = 1 << 20
 _DIGEST_CHARS: Final = 12
 _FOLDER: Final = re.compile(rf"[0-9a-f]{{{_DIGEST_CHARS}}}")
@@ -35,10 +35,11 @@ _NO_NAME: Final = re.compile(r"[^\w \-]+")
 
 @dataclass(frozen=True)
 class PastedText:
-    """A text that became a file.
+    """A text that was stored as a file.
 
     Attributes:
-        rest: what of the message stays one: a short paragraph at its end or its beginning.
+        path: the file.
+        rest: the remaining message: a short paragraph from its end or beginning, or empty.
     """
 
     path: Path
@@ -46,20 +47,20 @@ class PastedText:
 
 
 class LongTexts:
-    """Keeps and cuts texts that are too long for a message.
+    """A store and splitter for texts that are too long for a message.
 
     Args:
-        folder: where they are kept.
+        folder: the folder that holds the texts.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def as_file(self, text: str) -> PastedText:
-        """Make a file of a message but for the question about it.
+        """Store a message as a file, without the question about it.
 
         Raises:
-            StorageFailed: it cannot be written.
+            StorageFailed: the file cannot be written.
         """
         body, rest = _split_question(text)
         content = body.encode("utf-8", "replace")
@@ -71,13 +72,13 @@ class LongTexts:
         return PastedText(file, rest)
 
     def sweep(self, referring: Iterable[Path]) -> tuple[str, ...]:
-        """Remove the texts that nothing refers to, and return the names of their folders.
+        """Remove the texts to which no file refers, and return the names of their folders.
 
-        When a file cannot be read, nothing is removed.
+        If a file cannot be read, no text is removed.
 
         Args:
-            referring: the files that may name a text: chats, with what was set aside of them, and
-                drafts.
+            referring: the files that may refer to a text: chats, including the parts stored outside
+                their logs, and drafts.
         """
         try:
             unused = dict.fromkeys(self._old_folders())
@@ -87,7 +88,7 @@ class LongTexts:
                 if not unused:
                     break
             for name in tuple(unused):
-                if self._is_old(self._folder / name):  # it may have been attached again meanwhile
+                if self._is_old(self._folder / name):  # it may have been attached again
                     shutil.rmtree(self._folder / name)
         except OSError as error:
             _log.warning("Texts that were attached as files are not tidied up: %s", error)
@@ -104,18 +105,19 @@ class LongTexts:
         return time.time() - folder.stat(follow_symlinks=False).st_mtime > YOUNG_S
 
     def split(self, text: str, most_tokens: int, model: str) -> tuple[str, ...]:
-        """Return a message as several, in its order, cut between paragraphs where that can be.
+        """Split a message into several, if possible between paragraphs.
 
         Args:
-            most_tokens: what each may count.
-            model: whose tokens they are.
+            text: the message.
+            most_tokens: the maximum tokens of each new message.
+            model: the model whose tokens are counted.
         """
         parts = split_text(text, 1, most_tokens, load_counter(model))
         return tuple(stripped for part in parts if (stripped := part.text.strip("\n")))
 
 
 def _find_names(file: Path, names: Iterable[str]) -> set[str]:
-    """Return the names that occur in a file of any size."""
+    """Return those of the names that occur in a file of any size."""
     found: set[str] = set()
     rest = b""
     try:
@@ -130,7 +132,7 @@ def _find_names(file: Path, names: Iterable[str]) -> set[str]:
 
 
 def _split_question(text: str) -> tuple[str, str]:
-    """Return a text without the short paragraph that it ends or begins with, and that paragraph."""
+    """Split a text into its body and the short paragraph at its end or beginning."""
     paragraphs = re.split(r"\n\s*\n", text.strip())
     last, first = paragraphs[-1], paragraphs[0]
     if len(paragraphs) > 1 and len(last) <= LONGEST_REST and not _asks(first):
@@ -145,7 +147,7 @@ def _asks(paragraph: str) -> bool:
 
 
 def _name(text: str) -> str:
-    """Return the first words of a text as the name of a file."""
+    """Return a file name from the first words of a text."""
     line = next((line for line in text.split("\n") if _NO_NAME.sub("", line).strip()), "")
     words = " ".join(_NO_NAME.sub(" ", line).split())
     return words[:LONGEST_NAME].strip() or "Pasted text"

@@ -1,4 +1,4 @@
-"""The vault that is open: one at a time, with its index."""
+"""Open and close the vault. Only one vault is open at a time."""
 
 import os
 import threading
@@ -16,7 +16,7 @@ __all__ = ["OpenVault"]
 
 
 class OpenVault:
-    """Opens and closes the vault; every method may be called from any thread."""
+    """The vault that is open at present. The class is thread-safe."""
 
     def __init__(
         self, paths: Paths, settings: SettingsStore, embedder: Embedder | None = None
@@ -29,27 +29,31 @@ class OpenVault:
 
     @property
     def library(self) -> Library | None:
-        """The open vault with its index; None while none is open."""
+        """The open vault with its index, or None if no vault is open."""
         return self._library
 
     @property
     def folder(self) -> Path | None:
-        """The folder that holds the notes; None while none is open."""
+        """The folder that holds the notes, or None if no vault is open."""
         library = self._library
         return None if library is None else library.root
 
     def open(self, folder: Path, remember: bool) -> None:
-        """Open a folder in place of the one that is open.
+        """Open a folder as the vault, and close the present one.
+
+        Args:
+            folder: the folder that holds the notes.
+            remember: whether to store the folder in the setting `vault.path`.
 
         Raises:
-            VaultMissing: there is no folder there.
-            VaultUnreadable: it may not be read.
+            VaultMissing: the folder does not exist.
+            VaultUnreadable: the folder cannot be read.
             StorageFailed: the index or the settings cannot be written.
         """
         with self._lock:
             check_folder(folder)
             if self._library is not None and not os.path.isdir(self._library.root):
-                self.close()  # it may be what has moved to the folder, which takes over its index
+                self.close()  # it may have been moved to `folder`, which then takes over the index
             with storage_errors(self._paths.data):
                 library = Library.open(
                     folder,
@@ -74,7 +78,7 @@ class OpenVault:
         """Return the open vault with its index.
 
         Raises:
-            VaultNotChosen: no folder is open.
+            VaultNotChosen: no vault is open.
         """
         if self._library is None:
             raise VaultNotChosen
