@@ -4,7 +4,7 @@
     events ──> live ───────────┘
 
     empty_state       An empty chat: the number of notes, and suggested questions.
-    feed              The messages of a chat, of which about 200 exist as widgets at a time.
+    feed              The messages of a chat, of which at most about 200 have widgets at a time.
     finder            Search in the open chat, including messages that have no widget.
     instructions_bar  A bar above the chat: the vault's instructions, until the user accepts or
                       rejects them.

@@ -1,4 +1,4 @@
-"""The messages of a chat, of which about 200 exist as widgets at a time."""
+"""The messages of a chat, of which at most about 200 have widgets at a time."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
