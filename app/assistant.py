@@ -324,7 +324,7 @@ class Assistant:
         return self._looking_back.entry_before(session, entry)
 
     def select_leaf(self, session: str, entry: str) -> AbandonedBranch:
-        """Make the branch of an entry the active one, and return the branch that was left."""
+        """Make the branch of an entry the active one, and return the previously active one."""
         return self._branching.select_leaf(session, entry)
 
     def fork(self, session: str, entry: str | None = None) -> str:

@@ -36,8 +36,7 @@ class CommandResult:
     Attributes:
         markdown: the text to show in the chat; may be empty.
         begins_chat: whether to begin a new chat.
-        compacts: the facts that a compaction of the chat should keep above all; None for no
-            compaction.
+        compacts: the facts that a compaction should keep above all; None for no compaction.
     """
 
     markdown: str = ""

@@ -32,7 +32,7 @@ class Check:
     detail: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the JSON form."""
+        """Return the check as a JSON object."""
         return asdict(self)
 
 

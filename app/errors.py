@@ -91,7 +91,7 @@ class SessionMissing(AppError):
 
 
 class SessionBusy(AppError):
-    """Another process, or another part of this one, is writing to the chat."""
+    """The chat is being written to by another process, or by another part of this one."""
 
     code = "busy"
 
@@ -243,7 +243,7 @@ def _hook_hint(error: ContextHookError) -> str:
 
 
 def is_bug(error: BaseException) -> bool:
-    """Return whether an error is a bug: it is neither an error of ours nor of a known kind."""
+    """Return whether an error is a bug: its type is none that Strata raises or expects."""
     if isinstance(error, TurnFailed):
         return is_bug(error.reason)
     is_ours = isinstance(error, vault.VaultError | chains.ChainError)

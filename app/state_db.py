@@ -1,8 +1,8 @@
 """The database `state.db`: last requests of turns, list entries of chats, large tool results.
 
-Requests and list entries can be rebuilt, and a chat can go on without a tool result. So a damaged
-database is set aside and a new one is created. It counts as damaged if SQLite says so, or if it
-contains data that Strata never wrote.
+Requests and list entries can be rebuilt, and a chat can continue without a tool result. So a
+damaged database is set aside and a new one is created. It counts as damaged if SQLite says so, or
+if it contains data that Strata never wrote.
 """
 
 import hashlib
@@ -69,7 +69,7 @@ class StoredRequest:
 
 
 class StateDB:
-    """A small database next to the chats; safe to use from several threads and processes."""
+    """The database `state.db`; safe to use from several threads and processes."""
 
     def __init__(self, path: Path) -> None:
         """Store the path of the database; the file is opened at its first use."""

@@ -78,7 +78,7 @@ def compact(args: argparse.Namespace, assistant: Assistant, output: Output) -> i
 
 
 def show_context(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    """Show the last or the next request of a chat, and return the exit code."""
+    """Run `strata context`: show the last or the next request of a chat; return the exit code."""
     session = args.session or assistant.sessions.newest()
     if args.next:
         open_vault(assistant, args.vault, session)

@@ -94,7 +94,7 @@ class PlainStream:
         return self._show(text[:end])
 
     def flush(self) -> str:
-        """Return the text that was held back, at the end of the stream."""
+        """Return the remaining text at the end of the stream."""
         text, self._held = self._held, ""
         return self._show(text)
 

@@ -1,4 +1,4 @@
-"""Run turns, searches and indexing while the server goes on reading requests."""
+"""Run turns, searches and indexing while the server continues to read requests."""
 
 import threading
 from collections.abc import Callable, Iterator

@@ -11,7 +11,9 @@ from app.errors import AppError, InvalidRequest
 from chains.events import Mode
 from context.messages import clean_json
 
-LONGEST_LINE: Final = 16_000_000  # bytes; a question of 200,000 characters has at most 1,200,000
+LONGEST_LINE: Final = (
+    16_000_000  # bytes; a question of 200,000 characters has at most 1,200,000 bytes
+)
 
 
 class Request(BaseModel):
@@ -30,7 +32,7 @@ class Request(BaseModel):
 
 
 class PromptRequest(Request):
-    """Ask a question; the response comes at once, and `turn_end` is the last event.
+    """Ask a question; the response comes when it is stored, and `turn_end` is the last event.
 
     Attributes:
         read_whole: whether a model reads the attachments that are too large to be sent.
@@ -132,7 +134,7 @@ class Label(Request):
 
 
 class NewSession(Request):
-    """Begin a chat."""
+    """Create a chat."""
 
 
 class OpenSession(Request):
@@ -161,7 +163,7 @@ class SetSetting(Request):
 
 
 class Search(Request):
-    """Find passages."""
+    """Search the notes for passages."""
 
     query: str
     k: int | None = Field(None, ge=1, le=1_000)

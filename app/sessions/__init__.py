@@ -4,7 +4,7 @@
     file → store → session → transcript_reader → transcript
 
     store              List, open and create chats; one writer at a time.
-    session            One chat: its log in memory, its lock, and what state.db keeps of it.
+    session            One chat: its log in memory, its lock, and its data in state.db.
     file               Read a log, repair a cut-off last line, migrate an older version.
     ask                Run a turn: ask, edit, regenerate; compact a chat; preview a request.
     turn_builder       Build a turn and its chain from a question, the settings and the vault.

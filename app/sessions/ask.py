@@ -74,7 +74,7 @@ class _TurnStart:
 
 @dataclass(frozen=True)
 class PinRoom:
-    """The pins of a chat, and the budget of its next request."""
+    """The pins of a chat, and the token budget of its next request."""
 
     pins: Pins
     budget: int

@@ -53,7 +53,7 @@ class BranchEditor:
         self._asking = asking
 
     def select_leaf(self, session: str, entry: str) -> AbandonedBranch:
-        """Make the branch of an entry the active one, and return the branch that was left.
+        """Make the branch of an entry the active one, and return the previously active branch.
 
         Raises:
             SessionMissing: the chat does not exist.

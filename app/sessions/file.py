@@ -32,8 +32,8 @@ class LoadedLog:
     """The content of a chat's file.
 
     Attributes:
-        whole_bytes: the length of the readable part of the file, in bytes.
-        torn: the bytes after that part, from a write that was cut off.
+        whole_bytes: the length of the file without a cut-off last line, in bytes.
+        torn: the cut-off last line; empty if there is none.
         is_unended: whether the last entry is complete, but its line break is missing.
         problems: the skipped or repaired lines, one sentence each.
         why_read_only: the reason why nothing can be appended, in one sentence; None if it can.

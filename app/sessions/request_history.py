@@ -120,7 +120,7 @@ def why_sent(library: Library, chat: SessionPort, path: str, k: int) -> str:
 
 
 def _find_provider_count(chat: Session, report: Mapping[str, Any]) -> dict[str, int] | None:
-    """Return the provider's token counts of a request; None where there are none."""
+    """Return the provider's token counts for a request; None if there are none."""
     turn = turn_ids(chat.path())[-1]
     for usage in reversed(chat.usage()):
         if usage.turn_id == turn and usage.request == report["request"]:
@@ -131,7 +131,7 @@ def _find_provider_count(chat: Session, report: Mapping[str, Any]) -> dict[str, 
 def _shown(
     body: Mapping[str, Any], wire: Mapping[str, Any] | None, chat: Session | None
 ) -> dict[str, Any]:
-    """Return a request in full, with the log of ephemeral messages of its chat."""
+    """Return the full request, with the ephemeral messages of its chat, as JSON fields."""
     return {"request_body": body, "wire": wire, "ephemeral_log": _ephemeral_log(chat)}
 
 

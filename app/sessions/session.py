@@ -55,7 +55,7 @@ class Session:
         Args:
             path: the file of the chat.
             log: the content of the file.
-            state: the database next to the chats.
+            state: the database `state.db`.
             handle: the open, locked file; None for reading only.
             is_new: whether the file is created with the first entries.
             remember: receives the log after each write, so that it need not be read again.
@@ -67,13 +67,13 @@ class Session:
         self._is_new = is_new
         self._remember = remember
         self._has_written = False
-        self._active: tuple[Entry, ...] | None = None  # where it is not that of the log
+        self._active: tuple[Entry, ...] | None = None  # None: the active path of the log
         self._is_compacted = False
         self._degraded: dict[str, None] = {}
 
     @property
     def id(self) -> str:
-        """The chat's id, which is the name of its file."""
+        """The id of the chat, which is also the name of its file."""
         return self._log.header.id
 
     @property
@@ -140,7 +140,7 @@ class Session:
         return tuple(entry for entry in others if entry.data.get("customType") == custom_type)
 
     def list_degraded(self) -> tuple[str, ...]:
-        """Return the failures of the database next to the chats, one sentence each."""
+        """Return the failures of `state.db`, one sentence each."""
         return tuple(self._degraded)
 
     def append(self, entries: Sequence[Entry]) -> None:
@@ -291,7 +291,7 @@ class Session:
             return None
 
     def _degrade(self, error: StorageFailed) -> None:
-        """Record a failure of the database next to the chats; the chat goes on without it."""
+        """Record a failure of `state.db`; the chat continues without it."""
         self._degraded[
             "The database beside the chats cannot be used, so requests are not kept for a later "
             f"look and large tool results stay in the chat: {error}"

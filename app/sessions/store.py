@@ -43,7 +43,7 @@ class SessionInfo:
     turns: int
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the JSON form."""
+        """Return the list entry as a JSON object."""
         return asdict(self)
 
 
@@ -154,7 +154,7 @@ class SessionStore:
         return self._state.take_warning()
 
     def close(self) -> None:
-        """Close the database next to the chats; the next use opens it again."""
+        """Close `state.db`; the next use opens it again."""
         self._state.close()
 
     def _first_log(
@@ -184,7 +184,7 @@ class SessionStore:
         return path
 
     def _load(self, path: Path) -> LoadedLog:
-        """Read a file, unless it is the last one read and has not changed since."""
+        """Return the log of a file; an unchanged file is not read again if it was the last one."""
         with os.fdopen(open_file(path, os.O_RDONLY), "rb") as file:
             stat = os.fstat(file.fileno())
             key = (path.stem, stat.st_size, stat.st_mtime_ns)
