@@ -116,7 +116,7 @@ def iterate(
     """Run `produce` in a thread of the pool, and yield the items that it emits.
 
     Raises:
-        Cancelled: at once when the token is cancelled. The producer learns of it at its next emit.
+        Cancelled: at once when the token is cancelled. The producer stops at its next emit.
     """
     channel: _Channel[T] = _Channel()
 

@@ -1,4 +1,4 @@
-"""Errors of the chains package. Each message is one sentence and suggests a way out.
+"""Errors of the chains package. Each message is a sentence that also suggests what to do.
 
 ```
 ChainError
@@ -47,7 +47,7 @@ class BadPrompt(ChainError):
 
 
 class CannotRead(ChainError):
-    """An attachment cannot be read in full. The message suggests a way out."""
+    """An attachment cannot be read in full. The message suggests what to do."""
 
 
 class Cancelled(ChainError):

@@ -56,7 +56,7 @@ class ReadingPart:
 
     @property
     def text(self) -> str:
-        """The progress line."""
+        """The text of the progress line."""
         return f"Reading part {self.part:,} of {self.parts:,}"
 
 
@@ -69,7 +69,7 @@ class Retrieved:
 
 @dataclass(frozen=True)
 class ContextPrepared:
-    """The context report of a request: an estimate before it is sent, and the final one after."""
+    """The context report of a request: estimated before sending, final at the end of the turn."""
 
     report: ContextReport
 
@@ -172,7 +172,7 @@ class Usage:
         )
 
     def to_dict(self) -> dict[str, int]:
-        """Return the shape that `strata ask --json` prints."""
+        """Return the usage as the dictionary that `strata ask --json` prints."""
         return {
             "requests": self.requests,
             "prompt_tokens": self.prompt_tokens,

@@ -1,4 +1,4 @@
-"""Read and store keys of model services in the system keyring or read the environment."""
+"""Store API keys in the system keyring, and read them from the keyring or the environment."""
 
 import logging
 import os

@@ -203,8 +203,8 @@ class SettingsStore:
     def _require_order(self, key: str, value: object) -> None:
         """Raise `BadSetting` if a new value would put the shares out of order.
 
-        Both the file and the file with this run's overrides are checked. If the file is out of
-        order already, its shares have their defaults, and either version may fit the value.
+        Both the file and the file with this run's overrides are checked. If the shares in the file
+        are out of order already, the value must fit either the file or the defaults.
         """
         if key not in SHARES:
             return

@@ -95,6 +95,8 @@ class Attachments:
     def check_names(self, paths: Sequence[str], selections: Sequence[Selection] = ()) -> None:
         """Check that each path exists and can be attached, without reading files.
 
+        Tags are not checked.
+
         Raises:
             NotFound: there is no file or folder with that name.
             InvalidRequest: the file or folder cannot be attached.

@@ -123,7 +123,7 @@ class Library:
     def settles(self, cancel: CancelToken) -> bool:
         """Wait up to one second for a running update. Return whether it ended, or True on a cancel.
 
-        An update for a note that was just saved ends within this time.
+        An update for a note that was just saved usually ends within this time.
         """
         return any(
             cancel.is_cancelled or self._index.updates.wait_until_idle(_STEP_S)
@@ -226,7 +226,7 @@ class Library:
         return self._index.take_warning()
 
     def status(self) -> IndexStatus:
-        """Return the status of the index: its notes, the excluded files, its size on disk."""
+        """Return the status of the index: notes, excluded files with reasons, size on disk."""
         return self._index.status()
 
     def retry(self, paths: Sequence[str] | None = None) -> None:

@@ -46,7 +46,7 @@ class Citation:
         return find_page(self.path, self.heading)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the shape that `strata ask --json` prints."""
+        """Return the citation as the dictionary that `strata ask --json` prints."""
         return {
             "n": self.n,
             "path": self.path,
@@ -72,7 +72,7 @@ class Unverified:
     reason: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the shape that `strata ask --json` prints."""
+        """Return the claim as the dictionary that `strata ask --json` prints."""
         return {"n": self.n, "quote": self.quote, "reason": self.reason}
 
 

@@ -47,7 +47,7 @@ class TurnRequest:
         offline: refuse every call to another computer.
         dry_run: retrieve and prepare, but do not send or store.
         attached: the attachments, numbered from 1. They are complete until they are fitted.
-        unsent: the attachments that are not sent, since the budget has no space for any passage.
+        unsent: the attachments that are not sent, since not even a passage of them fits.
         named: the attachments as the user named them, stored with the user message.
         turn: the id of the turn if its user message is in the log.
         user_message: the entry of the user message if it is in the log.

@@ -143,7 +143,7 @@ def _query(rest: str) -> str:
 
 
 def _subject(words: Sequence[str]) -> Iterator[str]:
-    """Yield the words from the first one that is not a function word or a verb of content."""
+    """Yield the words of the subject, without function words and verbs before it."""
     is_begun = False
     for word in words:
         plain = fold(word).strip(".,;:!?")

@@ -295,7 +295,7 @@ class ReadingCost:
         return sum(parts for *_, parts in self.attachments)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the shape of `read_whole` in JSON."""
+        """Return the cost as the dictionary for `read_whole` in JSON."""
         named = ("source", "lines", "tokens", "parts")
         return {
             "attachments": [

@@ -68,7 +68,8 @@ def run_turn(
         ContextOverflow: the user message does not fit. Only the message is stored.
         ContextHookError: a hook failed. Its request is not stored.
         ModelError: there is no answer. The message and all entries so far are kept.
-        Cancelled: the turn was cancelled before its first request. Later, a cancel does not raise.
+        Cancelled: the turn was cancelled before its first request. Later, a cancel ends the turn
+            without an exception.
     """
     context, hooks = yield from _run_hooks(chain, request, session, cancel)
     found = yield from retrieve(context)
