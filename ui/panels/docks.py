@@ -1,7 +1,7 @@
-"""The right column: panels for context, sources, note, related notes and index, as docks.
+"""The right column: docks for context, sources, note, related notes and index.
 
-The panels are docks of a window inside the window, so that each can be moved, floated and closed,
-and the column as a whole can stand beside the conversation or, in a narrow window, over it.
+The column is a nested window whose panels are docks. Each panel can be moved, floated and closed,
+and the whole column can be placed next to the chat or, in a narrow window, over it.
 """
 
 from typing import TYPE_CHECKING
@@ -31,12 +31,13 @@ _AREA = Qt.DockWidgetArea.RightDockWidgetArea
 
 
 class RightColumn(DockWindow):
-    """The docks and where they stand.
+    """The right column of docks, with their positions.
 
-    `close_requested` is emitted when the last panel of the column was closed.
+    `close_requested` is emitted when the last panel of the column has been closed.
 
     Attributes:
-        related: in its place after `take_panels`, as `index` is.
+        related: the panel of related notes; set by `take_panels`.
+        index: the index panel; set by `take_panels`.
     """
 
     close_requested = Signal()
@@ -65,17 +66,17 @@ class RightColumn(DockWindow):
         self.reset()
 
     def take_panels(self, related: "RelatedPanel", index: "IndexPanel") -> None:
-        """Fill the docks that are empty when the window appears, so that it appears sooner."""
+        """Set the panels that are created after the first paint to make the start faster."""
         self.related, self.index = related, index
         self.related_dock.setWidget(related)
         self.index_dock.setWidget(index)
 
     def docks(self) -> "tuple[_Dock, ...]":
-        """Return all docks, the upper one first."""
+        """Return all docks, topmost first."""
         return (self.context_dock, self.sources_dock, *self._tabs())
 
     def reset(self) -> None:
-        """Put every dock back to its first place."""
+        """Restore the default positions of all docks."""
         for dock in self.docks():
             dock.setFloating(False)
             self.addDockWidget(_AREA, dock)
@@ -88,29 +89,29 @@ class RightColumn(DockWindow):
         self.set_shares(_SHARES)
 
     def show_dock(self, dock: QDockWidget) -> None:
-        """Bring a panel to the front."""
+        """Show a dock and raise it."""
         dock.show()
         dock.raise_()
 
     def is_in_front(self, dock: QDockWidget) -> bool:
-        """Tell whether a panel is seen, and not only its tab."""
+        """Return whether a dock's panel is visible, and not only its tab."""
         return dock.isVisible() and not dock.visibleRegion().isEmpty()
 
     def places(self) -> QByteArray:
-        """Return where everything stands, for the next start."""
+        """Return the positions of all docks, to be saved."""
         return self.saveState(_VERSION)
 
     def restore(self, places: QByteArray) -> bool:
-        """Put everything where it stood; false when that cannot be understood."""
+        """Restore saved positions of all docks; return False if they cannot be read."""
         return self.restoreState(places, _VERSION)
 
     def sizeHint(self) -> QSize:
-        """Return the width that the column has at first."""
+        """Return the default size of the column."""
         theme = Theme.current()
         return QSize(theme.px(theme.value("layout.right.default")), 600)
 
     def _tabs(self) -> "tuple[_Dock, ...]":
-        """Return the docks that stand beside the sources and are closed at first."""
+        """Return the docks that are tabbed with the sources and closed by default."""
         return (self.note_dock, self.related_dock, self.index_dock)
 
     def _on_visibility_changed(self) -> None:
@@ -119,25 +120,25 @@ class RightColumn(DockWindow):
             self.close_requested.emit()
 
     def _fit_heads(self) -> None:
-        """Leave out a header that would only repeat the tab above it."""
+        """Hide headers that would only repeat the tab above them."""
         for dock in self.docks():
-            if dock is self.note_dock:  # its header says which note it is
+            if dock is self.note_dock:  # its header shows the note's title
                 continue
             beside = self.tabifiedDockWidgets(dock)
             dock.set_head_shown(not any(not other.isHidden() for other in beside))
         for tabs in self.findChildren(QTabBar):
             tabs.setAccessibleName("Panels")
-            dress(tabs, "ui", "")  # made before the theme is applied, they would keep another font
-            tabs.setDrawBase(False)  # its hairline is drawn by the style sheet
+            dress(tabs, "ui", "")  # tabs made before the theme keep another font
+            tabs.setDrawBase(False)  # the style sheet draws its hairline
 
 
 class _Dock(QDockWidget):
-    """A panel with a header like that of the columns."""
+    """A dock with the same kind of header as the columns."""
 
     def __init__(self, title: str, panel: QWidget | None, head: Header) -> None:
         super().__init__(title)
         self.setObjectName(title.lower())
-        self.setAllowedAreas(_AREA)  # which has room for every order of them
+        self.setAllowedAreas(_AREA)  # this area allows any arrangement of the docks
         if panel is not None:
             self.setWidget(panel)
         self.setTitleBarWidget(head)
@@ -146,12 +147,12 @@ class _Dock(QDockWidget):
             button.clicked.connect(self.close)
 
     def set_head_shown(self, is_shown: bool) -> None:
-        """Show the header, or let the tab stand for it."""
+        """Show the header, or hide it if the tab replaces it."""
         if self._head.is_folded == is_shown:
             self._head.set_folded(not is_shown)
             direct = Qt.FindChildOption.FindDirectChildrenOnly
             for part in self._head.findChildren(QWidget, options=direct):
-                part.setVisible(is_shown)  # the keyboard would stop at what is not seen
+                part.setVisible(is_shown)  # keeps hidden parts out of the tab order
             self.setTitleBarWidget(self._head)
 
 
@@ -166,7 +167,7 @@ def _head(title: str, extra: QWidget | None = None) -> Header:
 
 
 class Docking(QObject):
-    """Shows a panel: opens its column, and brings the panel to the front."""
+    """Shows panels: opens the right column and raises the panel's dock."""
 
     def __init__(self, columns: Columns, column: RightColumn, sidebar: Sidebar) -> None:
         super().__init__(columns)
@@ -177,36 +178,36 @@ class Docking(QObject):
         sidebar.footer.details_requested.connect(self.show_index)
 
     def show_note(self) -> None:
-        """Show the note that is open."""
+        """Show the note panel."""
         self._show(self._column.note_dock)
 
     def show_sources(self) -> None:
-        """Show what the last answer rests on."""
+        """Show the panel with the sources of the last answer."""
         self._show(self._column.sources_dock)
 
     def show_related(self) -> None:
-        """Show the notes related to it."""
+        """Show the panel of related notes."""
         self._show(self._column.related_dock)
 
     def show_index(self) -> None:
-        """Show how the index stands."""
+        """Show the index panel."""
         self._show(self._column.index_dock)
 
     def show_failed(self) -> None:
-        """Show which notes could not be read."""
+        """Show the index panel with the list of failed notes."""
         self._column.index.lists.show_which("failed")
         self.show_index()
 
     def toggle_related(self) -> None:
-        """Show related notes, or close them where they are seen."""
+        """Show the panel of related notes, or close it if it is visible."""
         self._toggle(self._column.related_dock)
 
     def toggle_index(self) -> None:
-        """Show the index, or close it where it is seen."""
+        """Show the index panel, or close it if it is visible."""
         self._toggle(self._column.index_dock)
 
     def show_among_folders(self, path: str) -> None:
-        """Show a note in the tree of the sidebar."""
+        """Select a note in the sidebar's note tree."""
         self._columns.show_sidebar()
         self._sidebar.notes.select(path)
         self._sidebar.notes.setFocus(Qt.FocusReason.OtherFocusReason)

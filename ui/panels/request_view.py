@@ -1,4 +1,4 @@
-"""A read-only view of a whole request: to read, search and copy it."""
+"""A read-only view of a complete request, for reading, searching and copying."""
 
 import json
 import re
@@ -28,7 +28,7 @@ _MARKS_AROUND = 100
 
 
 class RequestView(QDialog):
-    """The request of a *Context* that has it, in two forms."""
+    """A dialog that shows the request of a *Context*, as stored or as sent to the provider."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -74,7 +74,7 @@ class RequestView(QDialog):
         self.activateWindow()
 
     def json(self) -> str:
-        """Return what is shown, as exact JSON; nothing where there is none."""
+        """Return the shown request as exact JSON, or an empty string if there is none."""
         key = "request_body" if self.forms.value == "body" else "wire"
         found = self._context.get(key)
         return "" if found is None else json.dumps(found, ensure_ascii=False, indent=2)
@@ -108,7 +108,7 @@ class RequestView(QDialog):
         self._seek(self.finder.words)
 
     def _seek(self, words: str) -> None:
-        """Find every place where the words stand, and go to the first."""
+        """Find all matches of the search text, and go to the first one."""
         self._places, self._at = find_places(self.text.toPlainText(), words), 0
         self._step(0)
 
@@ -140,7 +140,7 @@ class RequestView(QDialog):
 
 
 def as_lines(exact: str) -> str:
-    """Return JSON for reading: texts with their own line breaks, and no line without end."""
+    """Make JSON readable: show line breaks in texts as such, and split very long lines."""
     lines = _LINE_BREAK.sub("\\1\n", exact).split("\n")
     pieces = (
         line[start : start + _LONGEST_LINE]
@@ -151,7 +151,7 @@ def as_lines(exact: str) -> str:
 
 
 def find_places(text: str, words: str) -> list[tuple[int, int]]:
-    """Return where words stand in a text, whatever their case, as Qt counts positions."""
+    """Return the spans of all case-insensitive matches in UTF-16 units, as Qt counts positions."""
     if not words.strip():
         return []
     found = [match.span() for match in re.finditer(re.escape(words), text, re.IGNORECASE)]

@@ -1,4 +1,4 @@
-"""The left column: vault, notes, chats and index; as a rail of icons if it is narrow."""
+"""The left column: vault, notes, chats and index, or a rail of icons."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -38,7 +38,7 @@ _HEAD, _BELOW = 36, 8
 
 
 class Sidebar(Pane):
-    """The whole column. It is told what to show; its signals say what was asked for."""
+    """The sidebar with vault, notes, chats and index; signals report the user's actions."""
 
     new_chat_requested = Signal()
     note_chosen = Signal(str)
@@ -66,12 +66,12 @@ class Sidebar(Pane):
             part.height_changed.connect(self._share_height)
 
     def show_vault(self, name: str, path: str) -> None:
-        """Say which folder is open; an empty name means none."""
+        """Show the name of the open vault; an empty name means that none is open."""
         self.switcher.show_vault(name or "No folder open", path)
         self._reindex.setEnabled(bool(name))
 
     def show_notes(self, folders: Folders, empty: str) -> None:
-        """Show the notes; `empty` is said where there are none."""
+        """Show the tree of notes; `empty` is the text shown if there are none."""
         self.notes.show_folders(folders)
         self._no_notes.setText(empty)
         self._no_notes.setVisible(not folders.notes)
@@ -79,7 +79,7 @@ class Sidebar(Pane):
         self._share_height()
 
     def show_chats(self, chats: "Sequence[SessionInfo]", current: str | None) -> None:
-        """Show the chats and mark the open one."""
+        """Show the chats and select the open one."""
         self.chats.set_chats(chats, current)
         self._no_chats.setText("No chats yet. Ctrl+N starts one.")
         self._no_chats.setVisible(not chats)
@@ -87,13 +87,13 @@ class Sidebar(Pane):
         self._share_height()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Share the height anew whenever it changes, with the footer's too."""
+        """Redistribute the height of the lists when it changes."""
         if event.type() == QEvent.Type.Resize:
             self._share_height()
         return super().eventFilter(watched, event)
 
     def _share_height(self) -> None:
-        """Give the notes what they need up to half, more where the chats leave it."""
+        """Distribute the height: each list gets up to half, and more if the other needs less."""
         free = self._lists.height() - 2 * Theme.current().px(_HEAD) - _BELOW
         for text in (self._no_notes, self._no_chats):
             if not text.isHidden():
@@ -145,7 +145,7 @@ class Sidebar(Pane):
 
 
 class RowButton(QAbstractButton):
-    """A row that acts: icon, word, and its shortcut at the right."""
+    """A row-shaped button with an icon, a label, and its shortcut at the right."""
 
     def __init__(self, icon_name: str, word: str, shortcut: str) -> None:
         super().__init__()
@@ -181,7 +181,7 @@ class RowButton(QAbstractButton):
 
 
 class VaultSwitcher(QAbstractButton):
-    """The name of the open folder; a click offers others."""
+    """A button with the name of the open vault that opens a menu to change it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -193,11 +193,11 @@ class VaultSwitcher(QAbstractButton):
         self.show_vault("No folder open", "")
 
     def set_menu(self, menu: QMenu) -> None:
-        """Offer these choices."""
+        """Set the menu that a click opens."""
         self._menu = menu
 
     def show_vault(self, name: str, path: str) -> None:
-        """Show a folder."""
+        """Show the name of the vault, and its path as the tooltip."""
         self.setText(name)
         self.setAccessibleName(f"Folder of notes: {name}")
         self.setToolTip(plain_tip(path or "Choose a folder of notes"))
@@ -227,7 +227,7 @@ class VaultSwitcher(QAbstractButton):
 
 
 class _SectionHead(Scaled, QWidget):
-    """What a list of the sidebar holds."""
+    """The heading of a list in the sidebar."""
 
     def __init__(self, title: str) -> None:
         super().__init__()
@@ -257,12 +257,12 @@ def _paint_field(widget: QAbstractButton, painter: QPainter) -> None:
 
 
 def folder_name(folder: Path) -> str:
-    """Return what a folder of notes is called."""
+    """Return the display name of a vault's folder."""
     return "Sample notes" if folder == sample_vault().resolve() else folder.name or str(folder)
 
 
 class Rail(Pane):
-    """A strip of icons; each opens the sidebar over the conversation or does what it says."""
+    """A strip of icon buttons that replaces the sidebar in a narrow window."""
 
     open_requested = Signal()
     new_chat_requested = Signal()
@@ -299,7 +299,7 @@ class Rail(Pane):
         self.show_state(IndexState())
 
     def show_state(self, state: IndexState) -> None:
-        """Say in one icon how the index stands."""
+        """Show the state of the index as an icon with its text."""
         icon, tone = state.icon
         self.index.set_icon(icon, tone)
         self.index.set_name(state.text)

@@ -27,14 +27,14 @@ Index = QModelIndex | QPersistentModelIndex
 
 
 class ChatListModel(QAbstractListModel):
-    """Headings and chats in one list, the newest first."""
+    """A Qt list model of chats, newest first, with a heading for each period."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._rows: list[tuple[Row, str | None]] = []
 
     def set_chats(self, chats: "Sequence[SessionInfo]") -> None:
-        """Replace everything; the chats come newest first."""
+        """Replace all chats; they must be sorted, newest first."""
         self.beginResetModel()
         self._rows = []
         for group, members in groupby(chats, key=lambda chat: when_group(chat.updated)):
@@ -43,15 +43,15 @@ class ChatListModel(QAbstractListModel):
         self.endResetModel()
 
     def session(self, index: Index) -> str | None:
-        """Return the id of a chat, None for a heading."""
+        """Return the session id of a row, or None for a heading."""
         return self._rows[index.row()][1] if index.isValid() else None
 
     def sessions(self) -> list[str]:
-        """Return the ids of all chats as they stand."""
+        """Return the session ids of all chats, in list order."""
         return [session for _, session in self._rows if session is not None]
 
     def find(self, session: str) -> QModelIndex:
-        """Return where a chat stands; an invalid index where it is not listed."""
+        """Return the index of a chat, or an invalid index if it is not listed."""
         for place, (_, known) in enumerate(self._rows):
             if known == session:
                 return self.index(place, 0)
@@ -62,18 +62,18 @@ class ChatListModel(QAbstractListModel):
         return 0 if parent.isValid() else len(self._rows)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Return what a row shows."""
+        """Return the row's data for a Qt item role."""
         return self._rows[index.row()][0].data(role) if index.isValid() else None
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        """Return that headings cannot be chosen."""
+        """Return no flags for headings, so that they cannot be chosen."""
         if index.isValid() and self._rows[index.row()][1] is None:
             return Qt.ItemFlag.NoItemFlags
         return super().flags(index)
 
 
 class ChatList(FitTree):
-    """The list of chats; `chat_chosen` carries the id of the one that was clicked."""
+    """The list of chats; `chat_chosen` carries the session id of the clicked chat."""
 
     chat_chosen = Signal(str)
 
@@ -85,12 +85,12 @@ class ChatList(FitTree):
         self.chosen.connect(self._on_chosen)
 
     def set_chats(self, chats: "Sequence[SessionInfo]", current: str | None) -> None:
-        """Show the chats and mark the open one."""
+        """Show the chats and select the open one."""
         self._model.set_chats(chats)
         self.select(current)
 
     def select(self, session: str | None) -> None:
-        """Mark the open chat; None marks none."""
+        """Select the open chat; None clears the selection."""
         index = self._model.find(session) if session else QModelIndex()
         if index.isValid():
             self.setCurrentIndex(index)
@@ -99,7 +99,7 @@ class ChatList(FitTree):
             self.setCurrentIndex(QModelIndex())
 
     def neighbour(self, session: str | None, step: int) -> str | None:
-        """Return the chat above (-1) or below (1) another one; None at either end."""
+        """Return the chat above (-1) or below (1) a chat, or None at either end of the list."""
         known = self._model.sessions()
         if session not in known:
             return known[0] if known else None

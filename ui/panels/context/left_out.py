@@ -1,4 +1,4 @@
-"""Rows for everything that a request leaves out or shortens: layer, tokens and reason."""
+"""Rows for all content that a request omits or shortens."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,11 +16,12 @@ _BY = {"model": "written by a model", "outline": "an outline, made without a mod
 
 @dataclass(frozen=True)
 class Detail:
-    """One line under something that was left out.
+    """A detail line below an omitted item.
 
     Attributes:
-        path: with `lines` the note that it names; empty where it names none.
-        summary: the entry whose summary it offers to show.
+        path: the path of the note that the line opens; empty if it opens none.
+        lines: the first and last line to show in that note.
+        summary: the id of the entry whose summary the line opens; empty if it opens none.
     """
 
     text: str
@@ -31,11 +32,11 @@ class Detail:
 
 @dataclass(frozen=True)
 class LeftOutRow:
-    """One thing that was left out.
+    """An omitted or shortened item of a request.
 
     Attributes:
-        tokens: what leaving it out saves; None where that is not told.
-        below: what it was in particular.
+        tokens: the tokens saved by the omission; None if unknown.
+        below: the detail lines below the row.
     """
 
     layer: str
@@ -46,22 +47,22 @@ class LeftOutRow:
 
     @property
     def figure(self) -> str:
-        """The tokens as they are written."""
+        """The formatted token count; empty if unknown."""
         return "" if self.tokens is None else count(self.tokens)
 
     @property
     def name(self) -> str:
-        """What screen readers say."""
+        """The row's text for screen readers."""
         size = "" if self.tokens is None else f"{self.figure} tokens"
         return ", ".join(filter(None, (self.layer, self.what, size, self.reason)))
 
 
 def left_out_rows(context: Mapping[str, Any], questions: Mapping[str, str]) -> list[LeftOutRow]:
-    """Return what was left out of a request: history first, then results, passages and tools.
+    """Return the omissions of a request: history first, then results, passages and tools.
 
     Args:
-        context: the report.
-        questions: what was asked, by the id of the entry that holds it; it names the turns.
+        context: the request report.
+        questions: the user messages by entry id, used as names of the turns.
     """
     sources = {segment["id"]: segment for segment in context["segments"]}
     named = {entry for dropped in context["dropped"] for entry in dropped["entries"]}
@@ -79,13 +80,13 @@ def left_out_rows(context: Mapping[str, Any], questions: Mapping[str, str]) -> l
 
 
 def is_excerpt(segment: Mapping[str, Any]) -> bool:
-    """Return whether a row is a passage of an attachment that was searched within."""
+    """Return whether a segment is a passage of an attachment that was searched."""
     fate = segment["kind"], segment["state"], segment["reason"]
     return fate == ("passage", "shrunk", "share")
 
 
 def _list_searched(segments: Sequence[Mapping[str, Any]]) -> Iterator[LeftOutRow]:
-    """Give a row for each attachment that was searched within, whatever passages of it are sent."""
+    """Yield a row for each searched attachment, with the number of passages used."""
     by_source: dict[str, list[Mapping[str, Any]]] = {}
     for segment in segments:
         if is_excerpt(segment):

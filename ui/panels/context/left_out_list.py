@@ -1,4 +1,4 @@
-"""The list "Left out of this request", each row with its details below it."""
+"""The list "Left out of this request", with details below each row."""
 
 from collections.abc import Sequence
 
@@ -21,9 +21,10 @@ _MIDDLE = Qt.TextElideMode.ElideMiddle
 
 
 class LeftOutList(FitTree):
-    """What was left out; a row with something below it opens.
+    """The tree of omitted items; rows with details can be expanded.
 
-    `place_chosen` carries path and lines of a note, `summary_chosen` the entry of a summary.
+    `place_chosen` carries the path and lines of a note; `summary_chosen` carries the entry of a
+    summary.
     """
 
     place_chosen = Signal(str, int, int)
@@ -38,7 +39,7 @@ class LeftOutList(FitTree):
         self.chosen.connect(self._on_chosen)
 
     def show_rows(self, rows: Sequence[LeftOutRow]) -> None:
-        """Show what was left out; rows that are as they were stay as they are."""
+        """Show the omitted items; nothing is rebuilt if the rows are unchanged."""
         if [self._model.item(at).data(ROW) for at in range(self._model.rowCount())] == [*rows]:
             return
         opened = {self._model.item(at).text() for at in self._open_rows()}
@@ -52,7 +53,7 @@ class LeftOutList(FitTree):
         self.fit()
 
     def is_open(self, index: Index) -> bool:
-        """Return whether what it was in particular is shown."""
+        """Return whether the details of a row are shown."""
         return self.isExpanded(self._model.index(index.row(), 0))
 
     def _open_rows(self) -> list[int]:
@@ -76,10 +77,10 @@ def _item(text: str, row: LeftOutRow | Detail, name: str, tip: str) -> QStandard
 
 
 class _LeftOutDelegate(QStyledItemDelegate):
-    """Draws arrow, layer, what it was and its tokens, and the reason in a second line."""
+    """Draws arrow, layer, item and tokens in one line, and the reason in a second line."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        """Return two lines for what was left out, one for each thing below."""
+        """Return the height of two lines for an omitted item, or of one line for a detail."""
         line = Theme.current().line("caption") + 2
         is_detail = isinstance(index.data(ROW), Detail)
         return QSize(0, line + 4 if is_detail else 2 * line + 6)

@@ -1,7 +1,7 @@
-"""The notice above the rows: the most important problem of a request, and its actions.
+"""The notice above the rows: the main problem of a request, and its actions.
 
-Style Guide: at most one notice, danger before amber before info, with one sentence and up to three
-actions.
+Style Guide: at most one notice, danger before amber before info, with one sentence and up to
+three actions.
 """
 
 from collections.abc import Mapping
@@ -25,11 +25,11 @@ _BROKEN = "history_guarantee_broken"
 
 @dataclass(frozen=True)
 class NoticeText:
-    """What is said.
+    """The content of a notice.
 
     Attributes:
         tone: `danger`, `amber` or `info`.
-        entry: the compaction that the actions are about; empty where they are about none.
+        entry: the compaction entry that the actions apply to; empty if there is none.
     """
 
     tone: str
@@ -40,7 +40,7 @@ class NoticeText:
 
 
 def notice_of(context: Mapping[str, Any]) -> NoticeText | None:
-    """Return what is to be said of a request; None where there is nothing."""
+    """Return the notice for a request, or None if there is nothing to report."""
     if context["used"] > context["budget"]:
         return _overflow(context)
     if any(dropped["reason"] == _BROKEN for dropped in context["dropped"]):
@@ -54,7 +54,7 @@ def notice_of(context: Mapping[str, Any]) -> NoticeText | None:
 
 
 def find_passed_share(context: Mapping[str, Any]) -> float:
-    """Return the highest share of the budget at which something is done and that is passed."""
+    """Return the highest passed threshold as a share of the budget; 0 if none is passed."""
     shares = _shares(context)
     steps = (1.0, shares["block_at"], shares["compact_at"], shares["trim_at"])
     return next((step for step in steps if context["fraction"] > step), 0.0)
@@ -71,7 +71,7 @@ def _overflow(context: Mapping[str, Any]) -> NoticeText:
 
 
 def _summary_first(context: Mapping[str, Any]) -> NoticeText:
-    """Say that a summary is made before the message goes."""
+    """Return the notice that older messages are summarised before the message is sent."""
     name = "block_at" if context["actions"]["block"] else "compact_at"
     title = f"The chat is full at {percent(_shares(context)[name])}"
     text = "Older messages are summarised first, then your message goes."
@@ -79,7 +79,7 @@ def _summary_first(context: Mapping[str, Any]) -> NoticeText:
 
 
 def _full(context: Mapping[str, Any]) -> NoticeText:
-    """Say what happens next to a request that is past its first mark."""
+    """Return the notice for a request above the trim threshold, with the next step."""
     shares = _shares(context)
     title = f"Past {percent(shares['trim_at'])}"
     title += ", older results are shortened" if context.get("trimmed") else ", nothing left to trim"
@@ -90,7 +90,7 @@ def _full(context: Mapping[str, Any]) -> NoticeText:
 
 
 def _make_compacted_notice(context: Mapping[str, Any]) -> NoticeText | None:
-    """Say that messages became a summary, as long as that is news to the service."""
+    """Return the notice about a compaction, as long as it changes the request's prefix."""
     compactions = context.get("compactions", ())
     is_news = context["prefix"]["changed"] or context["actions"]["compact"]
     if not compactions or not is_news:
@@ -109,6 +109,6 @@ def _make_compacted_notice(context: Mapping[str, Any]) -> NoticeText | None:
 
 
 def _shares(context: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the shares in force; a report that was kept by an older version tells none."""
+    """Return the report's thresholds, or the defaults for reports of older versions without any."""
     policy: Mapping[str, Any] | None = context.get("policy")
     return policy or _SHARES

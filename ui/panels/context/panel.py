@@ -1,4 +1,4 @@
-"""The context panel: headline, bar, layers, what was left out, reuse, memory and pins."""
+"""The context panel: headline, bar, layers, omissions, reuse, memory and pins."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -31,14 +31,14 @@ _CHOSEN = ("chosen", "Request of this answer", "")
 
 @dataclass(frozen=True)
 class Beside:
-    """What is known of a request beside its report.
+    """Information about a request that is not part of its report.
 
     Attributes:
-        questions: what was asked, by the id of the entry; it names turns and pins.
-        counted: what the service itself counted, after the turn.
-        prices: those of the model.
-        is_estimate: whether more will come to it when it is made, such as passages.
-        offers: what can be done about it here and now.
+        questions: the user messages by entry id, used as names of turns and pins.
+        counted: the tokens counted by the provider, known after the turn.
+        prices: the prices of the model; None if unknown.
+        is_estimate: whether passages will be added when the request is sent.
+        offers: the actions that are available.
     """
 
     questions: Mapping[str, str] = field(default_factory=dict)
@@ -49,12 +49,13 @@ class Beside:
 
 
 class ContextPanel(Pane):
-    """One request.
+    """The panel that shows the content of one request.
 
-    `which_chosen` carries `next`, `last` or `chosen`, the request of an older answer;
-    `place_chosen` path and lines of a segment; `pin_chosen` what is to be pinned, or not any more;
-    `action_chosen` what is to be done, with the compaction that it is about, or nothing;
-    `request_requested` asks for the request itself.
+    `which_chosen` carries `next`, `last`, or `chosen` for the request of an older answer.
+    `place_chosen` carries the path and lines of a segment. `pin_chosen` carries the id to pin and
+    whether to pin or unpin it. `action_chosen` carries an action and the compaction entry it
+    applies
+    to, which may be empty. `request_requested` is emitted to show the complete request.
     """
 
     which_chosen = Signal(str)
@@ -93,13 +94,13 @@ class ContextPanel(Pane):
         self.show_which("next")
 
     def show_which(self, which: str) -> None:
-        """Switch the title between the next, the last and a chosen older request."""
+        """Set the switch in the title to the next, the last or a chosen older request."""
         self.which = which
         self.switch.set_choices((*_WHICH, _CHOSEN) if which == "chosen" else _WHICH)
         self.switch.set_value(which)
 
     def show_context(self, context: Mapping[str, Any], beside: Beside | None = None) -> None:
-        """Show one request; rows that are open stay open."""
+        """Show a request report; expanded rows stay expanded."""
         beside = beside or Beside()
         layers = layer_rows(context, is_estimate=beside.is_estimate)
         self._show_headline(context, beside)
@@ -129,7 +130,7 @@ class ContextPanel(Pane):
         dress(self._percent, "ui_strong", tone, numbers=True)
 
     def _show_notice(self, notice: NoticeText | None, offers: Collection[Act]) -> None:
-        """Say one thing above the rows; a notice that stands stays as it is."""
+        """Show a notice above the rows or hide it; an unchanged notice is not redrawn."""
         if notice is None:
             self._said = None
             self._notice.hide()

@@ -25,11 +25,11 @@ NO_QUESTIONS: Mapping[str, str] = {}
 
 @dataclass(frozen=True)
 class LayerRow:
-    """One layer of a request.
+    """A row of the context panel for one layer of a request.
 
     Attributes:
-        is_estimate: whether more will be on it when the request is made.
-        is_over: whether it is what makes the request too large.
+        is_estimate: whether passages will be added when the request is sent.
+        is_over: whether the request exceeds the budget and this is its largest layer.
     """
 
     code: str
@@ -41,17 +41,17 @@ class LayerRow:
 
     @property
     def figure(self) -> str:
-        """The tokens as they are written."""
+        """The formatted token count."""
         return f"≈ {count(self.tokens)}" if self.is_estimate else count(self.tokens)
 
     @property
     def title(self) -> str:
-        """What the layer is called."""
+        """The name of the layer."""
         return str(tokens()["layer_name"][self.code])
 
     @property
     def name(self) -> str:
-        """What screen readers say."""
+        """The row's text for screen readers."""
         about = "about " if self.is_estimate else ""
         reused = ", reused" if self.is_reused else ""
         part = self.share.replace("\N{NO-BREAK SPACE}%", " percent").replace("–", "nothing")
@@ -59,21 +59,22 @@ class LayerRow:
 
     @property
     def tip(self) -> str:
-        """What the row has no room for."""
+        """The tooltip: the layer's code and name, and whether it is reused."""
         reused = "\nThe service has read this before" if self.is_reused else ""
         return f"{self.code} {self.title}{reused}"
 
 
 @dataclass(frozen=True)
 class PartRow:
-    """One thing on a layer.
+    """A list item in the panel: one segment, tool, instruction or turn of a layer.
 
     Attributes:
-        tokens: None where they are counted only with the others.
-        beside: what stands between text and tokens; the first that leaves room for the text.
-        tip: everything that is known of it, a line each.
-        path: with `lines` where it can be opened; empty where it is no note.
-        target: what it is pinned by; empty where it cannot be.
+        tokens: the tokens of the item; None if they are only counted as part of a total.
+        beside: texts shown between text and tokens, longest first; the first that fits is shown.
+        tip: the tooltip, with one fact per line.
+        path: the path of the note that the row opens; empty if it is not a note.
+        lines: the first and last line to show in that note.
+        target: the id for pinning the item; empty if it cannot be pinned.
     """
 
     text: str
@@ -87,12 +88,12 @@ class PartRow:
 
     @property
     def figure(self) -> str:
-        """The tokens as they are written."""
+        """The formatted token count."""
         return "" if self.tokens is None else count(self.tokens)
 
     @property
     def name(self) -> str:
-        """What screen readers say."""
+        """The row's text for screen readers."""
         size = "" if self.tokens is None else f"{self.figure} tokens"
         beside = self.beside[0] if self.beside else ""
         pinned = "pinned" if self.is_pinned and beside != "pinned" else ""
@@ -100,11 +101,13 @@ class PartRow:
 
 
 def layer_rows(context: Mapping[str, Any], *, is_estimate: bool = False) -> list[LayerRow]:
-    """Return all eight layers in the order of the wire; their tokens add up to what is used.
+    """Return a row for each of the eight layers, in request order.
+
+    The tokens of the rows add up to the used tokens of the request.
 
     Args:
-        context: the report.
-        is_estimate: whether passages will be looked up for this turn.
+        context: the request report.
+        is_estimate: whether passages will be added when the request is sent.
     """
     rows = []
     largest = max(layer["tokens"] for layer in context["layers"].values())
@@ -130,13 +133,13 @@ def part_rows(
     *,
     is_estimate: bool = False,
 ) -> list[PartRow]:
-    """Return what a layer holds: its segments, tools, instructions or turns, else how many.
+    """Return a row for each item of a layer, or one row with their number if not listed.
 
     Args:
-        context: the report.
-        code: the layer.
-        questions: what was asked, by the id of the entry that holds it; it names the turns.
-        is_estimate: whether passages will be looked up for this turn.
+        context: the request report.
+        code: the code of the layer.
+        questions: the user messages by entry id, used as names of the turns.
+        is_estimate: whether passages will be added when the request is sent.
     """
     pinned = {pin["target"] for pin in context.get("pins", ())}
     is_stored = context["when"] == "last"
@@ -155,11 +158,11 @@ def part_rows(
 
 
 def pin_rows(context: Mapping[str, Any], questions: Mapping[str, str]) -> list[PartRow]:
-    """Return what is pinned in the chat, wherever it stands in the request.
+    """Return a row for each pinned item of the chat, from any layer.
 
     Args:
-        context: the report.
-        questions: what was asked, by the id of the entry that holds it.
+        context: the request report.
+        questions: the user messages by entry id, used as names of the pins.
     """
     rows = []
     for pin in context.get("pins", ()):
@@ -177,7 +180,7 @@ def pin_rows(context: Mapping[str, Any], questions: Mapping[str, str]) -> list[P
 def _plain_rows(
     context: Mapping[str, Any], code: str, questions: Mapping[str, str]
 ) -> list[PartRow]:
-    """Return tools, parts of the instructions and turns; notes among these are segments already."""
+    """Return rows for tools, parts of the instructions, and turns that are not segments."""
     written = {segment["id"] for segment in context["segments"] if segment["layer"] == code}
     found = context.get("parts", {}).get(code, ())
     shown = [(_words_of(part, questions), part) for part in found if part["name"] not in written]
@@ -217,7 +220,7 @@ def _segment_row(segment: Mapping[str, Any], pinned: set[str], *, can_pin: bool)
 
 
 def _beside(segment: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the state, with what it was made from where there is room for that."""
+    """Return the segment's state, as alternatives with and without the original tokens."""
     if segment.get("derived"):
         return ("read whole",)
     if is_excerpt(segment):

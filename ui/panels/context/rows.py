@@ -30,10 +30,10 @@ _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 class PartTree(FitTree):
-    """Rows of which some are things that can be opened and pinned.
+    """A tree of rows that can be opened and pinned.
 
-    `place_chosen` carries path and lines of a segment, `pin_chosen` what it is pinned by and
-    whether it is to be.
+    `place_chosen` carries the path and lines of a segment. `pin_chosen` carries the id to pin and
+    whether to pin or unpin it.
     """
 
     place_chosen = Signal(str, int, int)
@@ -48,7 +48,7 @@ class PartTree(FitTree):
         self.chosen.connect(self._on_chosen)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Take a click on a pin for the pin, everywhere else for the row."""
+        """Toggle the pin if the pin icon is clicked; otherwise handle the click as usual."""
         spot = event.position().toPoint()
         row = self.indexAt(spot).data(ROW)
         if self._is_on_pin(spot) and isinstance(row, PartRow) and row.target:
@@ -57,7 +57,7 @@ class PartTree(FitTree):
         super().mouseReleaseEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Pin what is current by P."""
+        """Pin or unpin the current row with the key P."""
         row = self.currentIndex().data(ROW)
         if event.key() == Qt.Key.Key_P and isinstance(row, PartRow) and row.target:
             self.pin_chosen.emit(row.target, not row.is_pinned)
@@ -65,7 +65,7 @@ class PartTree(FitTree):
         super().keyPressEvent(event)
 
     def menu_of(self, index: QModelIndex) -> QMenu:
-        """Return what can be done with a thing."""
+        """Create the context menu of a row: open the note, pin or unpin it, copy its name."""
         menu, row = super().menu_of(index), index.data(ROW)
         if not isinstance(row, PartRow):
             return menu
@@ -93,7 +93,7 @@ class PartTree(FitTree):
 
 
 class LayerTree(PartTree):
-    """All eight layers, always."""
+    """The tree of all eight layers with their items."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Layers", parent)
@@ -103,11 +103,11 @@ class LayerTree(PartTree):
             self.items.appendRow(item)
 
     def show_rows(self, layers: Sequence[LayerRow], parts: Mapping[str, Sequence[PartRow]]) -> None:
-        """Put new figures into the rows; what is open stays open.
+        """Update the rows with new figures; expanded layers stay expanded.
 
         Args:
-            layers: all eight, in their order.
-            parts: what each holds, by its code.
+            layers: the rows of all eight layers, in order.
+            parts: the rows of each layer's items, by layer code.
         """
         for at, row in enumerate(layers):
             item = self.items.item(at)
@@ -118,19 +118,19 @@ class LayerTree(PartTree):
         self.fit()
 
     def is_open(self, index: Index) -> bool:
-        """Return whether a layer's parts are shown."""
+        """Return whether a layer's items are shown."""
         row = self.items.index(index.row(), 0)
         return self.isExpanded(row) and self.items.hasChildren(row)
 
 
 class PinList(PartTree):
-    """What is pinned."""
+    """The list of pinned items."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Pinned", parent)
 
     def show_rows(self, rows: Sequence[PartRow]) -> None:
-        """Show what is pinned."""
+        """Show the pinned items."""
         _show_parts(self.items.invisibleRootItem(), list(rows))
         self.fit()
 
@@ -148,10 +148,10 @@ def _show_parts(item: QStandardItem, parts: list[PartRow]) -> None:
 
 
 class _PartDelegate(QStyledItemDelegate):
-    """Draws a layer: arrow, swatch, code, name, bolt, tokens, share; or a part of one."""
+    """Draws a layer (arrow, colour, code, name, reuse icon, tokens, share) or one of its items."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        """Return 26 for a layer, 22 for what is in it."""
+        """Return the height of a row: 26 pixels for a layer, 22 for an item, before scaling."""
         is_layer = isinstance(index.data(ROW), LayerRow)
         return QSize(0, Theme.current().px(26 if is_layer else 22))
 
@@ -228,7 +228,7 @@ def _paint_part(painter: QPainter, rect: QRect, row: PartRow, is_hot: bool) -> N
 
 
 def _paint_figure(painter: QPainter, rect: QRect, text: str, tone: str, kind: str) -> QRect:
-    """Draw tokens in their column and return what is left of the row."""
+    """Draw the tokens in their column, and return the rectangle left of them."""
     theme = Theme.current()
     column = rect.adjusted(0, 0, -theme.px(_SHARE), 0)
     painter.setFont(theme.font(kind, numbers=True))

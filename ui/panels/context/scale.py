@@ -1,7 +1,7 @@
-"""Positions on the bar: layers, free space, reserve, and the marks.
+"""Positions of layers, free space, reserve and marks on the bar.
 
-Style Guide: the whole width is the window, in the order of the wire, so that the reused beginning
-is one stretch; a part that is not zero is at least 3 px wide; marks are shares of the budget.
+Style Guide: the full width is the model's window, in request order, so the reused prefix is one
+stretch; a part that is not empty is at least 3 px wide; marks are shares of the budget.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -28,7 +28,7 @@ Slot = tuple["BarPart", int, int]
 
 @dataclass(frozen=True)
 class BarPart:
-    """A stretch of the bar: a layer's code, or `free`, `margin`, `reserve`."""
+    """A part of the bar: its tokens, and as code a layer or `free`, `margin` or `reserve`."""
 
     code: str
     tokens: int
@@ -36,12 +36,12 @@ class BarPart:
 
 @dataclass(frozen=True)
 class ScaleMark:
-    """A share of the budget at which something is done.
+    """A mark on the bar: a share of the budget at which trimming or compaction starts.
 
     Attributes:
-        name: `trim`, `compact`, `block`, or `budget` for its end.
-        x: the place on the bar, in pixels.
-        text: what stands above it.
+        name: `trim`, `compact`, `block`, or `budget` for the end of the budget.
+        x: the position on the bar, in pixels.
+        text: the label above the mark.
     """
 
     name: str
@@ -52,9 +52,9 @@ class ScaleMark:
 
 
 def bar_parts(context: Mapping[str, Any]) -> tuple[BarPart, ...]:
-    """Return the layers that hold something, then what is free, then what is held back.
+    """Return the parts of the bar that are not empty: layers, free space, margin and reserve.
 
-    Their tokens add up to the window; over the budget there is nothing but the layers.
+    The tokens add up to the window. If the request exceeds the budget, only layers are returned.
     """
     used = [BarPart(code, context["layers"][code]["tokens"]) for code in tokens()["layer_order"]]
     rest = [
@@ -67,9 +67,9 @@ def bar_parts(context: Mapping[str, Any]) -> tuple[BarPart, ...]:
 
 
 def slots(parts: Sequence[BarPart], width: int) -> list[Slot]:
-    """Return each part with its left edge and its width, gap included, over a whole width.
+    """Return each part with its left edge and its width in pixels, including the gap.
 
-    A part too small to be seen gets its least width, and the widest parts pay for it.
+    Parts that would be too narrow get the minimum width, and the wider parts shrink accordingly.
     """
     total = sum(part.tokens for part in parts)
     if total <= 0 or width <= 0:
@@ -88,7 +88,7 @@ def slots(parts: Sequence[BarPart], width: int) -> list[Slot]:
 
 
 def marks(context: Mapping[str, Any], width: int) -> list[ScaleMark]:
-    """Return where something is done for the sake of room; over the budget, where that ends."""
+    """Return the trim, compact and block marks, or only the budget's end if it is exceeded."""
     if context["used"] > context["budget"]:
         return [budget_mark(context, width)]
     budget = context["budget"]
@@ -102,7 +102,7 @@ def marks(context: Mapping[str, Any], width: int) -> list[ScaleMark]:
 
 
 def budget_mark(context: Mapping[str, Any], width: int) -> ScaleMark:
-    """Return the end of the budget, where a request reaches beyond it."""
+    """Return the mark for the end of the budget, for a request that exceeds it."""
     x = round(context["budget"] * width / max(1, context["used"]))
     return ScaleMark("budget", 1.0, x, "budget", True)
 
@@ -110,10 +110,11 @@ def budget_mark(context: Mapping[str, Any], width: int) -> ScaleMark:
 def label_spans(
     found: Sequence[ScaleMark], text_width: Callable[[str], int], width: int
 ) -> dict[str, tuple[int, int]]:
-    """Return where the words of the marks stand, left and right; one without room is left out.
+    """Return the left and right edge of each mark's label; labels that do not fit are omitted.
 
-    That of the last mark stands right of it, those before left of theirs, so that they do not meet;
-    where they would, they give way to the left.
+    The last mark's label is to its right, and the others are to the left of their marks. Labels
+    that
+    would overlap are moved to the left.
     """
     spans: dict[str, tuple[int, int]] = {}
     end = width
@@ -129,7 +130,7 @@ def label_spans(
 
 
 def _shares(context: Mapping[str, Any]) -> Mapping[str, float]:
-    """Return the shares in force; a report that was kept by an older version tells none."""
+    """Return the report's thresholds, or the defaults for reports of older versions without any."""
     policy: Mapping[str, float] | None = context.get("policy")
     keys = [key for _, key in _MARKS]
     return policy or dict(zip(keys, tokens()["bar"]["marks"], strict=True))

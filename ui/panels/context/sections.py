@@ -1,4 +1,4 @@
-"""Sections below the rows: a section with a heading, and the memory of the chat."""
+"""Sections below the rows, and the text of the chat's memory."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,13 +17,13 @@ Line = tuple[str, str]
 
 
 class Section(QWidget):
-    """A hairline, a title with a figure at its right, and what belongs below; hidden while empty.
+    """A section with a hairline, a title, a figure at the right, and a body; hidden if empty.
 
     Args:
-        title: in sentence case.
-        body: below the title.
-        icon: before it; nothing for none.
-        tone: the colour of the icon.
+        title: the title, in sentence case.
+        body: the widget below the title.
+        icon: the icon before the title; empty for none.
+        tone: the colour token of the icon.
     """
 
     def __init__(self, title: str, body: QWidget, icon: str = "", tone: str = "") -> None:
@@ -50,13 +50,13 @@ class Section(QWidget):
         self.hide()
 
     def show_figure(self, text: str, *, is_shown: bool) -> None:
-        """Say how much it is, and whether there is anything at all."""
+        """Set the figure, and show or hide the section."""
         self._figure.setText(text)
         self.setVisible(is_shown)
 
 
 class MemoryText(QWidget):
-    """Scratchpad, progress and facts, as the model last wrote them; long ones fold."""
+    """The model's latest scratchpad, progress and facts; long texts are folded."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -67,7 +67,7 @@ class MemoryText(QWidget):
         self._column.setSpacing(2)
 
     def show_lines(self, lines: Sequence[Line]) -> None:
-        """Show it, unless it is there already."""
+        """Show lines of memory, unless they are already shown."""
         if lines != self._lines:
             self._lines = lines
             self._fill()
@@ -90,7 +90,7 @@ class MemoryText(QWidget):
 
 
 def memory_lines(memory: Mapping[str, Any] | None) -> list[Line]:
-    """Return what a chat keeps in mind, each line with its tone; nothing where that is nothing."""
+    """Return the lines of a chat's memory, each with its colour; empty if there is no memory."""
     if not memory:
         return []
     progress = memory.get("progress") or {}

@@ -1,4 +1,4 @@
-"""Texts of the context panel: labels of the report, the window, reuse and prices."""
+"""Texts of the context panel: labels, window, reuse and prices."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -32,19 +32,19 @@ _REASONS = {
 
 
 def in_words(name: str) -> str:
-    """Return a name of a program as a word, such as `Task context` for `task_context`."""
+    """Convert an identifier to words, such as `task_context` to `Task context`."""
     words = one_line(name.replace("_", " "))
     return words[:1].upper() + words[1:]
 
 
 def reason_in_words(reason: str | None) -> str:
-    """Return why something was left out."""
+    """Return the text for an omission reason of the report."""
     return _REASONS.get(reason or "", in_words(reason or ""))
 
 
 @dataclass(frozen=True)
 class Prices:
-    """Dollars for a token of the prompt: read anew, or kept by the service; None where unknown."""
+    """Prices in dollars per prompt token: newly read, or cached (`kept`); None if unknown."""
 
     read: float | None = None
     kept: float | None = None
@@ -52,11 +52,11 @@ class Prices:
 
 @dataclass(frozen=True)
 class Counted:
-    """What the service itself counted.
+    """Token counts reported by the provider.
 
     Attributes:
         prompt: the tokens of the request.
-        kept: those of them that it had kept.
+        kept: the cached tokens among them.
     """
 
     prompt: int
@@ -64,7 +64,7 @@ class Counted:
 
 
 def window_sentence(context: Mapping[str, Any], counted: Counted | None = None) -> str:
-    """Return where the budget comes from, and what the service counted, in one sentence."""
+    """Describe in one line how the budget is derived, and the provider's token count if known."""
     parts = [f"Window {count(context['window'])}"]
     parts.append(f"less {count(context['reserve'])} kept for the answer")
     if context["factor"] > 1:
@@ -78,7 +78,7 @@ def window_sentence(context: Mapping[str, Any], counted: Counted | None = None) 
 
 
 def what_changed(reused: int, reasons: Sequence[str]) -> str:
-    """Return why not more of a request is reused."""
+    """Describe why the rest of a request is not reused; empty if nothing is reused or changed."""
     if reasons:
         return f"Changed: {'; '.join(reasons)}."
     return "Only the last answer and your message are new." if reused else ""
@@ -87,12 +87,12 @@ def what_changed(reused: int, reasons: Sequence[str]) -> str:
 def price_sentence(
     context: Mapping[str, Any], prices: Prices | None, counted: Counted | None = None
 ) -> str:
-    """Return what the request costs and what reuse saves of that; nothing where it is not known.
+    """Describe the price of a request with and without reuse; empty if the price is not known.
 
     Args:
-        context: the report.
-        prices: those of its model.
-        counted: the service's own figures, which hold where there are any.
+        context: the request report.
+        prices: the prices of the model.
+        counted: the provider's token counts, which take precedence over the report if given.
     """
     is_sent = context["used"] <= context["budget"]
     if prices is None or not prices.read or not is_sent:

@@ -1,12 +1,12 @@
-"""The state of the index: a line at the foot of the sidebar, and a panel.
+"""The state of the index: the sidebar's footer, and a panel.
 
     progress events ──> state ──> footer
                               └─> run ──> panel <── lists <── notes by state
 
-    footer  The line at the foot of the sidebar: progress of the index, pause, stop and errors.
+    footer  The footer of the sidebar: index progress, pause, stop and errors.
     lists   Lists of the notes by state: indexed, excluded with the rule, failed with the reason.
     panel   The index panel: progress, size, and the notes by state.
-    run     The progress of an indexing run: share, speed, and the reason for a stop.
+    run     The progress of an index run: fraction done, speed, and problems.
     state   The state of the index with its texts, and the notes by state.
 
 May import: PySide6, `ui.widgets`, `ui.theme`, `ui.icons`, and values of the layers below.

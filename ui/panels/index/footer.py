@@ -1,4 +1,4 @@
-"""The line at the foot of the sidebar: progress of the index, pause, stop and errors."""
+"""The footer of the sidebar: index progress, pause, stop and errors."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
@@ -15,10 +15,10 @@ __all__ = ["IndexFooter"]
 
 
 class IndexFooter(Scaled, Pane):
-    """The state of the index at the left, the settings at the right.
+    """The footer with the index state at the left and the settings button at the right.
 
-    `problems_requested` asks for what could not be read, `details_requested` for all that is known
-    of the index.
+    `problems_requested` is emitted to show the failed notes, `details_requested` to show the index
+    panel.
     """
 
     settings_requested = Signal()
@@ -50,7 +50,7 @@ class IndexFooter(Scaled, Pane):
         self.show_state(self.state)
 
     def show_state(self, state: IndexState) -> None:
-        """Say how the index stands."""
+        """Show the state of the index."""
         self.state = state
         if state.is_going_on:
             rest, is_long = state.second, state.is_mending
@@ -70,7 +70,7 @@ class IndexFooter(Scaled, Pane):
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw how far the reading has come, along the upper edge."""
+        """Draw a progress line along the upper edge."""
         width = round(self.width() * (self.state.fraction or 0.0))
         QPainter(self).fillRect(0, 0, width, 2, Theme.current().color("accent.base"))
 
@@ -116,7 +116,7 @@ class IndexFooter(Scaled, Pane):
 
 
 def show_pause(button: IconButton, state: IndexState) -> None:
-    """Let a button pause a run, or let it go on where it is paused."""
+    """Set a button's icon and name to pause a run, or to resume it if it is paused."""
     is_paused = state.kind == "paused"
     button.set_icon("play" if is_paused else "pause")
     button.set_name("Go on reading the notes" if is_paused else "Pause reading the notes")

@@ -24,10 +24,11 @@ _FETCHED = 500
 
 
 class NoteLists(QWidget):
-    """One list at a time, chosen above it; at first the first one that is not empty.
+    """The list of notes in one state, chosen in a menu; by default the first state with notes.
 
-    `note_chosen` carries the path of a note to open, `reveal_requested` that of one to be shown
-    among its folders, `retry_requested` those to be read again, none for all.
+    `note_chosen` carries the path of a note to open. `reveal_requested` carries the path of a note
+    to
+    select in the note tree. `retry_requested` carries the paths to index again, or none for all.
     """
 
     note_chosen = Signal(str)
@@ -61,7 +62,7 @@ class NoteLists(QWidget):
         self._refresh()
 
     def show_notes(self, notes: NotesByState) -> None:
-        """Show these notes in place of all others; what is chosen and in view stays so."""
+        """Replace the notes; the current row and the scroll position are kept."""
         bar, row = self.list.verticalScrollBar(), self.list.currentIndex().row()
         at, path = bar.value(), self._model.notes[row].path if row >= 0 else ""
         self._notes = notes
@@ -72,12 +73,12 @@ class NoteLists(QWidget):
         bar.setValue(at)
 
     def show_which(self, state: str) -> None:
-        """Show the notes of one state from now on: `indexed`, `excluded` or `failed`."""
+        """Show the notes in a state: `indexed`, `excluded` or `failed`."""
         self._chosen = state
         self._refresh()
 
     def shown(self) -> list[str]:
-        """Return the paths that are listed."""
+        """Return the paths of the listed notes."""
         return [note.path for note in self._model.notes]
 
     def _refresh(self) -> None:
@@ -131,9 +132,9 @@ class NoteLists(QWidget):
 
 
 class NoteRows(QAbstractListModel):
-    """Notes, each made into a row when it comes into view.
+    """A Qt list model of notes, whose rows are created when they become visible.
 
-    The view lays out all rows that there are, so there are only as many as it has asked for.
+    The view lays out all existing rows, so the model only has as many rows as the view has fetched.
     """
 
     def __init__(self, parent: QObject) -> None:
@@ -142,34 +143,34 @@ class NoteRows(QAbstractListModel):
         self._count = 0
 
     def set_notes(self, notes: "Sequence[NoteState]") -> None:
-        """Replace everything; the list that is shown already stays as it is."""
+        """Replace the notes, unless they are the same object as before."""
         if notes is not self.notes:
             self.beginResetModel()
             self.notes, self._count = notes, min(len(notes), _FETCHED)
             self.endResetModel()
 
     def find(self, path: str) -> QModelIndex:
-        """Return where a note stands among the rows; an invalid index where it does not."""
+        """Return the index of a note, or an invalid index if it has no row."""
         rows = (row for row in range(self._count) if self.notes[row].path == path)
         return self.index(next(rows, -1), 0)
 
     def canFetchMore(self, parent: Index) -> bool:
-        """Return whether there are notes that are not rows yet."""
+        """Return whether there are notes without a row."""
         return not parent.isValid() and self._count < len(self.notes)
 
     def fetchMore(self, parent: Index) -> None:
-        """Make rows of some more notes."""
+        """Add rows for up to 500 more notes."""
         more = min(_FETCHED, len(self.notes) - self._count)
         self.beginInsertRows(QModelIndex(), self._count, self._count + more - 1)
         self._count += more
         self.endInsertRows()
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
-        """Return the number of rows that there are by now."""
+        """Return the number of rows fetched so far."""
         return 0 if parent.isValid() else self._count
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Return what a row shows."""
+        """Return the row's data for a Qt item role."""
         return _row(self.notes[index.row()]).data(role) if index.isValid() else None
 
 

@@ -21,10 +21,10 @@ __all__ = ["IndexPanel"]
 
 
 class IndexPanel(Pane):
-    """Told by `show_state` what is going on, by `show_status` and `show_notes` what there is.
+    """The index panel; `show_state`, `show_status` and `show_notes` set its content.
 
-    `run` and `lists` say by their signals what was asked of them; `rebuild_confirmed` that all is
-    to be thrown away and made again; `looked_at` that the panel has come into sight.
+    `rebuild_confirmed` is emitted when the user confirms rebuilding the index, and `looked_at` when
+    the panel becomes visible. `run` and `lists` have signals of their own.
     """
 
     rebuild_confirmed = Signal()
@@ -45,7 +45,7 @@ class IndexPanel(Pane):
         self.show_status(None)
 
     def show_state(self, state: IndexState) -> None:
-        """Say what the index is at."""
+        """Show the state of the index."""
         is_open = state.kind != "none"
         self._state = state
         self.run.show_state(state)
@@ -54,17 +54,17 @@ class IndexPanel(Pane):
         self._facts.setVisible(bool(self._facts.text()) and is_open)
 
     def show_status(self, status: "IndexStatus | None") -> None:
-        """Say what the index holds and what it takes; None where it cannot be told."""
+        """Show the index's content and size; None means the status is not known."""
         self._chunks = 0 if status is None else status.chunks
         self._facts.setText("" if status is None else _facts(status))
         self._facts.setVisible(bool(self._facts.text()) and self._state.kind != "none")
 
     def show_notes(self, notes: NotesByState) -> None:
-        """List the notes by how they stand."""
+        """Show the lists of notes by state."""
         self.lists.show_notes(notes)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Say that the panel has come into sight, so that what it shows can be looked up."""
+        """Emit `looked_at`, so that the panel's content is loaded."""
         super().showEvent(event)
         self.looked_at.emit()
 
@@ -112,7 +112,7 @@ class IndexPanel(Pane):
 
 
 def _facts(status: "IndexStatus") -> str:
-    """Say what the index holds, when it was made, by what, and what it takes."""
+    """Describe the index: number of passages, update time, size on disk, and embedding model."""
     if not status.notes and status.indexed_at is None:
         return "Nothing is indexed yet."
     when = f", indexed {ago(status.indexed_at)}" if status.indexed_at else ""

@@ -1,4 +1,4 @@
-"""The progress of an indexing run: share, speed, and the reason for a stop."""
+"""The progress of an index run: fraction done, speed, and problems."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
@@ -13,7 +13,7 @@ __all__ = ["RunBox"]
 
 
 class RunBox(QWidget):
-    """A line with its buttons, how far the run is, and the particulars below."""
+    """The index state with its buttons, a progress bar, and details below."""
 
     pause_requested = Signal()
     continue_requested = Signal()
@@ -38,7 +38,7 @@ class RunBox(QWidget):
         self.show_state(self._state)
 
     def show_state(self, state: IndexState) -> None:
-        """Say how the index stands."""
+        """Show the state of the index."""
         self._state = state
         self._icon.set_icon(*state.icon)
         self._text.setText(state.title)
@@ -77,7 +77,7 @@ class RunBox(QWidget):
 
 
 class _Bar(QWidget):
-    """How far something is, in a line of four pixels; empty where that is not known."""
+    """A progress bar four pixels high, empty if the progress is not known."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -17,19 +17,21 @@ _COVERED = "Search covers what is done."
 
 @dataclass(frozen=True)
 class IndexState:
-    """How the index stands.
+    """The state of the index and its run, with the texts that describe it.
 
     Attributes:
         kind: `none`, `running`, `paused`, `done`, `stopped` or `failed`.
-        done: the notes that the present phase has done; `total` is 0 while it is not known.
-        notes: notes in the index; `failed` those that could not be read.
-        message: what is the matter, in a sentence.
-        phase: `seen`, `scan`, `embed` or `store`, of a run.
-        per_s: how many notes are done in a second; 0 while it is not known.
-        left_s: how long it will take; None while it is not known.
-        slow: why the run is slower than it could be: `battery`, `load`, or nothing.
-        is_mending: whether the index was damaged, and the run makes it anew.
-        is_elsewhere: whether another Strata keeps the index up to date.
+        done: the number of notes processed in the current phase.
+        total: the number of notes in the current phase; 0 if not known.
+        notes: the number of notes in the index.
+        failed: the number of notes that could not be read.
+        message: a sentence about the problem or the current step.
+        phase: the phase of the run: `seen`, `scan`, `embed` or `store`.
+        per_s: the speed in notes per second; 0 if not known.
+        left_s: the estimated remaining time in seconds; None if not known.
+        slow: the reason why the run is throttled: `battery`, `load`, or empty.
+        is_mending: whether the run rebuilds a damaged index.
+        is_elsewhere: whether another Strata process is updating the index.
     """
 
     kind: str = "none"
@@ -47,24 +49,24 @@ class IndexState:
 
     @property
     def is_going_on(self) -> bool:
-        """Whether there is a run, also one that is paused."""
+        """Whether a run is active or paused."""
         return self.kind in {"running", "paused"}
 
     @property
     def fraction(self) -> float | None:
-        """How far the run is; None where that cannot be told."""
+        """The progress of the run from 0 to 1; None if not known."""
         if not self.is_going_on or not self._is_counted:
             return None
         return min(1.0, self.done / self.total)
 
     @property
     def icon(self) -> tuple[str, str]:
-        """The icon of the state and its colour."""
+        """The name and colour token of the state's icon."""
         return _ICONS["problems" if self.failed and self.kind == "done" else self.kind]
 
     @property
     def text(self) -> str:
-        """What is said of it in a line."""
+        """The description of the state in one line."""
         match self.kind:
             case "running":
                 return f"Indexing: {self._place} notes" if self._is_counted else _READING
@@ -82,26 +84,26 @@ class IndexState:
 
     @property
     def title(self) -> str:
-        """The same without the figures that `work` says in particular."""
+        """The heading of the state, without the figures if `work` contains them."""
         if self.work:
             return _TITLES.get(self.kind, self.text)
         return self.text
 
     @property
     def act(self) -> str:
-        """What can be done about it, in a word or two."""
+        """The label of the action for the state; empty if there is none."""
         return _ACTS.get("problems" if self.failed and self.kind == "done" else self.kind, "")
 
     @property
     def second(self) -> str:
-        """What else is worth a line while it goes on."""
+        """An additional line of text during a run."""
         if self.is_mending:
             return "The index was damaged and is being rebuilt. Your notes are untouched."
         return _COVERED if self.kind == "paused" else "You need not wait for this."
 
     @property
     def work(self) -> str:
-        """What the run is at in particular."""
+        """The current step of the run with its figures; empty if not known."""
         match self.phase:
             case "seen":
                 return f"Looking through the folder: {plural(self.done, 'file')}"
@@ -115,7 +117,7 @@ class IndexState:
 
     @property
     def pace(self) -> str:
-        """How fast it is and how long it will take, as far as that is known."""
+        """The speed and remaining time of the run; empty if not known."""
         if self.kind != "running" or self.left_s is None:
             return ""
         left = f"{span(self.left_s)} left"
@@ -123,7 +125,7 @@ class IndexState:
 
     @property
     def slowed(self) -> str:
-        """Why it is slower than it could be."""
+        """The reason why the run is throttled, as a sentence; empty if it is not."""
         return _SLOW.get(self.slow, "") if self.kind == "running" else ""
 
     @property
@@ -157,8 +159,8 @@ class NotesByState:
     """The notes by state: `indexed`, `excluded` or `failed`, each list in the order given.
 
     Args:
-        notes: all of them.
-        before: how it was; a list that is equal to what it was is the same object.
+        notes: all notes of the vault.
+        before: the previous value; its lists are reused if they are equal.
     """
 
     def __init__(
@@ -173,11 +175,11 @@ class NotesByState:
                 self._notes[state] = of
 
     def of(self, state: str) -> "Sequence[NoteState]":
-        """Return the notes of one state."""
+        """Return the notes in a state."""
         return self._notes.get(state, ())
 
     def filter_notes(self, state: str, words: Sequence[str]) -> "Sequence[NoteState]":
-        """Return the notes of a state whose path or reason contains every word, in lower case."""
+        """Return the notes in a state whose path or reason contains every (lower-case) word."""
         notes, keys = self.of(state), self._keys.get(state, [])
         places: Sequence[int] = range(len(keys))
         for word in words:

@@ -5,10 +5,10 @@
 
     folders    The notes of a vault as a tree of folders, rebuilt after each change.
     note       The panel that shows one note, opened at the cited lines.
-    note_text  The text of a note with line numbers and quiet Markdown colours.
+    note_text  The text of a note with line numbers and Markdown highlighting.
     related    The panel of related notes: similar notes, and notes linked in either direction.
-    sources    The sources of an answer: a row for each cited passage, and whether it is
-               verified.
+    sources    The sources of an answer: a row for each citation number, and whether it is
+                   verified.
     vault      The notes of the open vault as a tree, each with its state.
 
 May import: PySide6, `ui.widgets`, `ui.theme`, `ui.icons`, and values of the layers below.

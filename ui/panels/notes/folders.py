@@ -1,7 +1,7 @@
 """The notes of a vault as a tree of folders, rebuilt after each change.
 
-Making them takes a large folder longer than the interface may be held, so they are plain values
-that any thread can make.
+Building the tree of a large vault would block the GUI, so the tree consists of plain values that
+any thread can build.
 """
 
 from collections.abc import Sequence
@@ -18,14 +18,16 @@ ROOT = 0
 
 @dataclass
 class Node:
-    """A folder, or a note.
+    """A node of the tree: a folder or a note.
 
     Attributes:
-        number: its place among all nodes; `parent` that of the folder it lies in, -1 for none.
-        place: its place among the rows of that folder.
-        note: None for a folder.
-        children: the numbers of what lies in it, folders first, each by name.
-        notes: how many notes lie below it; `problems` how many of them could not be read.
+        number: the index of the node in the list of all nodes.
+        parent: the number of the parent folder; -1 for the root.
+        place: the row of the node in its parent folder.
+        note: the note; None for a folder.
+        children: the numbers of the child nodes, folders first, sorted by name.
+        notes: the number of notes below the folder, at any depth.
+        problems: the number of these notes that could not be read.
     """
 
     name: str
@@ -39,7 +41,7 @@ class Node:
 
 
 class Folders:
-    """All nodes of a folder; the first one is the folder itself."""
+    """The tree of a vault as a list of nodes; the first node is the vault's folder."""
 
     def __init__(self, notes: "Sequence[NoteState]" = ()) -> None:
         self.notes = tuple(notes)
@@ -50,7 +52,7 @@ class Folders:
         self._sort()
 
     def path(self, number: int) -> str:
-        """Return the path of a node."""
+        """Return the path of a node, relative to the vault."""
         names, node = list[str](), self.nodes[number]
         while node.parent >= 0:
             names.append(node.name)
@@ -58,7 +60,7 @@ class Folders:
         return "/".join(reversed(names))
 
     def depth(self, number: int) -> int:
-        """Return below how many folders a node lies."""
+        """Return the depth of a node; 0 for the children of the root."""
         depth, node = 0, self.nodes[number]
         while node.parent > ROOT:
             node = self.nodes[node.parent]
@@ -66,7 +68,7 @@ class Folders:
         return depth
 
     def find(self, path: str) -> Node | None:
-        """Return the node of a path; None where there is none."""
+        """Return the node with a path, or None if there is none."""
         found = self.nodes[ROOT]
         for name in path.split("/"):
             below = (self.nodes[number] for number in found.children)

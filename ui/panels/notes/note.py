@@ -22,10 +22,11 @@ _MOST_CHARS = 400_000
 
 
 class NotePanel(Pane):
-    """The text of a note; its title and path stand in `head`, which the dock puts on top.
+    """The note panel: the text of a note, and a header `head` that the dock shows on top.
 
-    `closed` is emitted by a button there, `attach_requested` by another one, with the path and the
-    lines that are selected, 0 for the whole note, `related_requested` by a third one.
+    The header's buttons emit `closed`, `related_requested` and `attach_requested`. The latter
+    carries
+    the path and the selected lines, which are 0 for the whole note.
     """
 
     closed = Signal()
@@ -58,8 +59,8 @@ class NotePanel(Pane):
         """Show a note.
 
         Args:
-            note: as it was read just now.
-            first: the first line to mark and to scroll to; 0 marks none.
+            note: the note as just read from disk.
+            first: the first line to mark and to scroll to; 0 marks no lines.
             last: the last line to mark.
         """
         self.path, self._note = note.path, note
@@ -74,7 +75,7 @@ class NotePanel(Pane):
         self._notice.hide()
 
     def show_changed(self, note: "Note") -> None:
-        """Show the note as it is now; what is in view stays so, and the marked lines if they do."""
+        """Show the changed note; the scroll position and, if possible, marked lines are kept."""
         if self._note is None or note.path != self.path:
             return
         self._notice.hide()
@@ -86,13 +87,13 @@ class NotePanel(Pane):
             self.text.stay_at(at)
 
     def show_lost(self, path: str) -> None:
-        """Say that the note is not there any more; its text stays to be read."""
+        """Show that the note no longer exists; its text stays visible."""
         if path == self.path and self._note is not None:
             hint = "It was moved or deleted. This is how it was."
             self._notice.show_notice("amber", "This note is not there any more.", hint, ())
 
     def show_error(self, path: str, message: str, hint: str) -> None:
-        """Say in place why a note cannot be shown."""
+        """Show why a note cannot be shown."""
         self.path, self._note = path, None
         self._title.set_text(path.rpartition("/")[2])
         self._place.set_text(path)
@@ -115,7 +116,7 @@ class NotePanel(Pane):
         self.attach.set_name(f"Attach {name_lines(lines)}" if lines else "Attach the note")
 
     def attach_selection(self) -> None:
-        """Ask for the selected lines to be attached, or the note where none are; if one is open."""
+        """Request attaching the selected lines, or the whole note if nothing is selected."""
         if self.path:
             self.attach_requested.emit(self.path, *(self.text.find_selected_lines() or (0, 0)))
 
@@ -149,7 +150,7 @@ class NotePanel(Pane):
 
 
 def _find_again(before: str, now: str, lines: tuple[int, int]) -> tuple[int, int] | None:
-    """Return where the same lines stand now; None where they are gone or occur twice."""
+    """Return the new numbers of the same lines; None if they are gone or not unique."""
     first, last = lines
     old, new = before.split("\n"), now.split("\n")
     wanted = old[first - 1 : last]
@@ -160,16 +161,16 @@ def _find_again(before: str, now: str, lines: tuple[int, int]) -> tuple[int, int
 
 
 def _shown_lines(start: int, end: int, total: int) -> str:
-    """Return the sentence over a note of which only a part is shown."""
+    """Return the sentence shown above a note that is only shown in part."""
     if start == end:
         return f"Line {count(start)} of {count(total)} is shown here."
     return f"Lines {count(start)} to {count(end)} of {count(total)} are shown here."
 
 
 def _cut_out(text: str, line: int) -> tuple[int, str, int]:
-    """Return the first line shown, the text shown, and how many lines there are.
+    """Return the number of the first line to show, the text to show, and the total line count.
 
-    A note too large to be laid out at once is shown around the line that is wanted.
+    If a note is too large, only a part around the given line is shown.
     """
     lines = text.removesuffix("\n").split("\n")
     if len(lines) <= _MOST_LINES and len(text) <= _MOST_CHARS:

@@ -1,4 +1,4 @@
-"""The text of a note with line numbers and quiet Markdown colours."""
+"""The text of a note with line numbers and Markdown highlighting."""
 
 import re
 from typing import TYPE_CHECKING
@@ -39,7 +39,7 @@ _INLINE = (
 
 
 class NoteText(QPlainTextEdit):
-    """Read-only text with line numbers; the cited lines are marked and in view."""
+    """A read-only text view with line numbers that marks and shows the cited lines."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -61,7 +61,7 @@ class NoteText(QPlainTextEdit):
         Theme.current().changed.connect(self._on_theme)
 
     def show_text(self, text: str, start: int, first: int, last: int) -> None:
-        """Show text whose first line has the number `start`, marking lines `first` to `last`."""
+        """Show text whose first line has the number `start`, and mark lines `first` to `last`."""
         self._start, self._first, self._last = start, first, max(first, last)
         self._colors.begin(is_note_start=start == 1)
         self.setPlainText(text)
@@ -71,50 +71,50 @@ class NoteText(QPlainTextEdit):
         self._scroll_to(first)
 
     def stay_at(self, line: int) -> None:
-        """Have a line of the text at the top, where the reader was."""
+        """Scroll so that a line is at the top, to keep the user's position."""
         self.verticalScrollBar().setValue(line)
         self._is_untouched = False
 
     def find_selected_lines(self) -> tuple[int, int] | None:
-        """Return the lines that the selection touches; None where nothing is selected."""
+        """Return the first and last selected line, or None if nothing is selected."""
         cursor = self.textCursor()
         if not cursor.hasSelection():
             return None
         document, end = self.document(), cursor.selectionEnd()
         first = document.findBlock(cursor.selectionStart()).blockNumber()
         last = document.findBlock(end)
-        # A selection that ends where a line begins holds nothing of that line.
+        # A selection that ends at the start of a line does not include that line.
         is_before = last.position() == end and last.blockNumber() > first
         return first + self._start, last.blockNumber() - is_before + self._start
 
     def find_marked_lines(self) -> tuple[int, int] | None:
-        """Return the lines that are marked."""
+        """Return the first and last marked line, or None if no lines are marked."""
         return (self._first, self._last) if self._first else None
 
     def first_visible_line(self) -> int:
-        """Return the number of the line at the top."""
+        """Return the number of the line at the top of the view."""
         return self.firstVisibleBlock().blockNumber() + self._start
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the numbers beside the text."""
+        """Fit the line numbers, and keep the marked line visible until the user scrolls."""
         super().resizeEvent(event)
         self._fit_numbers()
         if self._is_untouched:
             self._scroll_to(self._first)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Leave the place to the reader from now on."""
+        """Scroll, and stop keeping the marked line visible."""
         self._is_untouched = False
         super().wheelEvent(event)
 
     def changeEvent(self, event: QEvent) -> None:
-        """Follow the font scale."""
+        """Fit the line numbers when the font changes."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange and hasattr(self, "_numbers"):
             self._fit_numbers()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Mark the cited lines, wrapped ones whole, under the text."""
+        """Paint the background of the marked lines, including wrapped parts, below the text."""
         painter = QPainter(self.viewport())
         color = Theme.current().color("diff.mark_bg")
         for number in range(self._first, self._last + 1) if self._first else ():
@@ -126,7 +126,7 @@ class NoteText(QPlainTextEdit):
         super().paintEvent(event)
 
     def paint_numbers(self, event: QPaintEvent) -> None:
-        """Draw the numbers of the lines in view."""
+        """Draw the numbers of the visible lines."""
         theme, painter = Theme.current(), QPainter(self._numbers)
         painter.setFont(theme.font("caption", numbers=True))
         width = self._numbers.width() - 8
@@ -144,7 +144,7 @@ class NoteText(QPlainTextEdit):
             block = block.next()
 
     def numbers_width(self) -> int:
-        """Return the room that the numbers need."""
+        """Return the width of the line numbers in pixels."""
         metrics = QFontMetrics(Theme.current().font("caption", numbers=True))
         digits = len(str(self._start + self.blockCount()))
         return metrics.horizontalAdvance("0") * max(3, digits) + 18
@@ -179,7 +179,7 @@ class NoteText(QPlainTextEdit):
         self._numbers.update()
 
     def _scroll_to(self, line: int) -> None:
-        """Have a line in view, a little below the upper edge."""
+        """Scroll so that a line is slightly below the upper edge."""
         block = self.document().findBlockByNumber(max(0, line - self._start))
         self.setTextCursor(QTextCursor(block))
         if line:
@@ -193,23 +193,23 @@ class NoteText(QPlainTextEdit):
 
 
 class _LineNumbers(QWidget):
-    """The strip left of the text."""
+    """The strip of line numbers left of the text."""
 
     def __init__(self, text: NoteText) -> None:
         super().__init__(text)
         self._text = text
 
     def sizeHint(self) -> QSize:
-        """Return the width that the numbers need."""
+        """Return the width of the line numbers."""
         return QSize(self._text.numbers_width(), 0)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the numbers."""
+        """Draw the line numbers."""
         self._text.paint_numbers(event)
 
 
 def _format_marked_line(block: QTextBlock) -> QTextEdit.ExtraSelection:
-    """Return the text colour of a marked line; its background is painted by the view."""
+    """Return the text colour of a marked line; the view paints its background."""
     selection = QTextEdit.ExtraSelection()
     selection.cursor = QTextCursor(block)
     move = QTextCursor.MoveOperation.EndOfBlock
@@ -219,18 +219,18 @@ def _format_marked_line(block: QTextBlock) -> QTextEdit.ExtraSelection:
 
 
 class MarkdownColors(QSyntaxHighlighter):
-    """Colours one document, line by line; the text itself is never changed."""
+    """A Markdown syntax highlighter for one document; it never changes the text."""
 
     def __init__(self, document: QTextDocument) -> None:
         super().__init__(document)
         self._is_note_start = True
 
     def begin(self, *, is_note_start: bool) -> None:
-        """Say whether the text about to be shown begins where the note begins."""
+        """Set whether the next text starts at the beginning of the note."""
         self._is_note_start = is_note_start
 
     def highlightBlock(self, text: str) -> None:
-        """Colour one line."""
+        """Highlight one line."""
         before = self.previousBlockState()
         is_first = before == -1
         if is_first and self._is_note_start and text == "---":

@@ -33,10 +33,11 @@ _WAIT_MS = 200
 
 
 class RelatedPanel(Pane):
-    """The notes beside one note, the nearest first.
+    """The list of notes related to a note, most similar first.
 
-    `note_chosen` carries the path of the one that was clicked, `attach_requested` that of one to be
-    sent along; `looked_at` says that the panel has come into sight.
+    `note_chosen` carries the path of the clicked note. `attach_requested` carries the path of a
+    note
+    to attach. `looked_at` is emitted when the panel becomes visible.
     """
 
     note_chosen = Signal(str)
@@ -72,28 +73,28 @@ class RelatedPanel(Pane):
         self.show_nothing()
 
     def show_nothing(self) -> None:
-        """Say what will appear here."""
+        """Show a hint about the panel's future content."""
         self._show("", (), _NO_NOTE)
 
     def begin(self, path: str) -> None:
-        """Wait for the notes beside one; what was shown is gone after a moment."""
+        """Start waiting for the notes related to a note; a placeholder appears after 0.2 s."""
         self._awaited = path
         self._wait.start()
 
     def show_notes(self, path: str, notes: "Sequence[RelatedNote]") -> None:
-        """Show the notes beside one."""
+        """Show the notes related to a note."""
         self._show(path, notes, "" if notes else _NONE)
 
     def show_error(self, path: str, message: str) -> None:
-        """Say why nothing can be shown."""
+        """Show why the related notes cannot be shown."""
         self._show(path, (), message)
 
     def rows(self) -> "Sequence[RelatedNote]":
-        """Return what is shown."""
+        """Return the notes in the list."""
         return self._model.notes
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Say that the panel has come into sight, so that what it shows can be looked up."""
+        """Emit `looked_at`, so that the panel's content is loaded."""
         super().showEvent(event)
         self.looked_at.emit()
 
@@ -125,14 +126,14 @@ class RelatedPanel(Pane):
 
 
 class RelatedRows(QAbstractListModel):
-    """Related notes as rows of a list."""
+    """A Qt list model of related notes."""
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self.notes: Sequence[RelatedNote] = ()
 
     def set_notes(self, notes: "Sequence[RelatedNote]") -> None:
-        """Replace everything."""
+        """Replace all notes."""
         self.beginResetModel()
         self.notes = notes
         self.endResetModel()
@@ -142,12 +143,12 @@ class RelatedRows(QAbstractListModel):
         return 0 if parent.isValid() else len(self.notes)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Return what a row shows."""
+        """Return the row's data for a Qt item role."""
         return _row(self.notes[index.row()]).data(role) if index.isValid() else None
 
 
 class Skeleton(QWidget):
-    """Three rows in outline, where a list is still to come."""
+    """A placeholder of three outlined rows for a list that is still loading."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -159,7 +160,7 @@ class Skeleton(QWidget):
         return QSize(0, 3 * Theme.current().px(44))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw two bars a row."""
+        """Draw two bars for each row."""
         theme, painter = Theme.current(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)

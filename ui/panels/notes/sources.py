@@ -1,4 +1,4 @@
-"""The sources of an answer: a row for each cited passage, and whether it is verified."""
+"""The sources of an answer: a row for each citation number, and whether it is verified."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -37,12 +37,12 @@ REASON: Final = "Why it was found, or not"
 
 @dataclass(frozen=True)
 class SourceRow:
-    """One row of the panel.
+    """A row of the sources panel.
 
     Attributes:
-        number: as it stands in the answer; None for a quotation without a number.
-        detail: the path and the lines, or what is the matter.
-        path: empty where there is nothing to open.
+        number: the citation number in the answer; None for a quotation without a number.
+        detail: the path and lines, or the problem.
+        path: the path of the note that the row opens; empty if there is none.
     """
 
     number: int | None
@@ -54,7 +54,7 @@ class SourceRow:
 
     @property
     def name(self) -> str:
-        """What screen readers say."""
+        """The row's text for screen readers."""
         word = "verified" if self.is_verified else "not verified"
         start = f"Source {self.number}" if self.number is not None else "Quotation"
         return f"{start}, {self.title}, {self.detail}, {word}"
@@ -65,9 +65,10 @@ def source_rows(
     unverified: "Sequence[Unverified]",
     sources: "Sequence[Segment]",
 ) -> list[SourceRow]:
-    """Return a row for each number that is cited, then what could not be verified.
+    """Return a row for each cited number, then a row for each unverified claim.
 
-    A quotation that is not in its source has a row of its own, and takes no tick from the number.
+    A quotation that was not found in its source gets its own row, and does not make the row of its
+    number unverified.
     """
     known = {source.number: source for source in sources}
     quoted = {(claim.n, claim.quote) for claim in unverified}
@@ -80,10 +81,12 @@ def source_rows(
 
 
 class SourcesPanel(Pane):
-    """The rows; `place_chosen` carries path and lines, `hovered` the number, 0 for none.
+    """The panel that lists the sources of an answer.
 
-    `cited` carries the path of the first row that has one, `reason_requested` that of a note to be
-    told why it is here.
+    `place_chosen` carries the path and lines of a clicked source. `hovered` carries its number, or
+    0
+    for none. `cited` carries the path of the first row with a note. `reason_requested` carries the
+    path of a note to explain.
     """
 
     place_chosen = Signal(str, int, int)
@@ -109,7 +112,7 @@ class SourcesPanel(Pane):
         self._lay_out()
 
     def show_rows(self, rows: Sequence[SourceRow], empty: str = "") -> None:
-        """Replace everything; `empty` is what is said where there is no row."""
+        """Replace all rows; `empty` is the text shown if there are none."""
         self._model.removeRows(0, self._model.rowCount())
         for row in rows:
             item = QStandardItem(row.title)
@@ -127,26 +130,26 @@ class SourcesPanel(Pane):
             self.cited.emit(cited)
 
     def show_reason(self, reason: str) -> None:
-        """Say above the rows why a note is among them or not."""
+        """Show above the rows why a note was used or not."""
         self._reason.show_notice("info", REASON, reason, [("Close", self.hide_reason)])
         self._scroll.verticalScrollBar().setValue(0)
         announce(self, reason)
 
     def hide_reason(self) -> None:
-        """Take that away again."""
+        """Hide the reason shown above the rows."""
         self._reason.hide()
 
     def mark(self, number: int) -> None:
-        """Mark the rows of a number that is pointed at in the answer; 0 marks none."""
+        """Highlight the rows of a number hovered in the answer; 0 highlights none."""
         self._delegate.marked = number
         self.list.viewport().update()
 
     def rows(self) -> list[SourceRow]:
-        """Return what is shown."""
+        """Return the rows of the panel."""
         return [self._model.item(n).data(ROW) for n in range(self._model.rowCount())]
 
     def eventFilter(self, watched: object, event: QEvent) -> bool:
-        """Say when the pointer leaves the rows."""
+        """Emit `hovered` with 0 when the pointer leaves the rows."""
         if event.type() == QEvent.Type.Leave:
             self.hovered.emit(0)
         return False
@@ -188,10 +191,10 @@ class SourcesPanel(Pane):
 
 
 class _SourceDelegate(QStyledItemDelegate):
-    """Draws number pill, title, place, and a tick or a triangle.
+    """Draws a source: number, title, location, and a check mark or warning icon.
 
     Attributes:
-        marked: the number that is pointed at in the answer; 0 for none.
+        marked: the number hovered in the answer; 0 for none.
     """
 
     def __init__(self, parent: QWidget) -> None:
@@ -246,7 +249,7 @@ class _SourceDelegate(QStyledItemDelegate):
 
 
 def _make_cited_row(citations: "Sequence[Citation]", source: "Segment | None") -> SourceRow:
-    """Return the row of one number; several places in it are opened at the whole passage."""
+    """Return the row of a number; several cited places open the whole passage."""
     first = citations[0]
     places = {citation.lines for citation in citations}
     lines = first.lines if len(places) == 1 or source is None else source.lines

@@ -28,7 +28,7 @@ Index = QModelIndex | QPersistentModelIndex
 
 
 class NoteTreeModel(QAbstractItemModel):
-    """Folders first, then notes, each by name; folders carry the number of notes in them."""
+    """A Qt tree model of folders and notes; folders come first and show their number of notes."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -37,52 +37,52 @@ class NoteTreeModel(QAbstractItemModel):
 
     @property
     def folders(self) -> Folders:
-        """What is shown."""
+        """The tree of folders that the model shows."""
         return self._folders
 
     def set_folders(self, folders: Folders) -> None:
-        """Replace everything."""
+        """Replace the tree of folders."""
         self.beginResetModel()
         self._folders = folders
         self._open.clear()
         self.endResetModel()
 
     def set_open(self, index: QModelIndex, is_open: bool) -> None:
-        """Turn the arrow of a folder."""
+        """Set the arrow of a folder to open or closed."""
         change = self._open.add if is_open else self._open.discard
         change(index.internalId())
         self.dataChanged.emit(index, index)
 
     def path(self, index: Index) -> str:
-        """Return the path of a note or of a folder."""
+        """Return the path of a note or a folder."""
         return self._folders.path(index.internalId())
 
     def note(self, index: Index) -> "NoteState | None":
-        """Return the note of a row, None for a folder."""
+        """Return the note of a row, or None for a folder."""
         return self._node(index).note
 
     def find(self, path: str) -> QModelIndex:
-        """Return where a note stands; an invalid index where there is none."""
+        """Return the index of a path, or an invalid index if there is none."""
         node = self._folders.find(path)
         return QModelIndex() if node is None else self.createIndex(node.place, 0, node.number)
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
-        """Return how many rows stand below one."""
+        """Return the number of child rows."""
         return len(self._node(parent).children)
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        """Return the one column."""
+        """Return the number of columns, which is 1."""
         return 1
 
     def index(self, row: int, column: int, parent: Index = QModelIndex()) -> QModelIndex:  # noqa: B008
-        """Return the index of a child."""
+        """Return the index of a child row."""
         children = self._node(parent).children
         if 0 <= row < len(children):
             return self.createIndex(row, column, children[row])
         return QModelIndex()
 
     def parent(self, child: Index = QModelIndex()) -> QModelIndex:  # type: ignore[override]  # noqa: B008
-        """Return the folder of a row."""
+        """Return the index of a row's folder, or an invalid index at the top level."""
         if not child.isValid():
             return QModelIndex()
         above = self._node(child).parent
@@ -91,7 +91,7 @@ class NoteTreeModel(QAbstractItemModel):
         return self.createIndex(self._folders.nodes[above].place, 0, above)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Return what a row shows."""
+        """Return the row's data for a Qt item role."""
         return self._row(index).data(role) if index.isValid() else None
 
     def _node(self, index: Index) -> Node:
@@ -117,10 +117,11 @@ class NoteTreeModel(QAbstractItemModel):
 
 
 class NoteTree(FitTree):
-    """The tree of notes; `note_chosen` carries the path of the note that was clicked.
+    """The tree of notes; `note_chosen` carries the path of the clicked note.
 
-    `attach_requested` carries the path of a note or, with `/` behind it, of a folder,
-    `reason_requested` that of a note to be told why the last answer was given it, or why not.
+    `attach_requested` carries the path of a note, or of a folder with a trailing `/`.
+    `reason_requested` carries the path of a note, to explain whether and why the last answer used
+    it.
     """
 
     note_chosen = Signal(str)
@@ -137,7 +138,7 @@ class NoteTree(FitTree):
         self.chosen.connect(self._on_chosen)
 
     def show_folders(self, folders: Folders) -> None:
-        """Show the notes; what was open, chosen and in view stays so."""
+        """Show the tree; open folders, the current note and the scroll position are kept."""
         if folders is self._model.folders:
             return
         was_open, at = self.open_folders(), self.verticalScrollBar().value()
@@ -149,7 +150,7 @@ class NoteTree(FitTree):
         self.verticalScrollBar().setValue(at)
 
     def open_folders(self) -> list[str]:
-        """Return the paths of the folders that are open."""
+        """Return the paths of the open folders."""
         found, index = [], self._model.index(0, 0)
         while index.isValid():
             if self.isExpanded(index):
@@ -158,20 +159,20 @@ class NoteTree(FitTree):
         return found
 
     def open_folders_again(self, paths: Sequence[str]) -> None:
-        """Open folders by their paths; those that are gone are passed over."""
+        """Open folders by their paths; paths that no longer exist are ignored."""
         for path in paths:
             index = self._model.find(path)
             if index.isValid():
                 self.expand(index)
 
     def select(self, path: str) -> None:
-        """Mark the note that is being read."""
+        """Select a note, if it is in the tree."""
         index = self._model.find(path)
         if index.isValid():
             self.setCurrentIndex(index)
 
     def menu_of(self, index: QModelIndex) -> QMenu:
-        """Return what can be done with a note or a folder."""
+        """Create the context menu of a note or a folder."""
         note, path = self._model.note(index), self._model.path(index)
         menu = QMenu(self)
         target = path if note is not None else f"{path}/"
