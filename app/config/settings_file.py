@@ -127,7 +127,7 @@ class SettingsStore:
         ]
 
     def values_with(self, changes: Mapping[str, object]) -> Settings:
-        """Return the settings with some values replaced, without a change to the store.
+        """Return the settings with some values replaced. The store is not changed.
 
         Raises:
             BadSetting: a change has an unknown key or is out of range.

@@ -35,7 +35,7 @@ class UserCustomization:
         self._own = UserInstructionsFile(paths.user_instructions)
 
     def collect(self, runs_hooks: bool) -> Customization:
-        """Return the present customization for a turn.
+        """Return the current customization for a turn.
 
         Args:
             runs_hooks: whether hooks run in the turn. If not, they are not loaded.
@@ -53,7 +53,7 @@ class UserCustomization:
         return Customization(prompts, segments, loaded.registry, (*warnings, *loaded.problems))
 
     def hooks(self) -> HookRegistry:
-        """Return the present hooks for a turn."""
+        """Return the current hooks for a turn."""
         values = self._settings.values
         return self._hooks.load(values.hooks_enabled, self._vault.folder).registry
 

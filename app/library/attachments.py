@@ -62,7 +62,7 @@ class _Place:
 
 
 class Attachments:
-    """A reader for attachments, which also finds their present state in later turns."""
+    """A reader for attachments, which also finds their current state in later turns."""
 
     def __init__(self, library: Library | None) -> None:
         self._library = library
@@ -114,7 +114,7 @@ class Attachments:
         return True
 
     def resolve(self, segment: Segment) -> CurrentSource:
-        """Return the present state of the source of a segment from an earlier turn."""
+        """Return the current state of the source of a segment from an earlier turn."""
         file = Path(segment.source)
         try:
             if file.is_absolute():
@@ -162,7 +162,7 @@ class Attachments:
             yield _segment("folder", note.path, note)
 
     def _attach_tag(self, named: str) -> Iterator[Segment]:
-        """Yield the present version of the notes that have a tag or a nested tag."""
+        """Yield the current version of the notes that have a tag or a nested tag."""
         notes: list[Note] = []
         if self._library is not None:
             notes = _readable(self._library, _find_tagged_paths(self._library, named))

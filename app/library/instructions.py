@@ -156,7 +156,7 @@ def _visible(sign: str) -> str:
 
 @dataclass(frozen=True)
 class UserInstructions:
-    """The present content of the file with the user's own instructions.
+    """The current content of the file with the user's own instructions.
 
     Attributes:
         path: the file.

@@ -309,19 +309,19 @@ class Library:
         return self._index.build_link_resolver()
 
     def read_note(self, path: str) -> Note:
-        """Return the present version of a note on disk."""
+        """Return the current version of a note on disk."""
         return read_note(self.root, path)
 
     def read_allowed(self, path: str) -> Note:
-        """Return the present version of a note on disk, if a model may read it by its path."""
+        """Return the current version of a note on disk, if a model may read it by its path."""
         return read_as_tool(self.root, path, self._index.exclude)
 
     def read_attached(self, path: str) -> Note:
-        """Return the present version of a file of any kind that the user attached."""
+        """Return the current version of a file of any kind that the user attached."""
         return read_allowed(self.root, path, self._index.exclude)
 
     def still_allowed(self, paths: Sequence[str]) -> frozenset[str]:
-        """Return the paths that a model may read at present, regardless of the index."""
+        """Return the paths that a model may currently read, regardless of the index."""
         return self._index.filter_allowed(paths)
 
     def list_allowed_notes(self, folder: str) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ __all__ = ["OpenVault"]
 
 
 class OpenVault:
-    """The vault that is open at present. The class is thread-safe."""
+    """The vault that is currently open. The class is thread-safe."""
 
     def __init__(
         self, paths: Paths, settings: SettingsStore, embedder: Embedder | None = None
@@ -39,7 +39,7 @@ class OpenVault:
         return None if library is None else library.root
 
     def open(self, folder: Path, remember: bool) -> None:
-        """Open a folder as the vault, and close the present one.
+        """Open a folder as the vault, and close the current one.
 
         Args:
             folder: the folder that holds the notes.

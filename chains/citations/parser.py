@@ -310,7 +310,7 @@ _BLANK_LINE: Final = re.compile(r"\n[ \t]*(?=\n)")
 
 
 def mask_non_prose(text: str) -> str:
-    """Mask code and link targets in a text without a change of its length."""
+    """Mask code and link targets in a text, and keep its length."""
     text = _mask_fences(text)
     text = _hide(text, _inline_code(text))
     return _LINK_END.sub(lambda match: HIDDEN * len(match.group()), text)

@@ -73,7 +73,7 @@ class NotesPort(SearchPort, Protocol):
         """Return the state of every note."""
 
     def still_allowed(self, paths: Sequence[str]) -> frozenset[str]:
-        """Return the paths that the present rules do not exclude, regardless of the index."""
+        """Return the paths that the current rules do not exclude, regardless of the index."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class Chain:
         key_for: returns the key of a provider.
         search: retrieves passages, or None for a chain without retrieval.
         pause: waits between two attempts of a call.
-        resolve: returns the present state of a source that an earlier turn attached or cited.
+        resolve: returns the current state of a source that an earlier turn attached or cited.
             None carries nothing forward.
         tools: the tools that the model may call.
         customization: the user's prompts, instructions and hooks.

@@ -32,7 +32,7 @@ class SessionPort(Protocol):
         """Return an entry id that is not in use."""
 
     def now(self) -> str:
-        """Return the present time in UTC as ISO 8601."""
+        """Return the current time in UTC as ISO 8601."""
 
     def previous_body(self) -> Mapping[str, Any] | None:
         """Return the neutral body of the previous request on this path."""

@@ -41,7 +41,7 @@ def redraft_turn(
     """Draft the last turn of a session again, to regenerate its answer.
 
     Args:
-        resolve: returns the present state of a source. Without it all segments stay unchanged.
+        resolve: returns the current state of a source. Without it all segments stay unchanged.
 
     Returns:
         The drafted turn, and one warning for each source that is left out.
