@@ -79,7 +79,7 @@ class Notes:
         self.asked: list[str] = []
         self.error: Exception | None = None
 
-    def related(self, path: str) -> list[RelatedNote]:
+    def find_related(self, path: str) -> list[RelatedNote]:
         self.asked.append(path)
         if self.error is not None:
             raise self.error

@@ -342,7 +342,7 @@ class MarkdownView(QTextBrowser):
         self.setTextCursor(cursor)
 
     def _fit_height(self) -> None:
-        below = self._writer.compute_padding_below + _SPARE_BELOW
+        below = self._writer.padding_below + _SPARE_BELOW
         height = ceil(self.document().size().height() + below)
         if height != self.height() or self.minimumHeight() != height:
             self.setFixedHeight(height)

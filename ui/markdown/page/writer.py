@@ -89,7 +89,7 @@ class DocumentWriter:
         return self._code
 
     @property
-    def compute_padding_below(self) -> float:
+    def padding_below(self) -> float:
         """The padding in pixels between the last leaf's text and the end of its background."""
         return compute_padding_below(self._previous) if self._previous else 0
 
